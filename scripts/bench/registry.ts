@@ -1,0 +1,71 @@
+/** The registry with a thousand rows beside one with a million: what a page, the counts and an idle tick cost must not grow with what exists. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FILLED, FILLED_AT, fillRegistry } from '../../lib/registry/fill.ts';
+import type { ListFilter, Registry } from '../../lib/registry/registry.ts';
+import { openSqliteRegistry } from '../../lib/registry/sqlite.ts';
+import { alternate, type Figures, timed } from './measure.ts';
+
+const SMALL = 1000;
+const PAGE = 100;
+const COUNT_CAP = 10_000;
+const LIMIT = 1.3;
+const YEAR = 31_536_000;
+
+async function page(registry: Registry, filter: ListFilter): Promise<void> {
+  await registry.list({ ...filter, sort: 'updated', reverse: false, limit: PAGE });
+  await registry.count(filter, COUNT_CAP);
+}
+
+const ASKED: Record<string, (registry: Registry) => Promise<unknown> | unknown> = {
+  'a page of everything': (registry) => page(registry, {}),
+  'a page by tenant': (registry) => page(registry, { tenant: FILLED.tenant }),
+  'a page by state': (registry) => page(registry, { state: FILLED.state }),
+  'a page by label': (registry) => page(registry, { label: FILLED.label }),
+  'a page by a rare word': (registry) => page(registry, { text: FILLED.rareWord }),
+  'a page by a common word': (registry) => page(registry, { text: FILLED.commonWord }),
+  'the counts': async (registry) => {
+    await registry.countsByState();
+    await registry.countsByFault();
+  },
+  'a tick with nothing due': (registry) => registry.due(FILLED_AT + 60, PAGE),
+};
+
+export interface RegistryResult {
+  rows: { what: string; figures: Figures }[];
+  bars: { what: string; measured: number; limit: number; unit: string }[];
+}
+
+/** Fills two registries and asks both the same in turn. `large` is the number of rows of the larger one. */
+export async function measureRegistry(large: number, rounds: number): Promise<RegistryResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-registry-'));
+  const open = (rows: number) => {
+    const path = join(folder, `${rows}.sqlite`);
+    fillRegistry(path, rows);
+    return openSqliteRegistry({ path, thresholds: { idleToSuspendSeconds: 2 * YEAR, idleToFreezeSeconds: 2 * YEAR } });
+  };
+  const registries = { small: open(SMALL), large: open(large) };
+  const result: RegistryResult = { rows: [], bars: [] };
+  try {
+    for (const [what, ask] of Object.entries(ASKED)) {
+      const found = await alternate(rounds, {
+        small: () => timed(() => ask(registries.small)),
+        large: () => timed(() => ask(registries.large)),
+      });
+      result.rows.push({ what: `${what}, ${SMALL} rows`, figures: found.small });
+      result.rows.push({ what: `${what}, ${large} rows`, figures: found.large });
+      result.bars.push({
+        what: `${what}: ${large} rows / ${SMALL}`,
+        measured: found.large.p50 / found.small.p50,
+        limit: LIMIT,
+        unit: '×',
+      });
+    }
+  } finally {
+    await registries.small.close();
+    await registries.large.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return result;
+}

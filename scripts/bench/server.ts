@@ -1,0 +1,53 @@
+/** What is measured: the real server on a throwaway data folder, and a bare Node HTTP server that fsyncs once per request. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { spawnServer } from '../../lib/testing/process.ts';
+import { TEST_KEY } from '../../lib/testing/server.ts';
+import { ROOT } from '../build.ts';
+
+export const KEY = TEST_KEY;
+
+export interface Running {
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** The real server without its console. */
+export async function startWinterdock(settings: Record<string, string> = {}): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-bench-'));
+  const server = await spawnServer({
+    folder,
+    settings: { WB_POOL: '2', WB_LOG: 'error', NODE_ENV: 'production', ...settings },
+  });
+  return {
+    url: server.url,
+    pid: server.child.pid ?? 0,
+    async stop() {
+      await server.end();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A bare Node HTTP server that reads the body, appends 4 kB to a file, fsyncs it and answers. */
+export async function startBare(): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-bare-'));
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'bench', 'bare.ts'), join(folder, 'log')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [text] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return {
+    url: text.replace('ready ', ''),
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill();
+      await once(child, 'exit');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** Finds a Chromium for the browser tests, or installs one: Playwright's own first, then the system's package where one may. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium } from 'playwright';
+import { ROOT } from './build.ts';
+
+const SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/snap/bin/chromium'];
+
+function found(): string | undefined {
+  const given = process.env.WB_TEST_BROWSER;
+  return [...(given === undefined ? [] : [given]), chromium.executablePath(), ...SYSTEM].find((path) =>
+    existsSync(path),
+  );
+}
+
+function run(command: string, args: string[]): void {
+  process.stdout.write(`\n> ${command} ${args.join(' ')}\n`);
+  // Whether it worked is judged by what it leaves: the caller looks for the browser again.
+  spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'], timeout: 600_000 });
+}
+
+/** The path of a Chromium. Throws when there is none and none could be installed. */
+export function ensureBrowser(): string {
+  const here = found();
+  if (here !== undefined) return here;
+  run(join(ROOT, 'node_modules', '.bin', 'playwright'), ['install', 'chromium']);
+  const downloaded = found();
+  if (downloaded !== undefined) return downloaded;
+  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    run('apt-get', ['update']);
+    run('apt-get', ['install', '-y', '--no-install-recommends', 'chromium']);
+  }
+  const installed = found();
+  if (installed !== undefined) return installed;
+  throw new Error('No Chromium found and none could be installed. Set WB_TEST_BROWSER to the path of one.');
+}

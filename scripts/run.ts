@@ -1,0 +1,15 @@
+/** Runs the project's tools one after another with the pinned Node, and says which failed. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { ROOT } from './build.ts';
+
+/** Runs a tool of `node_modules/.bin` with its output shown. Returns whether it exited with 0. */
+export function runTool(tool: string, args: string[], environment: Record<string, string> = {}): boolean {
+  process.stdout.write(`\n> ${tool} ${args.join(' ')}\n`);
+  const run = spawnSync(join(ROOT, 'node_modules', '.bin', tool), args, {
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', ...environment },
+  });
+  return run.status === 0;
+}

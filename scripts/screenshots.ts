@@ -1,0 +1,132 @@
+/**
+ * `node scripts/screenshots.ts [--out FOLDER] [--all]`: fills throwaway servers whose clocks run behind, one for each part of
+ * the past, then pictures the console of the present one. --all pictures every page at every width in both themes.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Browser, chromium, type Page } from 'playwright';
+import { HARBOUR, harm, moor } from '../e2e/seed.ts';
+import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
+import { TEST_KEY } from '../lib/testing/server.ts';
+import { ensureBrowser } from './browser.ts';
+import { ensureBuilt, ROOT } from './build.ts';
+
+const { values: flags } = parseArgs({
+  options: { out: { type: 'string', default: join(ROOT, 'docs', 'images') }, all: { type: 'boolean', default: false } },
+});
+
+type Theme = 'light' | 'dark';
+interface Shot {
+  name: string;
+  path: string;
+  /** What a person does before the picture is taken. */
+  act?: (page: Page) => Promise<void>;
+  whole?: boolean;
+}
+
+const HEIGHTS: Readonly<Record<number, number>> = { 390: 844, 1280: 860, 1920: 1080 };
+
+async function runTwo(page: Page): Promise<void> {
+  for (const command of ['cat README.md', "js -c 'console.log(6 * 7)'", 'ls /memory; wc -l nowhere.txt']) {
+    await page.getByLabel(/^Command/).fill(command);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('log').locator('li').last().getByText(/exit/).waitFor();
+  }
+}
+
+const README_SHOTS: readonly Shot[] = [
+  { name: 'overview', path: '/' },
+  { name: 'sandbox', path: '/sandboxes/support-triage' },
+];
+
+const ALL_SHOTS: readonly Shot[] = [
+  { name: 'overview', path: '/', whole: true },
+  { name: 'sandboxes', path: '/sandboxes', whole: true },
+  { name: 'filtered', path: '/sandboxes?state=deleted&label=nonsense', whole: true },
+  { name: 'active', path: '/sandboxes/release-notes-writer', act: runTwo, whole: true },
+  { name: 'suspended', path: '/sandboxes/support-triage?volume=workspace&path=/src/index.js', whole: true },
+  {
+    name: 'long',
+    path: '/sandboxes/migration-rehearsal-with-a-very-long-identifier-0001?volume=workspace&path=/data/model.bin',
+    whole: true,
+  },
+  { name: 'archived', path: '/sandboxes/onboarding-demo?volume=workspace&path=/data/pixel.png', whole: true },
+  { name: 'created', path: '/sandboxes/fresh-one', whole: true },
+  { name: 'damaged', path: '/sandboxes/fraud-model-eval', whole: true },
+  { name: 'missing', path: '/sandboxes/intern-project', whole: true },
+  { name: 'deleted', path: '/sandboxes/old-experiment', whole: true },
+  { name: 'not-found', path: '/sandboxes/never-was' },
+];
+
+/** A server on `folder` whose clock is `hours` behind. */
+function serverOf(folder: string, hours: number, args: string[]): Promise<ServerProcess> {
+  const behind = `const now = Date.now; Date.now = () => now() - ${Math.round(hours * 3_600_000)};`;
+  const options = hours === 0 ? '' : `--import=data:text/javascript,${encodeURIComponent(behind)}`;
+  return spawnServer({ folder, args, settings: { NODE_ENV: 'production', WB_LOG: 'warn', NODE_OPTIONS: options } });
+}
+
+async function fillThePast(folder: string): Promise<void> {
+  const times = [...new Set(HARBOUR.map(({ hoursAgo }) => hoursAgo))]
+    .filter((hours) => hours > 0)
+    .sort((a, b) => b - a);
+  for (const hours of times) {
+    const server = await serverOf(folder, hours, ['--api-only']);
+    for (const berth of HARBOUR.filter(({ hoursAgo }) => hoursAgo === hours)) await moor(server.call, berth);
+    await server.end('SIGTERM');
+  }
+}
+
+async function picture(
+  browser: Browser,
+  url: string,
+  shots: readonly Shot[],
+  width: number,
+  theme: Theme,
+): Promise<void> {
+  const context = await browser.newContext({
+    baseURL: url,
+    viewport: { width, height: HEIGHTS[width] ?? 900 },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  await page.goto('/signin');
+  await page.getByLabel('Admin key').fill(TEST_KEY);
+  await page.getByRole('button', { name: 'Sign in with the key' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  for (const { name, path, act, whole = false } of shots) {
+    await page.goto(path);
+    await page.getByText('live', { exact: true }).waitFor();
+    await act?.(page);
+    await page.evaluate(() => document.fonts.ready);
+    await page.screenshot({ path: join(flags.out, `${name}-${width}-${theme}.png`), fullPage: whole });
+  }
+  await context.close();
+}
+
+ensureBuilt();
+mkdirSync(flags.out, { recursive: true });
+const folder = mkdtempSync(join(tmpdir(), 'winterdock-pictures-'));
+try {
+  await fillThePast(folder);
+  const server = await serverOf(folder, 0, []);
+  for (const berth of HARBOUR.filter(({ hoursAgo }) => hoursAgo === 0)) await moor(server.call, berth);
+  await harm(server.call, folder);
+  const browser = await chromium.launch({
+    executablePath: ensureBrowser(),
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+  const shots = flags.all ? ALL_SHOTS : README_SHOTS;
+  for (const theme of ['light', 'dark'] as const) {
+    for (const width of flags.all ? [390, 1280, 1920] : [1280]) {
+      await picture(browser, server.url, shots, width, theme);
+    }
+  }
+  await browser.close();
+  await server.end('SIGTERM');
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.stdout.write(`Pictures are in ${flags.out}\n`);
