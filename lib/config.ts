@@ -1,0 +1,105 @@
+/** Every setting, read from the environment in one place and checked at boot. */
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from './lifecycle/ladder.ts';
+
+const MIB = 1024 * 1024;
+const integer = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.number().int().min(min).max(max))
+    .default(fallback);
+const text = z.string().min(1);
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+
+const environmentSchema = z.object({
+  PORT: integer(0, 65_535, 3000),
+  HOST: text.default('127.0.0.1'),
+  WB_PUBLIC_URL: httpUrl.optional(),
+  WB_DATA: text.default('./data'),
+  WB_REGISTRY: text.optional(),
+  WB_TICK_MS: integer(50, 3_600_000, 5000),
+  WB_IDLE_TO_SUSPEND: integer(1, 31_536_000, DEFAULT_IDLE_TO_SUSPEND_SECONDS),
+  WB_IDLE_TO_FREEZE: integer(1, 31_536_000, DEFAULT_IDLE_TO_FREEZE_SECONDS),
+  WB_POOL: integer(0, 64, 2),
+  WB_MAX_ACTIVE: integer(1, 10_000, 200),
+  WB_DRAIN_MS: integer(0, 600_000, 5000),
+  WB_MAX_BODY: integer(1024, 1024 * MIB, 100 * MIB),
+  WB_MAX_FILE: integer(1024, 256 * MIB, 64 * MIB),
+  WB_MAX_SANDBOX: integer(MIB, 1024 * 1024 * MIB, 1024 * MIB),
+  WB_TRUST_PROXY: z.enum(['0', '1']).default('0'),
+  WB_METRICS: z.enum(['key', 'open']).default('key'),
+  WB_ADMIN_KEY: z.string().min(16, 'must have at least 16 characters').max(512).optional(),
+  WB_LOG: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
+});
+
+export interface Config {
+  port: number;
+  host: string;
+  /** Origin that people use, without a trailing slash; null: `http://HOST:PORT`. */
+  publicUrl: string | null;
+  /** Absolute path of the data folder. */
+  dataFolder: string;
+  /** Absolute path, or `:memory:`. */
+  registryPath: string;
+  tickMs: number;
+  idleToSuspendSeconds: number;
+  idleToFreezeSeconds: number;
+  poolSize: number;
+  maxActive: number;
+  drainMs: number;
+  maxBodyBytes: number;
+  maxFileBytes: number;
+  maxSandboxBytes: number;
+  trustProxy: boolean;
+  metricsOpen: boolean;
+  adminKey: string | null;
+  logLevel: string;
+}
+
+/**
+ * Parses the environment. Throws an Error that names each wrong setting, its value and what is allowed;
+ * the value of a secret is never in it.
+ */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => {
+      const name = String(issue.path[0]);
+      const value = name === 'WB_ADMIN_KEY' ? '(hidden)' : JSON.stringify(given[name]);
+      return `${name}=${value}: ${issue.message}`;
+    });
+    throw new Error(`Wrong settings:\n  ${lines.join('\n  ')}`);
+  }
+  const env = parsed.data;
+  const dataFolder = resolve(env.WB_DATA);
+  const registry = env.WB_REGISTRY ?? join(dataFolder, 'registry.sqlite');
+  if (/^[a-z]+:\/\//.test(registry)) {
+    throw new Error(`Wrong settings:\n  WB_REGISTRY=${JSON.stringify(registry)}: must be a file path or :memory:`);
+  }
+  return {
+    port: env.PORT,
+    host: env.HOST,
+    publicUrl: env.WB_PUBLIC_URL ? env.WB_PUBLIC_URL.replace(/\/+$/, '') : null,
+    dataFolder,
+    registryPath: registry === ':memory:' ? registry : resolve(registry),
+    tickMs: env.WB_TICK_MS,
+    idleToSuspendSeconds: env.WB_IDLE_TO_SUSPEND,
+    idleToFreezeSeconds: env.WB_IDLE_TO_FREEZE,
+    poolSize: env.WB_POOL,
+    maxActive: env.WB_MAX_ACTIVE,
+    drainMs: env.WB_DRAIN_MS,
+    maxBodyBytes: env.WB_MAX_BODY,
+    maxFileBytes: env.WB_MAX_FILE,
+    maxSandboxBytes: env.WB_MAX_SANDBOX,
+    trustProxy: env.WB_TRUST_PROXY === '1',
+    metricsOpen: env.WB_METRICS === 'open',
+    adminKey: env.WB_ADMIN_KEY ?? null,
+    logLevel: env.WB_LOG,
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * The one error class and its table of HTTP statuses. Knows nothing of HTTP itself.
+ * Errors cross module copies (bundled console, unbundled engine), so they are recognised by `code`, not by `instanceof`.
+ */
+
+/** HTTP status of every stable error code. Exhaustive: a code without a status does not compile. */
+export const ERROR_STATUS = {
+  validation: 422,
+  bad_json: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  capability: 403,
+  not_found: 404,
+  unknown_volume: 404,
+  method_not_allowed: 405,
+  gone: 410,
+  invalid_transition: 409,
+  archived: 409,
+  conflict: 409,
+  unknown_state: 409,
+  corrupt: 409,
+  missing_file: 409,
+  precondition_failed: 412,
+  too_large: 413,
+  range_not_satisfiable: 416,
+  quota_exceeded: 429,
+  rate_limited: 429,
+  internal: 500,
+  capacity: 503,
+  storage_unavailable: 503,
+} as const satisfies Record<string, number>;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+export interface ErrorOptions {
+  /** What the caller can do about it, one sentence. */
+  hint?: string;
+  /** Extra members of the problem document (`from`, `to`, `quota`, …); JSON values only. */
+  extra?: Record<string, unknown>;
+  /** Seconds after which trying again makes sense (`Retry-After`). */
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
+/** Every expected failure: a stable code, a message that names the object, a hint that says what to do. */
+export class WinterdockError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly extra: Record<string, unknown>;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'WinterdockError';
+    this.code = code;
+    this.hint = options.hint;
+    this.extra = options.extra ?? {};
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** True for a WinterdockError of this or of another copy of this module. */
+export function isWinterdockError(error: unknown): error is WinterdockError {
+  return (
+    error instanceof Error && error.name === 'WinterdockError' && 'code' in error && String(error.code) in ERROR_STATUS
+  );
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

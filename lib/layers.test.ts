@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** The layers of lib/, lowest first. A file may import its own layer and lower ones. */
+const LAYERS = [
+  ['lib/lifecycle/'],
+  ['lib/errors.ts', 'lib/config.ts', 'lib/clock.ts', 'lib/log.ts'],
+  ['lib/vfs/'],
+  ['db/', 'lib/registry/'],
+  ['lib/storage/'],
+  ['lib/instance/'],
+  ['lib/sessions/'],
+  ['lib/events.ts', 'lib/metrics.ts', 'lib/auth.ts', 'lib/auth/'],
+  ['lib/api/'],
+  ['lib/host.ts', 'lib/compose.ts'],
+  ['lib/front/', 'lib/server.ts'],
+];
+
+const IMPORT =
+  /(?:^|[\s;}])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;}])import\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g;
+
+function importsOf(text: string): string[] {
+  return [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
+}
+
+function layerOf(path: string): number {
+  return LAYERS.findIndex((places) =>
+    places.some((place) => path === place || (place.endsWith('/') && path.startsWith(place))),
+  );
+}
+
+/** Why `file` may not import `target` (a path in the repository or a package), or null when it may. */
+function forbidden(file: string, target: string): string | null {
+  const isTest = /\.(test|spec)\.tsx?$/.test(file) || file.includes('/testing/') || /(^|\/)contract\.ts$/.test(file);
+  if (isTest) return null;
+  if (file.startsWith('lib/lifecycle/'))
+    return target.startsWith('lib/lifecycle/') ? null : 'lifecycle imports nothing';
+  if (file.startsWith('lib/') || file.startsWith('db/')) {
+    if (/^(app|components|e2e|scripts)\//.test(target)) return 'the engine knows nothing of its users';
+    if (file === 'lib/instance/worker.ts' && /^lib\/(registry|storage|config)/.test(target))
+      return 'the worker knows no control plane';
+    const from = layerOf(file);
+    const to = layerOf(target);
+    if (to > from) return 'imports point to lower layers only';
+    return null;
+  }
+  if (file.startsWith('components/')) {
+    if (target.startsWith('components/') || target.startsWith('lib/lifecycle/')) return null;
+    if (/^lib\/api\/(schema|client)\.ts$/.test(target)) return null;
+    return /^(lib|db|app|node:|better-sqlite3|drizzle-orm)/.test(target)
+      ? 'components know only the contract and the state map'
+      : null;
+  }
+  if (file.startsWith('app/')) {
+    return /^(db\/|node:(fs|sqlite|child_process)|better-sqlite3|drizzle-orm|lib\/(registry|storage|instance|sessions)\/)/.test(
+      target,
+    )
+      ? 'pages never touch SQL, files or processes'
+      : null;
+  }
+  return null;
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+}
+
+function targetOf(file: string, specifier: string): string {
+  if (specifier.startsWith('.')) return relative(ROOT, resolve(ROOT, dirname(file), specifier));
+  return specifier.startsWith('#') ? specifier.slice(1) : specifier;
+}
+
+test('every import points to a lower layer, and every file of lib has a layer', () => {
+  const files = ['lib', 'app', 'components', 'db'].flatMap(sources);
+  const wrong = files.flatMap((file) =>
+    importsOf(readFileSync(join(ROOT, file), 'utf8')).flatMap((specifier) => {
+      const target = targetOf(file, specifier);
+      const why = forbidden(file, target);
+      return why === null ? [] : [`${file} imports ${target}: ${why}`];
+    }),
+  );
+  expect(wrong).toEqual([]);
+  const homeless = files.filter(
+    (file) => file.startsWith('lib/') && !file.endsWith('.test.ts') && !file.includes('/testing/'),
+  );
+  expect(homeless.filter((file) => layerOf(file) < 0)).toEqual([]);
+});
+
+test('a forbidden import of each kind is found', () => {
+  const found = (file: string, text: string) =>
+    importsOf(text).some((specifier) => forbidden(file, targetOf(file, specifier)) !== null);
+  expect(found('lib/lifecycle/states.ts', "import { z } from 'zod';")).toBe(true);
+  expect(found('lib/vfs/vfs.ts', "import type { Registry } from '../registry/registry.ts';")).toBe(true);
+  expect(found('lib/sessions/wake.ts', "export * from '../api/schema.ts';")).toBe(true);
+  expect(found('lib/instance/worker.ts', "const { readConfig } = await import('../config.ts');")).toBe(true);
+  expect(found('components/list.tsx', "import {\n  getHost,\n} from '#lib/host.ts';")).toBe(true);
+  expect(found('app/page.tsx', "import { readFile } from 'node:fs/promises';")).toBe(true);
+  expect(found('app/page.tsx', "import Database from 'better-sqlite3';")).toBe(true);
+  expect(found('lib/registry/sqlite.ts', "import { STATES } from '../lifecycle/states.ts';")).toBe(false);
+  expect(found('components/list.tsx', "import type { Instance } from '#lib/api/schema.ts';")).toBe(false);
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import { autoNext, type LadderSubject, nextMove } from './ladder.ts';
+import { plan, whyNot } from './plan.ts';
+import { HOPS, isState, STATES, type State, TRANSITIONS, transition, VERB_TARGET } from './states.ts';
+import { blocks } from './words.ts';
+
+/** The map as the design states it, written out a second time on purpose: the code must not drift from it. */
+const MAP: Record<State, State[]> = {
+  created: ['active'],
+  active: ['suspended', 'archived'],
+  suspended: ['active', 'frozen'],
+  frozen: ['active', 'archived'],
+  archived: ['active', 'deleted'],
+  deleted: [],
+};
+
+describe('the state map', () => {
+  for (const from of STATES) {
+    for (const to of STATES) {
+      const allowed = MAP[from].includes(to);
+      test(`${from} → ${to} is ${allowed ? 'a hop' : 'no hop'}`, () => {
+        expect(transition(from, to)).toBe(allowed ? 'ok' : 'invalid');
+      });
+    }
+  }
+
+  test('an unknown state is invalid on either side', () => {
+    for (const known of STATES) {
+      for (const unknown of ['', 'running', 'ACTIVE', 'constructor', '__proto__']) {
+        expect(transition(unknown, known)).toBe('invalid');
+        expect(transition(known, unknown)).toBe('invalid');
+        expect(isState(unknown)).toBe(false);
+      }
+    }
+  });
+
+  test('the labelled hops are exactly the hops of the map, each with the verb that leads there', () => {
+    const labelled = HOPS.map(({ from, to }) => `${from} ${to}`).sort();
+    const mapped = STATES.flatMap((from) => TRANSITIONS[from].map((to) => `${from} ${to}`)).sort();
+    expect(labelled).toEqual(mapped);
+    for (const hop of HOPS) expect(VERB_TARGET[hop.verb]).toBe(hop.to);
+    expect(HOPS.filter((hop) => hop.auto).map(({ from, to }) => [from, to])).toEqual([
+      ['active', 'suspended'],
+      ['suspended', 'frozen'],
+    ]);
+  });
+
+  test('every refused hop has its reason in words', () => {
+    for (const from of STATES) {
+      for (const to of STATES) {
+        if (transition(from, to) === 'invalid') expect(whyNot(from, to)).toMatch(/^[A-Z].{10,}\.$/);
+      }
+    }
+  });
+});
+
+describe('the ladder', () => {
+  const policy = { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 };
+
+  test('active suspends at 900 idle seconds, both bounds inclusive', () => {
+    expect(autoNext('active', 899, policy)).toBeNull();
+    expect(autoNext('active', 900, policy)).toBe('suspended');
+    expect(autoNext('active', 901, policy)).toBe('suspended');
+  });
+
+  test('suspended freezes at 86 400 idle seconds, both bounds inclusive', () => {
+    expect(autoNext('suspended', 86_399, policy)).toBeNull();
+    expect(autoNext('suspended', 86_400, policy)).toBe('frozen');
+    expect(autoNext('suspended', 86_401, policy)).toBe('frozen');
+  });
+
+  test('nothing else moves by itself, however long it idles', () => {
+    for (const state of ['created', 'frozen', 'archived', 'deleted'] as const) {
+      expect(autoNext(state, Number.MAX_SAFE_INTEGER, policy)).toBeNull();
+    }
+  });
+
+  const subject: LadderSubject = {
+    state: 'active',
+    updated: 1000,
+    created: 500,
+    keepHot: false,
+    holdUntil: null,
+    ephemeral: false,
+    blocked: false,
+    attached: 0,
+  };
+
+  test('the coming move falls due exactly when the ladder would take it', () => {
+    for (const state of ['active', 'suspended'] as const) {
+      const move = nextMove({ ...subject, state }, policy);
+      expect(move).not.toBeNull();
+      if (move === null) return;
+      expect(autoNext(state, move.at - subject.updated, policy)).toBe(move.state);
+      expect(autoNext(state, move.at - subject.updated - 1, policy)).toBeNull();
+    }
+  });
+
+  test('keep hot, an attached terminal or a running call, and a blocking fault stop every automatic move', () => {
+    for (const state of STATES) {
+      for (const ephemeral of [false, true]) {
+        const base = { ...subject, state, ephemeral };
+        expect(nextMove({ ...base, keepHot: true }, policy)).toBeNull();
+        expect(nextMove({ ...base, attached: 1 }, policy)).toBeNull();
+        expect(nextMove({ ...base, blocked: true }, policy)).toBeNull();
+      }
+    }
+  });
+
+  test('a hold puts the move off until it ends and no longer', () => {
+    expect(nextMove({ ...subject, holdUntil: 5000 }, policy)?.at).toBe(5000);
+    expect(nextMove({ ...subject, holdUntil: 1200 }, policy)?.at).toBe(1900);
+  });
+
+  test('an ephemeral sandbox walks to deleted at its timeout by hops of the map', () => {
+    expect(nextMove({ ...subject, ephemeral: true }, policy)).toMatchObject({ state: 'archived', at: 1900 });
+    expect(nextMove({ ...subject, ephemeral: true, state: 'archived' }, policy)).toMatchObject({
+      state: 'deleted',
+      at: 1000,
+    });
+    expect(nextMove({ ...subject, ephemeral: true, state: 'created' }, policy)).toBeNull();
+    let state: State = 'suspended';
+    const walked: State[] = [];
+    for (;;) {
+      const move = nextMove({ ...subject, ephemeral: true, state }, policy);
+      if (move === null) break;
+      expect(transition(state, move.state)).toBe('ok');
+      state = move.state;
+      walked.push(state);
+    }
+    expect(walked).toEqual(['frozen', 'archived', 'deleted']);
+  });
+});
+
+describe('plans', () => {
+  test('every plan is made of hops of the map, and there is one exactly where the map has a way', () => {
+    for (const from of STATES) {
+      for (const to of STATES) {
+        const hops = plan(from, to);
+        if (from === to) expect(hops).toEqual([]);
+        else if (to === 'created' || from === 'deleted') expect(hops).toBeNull();
+        else {
+          expect(hops?.at(-1)).toBe(to);
+          let at: State = from;
+          for (const hop of hops ?? []) {
+            expect(transition(at, hop)).toBe('ok');
+            at = hop;
+          }
+        }
+      }
+    }
+  });
+
+  test('wishes of several hops take the shortest way', () => {
+    expect(plan('active', 'frozen')).toEqual(['suspended', 'frozen']);
+    expect(plan('suspended', 'deleted')).toEqual(['active', 'archived', 'deleted']);
+    expect(plan('created', 'deleted')).toEqual(['active', 'archived', 'deleted']);
+    expect(plan('frozen', 'suspended')).toEqual(['active', 'suspended']);
+  });
+});
+
+test('only an error leaves a sandbox free to wake', () => {
+  expect(blocks(null)).toBe(false);
+  expect(blocks('error')).toBe(false);
+  for (const fault of ['unknown', 'corrupt', 'missing'] as const) expect(blocks(fault)).toBe(true);
+});

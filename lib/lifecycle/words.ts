@@ -1,0 +1,36 @@
+/** The closed word lists of the ledger and the row. Pure; imports nothing. */
+
+/** `hot`: process running; `warm`: paused in memory; `cold`: only the file. Derived, never stored. */
+export const THERMALS = ['hot', 'warm', 'cold'] as const;
+export type Thermal = (typeof THERMALS)[number];
+
+/** Orthogonal to the state. `error` stops nothing; the others stop every wake and automatic move. */
+export const FAULTS = ['error', 'unknown', 'corrupt', 'missing'] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** Whether a fault stops wakes and automatic moves until `force` or a repair. */
+export function blocks(fault: Fault | null): boolean {
+  return fault !== null && fault !== 'error';
+}
+
+/** Where the file of a cold resume came from. */
+export const SOURCES = ['local', 'cold', 'archive', 'cloud', 'snapshot', 'blueprint', 'fresh'] as const;
+export type Source = (typeof SOURCES)[number];
+
+export const TRIGGERS = [
+  'request',
+  'idle',
+  'schedule',
+  'operator',
+  'plan',
+  'crash',
+  'timeout',
+  'reconcile',
+  'quota',
+  'boot',
+  'stop',
+] as const;
+export type Trigger = (typeof TRIGGERS)[number];
+
+export const VIAS = ['api', 'console', 'cli', 'mcp', 'ticker', 'schedule', 'system'] as const;
+export type Via = (typeof VIAS)[number];
