@@ -1,0 +1,29 @@
+/** Answers every read request from one open VFS. Used by reader processes and by the process of a `:memory:` sandbox. */
+import { runQuery } from './query.ts';
+import type { ReadAnswer, ReadRequest } from './read.ts';
+import type { Vfs } from './vfs.ts';
+
+/** One request, one answer. Throws what the operations of Vfs and `runQuery` throw. */
+export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
+  switch (request.op) {
+    case 'volumes':
+      return { op: 'volumes', volumes: vfs.sizes() };
+    case 'list':
+      return { op: 'list', ...vfs.list(request.volume, request) };
+    case 'stat':
+      return { op: 'stat', stat: vfs.stat(request.path, request.volume) };
+    case 'get': {
+      const stat = vfs.stat(request.path, request.volume);
+      if (!stat) return { op: 'get', stat: null, content: null };
+      const { range } = request;
+      const content = range
+        ? vfs.slice(request.path, request.volume, range.start, range.end)
+        : vfs.get(request.path, request.volume);
+      return { op: 'get', stat, content };
+    }
+    case 'search':
+      return { op: 'search', ...vfs.search(request) };
+    case 'query':
+      return { op: 'query', ...runQuery(vfs.db, request.sql, request.params) };
+  }
+}

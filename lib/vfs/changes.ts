@@ -1,0 +1,186 @@
+/**
+ * The statements that write, and the versions they give out. Owns what is stored in the second table; checks nothing: callers have looked
+ * at what is there and run inside a transaction.
+ *
+ * Rows are written by `INSERT … SELECT`: SQLite gives such a statement its own journal, so a full file undoes the statement alone. A
+ * plain INSERT would take the whole transaction with it, savepoints included.
+ */
+import type { Clock } from '../clock.ts';
+import { epochSeconds } from '../clock.ts';
+import { subtreeOf } from './paths.ts';
+import type { Entry } from './read.ts';
+import { OWN_MTIME, SIZE, WITH_NODE } from './rows.ts';
+import type { Statements } from './statements.ts';
+
+const NODE_COLUMNS = '(volume, path, kind, mode, mtime, size, row, version, target)';
+
+/** Contents that are not kept inside the row's own page; replacing one frees it first, so that it needs no room for both. */
+const OVERFLOW_BYTES = 4096;
+
+export class Changes {
+  readonly #statements: Statements;
+  readonly #clock: Clock;
+  /** The last version given out; 0 before the stored one was read. */
+  #last = 0;
+  #counterStored = true;
+
+  constructor(statements: Statements, clock: Clock) {
+    this.#statements = statements;
+    this.#clock = clock;
+  }
+
+  /**
+   * A version above every one given out before and above `current`. It follows the clock in microseconds, so that versions stay
+   * ahead of those made from other tools' times, and so that a file restored from an older copy does not repeat one.
+   */
+  nextVersion(current: number): number {
+    if (this.#last === 0) {
+      const row = this.#statements.get<{ version: number }>(
+        "SELECT version FROM vfs_node WHERE volume = '' AND path = ''",
+      );
+      this.#last = row?.version ?? 0;
+    }
+    this.#last = Math.max(this.#last + 1, current + 1, this.#clock.now() * 1000);
+    this.#counterStored = false;
+    return this.#last;
+  }
+
+  /** Stores the last version given out, when there is a new one; called before every commit. */
+  storeCounter(): void {
+    if (this.#counterStored) return;
+    this.#upsert('', '', 'counter', null, null, this.#last, null);
+    this.#counterStored = true;
+  }
+
+  putFile(volume: string, path: string, content: Uint8Array, current: Entry | null, mode: number | null): void {
+    if (current && current.size > OVERFLOW_BYTES && current.size !== content.byteLength) {
+      this.#statements.run('UPDATE vfs SET content = NULL WHERE volume = ? AND path = ?', volume, path);
+    }
+    this.#statements.run(
+      `INSERT INTO vfs (volume, path, content, mtime) SELECT ?, ?, ifnull(?, x''), ? WHERE true
+       ON CONFLICT(volume, path) DO UPDATE SET content = excluded.content, mtime = excluded.mtime`,
+      volume,
+      path,
+      content,
+      epochSeconds(this.#clock),
+    );
+    this.recordFiles(volume, path, false, this.nextVersion(current?.version ?? 0), mode);
+  }
+
+  /** Writes down what the first table now holds at `path` (or everywhere below it), with `version`; a null `mode` keeps the mode. */
+  recordFiles(volume: string, path: string, below: boolean, version: number, mode: number | null): void {
+    const range = subtreeOf(path);
+    this.#statements.run(
+      `INSERT INTO vfs_node ${NODE_COLUMNS}
+       SELECT v.volume, v.path, 'file', ifnull(?, n.mode), ${OWN_MTIME}, ${SIZE}, v.rowid, ?, NULL FROM ${WITH_NODE}
+       WHERE v.volume = ? AND ${below ? 'v.path > ? AND v.path < ?' : 'v.path = ?'}
+       ON CONFLICT(volume, path) DO UPDATE SET kind = excluded.kind, mode = excluded.mode, mtime = excluded.mtime,
+         size = excluded.size, row = excluded.row, version = excluded.version, target = excluded.target`,
+      mode,
+      version,
+      volume,
+      ...(below ? [range.above, range.below] : [path]),
+    );
+  }
+
+  setFileTime(volume: string, path: string, mtimeSeconds: number): void {
+    this.#statements.run('UPDATE vfs SET mtime = ? WHERE volume = ? AND path = ?', mtimeSeconds, volume, path);
+  }
+
+  /** An explicit directory; `mtimeSeconds` null is now. */
+  putDirectory(volume: string, path: string, mode: number | null, mtimeSeconds: number | null): void {
+    this.#upsert(volume, path, 'dir', mode, mtimeSeconds ?? epochSeconds(this.#clock), this.nextVersion(0), null);
+  }
+
+  putLink(volume: string, path: string, target: string, mode: number | null, mtimeSeconds: number | null): void {
+    this.#upsert(volume, path, 'link', mode, mtimeSeconds ?? epochSeconds(this.#clock), this.nextVersion(0), target);
+  }
+
+  /** Removes whatever is stored for exactly this path. */
+  remove(volume: string, path: string): void {
+    this.#statements.run('DELETE FROM vfs WHERE volume = ? AND path = ?', volume, path);
+    this.#statements.run('DELETE FROM vfs_node WHERE volume = ? AND path = ?', volume, path);
+  }
+
+  removeBelow(volume: string, path: string): void {
+    const { above, below } = subtreeOf(path);
+    this.#statements.run('DELETE FROM vfs WHERE volume = ? AND path > ? AND path < ?', volume, above, below);
+    this.#statements.run('DELETE FROM vfs_node WHERE volume = ? AND path > ? AND path < ?', volume, above, below);
+  }
+
+  clear(volume: string): void {
+    this.#statements.run('DELETE FROM vfs WHERE volume = ?', volume);
+    this.#statements.run('DELETE FROM vfs_node WHERE volume = ?', volume);
+  }
+
+  /**
+   * Renames what is at `from` and everything below it. Nothing may be at `to`; stale rows of the second table there are dropped. `replaced` is
+   * the version of what was at `to`, 0 for nothing.
+   */
+  rename(
+    from: { volume: string; path: string },
+    to: { volume: string; path: string },
+    directory: boolean,
+    replaced: number,
+  ): void {
+    const version = this.nextVersion(replaced);
+    const moves: [where: string, values: string[]][] = [['path = ?', [from.path]]];
+    this.#statements.run('DELETE FROM vfs_node WHERE volume = ? AND path = ?', to.volume, to.path);
+    if (directory) {
+      const source = subtreeOf(from.path);
+      const target = subtreeOf(to.path);
+      this.#statements.run(
+        'DELETE FROM vfs_node WHERE volume = ? AND path > ? AND path < ?',
+        to.volume,
+        target.above,
+        target.below,
+      );
+      moves.push(['path > ? AND path < ?', [source.above, source.below]]);
+    }
+    for (const [where, values] of moves) {
+      const change = 'SET volume = ?, path = ? || substr(path, length(?) + 1)';
+      this.#statements.run(
+        `UPDATE vfs ${change} WHERE volume = ? AND ${where}`,
+        to.volume,
+        to.path,
+        from.path,
+        from.volume,
+        ...values,
+      );
+      this.#statements.run(
+        `UPDATE vfs_node ${change}, version = ? WHERE volume = ? AND ${where}`,
+        to.volume,
+        to.path,
+        from.path,
+        version,
+        from.volume,
+        ...values,
+      );
+    }
+    this.recordFiles(to.volume, to.path, false, version, null);
+    if (directory) this.recordFiles(to.volume, to.path, true, version, null);
+  }
+
+  #upsert(
+    volume: string,
+    path: string,
+    kind: string,
+    mode: number | null,
+    mtimeSeconds: number | null,
+    version: number,
+    target: string | null,
+  ): void {
+    this.#statements.run(
+      `INSERT INTO vfs_node ${NODE_COLUMNS} SELECT ?, ?, ?, ?, ?, NULL, NULL, ?, ? WHERE true
+       ON CONFLICT(volume, path) DO UPDATE SET kind = excluded.kind, mode = excluded.mode, mtime = excluded.mtime,
+         version = excluded.version, target = excluded.target`,
+      volume,
+      path,
+      kind,
+      mode,
+      mtimeSeconds,
+      version,
+      target,
+    );
+  }
+}

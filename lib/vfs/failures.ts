@@ -1,0 +1,62 @@
+/** What an error of node:sqlite means in the contract's codes. Never lets a path of the machine into a message. */
+import { isWinterdockError, WinterdockError } from '../errors.ts';
+
+const BUSY = 5;
+const LOCKED = 6;
+const IOERR = 10;
+const CORRUPT = 11;
+export const FULL = 13;
+const CANTOPEN = 14;
+const TOOBIG = 18;
+const NOTADB = 26;
+
+/** SQLite's primary result code of an error of node:sqlite; null for any other error. */
+export function resultCodeOf(error: unknown): number | null {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null;
+  return error.errcode & 0xff;
+}
+
+/**
+ * The contract's error for anything thrown while a VFS file was used. Errors that already are the contract's, and errors that
+ * are not SQLite's, come back as they are.
+ */
+export function translateFailure(error: unknown): unknown {
+  if (isWinterdockError(error)) return error;
+  // node:sqlite refuses integers past 2^53 this way; no honest writer stores one where they are read.
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE')
+    return corrupt('it holds numbers that cannot be', error);
+  switch (resultCodeOf(error)) {
+    case null:
+      return error;
+    case BUSY:
+    case LOCKED:
+      return new WinterdockError('conflict', 'The file of the sandbox is held by another reader or writer.', {
+        retryAfterSeconds: 1,
+        cause: error,
+      });
+    case CORRUPT:
+    case NOTADB:
+      return corrupt(error instanceof Error ? error.message : 'SQLite cannot read it', error);
+    case TOOBIG:
+      return new WinterdockError('too_large', 'A value is larger than SQLite can hold.', { cause: error });
+    case FULL:
+    case IOERR:
+    case CANTOPEN:
+      return new WinterdockError('storage_unavailable', 'The disk did not take or give the bytes of the sandbox.', {
+        retryAfterSeconds: 5,
+        cause: error,
+      });
+    default:
+      return new WinterdockError('internal', 'SQLite refused an operation on the file of the sandbox.', {
+        cause: error,
+      });
+  }
+}
+
+/** `corrupt`: the file is no VFS file. `why` completes "The file of the sandbox is damaged: …". */
+export function corrupt(why: string, cause?: unknown): WinterdockError {
+  return new WinterdockError('corrupt', `The file of the sandbox is damaged: ${why}.`, {
+    hint: 'Repair the file or restore a snapshot; nothing was written to it.',
+    cause,
+  });
+}

@@ -1,0 +1,170 @@
+/**
+ * What the server and a reader process say to each other, and the checks of it at both ends. Written by hand: a schema library would take
+ * 9 MB in every reader process.
+ */
+import { ERROR_STATUS, type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
+
+export type Job =
+  | { kind: 'read'; target: ReadTarget; request: ReadRequest }
+  | { kind: 'check'; path: string }
+  | { kind: 'settle'; path: string };
+
+export interface Check {
+  sha256: string;
+  quickCheck: string;
+}
+
+interface Settled {
+  settled: true;
+}
+
+export type JobAnswer = ReadAnswer | Check | Settled;
+
+type ToReader = { id: number; job: Job };
+
+export interface Failure {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+  extra: Record<string, unknown>;
+  retryAfterSeconds?: number;
+}
+
+export type FromReader = { ready: true } | { id: number; answer: JobAnswer } | { id: number; failure: Failure };
+
+type Fields = Record<string, unknown>;
+
+/** A message of the server, checked. Throws `validation` when it is none; volumes and paths are checked by the operations themselves. */
+export function parseToReader(message: unknown): ToReader {
+  const { id, job } = fields(message, 'message');
+  const { kind, target, request, path } = fields(job, 'job');
+  if (kind === 'check' || kind === 'settle') return { id: whole(id, 'id'), job: { kind, path: text(path, 'path') } };
+  if (kind !== 'read') throw unfit('job', 'must be a read, a check or to settle');
+  return { id: whole(id, 'id'), job: { kind, target: parseTarget(target), request: parseRequest(request) } };
+}
+
+/** A message of a reader process, checked as far as the server relies on it. Throws `internal`. */
+export function parseFromReader(message: unknown): FromReader {
+  const { ready, id, answer, failure } = fields(message, 'reply');
+  if (ready === true) return { ready };
+  if (failure === undefined) return { id: whole(id, 'id'), answer: parseAnswer(fields(answer, 'answer')) };
+  const { code, message: said, hint, extra, retryAfterSeconds } = fields(failure, 'failure');
+  const known = typeof code === 'string' && code in ERROR_STATUS ? (code as ErrorCode) : 'internal';
+  return {
+    id: whole(id, 'id'),
+    failure: {
+      code: known,
+      message: text(said, 'message'),
+      extra: fields(extra, 'extra'),
+      ...(typeof hint === 'string' && { hint }),
+      ...(typeof retryAfterSeconds === 'number' && { retryAfterSeconds }),
+    },
+  };
+}
+
+/** Any error as it crosses to the server; what is none of the contract's is `internal` and says nothing of the machine. */
+export function failureOf(error: unknown): Failure {
+  if (!isWinterdockError(error))
+    return { code: 'internal', message: 'A reader failed unexpectedly.', extra: { reason: messageOf(error) } };
+  const { code, message, hint, extra, retryAfterSeconds } = error;
+  return {
+    code,
+    message,
+    extra,
+    ...(hint !== undefined && { hint }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+}
+
+/** The error that a failure stands for. An `internal` one keeps its reason as the cause, out of answers. */
+export function errorOf(failure: Failure): WinterdockError {
+  const { code, message, hint, extra, retryAfterSeconds } = failure;
+  if (code === 'internal')
+    return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });
+  return new WinterdockError(code, message, { hint, extra, retryAfterSeconds });
+}
+
+function parseTarget(value: unknown): ReadTarget {
+  const { path, mode } = fields(value, 'target');
+  if (mode !== 'rest' && mode !== 'live') throw unfit('mode', 'must be rest or live');
+  return { path: text(path, 'path'), mode };
+}
+
+/** A read request, checked in its shape. Throws `validation`. */
+export function parseRequest(value: unknown): ReadRequest {
+  const request = fields(value, 'request');
+  const { op } = request;
+  const sound =
+    op === 'volumes' ||
+    (op === 'list' &&
+      all(request, 'string', 'volume') &&
+      all(request, 'number', 'limit') &&
+      maybe(request, 'string', 'prefix', 'after')) ||
+    (op === 'stat' && all(request, 'string', 'volume', 'path')) ||
+    (op === 'get' && all(request, 'string', 'volume', 'path') && soundRange(request.range)) ||
+    (op === 'search' &&
+      (request.in === 'name' || request.in === 'content') &&
+      all(request, 'string', 'text') &&
+      all(request, 'number', 'limit') &&
+      maybe(request, 'string', 'volume')) ||
+    (op === 'query' && all(request, 'string', 'sql') && soundParams(request.params));
+  if (!sound) throw unfit('request', 'is none that a reader knows');
+  return value as ReadRequest;
+}
+
+function parseAnswer(answer: Fields): JobAnswer {
+  const sound =
+    (answer.op === 'volumes' && Array.isArray(answer.volumes)) ||
+    (answer.op === 'list' && Array.isArray(answer.files)) ||
+    (answer.op === 'stat' && typeof answer.stat === 'object') ||
+    (answer.op === 'get' && (answer.content === null || answer.content instanceof Uint8Array)) ||
+    (answer.op === 'search' && Array.isArray(answer.hits)) ||
+    (answer.op === 'query' && Array.isArray(answer.rows) && Array.isArray(answer.columns)) ||
+    answer.settled === true ||
+    all(answer, 'string', 'sha256', 'quickCheck');
+  if (!sound) throw unfit('answer', 'is none that a reader gives');
+  return answer as unknown as JobAnswer;
+}
+
+function soundRange(range: unknown): boolean {
+  if (range === undefined) return true;
+  const { start, end } = fields(range, 'range');
+  return Number.isSafeInteger(start) && Number.isSafeInteger(end) && Number(start) >= 0 && Number(end) >= Number(start);
+}
+
+function soundParams(params: unknown): boolean {
+  if (params === undefined) return true;
+  return Object.values(fields(params, 'params')).every(
+    (value) => value === null || typeof value === 'string' || typeof value === 'number',
+  );
+}
+
+function all(record: Fields, type: 'string' | 'number', ...names: string[]): boolean {
+  return names.every((name) => typeof record[name] === type);
+}
+
+function maybe(record: Fields, type: 'string' | 'number', ...names: string[]): boolean {
+  return names.every((name) => record[name] === undefined || typeof record[name] === type);
+}
+
+function fields(value: unknown, name: string): Fields {
+  if (typeof value !== 'object' || value === null) throw unfit(name, 'must be an object');
+  return value as Fields;
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw unfit(name, 'must be text');
+  return value;
+}
+
+function whole(value: unknown, name: string): number {
+  if (!Number.isSafeInteger(value)) throw unfit(name, 'must be a whole number');
+  return Number(value);
+}
+
+function unfit(name: string, why: string): WinterdockError {
+  return new WinterdockError('validation', `In a message between the server and a reader, ${name} ${why}.`, {
+    extra: { errors: [{ path: name, message: why }] },
+  });
+}

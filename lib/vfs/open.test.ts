@@ -1,0 +1,350 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { holdFile, kill, startProcess } from './testing/processes.ts';
+import {
+  bytes,
+  codeOf,
+  liveVfs,
+  MIB,
+  otherTool,
+  SEED_TABLE,
+  scratchFile,
+  scratchFolder,
+  text,
+} from './testing/scratch.ts';
+import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './vfs.ts';
+import { VOLUMES } from './volumes.ts';
+
+const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true };
+const NEW = { ...LIVE, mustExist: false };
+const beside = (file: string) => readdirSync(dirname(file)).sort();
+/** The header's word on how the file is written: 1 by a journal, 2 by a log. */
+const writeVersion = (file: string) => readFileSync(file)[18];
+
+describe('coming to life', () => {
+  test('24. a live file is in WAL mode with synchronous FULL', () => {
+    const vfs = liveVfs({ file: scratchFile() });
+    expect(vfs.db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+    expect(vfs.db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
+  });
+
+  test('24. what was committed is there after SIGKILL at any moment', async () => {
+    const file = scratchFile();
+    let last = 0;
+    for (let round = 0; round < 12; round += 1) {
+      const writer = startProcess('writer', file, String(last + 1));
+      const enough = last + 1 + Math.floor(Math.random() * 12);
+      await new Promise<void>((resolve) => {
+        writer.on('message', (number) => {
+          last = Number(number);
+          if (last >= enough) resolve();
+        });
+      });
+      await kill(writer);
+      recoverToRest(file);
+      const vfs = openAtRest(file);
+      for (let number = 1; number <= last; number += 1) expect(text(vfs.get(`/${number}`))).toBe(`content ${number}`);
+      expect(vfs.db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+      vfs.close();
+    }
+  }, 120_000);
+
+  test('25. opening clears tmp and nothing else; a file at rest keeps its tmp', () => {
+    const file = scratchFile();
+    const first = liveVfs({ file });
+    for (const volume of VOLUMES) first.put('/note', bytes(volume), volume);
+    first.mkdir('/dir', 'tmp');
+    first.link('/link', 'x', 'tmp');
+    closeToRest(first);
+    const rest = openAtRest(file);
+    expect(VOLUMES.map((volume) => text(rest.get('/note', volume)))).toEqual(['workspace', 'memory', 'tmp']);
+    rest.close();
+    const second = liveVfs({ file, mustExist: true });
+    expect(VOLUMES.map((volume) => text(second.get('/note', volume)))).toEqual(['workspace', 'memory', null]);
+    expect(second.readdir('/', 'tmp')).toEqual([]);
+  });
+
+  test('25. with both tables there and tmp empty, opening writes no row', () => {
+    const file = scratchFile();
+    const first = liveVfs({ file });
+    first.put('/a', bytes('a'));
+    closeToRest(first);
+    liveVfs({ file, mustExist: true });
+    expect(statSync(`${file}-wal`).size).toBe(0);
+  });
+
+  test('25. paths that mean something to SQLite or URLs are only names', () => {
+    const folder = join(scratchFolder(), 'a b?mode=memory#x%41&cache=shared');
+    mkdirSync(folder);
+    const file = join(folder, 'vfs 100%.sqlite');
+    const vfs = openLive(file, NEW);
+    vfs.put('/a', bytes('here'));
+    closeToRest(vfs);
+    expect(readdirSync(folder)).toEqual(['vfs 100%.sqlite']);
+    const rest = openAtRest(file);
+    expect(text(rest.get('/a'))).toBe('here');
+    rest.close();
+  });
+});
+
+describe('refusing to come to life', () => {
+  test('26. a missing file is missing_file, and none is made', () => {
+    const file = scratchFile();
+    for (const open of [
+      () => openLive(file, LIVE),
+      () => openAtRest(file),
+      () => openBeside(file),
+      () => recoverToRest(file),
+    ]) {
+      expect(codeOf(open)).toBe('missing_file');
+    }
+    expect(beside(file)).toEqual([]);
+  });
+
+  const damages: [name: string, damage: (file: string) => void][] = [
+    ['empty', (file) => truncateSync(file, 0)],
+    ['no database', (file) => writeFileSync(file, 'x'.repeat(8192))],
+    ['cut in its first page', (file) => truncateSync(file, 1000)],
+    ['overwritten in its schema', (file) => writeFileSync(file, readFileSync(file).fill(0xee, 100, 4096))],
+    [
+      'a database of another kind',
+      (file) => {
+        writeFileSync(file, '');
+        const db = otherTool(file);
+        db.exec('CREATE TABLE users (name)');
+        db.close();
+      },
+    ],
+  ];
+
+  test.each(damages)('26. a file that is %s is corrupt and stays as it is', (_, damage) => {
+    const file = scratchFile();
+    closeToRest(openLive(file, NEW));
+    damage(file);
+    const before = readFileSync(file);
+    for (const open of [() => openLive(file, LIVE), () => openAtRest(file), () => openBeside(file)]) {
+      expect(codeOf(open)).toBe('corrupt');
+    }
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+  });
+
+  test('26. damage in the middle is corrupt when it is read', () => {
+    const file = scratchFile();
+    const vfs = openLive(file, NEW);
+    for (let index = 0; index < 200; index += 1) vfs.put(`/${index}`, bytes('y'.repeat(2000)));
+    closeToRest(vfs);
+    const damaged = readFileSync(file);
+    for (let page = 8; page < 40; page += 1) damaged.fill(0xff, page * 4096, page * 4096 + 64);
+    writeFileSync(file, damaged);
+    const rest = openAtRest(file);
+    expect(codeOf(() => rest.list('workspace', { limit: 1000 }))).toBe('corrupt');
+    rest.close();
+  });
+
+  test.each([
+    ['a trigger on vfs', 'CREATE TRIGGER t AFTER INSERT ON vfs BEGIN DELETE FROM vfs; END'],
+    ['a trigger on the second table', 'CREATE TRIGGER t AFTER INSERT ON vfs_node BEGIN DELETE FROM vfs; END'],
+    [
+      'a trigger on another table',
+      'CREATE TABLE other (x); CREATE TRIGGER t AFTER INSERT ON other BEGIN DELETE FROM vfs; END',
+    ],
+    ['a view', 'CREATE VIEW v AS SELECT 1'],
+    ['a view in the place of vfs', 'ALTER TABLE vfs RENAME TO real; CREATE VIEW vfs AS SELECT * FROM real'],
+    ['an index on an expression', 'CREATE INDEX i ON vfs (abs(mtime))'],
+    [
+      'a check',
+      'DROP TABLE vfs; CREATE TABLE vfs (volume TEXT NOT NULL, path TEXT NOT NULL, content BLOB, mtime INTEGER CHECK (mtime < 5), PRIMARY KEY(volume, path))',
+    ],
+    ['a generated column', 'ALTER TABLE vfs ADD COLUMN more AS (length(content))'],
+    ['another second table', 'DROP TABLE vfs_node; CREATE TABLE vfs_node (volume, path)'],
+  ])('27. a file with %s is corrupt, and nothing of it runs', (_, sql) => {
+    const file = scratchFile();
+    const vfs = openLive(file, NEW);
+    vfs.put('/a', bytes('a'));
+    closeToRest(vfs);
+    const db = otherTool(file);
+    db.exec(sql);
+    db.close();
+    const before = readFileSync(file);
+    expect(codeOf(() => openLive(file, LIVE))).toBe('corrupt');
+    expect(codeOf(() => openAtRest(file))).toBe('corrupt');
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test('27. a file whose text is UTF-16 is corrupt', () => {
+    const file = scratchFile();
+    const db = otherTool(file);
+    db.exec(`PRAGMA encoding = 'UTF-16le'; ${SEED_TABLE}`);
+    db.close();
+    expect(codeOf(() => openLive(file, LIVE))).toBe('corrupt');
+    expect(codeOf(() => openAtRest(file))).toBe('corrupt');
+  });
+
+  test('27. tables of other tools are left alone', () => {
+    const file = scratchFile();
+    closeToRest(openLive(file, NEW));
+    const db = otherTool(file);
+    db.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)');
+    db.close();
+    expect(codeOf(() => closeToRest(openLive(file, LIVE)))).toBeUndefined();
+  });
+});
+
+describe('coming to rest', () => {
+  test('28. leaves one complete file, not in WAL mode, with nothing beside it', () => {
+    const file = scratchFile();
+    const vfs = liveVfs({ file });
+    for (let index = 0; index < 100; index += 1) vfs.put(`/${index}`, new Uint8Array(20_000).fill(index));
+    expect(beside(file)).toEqual(['vfs.sqlite', 'vfs.sqlite-shm', 'vfs.sqlite-wal']);
+    closeToRest(vfs);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+    expect(writeVersion(file)).toBe(1);
+    const copy = join(scratchFolder(), 'copy.sqlite');
+    copyFileSync(file, copy);
+    const rest = openAtRest(copy);
+    for (let index = 0; index < 100; index += 1) expect(rest.get(`/${index}`)?.[19_999]).toBe(index);
+    rest.close();
+  });
+
+  test('28. is refused inside a group of writes, which goes on', () => {
+    const vfs = liveVfs({ file: scratchFile() });
+    vfs.begin();
+    vfs.put('/a', bytes('a'));
+    expect(codeOf(() => closeToRest(vfs))).toBe('internal');
+    vfs.commit();
+    closeToRest(vfs);
+  });
+
+  test.each(['reading', 'beside'] as const)(
+    '29. fails while another process is %s, loses nothing, and succeeds afterwards',
+    async (how) => {
+      const file = scratchFile();
+      const vfs = liveVfs({ file });
+      vfs.put('/before', bytes('before'));
+      const reader = await holdFile(file, how);
+      vfs.put('/after', bytes('after'));
+      expect(codeOf(() => closeToRest(vfs))).toBe('conflict');
+      vfs.put('/later', bytes('later'));
+      await kill(reader);
+      closeToRest(vfs);
+      expect(beside(file)).toEqual(['vfs.sqlite']);
+      const filed = `${file}.filed`;
+      renameSync(file, filed);
+      const rest = openAtRest(filed);
+      expect(['/before', '/after', '/later'].map((path) => text(rest.get(path)))).toEqual(['before', 'after', 'later']);
+      rest.close();
+    },
+  );
+
+  test('29. closing in spite of the reader and taking the file alone would have lost rows', async () => {
+    const file = scratchFile();
+    const first = openLive(file, NEW);
+    first.put('/before', bytes('before'));
+    closeToRest(first);
+    const vfs = liveVfs({ file, mustExist: true });
+    await holdFile(file, 'reading');
+    vfs.put('/after', bytes('after'));
+    expect(codeOf(() => closeToRest(vfs))).toBe('conflict');
+    vfs.close();
+    expect(existsSync(`${file}-wal`)).toBe(true);
+    const alone = join(scratchFolder(), 'alone.sqlite');
+    copyFileSync(file, alone);
+    const rest = openAtRest(alone);
+    expect(text(rest.get('/before'))).toBe('before');
+    expect(rest.get('/after')).toBeNull();
+    rest.close();
+  });
+});
+
+describe('reading', () => {
+  test('30. at rest changes nothing and leaves nothing beside the file', () => {
+    const file = scratchFile();
+    const live = liveVfs({ file });
+    live.put('/a', bytes('a'));
+    closeToRest(live);
+    const before = { content: readFileSync(file), stat: statSync(file, { bigint: true }) };
+    const rest = openAtRest(file);
+    expect(text(rest.get('/a'))).toBe('a');
+    expect(rest.sizes()[0]?.files).toBe(1);
+    expect(codeOf(() => rest.put('/b', bytes('b')))).toBeDefined();
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+    rest.close();
+    const after = statSync(file, { bigint: true });
+    expect([after.mtimeNs, after.ctimeNs, after.ino]).toEqual([
+      before.stat.mtimeNs,
+      before.stat.ctimeNs,
+      before.stat.ino,
+    ]);
+    expect(readFileSync(file).equals(before.content)).toBe(true);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+  });
+
+  test('30. at rest a file with a log beside it is refused: it would be read without what the log holds', async () => {
+    const file = scratchFile();
+    const holder = await holdFile(file, 'live');
+    await kill(holder);
+    expect(codeOf(() => openAtRest(file))).toBe('conflict');
+    recoverToRest(file);
+    const rest = openAtRest(file);
+    expect(text(rest.get('/committed'))).toBe('committed');
+    rest.close();
+  });
+
+  test('31. beside a live process sees what is committed and nothing of an open group', async () => {
+    const file = scratchFile();
+    const holder = await holdFile(file, 'live');
+    const reader = openBeside(file);
+    expect(text(reader.get('/committed'))).toBe('committed');
+    expect(reader.get('/uncommitted')).toBeNull();
+    expect(codeOf(() => reader.put('/b', bytes('b')))).toBeDefined();
+    reader.close();
+    await kill(holder);
+  });
+
+  test('31. beside a process that was killed a moment ago sees what it committed', async () => {
+    const file = scratchFile();
+    await kill(await holdFile(file, 'live'));
+    const reader = openBeside(file);
+    expect(text(reader.get('/committed'))).toBe('committed');
+    reader.close();
+    recoverToRest(file);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+  });
+
+  test('32. what a killed process left is taken up, without its open group, and tmp stays', async () => {
+    const file = scratchFile();
+    await kill(await holdFile(file, 'live'));
+    expect(beside(file)).toEqual(['vfs.sqlite', 'vfs.sqlite-shm', 'vfs.sqlite-wal']);
+    recoverToRest(file);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+    expect(writeVersion(file)).toBe(1);
+    const rest = openAtRest(file);
+    expect(text(rest.get('/committed'))).toBe('committed');
+    expect(text(rest.get('/scratch', 'tmp'))).toBe('scratch');
+    expect(rest.get('/uncommitted')).toBeNull();
+    rest.close();
+  });
+
+  test('32. a clean file is left untouched, and one that is in use alone', async () => {
+    const file = scratchFile();
+    closeToRest(openLive(file, NEW));
+    const before = statSync(file, { bigint: true });
+    recoverToRest(file);
+    const after = statSync(file, { bigint: true });
+    expect([after.mtimeNs, after.ctimeNs]).toEqual([before.mtimeNs, before.ctimeNs]);
+    await holdFile(file, 'live');
+    expect(codeOf(() => recoverToRest(file))).toBe('conflict');
+  });
+});

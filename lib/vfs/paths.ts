@@ -1,0 +1,49 @@
+/** Paths inside a volume: absolute, normalised, bounded. Pure; knows nothing of SQLite. */
+import { WinterdockError } from '../errors.ts';
+
+/** Longest path in bytes of UTF-8. */
+const MAX_PATH_BYTES = 1024;
+
+/**
+ * The one form of a path: absolute, without empty, `.` or trailing segments. Throws `validation` for a path that is not
+ * absolute, has a `..` segment, a NUL or half a surrogate pair, or is longer than 1 024 bytes.
+ */
+export function normalisePath(path: string): string {
+  if (typeof path !== 'string' || !path.startsWith('/')) throw refused(path, 'must begin with a slash');
+  if (path.includes('\0')) throw refused(path, 'must not contain NUL');
+  if (!path.isWellFormed()) throw refused(path, 'must be valid Unicode');
+  const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.');
+  if (segments.includes('..')) throw refused(path, 'must not contain a ".." segment');
+  const normal = `/${segments.join('/')}`;
+  if (Buffer.byteLength(normal) > MAX_PATH_BYTES) throw refused(path, `must have at most ${MAX_PATH_BYTES} bytes`);
+  return normal;
+}
+
+/** The directory that a normalised path lies in; `/` for the root itself. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/';
+}
+
+/** Every directory above a normalised path, from the top, without the root. */
+export function ancestorsOf(path: string): string[] {
+  const ancestors: string[] = [];
+  for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) ancestors.push(path.slice(0, at));
+  return ancestors;
+}
+
+/**
+ * The range of everything below a normalised directory in SQLite's byte order: `above < path < below`.
+ * `0` is the character after the slash.
+ */
+export function subtreeOf(directory: string): { above: string; below: string } {
+  const base = directory === '/' ? '' : directory;
+  return { above: `${base}/`, below: `${base}0` };
+}
+
+function refused(path: unknown, why: string): WinterdockError {
+  const shown =
+    typeof path === 'string' ? JSON.stringify(path.length > 80 ? `${path.slice(0, 80)}…` : path) : String(path);
+  return new WinterdockError('validation', `The path ${shown} ${why}.`, {
+    extra: { errors: [{ path: 'path', message: why }] },
+  });
+}

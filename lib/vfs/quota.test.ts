@@ -1,0 +1,105 @@
+import { statSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { WinterdockError } from '../errors.ts';
+import { bytes, codeOf, liveVfs, MIB, scratchFile, text } from './testing/scratch.ts';
+import { closeToRest, type Vfs } from './vfs.ts';
+
+/** Writes files of `size` bytes until one is refused; how many fitted, and the refusal. */
+function fill(vfs: Vfs, size: number, prefix = '/fill'): { count: number; refusal: WinterdockError } {
+  for (let count = 0; count < 10_000; count += 1) {
+    try {
+      vfs.put(`${prefix}/${count}`, new Uint8Array(size).fill(1));
+    } catch (error) {
+      if (error instanceof WinterdockError) return { count, refusal: error };
+      throw error;
+    }
+  }
+  throw new Error('The sandbox never became full.');
+}
+
+test('21. a file over the limit is too_large, and the file that was there stays', () => {
+  const vfs = liveVfs({ maxFileBytes: 1000 });
+  vfs.put('/a', new Uint8Array(1000));
+  expect(codeOf(() => vfs.put('/a', new Uint8Array(1001)))).toBe('too_large');
+  expect(codeOf(() => vfs.put('/new', new Uint8Array(1001)))).toBe('too_large');
+  expect(vfs.stat('/a')?.size).toBe(1000);
+  expect(vfs.entry('/new')).toBeNull();
+});
+
+test.each([
+  ['small files', 3000],
+  ['files of many pages', 100_000],
+])('22. a sandbox full of %s says so, with the numbers, and keeps everything', (_, size) => {
+  const file = scratchFile();
+  const vfs = liveVfs({ file, maxBytes: MIB });
+  const { count, refusal } = fill(vfs, size);
+  expect(refusal.code).toBe('quota_exceeded');
+  expect(refusal.extra).toMatchObject({ quota: 'sandbox_bytes', limit: MIB });
+  expect(refusal.extra.used).toBeGreaterThan(0.85 * MIB);
+  expect(refusal.extra.used).toBeLessThanOrEqual(MIB);
+  expect(vfs.list('workspace', { limit: 10_000 }).files).toHaveLength(count);
+  expect(count * size).toBeGreaterThan(0.7 * MIB);
+  closeToRest(vfs);
+  expect(statSync(file).size).toBeLessThanOrEqual(MIB);
+  const again = liveVfs({ file, maxBytes: MIB, mustExist: true });
+  expect(again.sizes()[0]).toEqual({ volume: 'workspace', files: count, bytes: count * size });
+  expect(again.db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+});
+
+test.each([
+  ['small', 3000],
+  ['large', 200_000],
+])('22. a refused %s write inside a group leaves the earlier writes of the group', (_, size) => {
+  const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
+  vfs.put('/before', bytes('before'));
+  vfs.begin();
+  vfs.put('/in-group', bytes('in group'));
+  const { count, refusal } = fill(vfs, size);
+  expect(refusal.code).toBe('quota_exceeded');
+  vfs.put('/before', bytes('change'));
+  vfs.commit();
+  expect(text(vfs.get('/in-group'))).toBe('in group');
+  expect(text(vfs.get('/before'))).toBe('change');
+  expect(vfs.list('workspace', { prefix: '/fill/', limit: 10_000 }).files).toHaveLength(count);
+});
+
+test('22. every kind of write is refused in a full sandbox without harm, and deleting makes room', () => {
+  const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
+  fill(vfs, 50_000);
+  fill(vfs, 100, '/dust');
+  let refused = 0;
+  vfs.begin();
+  for (let index = 0; index < 500; index += 1) {
+    const path = `/${'p'.repeat(900)}${index}`;
+    for (const write of [
+      () => vfs.mkdir(path),
+      () => vfs.link(`${path}l`, 'x'.repeat(1000)),
+      () => vfs.chmod('/fill/0', index),
+    ]) {
+      const code = codeOf(write);
+      if (code !== undefined) {
+        expect(code).toBe('quota_exceeded');
+        refused += 1;
+      }
+    }
+  }
+  expect(refused).toBeGreaterThan(0);
+  expect(codeOf(() => vfs.move({ volume: 'workspace', path: '/fill' }, { volume: 'memory', path: '/elsewhere' }))).toBe(
+    'quota_exceeded',
+  );
+  vfs.commit();
+  expect(vfs.stat('/fill/0')?.size).toBe(50_000);
+  for (const { path } of vfs.list('workspace', { limit: 10_000 }).files) expect(vfs.delete(path)).toBe(true);
+  vfs.delete('/', 'workspace', { recursive: true });
+  expect(fill(vfs, 50_000).count).toBeGreaterThan(15);
+  expect(vfs.db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+});
+
+test('22. a large file can be replaced by another of its size when there is no room for both', () => {
+  const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
+  vfs.put('/large', new Uint8Array(700_000).fill(1));
+  vfs.put('/large', new Uint8Array(700_001).fill(2));
+  expect(vfs.get('/large')?.[700_000]).toBe(2);
+  expect(codeOf(() => vfs.put('/large', new Uint8Array(1_100_000)))).toBe('quota_exceeded');
+  expect(Buffer.compare(vfs.get('/large') ?? bytes(''), new Uint8Array(700_001).fill(2))).toBe(0);
+});

@@ -1,0 +1,80 @@
+/**
+ * Reading a VFS file: the operations and answers that a reader process, and the Instance of a `:memory:` sandbox, understand.
+ * Types only; knows nothing of processes.
+ */
+import type { Volume } from './volumes.ts';
+
+export type ReadRequest =
+  | { op: 'volumes' }
+  | { op: 'list'; volume: Volume; prefix?: string; limit: number; after?: string }
+  | { op: 'stat'; volume: Volume; path: string }
+  /** `range`: first and last byte, both inclusive as in HTTP; what lies past the end is left out. */
+  | { op: 'get'; volume: Volume; path: string; range?: { start: number; end: number } }
+  | { op: 'search'; text: string; in: 'name' | 'content'; volume?: Volume; limit: number }
+  | { op: 'query'; sql: string; params?: (string | number | null)[] | Record<string, string | number | null> };
+
+export interface FileStat {
+  path: string;
+  /** Bytes. */
+  size: number;
+  /** Epoch seconds. */
+  mtime: number;
+  /** Increases with every write of this path and never repeats; the ETag is made from it. */
+  version: number;
+}
+
+/** What is at a path of a volume. */
+export interface Entry {
+  path: string;
+  kind: 'file' | 'dir' | 'link';
+  /** Bytes of a file; of a link's target; 0 for a directory. */
+  size: number;
+  /** Permission bits. */
+  mode: number;
+  /** Epoch seconds. */
+  mtime: number;
+  /** As in FileStat; 0 for a directory that only a deeper path implies. */
+  version: number;
+  /** Where a link points, as it was given; null for anything else. */
+  target: string | null;
+}
+
+/** Preconditions of a write, by version: `*` any existing file. All that are given must hold. */
+export interface WriteCondition {
+  /** `If-Match`: versions of which one must be the current one. */
+  ifMatch?: '*' | number[];
+  /** `If-None-Match`: versions of which none may be the current one; `*`: no file may be there. */
+  ifNoneMatch?: '*' | number[];
+}
+
+export type ReadAnswer =
+  | { op: 'volumes'; volumes: { volume: Volume; files: number; bytes: number }[] }
+  | { op: 'list'; files: { path: string; size: number; mtime: number }[]; next: string | null }
+  | { op: 'stat'; stat: FileStat | null }
+  | { op: 'get'; stat: FileStat | null; content: Uint8Array | null }
+  | { op: 'search'; hits: { volume: Volume; path: string; line?: number; text?: string }[]; truncated: boolean }
+  | { op: 'query'; columns: string[]; rows: unknown[][]; truncated: boolean };
+
+/** How to open the file: `rest` immutable (a filed file), `live` read-only beside its process. */
+export interface ReadTarget {
+  path: string;
+  mode: 'rest' | 'live';
+}
+
+/** Reader processes: they keep SQL and large files off the server's thread, and can be ended. */
+export interface Readers {
+  /**
+   * Runs one read in a reader process. The caller holds the lease. Throws `missing_file`, `corrupt`, `validation` (bad SQL),
+   * `not_found` for a query's missing table, `rate_limited` when too many wait; a query over its time is ended and throws `validation`.
+   */
+  read<R extends ReadRequest>(target: ReadTarget, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
+  /** Hashes and checks a file at rest, slowly and in the background unless `urgent`. */
+  check(path: string, options?: { urgent?: boolean }): Promise<{ sha256: string; quickCheck: string }>;
+  /**
+   * Makes a file that a process left behind clean again, in the background process: recovers its WAL, checkpoints, leaves WAL
+   * mode. tmp stays. A clean file is left as it is. Throws `corrupt`, `missing_file`.
+   */
+  settle(path: string): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,191 @@
+/**
+ * One reader process as the server sees it: started, given one job at a time, ended. Owns the limits of a job; knows nothing of queues.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { WinterdockError } from '../errors.ts';
+import { errorOf, type Job, type JobAnswer, parseFromReader } from './messages.ts';
+
+export type JobDeath = 'timeout' | 'memory' | 'crash';
+
+/** The process ended before it answered. */
+export class ReaderDeath extends Error {
+  readonly why: JobDeath;
+
+  constructor(why: JobDeath, detail: string) {
+    super(detail);
+    this.name = 'ReaderDeath';
+    this.why = why;
+  }
+}
+
+export interface JobLimits {
+  timeoutMs: number;
+  /** Resident memory at which the process is ended. */
+  memoryBytes: number;
+}
+
+interface Pending {
+  id: number;
+  resolve: (answer: JobAnswer) => void;
+  reject: (error: unknown) => void;
+}
+
+const ENTRY = fileURLToPath(new URL('./reader.ts', import.meta.url));
+const START_TIMEOUT_MS = 30_000;
+const MEMORY_INTERVAL_MS = 50;
+const STDERR_TAIL = 2000;
+const PAGE_BYTES = 4096;
+
+/** Small heaps: contents are outside them; the largest text searched at once is 8 MiB. */
+const EXEC_ARGV = ['--no-warnings', '--max-old-space-size=128', '--max-semi-space-size=1', '--v8-pool-size=1'];
+
+export class ReaderProcess {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<void>;
+  #pending: { id: number; resolve: (answer: JobAnswer) => void; reject: (error: unknown) => void } | null = null;
+  #nextId = 1;
+  #why: JobDeath = 'crash';
+  #stderr = '';
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        const detail = `A reader ended (${signal ?? `exit ${code}`}). ${this.#stderr}`.trim();
+        this.#settle((pending) => pending.reject(new ReaderDeath(this.#why, detail)));
+        resolve();
+      });
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
+    });
+    // What cannot be sent shows as the process's exit; an unhandled error event would end the server.
+    child.on('error', () => this.#child.kill('SIGKILL'));
+  }
+
+  /**
+   * Starts a process and waits until it takes jobs. `niceness` 0 to 19. Its environment holds nothing of the server's but the cache of
+   * compiled code. Throws `capacity` when it ends or stays silent for 30 s.
+   */
+  static async start(niceness: number): Promise<ReaderProcess> {
+    const cache = process.env.NODE_COMPILE_CACHE;
+    const child = fork(ENTRY, [], {
+      execArgv: EXEC_ARGV,
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: { NODE_ENV: 'production', MALLOC_ARENA_MAX: '1', ...(cache && { NODE_COMPILE_CACHE: cache }) },
+    });
+    const reader = new ReaderProcess(child);
+    await reader.#ready();
+    if (child.pid !== undefined) lower(child.pid, niceness);
+    child.on('message', (message) => reader.#take(message));
+    return reader;
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** False from the moment it is killed, told to end, or gone. */
+  get alive(): boolean {
+    return this.#child.connected && !this.#child.killed;
+  }
+
+  /** Resolves when the process is gone. */
+  get exited(): Promise<void> {
+    return this.#exited;
+  }
+
+  /** Gives the one job. Throws the job's own error, or ReaderDeath when the process ended first. */
+  run(job: Job, limits: JobLimits): Promise<JobAnswer> {
+    if (this.#pending) throw new WinterdockError('internal', 'A reader was given a second job.');
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const timeout = setTimeout(() => this.kill('timeout'), limits.timeoutMs);
+    const memory = setInterval(() => {
+      if (residentBytes(this.#child.pid) > limits.memoryBytes) this.kill('memory');
+    }, MEMORY_INTERVAL_MS);
+    const answered = new Promise<JobAnswer>((resolve, reject) => {
+      this.#pending = { id, resolve, reject };
+    });
+    if (this.#child.connected) this.#child.send({ id, job });
+    else this.#settle((pending) => pending.reject(new ReaderDeath('crash', 'A reader was gone before its job.')));
+    return answered.finally(() => {
+      clearTimeout(timeout);
+      clearInterval(memory);
+    });
+  }
+
+  /** SIGKILL; the first reason given is the one that the job's error has. */
+  kill(why: JobDeath): void {
+    if (this.#why === 'crash') this.#why = why;
+    this.#child.kill('SIGKILL');
+  }
+
+  /** Lets an idle process end by itself and waits for it. */
+  async end(): Promise<void> {
+    if (this.#child.connected) this.#child.disconnect();
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), 2000);
+    await this.#exited;
+    clearTimeout(late);
+  }
+
+  async #ready(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const silent = new Promise<'silent'>((resolve) => {
+      timer = setTimeout(() => resolve('silent'), START_TIMEOUT_MS);
+    });
+    const ready = new Promise<'ready'>((resolve) => this.#child.once('message', () => resolve('ready')));
+    const first = await Promise.race([ready, silent, this.#exited.then(() => 'ended' as const)]);
+    clearTimeout(timer);
+    if (first === 'ready') return;
+    this.#child.kill('SIGKILL');
+    throw new WinterdockError('capacity', 'A reader process could not be started.', {
+      retryAfterSeconds: 1,
+      cause: new Error(
+        `It ${first === 'silent' ? `said nothing for ${START_TIMEOUT_MS} ms` : 'ended'}. ${this.#stderr}`.trim(),
+      ),
+    });
+  }
+
+  #take(message: unknown): void {
+    try {
+      const reply = parseFromReader(message);
+      if ('ready' in reply || reply.id !== this.#pending?.id) return;
+      this.#settle((pending) =>
+        'failure' in reply ? pending.reject(errorOf(reply.failure)) : pending.resolve(reply.answer),
+      );
+    } catch {
+      // What a reader says is not what was agreed: it is ended, and its job ends with it.
+      this.kill('crash');
+    }
+  }
+
+  #settle(end: (pending: Pending) => void): void {
+    const pending = this.#pending;
+    this.#pending = null;
+    if (pending) end(pending);
+  }
+}
+
+function lower(pid: number, niceness: number): void {
+  if (niceness === 0) return;
+  try {
+    setPriority(pid, niceness);
+  } catch {
+    // Gone already (its exit is reported elsewhere), or the system allows no change: then it only competes harder.
+  }
+}
+
+/** Resident bytes of a process as the kernel counts them; 0 when it is gone. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
+  } catch {
+    // Gone between two looks: its exit is reported elsewhere.
+    return 0;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Entry of a reader process: takes one job at a time from the server, opens the file for it, answers and closes it again. Holds nothing
+ * open between jobs, so filing need not ask it to let go. Ends when the server is gone.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { flushCompileCache } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { answerRead } from './answer.ts';
+import { type Check, type FromReader, failureOf, type Job, type JobAnswer, parseToReader } from './messages.ts';
+import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
+import { openAtRest, openBeside, recoverToRest } from './vfs.ts';
+
+const HASH_CHUNK_BYTES = 1024 * 1024;
+
+const server = process.ppid;
+let watch: Worker | undefined;
+
+process.on('message', (message) => void take(message));
+process.on('disconnect', () => process.exit(0));
+say({ ready: true });
+flushCompileCache();
+
+async function take(message: unknown): Promise<void> {
+  const { id, job } = parseToReader(message);
+  try {
+    say({ id, answer: await run(job) });
+  } catch (error) {
+    say({ id, failure: failureOf(error) });
+  }
+}
+
+async function run(job: Job): Promise<JobAnswer> {
+  if (job.kind === 'check') return check(job.path);
+  if (job.kind === 'settle') {
+    recoverToRest(job.path);
+    return { settled: true };
+  }
+  if (job.request.op === 'query') await startWatch();
+  return read(job.target, job.request);
+}
+
+/** One read in one snapshot: what other requests commit meanwhile is not seen. */
+function read(target: ReadTarget, request: ReadRequest): ReadAnswer {
+  const vfs = target.mode === 'rest' ? openAtRest(target.path) : openBeside(target.path);
+  try {
+    vfs.db.exec('BEGIN');
+    return answerRead(vfs, request);
+  } finally {
+    vfs.close();
+  }
+}
+
+/** The hash of the bytes, and `ok` or what SQLite and the schema check find wrong. A damaged file is an answer, not an error. */
+async function check(path: string): Promise<Check> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES })) hash.update(chunk);
+  } catch (error) {
+    throw new WinterdockError('missing_file', 'The file of the sandbox cannot be read where it should be.', {
+      cause: error,
+    });
+  }
+  return { sha256: hash.digest('hex'), quickCheck: quickCheck(path) };
+}
+
+function quickCheck(path: string): string {
+  try {
+    const vfs = openAtRest(path);
+    try {
+      const rows = vfs.db.prepare('PRAGMA quick_check(20)').all();
+      return rows.map((row) => String(row.quick_check)).join('\n');
+    } finally {
+      vfs.close();
+    }
+  } catch (error) {
+    if (isWinterdockError(error) && error.code !== 'corrupt') throw error;
+    return messageOf(error);
+  }
+}
+
+/**
+ * A query can hold this thread for as long as it likes, and then nothing here would see the server go. A second thread does; it is
+ * started with the first query and not before, as it takes 10 MB.
+ */
+async function startWatch(): Promise<void> {
+  if (watch) return;
+  watch = new Worker(new URL('./reader-watch.ts', import.meta.url), {
+    workerData: { server },
+    resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 },
+  });
+  await new Promise((resolve, reject) => {
+    watch?.once('online', resolve);
+    watch?.once('error', reject);
+  });
+}
+
+function say(message: FromReader): void {
+  process.send?.(message);
+}

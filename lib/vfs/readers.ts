@@ -1,0 +1,222 @@
+/**
+ * Reads of VFS files in processes of their own, so that SQL and large contents never hold the server's thread and can be ended. Owns the
+ * queue, who reads what next, and what a process's death means; knows nothing of leases: callers hold them.
+ */
+import type { Logger } from 'pino';
+import { messageOf, WinterdockError } from '../errors.ts';
+import { CheckLane } from './checks.ts';
+import { type Check, type Job, type JobAnswer, parseRequest } from './messages.ts';
+import type { ReadAnswer, Readers, ReadRequest, ReadTarget } from './read.ts';
+import { type JobDeath, type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
+
+export interface ReadersOptions {
+  /** How many reads run at a time. */
+  processes?: number;
+  /** Largest file that a sandbox can hold, in bytes; the memory limit of a process follows from it. */
+  maxFileBytes: number;
+  /** Milliseconds after which a query is ended. */
+  queryTimeoutMs?: number;
+  log?: Logger;
+}
+
+interface Waiting {
+  job: Job;
+  /** Jobs that can take long: they never take the last free process. */
+  slow: boolean;
+  tries: number;
+  resolve: (answer: JobAnswer) => void;
+  reject: (error: unknown) => void;
+}
+
+const DEFAULT_PROCESSES = 2;
+const QUERY_TIMEOUT_MS = 5000;
+/** Any other read is bounded by the size of a file and by its own limits; past this the disk hangs. */
+const READ_TIMEOUT_MS = 30_000;
+const MAX_WAITING = 256;
+const RESTART_MS = 1000;
+const MIB = 1024 * 1024;
+
+/** Makes the pool; nothing runs before `start` or the first read. */
+export function createReaders(options: ReadersOptions): Readers {
+  return new ReaderPool(options);
+}
+
+class ReaderPool implements Readers {
+  readonly #size: number;
+  readonly #log: Logger | undefined;
+  readonly #queryLimits: JobLimits;
+  readonly #readLimits: JobLimits;
+  readonly #processes = new Set<ReaderProcess>();
+  readonly #idle: ReaderProcess[] = [];
+  readonly #waiting: Waiting[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #checks: { background: CheckLane; urgent: CheckLane };
+  #slowRunning = 0;
+  #started: Promise<void> | null = null;
+  #stopped: Promise<void> | null = null;
+
+  constructor(options: ReadersOptions) {
+    this.#size = options.processes ?? DEFAULT_PROCESSES;
+    this.#log = options.log;
+    // A content passes through SQLite's, the process's and the channel's memory.
+    const memoryBytes = 384 * MIB + 6 * options.maxFileBytes;
+    this.#queryLimits = { timeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS, memoryBytes };
+    this.#readLimits = { timeoutMs: READ_TIMEOUT_MS, memoryBytes };
+    this.#checks = { background: new CheckLane(19), urgent: new CheckLane(0) };
+  }
+
+  async read<R extends ReadRequest>(target: ReadTarget, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
+    const job: Job = { kind: 'read', target, request: parseRequest(request) };
+    const answer = await this.#give(job, request.op === 'query' || request.op === 'search');
+    if (!('op' in answer) || answer.op !== request.op) {
+      throw new WinterdockError('internal', `A reader did not answer ${request.op}.`);
+    }
+    return answer as Extract<ReadAnswer, { op: R['op'] }>;
+  }
+
+  check(path: string, options: { urgent?: boolean } = {}): Promise<Check> {
+    if (this.#stopped) return Promise.reject(stopping());
+    return (options.urgent ? this.#checks.urgent : this.#checks.background).run(path);
+  }
+
+  async settle(path: string): Promise<void> {
+    await this.#give({ kind: 'settle', path }, false);
+  }
+
+  /** Starts every process; idempotent. Throws `capacity` when one cannot be started. */
+  start(): Promise<void> {
+    this.#started ??= this.#fill().catch((error: unknown) => {
+      this.#started = null;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  /** Refuses what waits, lets running reads end, breaks off checks (they can be made again) and ends every process; idempotent. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #give(job: Job, slow: boolean): Promise<JobAnswer> {
+    await this.start();
+    if (this.#stopped) throw stopping();
+    if (job.kind === 'read' && this.#waiting.length >= MAX_WAITING) {
+      throw new WinterdockError('rate_limited', `${MAX_WAITING} reads are waiting already.`, { retryAfterSeconds: 1 });
+    }
+    return new Promise<JobAnswer>((resolve, reject) => {
+      this.#waiting.push({ job, slow, tries: 0, resolve, reject });
+      this.#pump();
+    });
+  }
+
+  async #stop(): Promise<void> {
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(stopping());
+    // A process that is just starting is ended by #add when it is there.
+    await this.#started?.catch(() => undefined);
+    await Promise.all(this.#running);
+    await Promise.all([this.#checks.background.stop(), this.#checks.urgent.stop()]);
+    await Promise.all([...this.#processes].map((process) => process.end()));
+  }
+
+  async #fill(): Promise<void> {
+    const lacking = this.#size - this.#processes.size;
+    await Promise.all(Array.from({ length: lacking }, () => this.#add()));
+  }
+
+  async #add(): Promise<void> {
+    const process = await ReaderProcess.start(0);
+    this.#processes.add(process);
+    void process.exited.then(() => this.#gone(process));
+    if (this.#stopped) return process.end();
+    this.#idle.push(process);
+    this.#pump();
+  }
+
+  #gone(process: ReaderProcess): void {
+    this.#processes.delete(process);
+    const at = this.#idle.indexOf(process);
+    if (at !== -1) this.#idle.splice(at, 1);
+    if (!this.#stopped) this.#replace();
+  }
+
+  #replace(): void {
+    const replacing = this.#add()
+      .catch((error: unknown) => {
+        this.#log?.error({ error: messageOf(error) }, 'a reader could not be replaced; trying again');
+        setTimeout(() => {
+          if (!this.#stopped) this.#replace();
+        }, RESTART_MS).unref();
+      })
+      .finally(() => this.#running.delete(replacing));
+    this.#running.add(replacing);
+  }
+
+  #pump(): void {
+    while (this.#idle.length > 0) {
+      const slowAllowed = this.#slowRunning < Math.max(1, this.#size - 1);
+      const at = this.#waiting.findIndex((waiting) => slowAllowed || !waiting.slow);
+      const [waiting] = at === -1 ? [] : this.#waiting.splice(at, 1);
+      const process = waiting && this.#idle.shift();
+      if (!waiting || !process) return;
+      const running = this.#run(process, waiting).finally(() => this.#running.delete(running));
+      this.#running.add(running);
+    }
+  }
+
+  async #run(process: ReaderProcess, waiting: Waiting): Promise<void> {
+    waiting.tries += 1;
+    if (waiting.slow) this.#slowRunning += 1;
+    try {
+      waiting.resolve(await process.run(waiting.job, isQuery(waiting.job) ? this.#queryLimits : this.#readLimits));
+    } catch (error) {
+      this.#failed(waiting, error);
+    } finally {
+      if (waiting.slow) this.#slowRunning -= 1;
+      if (this.#processes.has(process) && process.alive) this.#idle.push(process);
+      this.#pump();
+    }
+  }
+
+  #failed(waiting: Waiting, error: unknown): void {
+    if (!(error instanceof ReaderDeath)) {
+      waiting.reject(error);
+      return;
+    }
+    const { job } = waiting;
+    this.#log?.warn({ job: job.kind, why: error.why, detail: error.message }, 'a reader ended during a job');
+    if (error.why === 'crash' && waiting.tries === 1 && !this.#stopped) this.#waiting.unshift(waiting);
+    else waiting.reject(deathError(job, error, this.#queryLimits.timeoutMs));
+  }
+}
+
+function isQuery(job: Job): boolean {
+  return job.kind === 'read' && job.request.op === 'query';
+}
+
+/** What the caller is told when the process that read for it had to be ended, or ended twice. */
+function deathError(job: Job, death: ReaderDeath, queryTimeoutMs: number): WinterdockError {
+  const query: Record<JobDeath, string> = {
+    timeout: `The query was ended after ${queryTimeoutMs} ms.`,
+    memory: 'The query was ended: it needs too much memory.',
+    crash: 'The query ended the process that ran it.',
+  };
+  if (isQuery(job)) {
+    return new WinterdockError('validation', query[death.why], {
+      hint: 'Narrow it down with WHERE or LIMIT.',
+      extra: { errors: [{ path: 'sql', message: query[death.why] }] },
+      cause: death,
+    });
+  }
+  if (death.why === 'timeout') {
+    return new WinterdockError('storage_unavailable', 'The disk did not give the bytes of the sandbox in time.', {
+      retryAfterSeconds: 5,
+      cause: death,
+    });
+  }
+  return new WinterdockError('internal', 'A reader ended before it answered.', { cause: death });
+}
+
+function stopping(): WinterdockError {
+  return new WinterdockError('storage_unavailable', 'The server is stopping.', { retryAfterSeconds: 5 });
+}

@@ -1,0 +1,73 @@
+/**
+ * The two tables of a VFS file and the check that a file holds nothing else that could act. Owns all DDL; knows nothing of files.
+ *
+ * The first table is the seed's, verbatim: whoever knows it can read a file of ours. Everything else is in the second.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { corrupt } from './failures.ts';
+
+const VFS_TABLE =
+  'CREATE TABLE IF NOT EXISTS vfs (volume TEXT NOT NULL, path TEXT NOT NULL, content BLOB, mtime INTEGER, PRIMARY KEY(volume, path))';
+
+/**
+ * `kind`: `file` (what was last written here: `mtime`, `size` and `row` tell whether the first table has since been changed by another
+ * tool), `dir`, `link`, and one row `counter` with empty volume and path, whose version is the last one given out.
+ */
+const NODE_TABLE = `CREATE TABLE IF NOT EXISTS vfs_node (volume TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, mode INTEGER, mtime INTEGER,
+size INTEGER, row INTEGER, version INTEGER NOT NULL, target TEXT, PRIMARY KEY(volume, path)) WITHOUT ROWID`;
+
+/** Directories and links alone, in the order of paths, so that listing a directory does not step over its files twice. */
+const NODE_INDEX = "CREATE INDEX IF NOT EXISTS vfs_node_tree ON vfs_node (volume, path) WHERE kind <> 'file'";
+
+/** Objects on our tables that a file may have; anything else is refused. */
+const ALLOWED = new Map([
+  ['vfs', squeezed(VFS_TABLE)],
+  ['vfs_node', squeezed(NODE_TABLE)],
+  ['vfs_node_tree', squeezed(NODE_INDEX)],
+  ['sqlite_autoindex_vfs_1', null],
+]);
+
+export interface Schema {
+  /** The seed's table is there; false only for an empty database. */
+  vfs: boolean;
+  /** The second table is there; a file of the seed has none. */
+  nodes: boolean;
+}
+
+/**
+ * Looks at what the file declares; tables that are not ours are left alone. Throws `corrupt` for a trigger or view (they would run on our writes), for one of our tables in
+ * another shape or with an index that is not ours, for a database without the seed's table that is not empty, and for a file whose text is not UTF-8 (paths are compared byte by byte).
+ */
+export function inspectSchema(db: DatabaseSync): Schema {
+  const rows = db.prepare('SELECT type, lower(name) AS name, lower(tbl_name) AS owner, sql FROM sqlite_schema').all();
+  const found = new Set<string>();
+  for (const { type, name, owner, sql } of rows) {
+    if (type === 'trigger' || type === 'view') throw corrupt(`it declares a ${type}`);
+    if (owner !== 'vfs' && owner !== 'vfs_node') continue;
+    const expected = typeof name === 'string' ? ALLOWED.get(name) : undefined;
+    if (expected === undefined || expected !== (typeof sql === 'string' ? squeezed(sql) : null)) {
+      throw corrupt(`its ${type} "${String(name).slice(0, 40)}" is not the one of a VFS file`);
+    }
+    found.add(String(name));
+  }
+  if (rows.length > 0 && !found.has('vfs')) throw corrupt('it is a database of another kind, without a vfs table');
+  const encoding = db.prepare('PRAGMA encoding').get()?.encoding;
+  if (encoding !== 'UTF-8') throw corrupt(`its text is ${encoding}, not UTF-8`);
+  return { vfs: found.has('vfs'), nodes: found.has('vfs_node') && found.has('vfs_node_tree') };
+}
+
+/** Makes what is missing, in one transaction; writes nothing when both tables are there. */
+export function ensureSchema(db: DatabaseSync, schema: Schema): void {
+  if (schema.vfs && schema.nodes) return;
+  const counter = "INSERT OR IGNORE INTO vfs_node (volume, path, kind, version) VALUES ('', '', 'counter', 0)";
+  db.exec(`BEGIN IMMEDIATE; ${VFS_TABLE}; ${NODE_TABLE}; ${NODE_INDEX}; ${counter}; COMMIT`);
+}
+
+/** Declarations compared without regard to spaces, case, or quotes around the table's name (SQLite adds them on a rename). */
+function squeezed(sql: string): string {
+  return sql
+    .toLowerCase()
+    .replace(/\s+/g, '')
+    .replace('ifnotexists', '')
+    .replace(/^createtable["'`[](\w+)["'`\]]/, 'createtable$1');
+}

@@ -1,0 +1,116 @@
+/** Searching names and text contents. Bounded by hits, by the size of a file and by time; says when it was cut. */
+import { isUtf8 } from 'node:buffer';
+import { WinterdockError } from '../errors.ts';
+import { bytesOf } from './rows.ts';
+import type { Statements } from './statements.ts';
+import { asVolume, VOLUMES, type Volume } from './volumes.ts';
+
+export interface SearchRequest {
+  text: string;
+  in: 'name' | 'content';
+  /** All three when missing. */
+  volume?: Volume;
+  /** Most hits, 1 to 1 000. */
+  limit: number;
+}
+
+export interface SearchHit {
+  volume: Volume;
+  path: string;
+  /** From 1; only in contents. */
+  line?: number;
+  /** The line, cut around the hit; only in contents. */
+  text?: string;
+}
+
+const MAX_HITS = 1000;
+/** Larger files are not looked into, and the answer says that it was cut. */
+const MAX_SEARCHED_BYTES = 8 * 1024 * 1024;
+/** A search ends after this time with what it has. */
+const BUDGET_MS = 2000;
+/** Where a NUL makes a file a binary, as git and grep look. */
+const BINARY_PROBE_BYTES = 8000;
+const SHOWN_CHARACTERS = 200;
+
+/**
+ * Hits by volume and path. Case does not count. Contents: lines of UTF-8 files without NUL; binaries are passed over.
+ * Throws `validation` for an empty or overlong text and for a limit out of range.
+ */
+export function searchFiles(statements: Statements, request: SearchRequest): { hits: SearchHit[]; truncated: boolean } {
+  const { text, limit } = request;
+  if (text === '' || text.length > 1024)
+    throw new WinterdockError('validation', 'A search is for 1 to 1024 characters.');
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_HITS) {
+    throw new WinterdockError('validation', `A search gives 1 to ${MAX_HITS} hits, not ${limit}.`);
+  }
+  const volumes = request.volume === undefined ? VOLUMES : [asVolume(request.volume)];
+  const until = performance.now() + BUDGET_MS;
+  const hits: SearchHit[] = [];
+  let truncated = false;
+  for (const volume of volumes) {
+    const found =
+      request.in === 'name' ? namesIn(statements, volume, text, until) : linesIn(statements, volume, text, until);
+    for (const hit of found) {
+      if (hit === 'cut') truncated = true;
+      else if (hits.length === limit) return { hits, truncated: true };
+      else hits.push(hit);
+    }
+  }
+  return { hits, truncated };
+}
+
+function* namesIn(statements: Statements, volume: Volume, text: string, until: number): Generator<SearchHit | 'cut'> {
+  const needle = text.toLowerCase();
+  let steps = 0;
+  for (const { path } of statements.iterate<{ path: unknown }>(
+    'SELECT path FROM vfs WHERE volume = ? ORDER BY path',
+    volume,
+  )) {
+    if (typeof path === 'string' && path.toLowerCase().includes(needle)) yield { volume, path };
+    steps += 1;
+    if (steps % 1000 === 0 && performance.now() > until) {
+      yield 'cut';
+      return;
+    }
+  }
+}
+
+function* linesIn(statements: Statements, volume: Volume, text: string, until: number): Generator<SearchHit | 'cut'> {
+  const needle = text.toLowerCase();
+  const sql = `SELECT path, octet_length(content) > ${MAX_SEARCHED_BYTES} AS large,
+    CASE WHEN octet_length(content) <= ${MAX_SEARCHED_BYTES} THEN content END AS content FROM vfs WHERE volume = ? ORDER BY path`;
+  for (const { path, large, content } of statements.iterate<{ path: unknown; large: number; content: unknown }>(
+    sql,
+    volume,
+  )) {
+    if (performance.now() > until) {
+      yield 'cut';
+      return;
+    }
+    if (large) yield 'cut';
+    if (typeof path !== 'string' || content === null) continue;
+    const bytes = bytesOf(content);
+    if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0) || !isUtf8(bytes)) continue;
+    for (const hit of linesWith(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(), needle)) {
+      yield { volume, path, ...hit };
+    }
+  }
+}
+
+function* linesWith(text: string, needle: string): Generator<{ line: number; text: string }> {
+  if (!text.toLowerCase().includes(needle)) return;
+  let number = 0;
+  for (const line of text.split('\n')) {
+    number += 1;
+    const at = line.toLowerCase().indexOf(needle);
+    if (at !== -1) yield { line: number, text: shown(line.replace(/\r$/, ''), at) };
+  }
+}
+
+/** A line, or the part of a long one around the hit. */
+function shown(line: string, at: number): string {
+  if (line.length <= SHOWN_CHARACTERS) return line;
+  const start = Math.max(0, Math.min(at - SHOWN_CHARACTERS / 4, line.length - SHOWN_CHARACTERS));
+  const end = start + SHOWN_CHARACTERS;
+  return `${start > 0 ? '…' : ''}${line.slice(start, end).toWellFormed()}${end < line.length ? '…' : ''}`;
+}

@@ -1,0 +1,38 @@
+/** Prepared statements of one handle, prepared once and found again by their text. Knows nothing of what they do. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+
+export class Statements {
+  readonly #db: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  /** The first row, or undefined. `T` is the shape that the SQL selects. */
+  get<T>(sql: string, ...values: SQLInputValue[]): T | undefined {
+    return this.#statement(sql).get(...values) as T | undefined;
+  }
+
+  all<T>(sql: string, ...values: SQLInputValue[]): T[] {
+    return this.#statement(sql).all(...values) as T[];
+  }
+
+  /** Rows one by one. The same SQL must not be iterated twice at a time. */
+  iterate<T>(sql: string, ...values: SQLInputValue[]): IterableIterator<T> {
+    return this.#statement(sql).iterate(...values) as IterableIterator<T>;
+  }
+
+  /** How many rows changed. */
+  run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#prepared.get(sql);
+    if (known) return known;
+    const statement = this.#db.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
+  }
+}

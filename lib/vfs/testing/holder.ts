@@ -1,0 +1,18 @@
+/** Entry of a process that opens a file and holds it. Arguments: the file, and `live` (with an open group), `beside` or `reading`. */
+import { openBeside, openLive } from '../vfs.ts';
+
+const [file = '', how] = process.argv.slice(2);
+if (how === 'live') {
+  const vfs = openLive(file, { maxBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 1024, mustExist: false });
+  vfs.put('/committed', new TextEncoder().encode('committed'));
+  vfs.put('/scratch', new TextEncoder().encode('scratch'), 'tmp');
+  vfs.begin();
+  vfs.put('/uncommitted', new TextEncoder().encode('uncommitted'));
+} else {
+  const vfs = openBeside(file);
+  if (how === 'reading') vfs.db.exec('BEGIN');
+  vfs.sizes();
+}
+process.send?.('holding');
+process.on('message', () => process.exit(0));
+setInterval(() => undefined, 60_000);

@@ -1,0 +1,28 @@
+/** What the kernel says about processes. Linux only. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The reader processes of a process, by what the kernel says. */
+export function readersOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => stateOf(pid)?.parent === parent && commandOf(pid).includes('lib/vfs/reader.ts'));
+}
+
+/** The state letter and the parent of a process; null when it is gone. A zombie is gone. */
+export function stateOf(pid: number): { state: string; parent: number } | null {
+  try {
+    const [state = '', parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return state === 'Z' ? null : { state, parent: Number(parent) };
+  } catch {
+    return null;
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

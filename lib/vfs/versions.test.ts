@@ -1,0 +1,154 @@
+import { copyFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { FakeClock } from '../clock.ts';
+import { bytes, codeOf, liveVfs, MIB, otherTool, scratchFile, seedFile, text } from './testing/scratch.ts';
+import { closeToRest, openAtRest, openLive, type Vfs } from './vfs.ts';
+
+const LIMITS = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: false };
+
+const version = (vfs: Vfs, path = '/a') => vfs.stat(path)?.version ?? Number.NaN;
+
+test('18. every write of a path gives it a higher version, and nothing else does', () => {
+  const vfs = liveVfs({ clock: new FakeClock() });
+  const seen = [vfs.put('/a', bytes('1')).stat.version];
+  seen.push(vfs.put('/a', bytes('1')).stat.version);
+  vfs.delete('/a');
+  seen.push(vfs.put('/a', bytes('1')).stat.version);
+  vfs.move({ volume: 'workspace', path: '/a' }, { volume: 'workspace', path: '/b' });
+  vfs.move({ volume: 'workspace', path: '/b' }, { volume: 'workspace', path: '/a' });
+  seen.push(version(vfs));
+  vfs.put('/c', bytes('c'));
+  vfs.move({ volume: 'workspace', path: '/c' }, { volume: 'workspace', path: '/a' }, { replace: true });
+  seen.push(version(vfs));
+  vfs.clear('workspace');
+  seen.push(vfs.put('/a', bytes('1')).stat.version);
+  expect(seen).toEqual([...new Set(seen)].sort((one, other) => one - other));
+  vfs.put('/b', bytes('x'));
+  vfs.chmod('/a', 0o600);
+  vfs.utimes('/a', 5);
+  expect(version(vfs)).toBe(seen.at(-1));
+  expect(Number.isSafeInteger(version(vfs))).toBe(true);
+});
+
+test('18. versions go on after a restart with the clock set back', () => {
+  const file = scratchFile();
+  const clock = new FakeClock();
+  const first = liveVfs({ file, clock });
+  const before = first.put('/a', bytes('1')).stat.version;
+  first.delete('/a');
+  closeToRest(first);
+  clock.advance(-86_400 * 365);
+  const second = liveVfs({ file, clock, mustExist: true });
+  expect(second.put('/a', bytes('1')).stat.version).toBeGreaterThan(before);
+});
+
+test('18. versions of an older copy that is restored do not repeat', () => {
+  const file = scratchFile();
+  const clock = new FakeClock();
+  const first = openLive(file, { ...LIMITS, clock });
+  first.put('/a', bytes('1'));
+  closeToRest(first);
+  const copy = `${file}.copy`;
+  copyFileSync(file, copy);
+  const second = openLive(file, { ...LIMITS, clock });
+  const lost = second.put('/a', bytes('2')).stat.version;
+  closeToRest(second);
+  clock.advance(1);
+  const restored = openLive(copy, { ...LIMITS, clock });
+  expect(restored.put('/a', bytes('3')).stat.version).toBeGreaterThan(lost);
+  restored.close();
+});
+
+test('18. a write that was taken back does not lend its version to the next one', () => {
+  const file = scratchFile();
+  const vfs = liveVfs({ file, clock: new FakeClock() });
+  vfs.put('/a', bytes('1'));
+  vfs.begin();
+  const lost = vfs.put('/a', bytes('2')).stat.version;
+  vfs.rollback();
+  expect(vfs.put('/a', bytes('3')).stat.version).toBeGreaterThan(lost);
+});
+
+test.each([
+  ['small', 10],
+  ['large', MIB],
+])('19. a %s row that another tool changed has a higher version, and the next write one above that', (_, size) => {
+  const file = scratchFile();
+  const clock = new FakeClock(1_765_500_000_000);
+  const first = liveVfs({ file, clock });
+  const own = first.put('/a', new Uint8Array(size)).stat.version;
+  first.put('/z', bytes('z'));
+  closeToRest(first);
+  const replace = otherTool(file);
+  replace
+    .prepare("INSERT OR REPLACE INTO vfs VALUES ('workspace', '/a', ?, ?)")
+    .run(new Uint8Array(size).fill(2), 1_765_500_100);
+  replace.close();
+  const rest = openAtRest(file);
+  const foreign = version(rest);
+  expect(foreign).toBeGreaterThan(own);
+  expect(version(rest)).toBe(foreign);
+  expect(rest.stat('/a')?.mtime).toBe(1_765_500_100);
+  rest.close();
+  const second = liveVfs({ file, clock, mustExist: true });
+  expect(version(second)).toBe(foreign);
+  expect(second.put('/a', bytes('own again')).stat.version).toBeGreaterThan(foreign);
+});
+
+test('19. rows of the seed have versions that change with their time and size', () => {
+  const versions = [
+    ['12', 100],
+    ['123', 100],
+    ['12', 101],
+    ['', null],
+  ].map(([content, mtime]) => {
+    const file = scratchFile();
+    seedFile(file, [['workspace', '/a', String(content), mtime === null ? null : Number(mtime)]]);
+    const vfs = openAtRest(file);
+    try {
+      return version(vfs);
+    } finally {
+      vfs.close();
+    }
+  });
+  expect(new Set(versions).size).toBe(4);
+});
+
+test('19. times that no clock gives do not break a version', () => {
+  const file = scratchFile();
+  seedFile(file, [['workspace', '/a', 'x', 1]]);
+  const db = otherTool(file);
+  for (const mtime of ['9223372036854775807', '-5', "'soon'", '1.5', "x'00'"]) {
+    db.exec(`UPDATE vfs SET mtime = ${mtime}`);
+    const vfs = openAtRest(file);
+    expect(Number.isSafeInteger(version(vfs))).toBe(true);
+    expect(vfs.list('workspace', { limit: 1 }).files).toHaveLength(1);
+    vfs.close();
+  }
+});
+
+test('20. a write under a condition is made only when it holds', () => {
+  const vfs = liveVfs();
+  const put = (content: string, condition: Parameters<Vfs['put']>[3]) =>
+    codeOf(() => vfs.put('/a', bytes(content), 'workspace', condition));
+  expect(put('0', { condition: { ifMatch: '*' } })).toBe('precondition_failed');
+  expect(put('0', { condition: { ifMatch: [1] } })).toBe('precondition_failed');
+  expect(put('1', { condition: { ifNoneMatch: '*' } })).toBeUndefined();
+  const first = version(vfs);
+  expect(put('2', { condition: { ifNoneMatch: '*' } })).toBe('precondition_failed');
+  expect(put('2', { condition: { ifNoneMatch: [first] } })).toBe('precondition_failed');
+  expect(put('2', { condition: { ifMatch: [first + 1] } })).toBe('precondition_failed');
+  expect(put('2', { condition: { ifMatch: [first], ifNoneMatch: [first] } })).toBe('precondition_failed');
+  expect(text(vfs.get('/a'))).toBe('1');
+  expect(version(vfs)).toBe(first);
+  expect(put('2', { condition: { ifMatch: [7, first] } })).toBeUndefined();
+  expect(put('3', { condition: { ifMatch: [first] } })).toBe('precondition_failed');
+  expect(put('3', { condition: { ifNoneMatch: [first] } })).toBeUndefined();
+  const remove = (condition: { ifMatch?: '*' | number[] }) =>
+    codeOf(() => vfs.delete('/a', 'workspace', { condition }));
+  expect(remove({ ifMatch: [first] })).toBe('precondition_failed');
+  expect(text(vfs.get('/a'))).toBe('3');
+  expect(remove({ ifMatch: '*' })).toBeUndefined();
+  expect(vfs.get('/a')).toBeNull();
+  expect(remove({ ifMatch: '*' })).toBe('precondition_failed');
+});

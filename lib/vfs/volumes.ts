@@ -1,0 +1,26 @@
+/** The three volumes and their contracts: the one list that the guard, tmp's clearing and the egress strip are made from. Pure. */
+import { WinterdockError } from '../errors.ts';
+
+export const VOLUMES = ['workspace', 'memory', 'tmp'] as const;
+export type Volume = (typeof VOLUMES)[number];
+
+export const DEFAULT_VOLUME: Volume = 'workspace';
+
+/** What each volume promises: whether its bytes outlive a cold resume, and whether they travel in a bundle. */
+export const VOLUME_CONTRACTS: Readonly<Record<Volume, { survivesResume: boolean; ships: boolean; says: string }>> = {
+  workspace: {
+    survivesResume: true,
+    ships: true,
+    says: 'The work itself: survives every sleep and travels when shared.',
+  },
+  memory: { survivesResume: true, ships: false, says: 'What was learned: survives every sleep and stays home.' },
+  tmp: { survivesResume: false, ships: false, says: 'Scratch: gone at the next wake and never shared.' },
+};
+
+/** Narrows a name to a volume. Throws `unknown_volume` for any fourth name. */
+export function asVolume(name: string): Volume {
+  if ((VOLUMES as readonly string[]).includes(name)) return name as Volume;
+  throw new WinterdockError('unknown_volume', `There is no volume "${name.slice(0, 80)}".`, {
+    hint: `The volumes are ${VOLUMES.join(', ')}.`,
+  });
+}
