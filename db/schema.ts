@@ -1,0 +1,162 @@
+/**
+ * The registry's tables. Triggers, the text index and what keeps the counts are SQL that drizzle has no words for: they are in
+ * db/migrations. Times are epoch seconds unless the name says milliseconds.
+ *
+ * `labels` and the text index point at instances by SQLite's own rowid. Rows are never removed and rowids are given out as
+ * max + 1, so they are 1…n without gaps and even a VACUUM that renumbers them changes none.
+ */
+import { sql } from 'drizzle-orm';
+import { blob, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+
+export * from './auth-schema.ts';
+
+export const instances = sqliteTable(
+  'instances',
+  {
+    id: text('id').primaryKey().notNull(),
+    tenant: text('tenant').notNull(),
+    state: text('state').notNull(),
+    vfsPath: text('vfs_path'),
+    updated: integer('updated').notNull(),
+    /** 1 exactly when the state is `deleted`: lists leave those out unless asked for them. */
+    tombstone: integer('tombstone').notNull().default(0),
+    /** The search words, lower-case, each after a space. */
+    words: text('words').notNull().default(''),
+    /** When the ladder or the ephemeral walk moves it; null when nothing does. */
+    dueAt: integer('due_at'),
+    name: text('name'),
+    generation: integer('generation').notNull().default(0),
+    fault: text('fault'),
+    faultReason: text('fault_reason'),
+    /** JSON of the intent under way. */
+    pending: text('pending'),
+    created: integer('created').notNull(),
+    stateSince: integer('state_since').notNull(),
+    keepHot: integer('keep_hot').notNull().default(0),
+    holdUntil: integer('hold_until'),
+    ephemeral: integer('ephemeral').notNull().default(0),
+    policy: text('policy').notNull(),
+    idleToSuspendSeconds: integer('idle_to_suspend_s'),
+    idleToFreezeSeconds: integer('idle_to_freeze_s'),
+    bytes: integer('bytes'),
+    workbook: text('workbook'),
+    lineageBlueprint: text('lineage_blueprint'),
+    lineageSnapshot: text('lineage_snapshot'),
+    lineageParent: text('lineage_parent'),
+    /** JSON of the file record. */
+    file: text('file'),
+    failures: integer('failures').notNull().default(0),
+    /** JSON object; the labels table is made from it. */
+    labels: text('labels').notNull().default('{}'),
+    /** Sort keys: what has no name comes after every name (a blob sorts after text), what has no size after every size. */
+    nameKey: text('name_key').generatedAlwaysAs(sql`coalesce(name, x'')`, { mode: 'virtual' }),
+    bytesKey: integer('bytes_key').generatedAlwaysAs(sql`coalesce(bytes, -1)`, { mode: 'virtual' }),
+  },
+  (table) => [
+    index('instances_by_updated').on(table.tombstone, table.updated),
+    index('instances_by_created').on(table.tombstone, table.created),
+    index('instances_by_name').on(table.tombstone, table.nameKey),
+    index('instances_by_bytes').on(table.tombstone, table.bytesKey),
+    index('instances_by_tenant_updated').on(table.tenant, table.tombstone, table.updated),
+    index('instances_by_tenant_created').on(table.tenant, table.tombstone, table.created),
+    index('instances_by_tenant_name').on(table.tenant, table.tombstone, table.nameKey),
+    index('instances_by_tenant_bytes').on(table.tenant, table.tombstone, table.bytesKey),
+    index('instances_by_state_updated').on(table.state, table.updated),
+    index('instances_by_tenant_state_updated').on(table.tenant, table.state, table.updated),
+    index('instances_by_fault_updated').on(table.fault, table.updated).where(sql`fault is not null and tombstone = 0`),
+    index('instances_by_fault_created').on(table.fault, table.created).where(sql`fault is not null and tombstone = 0`),
+    index('instances_by_fault_name').on(table.fault, table.nameKey).where(sql`fault is not null and tombstone = 0`),
+    index('instances_by_fault_bytes').on(table.fault, table.bytesKey).where(sql`fault is not null and tombstone = 0`),
+    uniqueIndex('instances_name_taken').on(table.tenant, table.name).where(sql`name is not null and tombstone = 0`),
+    index('instances_due').on(table.dueAt).where(sql`due_at is not null and pending is null`),
+    index('instances_pending').on(table.id).where(sql`pending is not null`),
+  ],
+);
+
+/** One row per label of a living instance, made from `instances.labels` by triggers, with the sort keys of its instance. */
+export const labels = sqliteTable(
+  'labels',
+  {
+    instanceRow: integer('instance_row').notNull(),
+    key: text('key').notNull(),
+    value: text('value').notNull(),
+    updated: integer('updated').notNull(),
+    created: integer('created').notNull(),
+    nameKey: blob('name_key').notNull(),
+    bytesKey: integer('bytes_key').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.instanceRow, table.key] }),
+    index('labels_by_updated').on(table.key, table.value, table.updated, table.instanceRow),
+    index('labels_by_created').on(table.key, table.value, table.created, table.instanceRow),
+    index('labels_by_name').on(table.key, table.value, table.nameKey, table.instanceRow),
+    index('labels_by_bytes').on(table.key, table.value, table.bytesKey, table.instanceRow),
+  ],
+);
+
+/** Counts of instances, kept by triggers. Those by fault and by label leave out what is deleted. */
+export const countsByState = sqliteTable('counts_by_state', {
+  state: text('state').primaryKey(),
+  n: integer('n').notNull(),
+});
+
+export const countsByTenant = sqliteTable(
+  'counts_by_tenant',
+  { tenant: text('tenant').notNull(), state: text('state').notNull(), n: integer('n').notNull() },
+  (table) => [primaryKey({ columns: [table.tenant, table.state] })],
+);
+
+export const countsByFault = sqliteTable('counts_by_fault', {
+  fault: text('fault').primaryKey(),
+  n: integer('n').notNull(),
+});
+
+export const countsByLabel = sqliteTable(
+  'counts_by_label',
+  { key: text('key').notNull(), value: text('value').notNull(), n: integer('n').notNull() },
+  (table) => [primaryKey({ columns: [table.key, table.value] })],
+);
+
+/** The ledger: append-only, which triggers hold. */
+export const events = sqliteTable(
+  'events',
+  {
+    seq: integer('seq').primaryKey({ autoIncrement: true }),
+    timeMs: integer('time_ms').notNull(),
+    instance: text('instance'),
+    tenant: text('tenant'),
+    type: text('type').notNull(),
+    from: text('from'),
+    to: text('to'),
+    trigger: text('trigger').notNull(),
+    actor: text('actor').notNull(),
+    via: text('via').notNull(),
+    source: text('source'),
+    tookMs: real('took_ms'),
+    reason: text('reason'),
+    error: text('error'),
+    requestId: text('request_id'),
+  },
+  (table) => [
+    index('events_by_time').on(table.timeMs),
+    index('events_by_instance').on(table.instance, table.timeMs),
+    index('events_by_tenant').on(table.tenant, table.timeMs),
+    index('events_by_type').on(table.type, table.timeMs),
+    index('events_by_actor').on(table.actor, table.timeMs),
+    index('events_by_trigger').on(table.trigger, table.timeMs),
+  ],
+);
+
+/** Small facts of the whole registry; `value` is JSON. */
+export const settings = sqliteTable('settings', {
+  key: text('key').primaryKey(),
+  value: text('value').notNull(),
+  updated: integer('updated').notNull(),
+});
+
+/** What a tenant overrides; null falls through to the global value. */
+export const tenants = sqliteTable('tenants', {
+  tenant: text('tenant').primaryKey(),
+  idleToSuspendSeconds: integer('idle_to_suspend_s'),
+  idleToFreezeSeconds: integer('idle_to_freeze_s'),
+});

@@ -1,0 +1,15 @@
+/** The suite that every registry driver passes. */
+import { describe } from 'vitest';
+import { ledgerSuite } from './testing/ledger-suite.ts';
+import { listSuite } from './testing/list-suite.ts';
+import type { Driver } from './testing/make.ts';
+import { rowSuite } from './testing/row-suite.ts';
+
+/** Runs the registry suite on a driver. */
+export function registryContract(name: string, driver: Driver): void {
+  describe(name, () => {
+    describe('rows', () => rowSuite(driver));
+    describe('lists', () => listSuite(driver));
+    describe('ledger and ladder', () => ledgerSuite(driver));
+  });
+}

@@ -1,0 +1,40 @@
+/** Counts of instances that triggers keep. Read only; nothing here scans. */
+import { STATES, type State } from '../lifecycle/states.ts';
+import { FAULTS, type Fault } from '../lifecycle/words.ts';
+import type { RegistryDatabase } from './database.ts';
+
+/** Instances per state, of everything or of one tenant. */
+export function countsByState(database: RegistryDatabase, tenant?: string): Record<State, number> {
+  const rows =
+    tenant === undefined
+      ? database.sql('SELECT state, n FROM counts_by_state').all()
+      : database.sql('SELECT state, n FROM counts_by_tenant WHERE tenant = ?').all(tenant);
+  return record(STATES, new Map(rows.map(([state, n]) => [state, Number(n)])));
+}
+
+/** Instances per fault, without what is deleted. */
+export function countsByFault(database: RegistryDatabase): Record<Fault, number> {
+  const rows = database.sql('SELECT fault, n FROM counts_by_fault').all();
+  return record(FAULTS, new Map(rows.map(([fault, n]) => [fault, Number(n)])));
+}
+
+/** Instances that carry a label, without what is deleted. */
+export function countOfLabel(database: RegistryDatabase, label: { key: string; value: string }): number {
+  return database.integer('SELECT n FROM counts_by_label WHERE key = ? AND value = ?', label.key, label.value);
+}
+
+/** Every tenant that has or had instances, in order. */
+export function tenantsWithCounts(database: RegistryDatabase): { tenant: string; counts: Record<State, number> }[] {
+  const byTenant = new Map<string, Map<unknown, number>>();
+  for (const [tenant, state, n] of database
+    .sql('SELECT tenant, state, n FROM counts_by_tenant ORDER BY tenant')
+    .all()) {
+    const counts = byTenant.get(String(tenant)) ?? new Map();
+    byTenant.set(String(tenant), counts.set(state, Number(n)));
+  }
+  return [...byTenant].map(([tenant, counts]) => ({ tenant, counts: record(STATES, counts) }));
+}
+
+function record<K extends string>(keys: readonly K[], counts: Map<unknown, number>): Record<K, number> {
+  return Object.fromEntries(keys.map((key) => [key, counts.get(key) ?? 0])) as Record<K, number>;
+}

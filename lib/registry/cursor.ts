@@ -1,0 +1,27 @@
+/** Cursors of paged lists: opaque to everyone else, refused when they were not made here. Pure. */
+import { WinterdockError } from '../errors.ts';
+
+/** The text of a position in a list. */
+export function writeCursor(position: (string | number | null)[]): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url');
+}
+
+/** The position in a cursor when `fits` accepts it. Throws `validation` for anything else. */
+export function readCursor<T extends unknown[]>(cursor: string, fits: (position: unknown[]) => position is T): T {
+  const position = parse(cursor);
+  if (Array.isArray(position) && fits(position)) return position;
+  throw new WinterdockError('validation', 'The cursor is not one that this list gave.', {
+    hint: 'Take it unchanged from the Link header of the page before, with the same sort.',
+    extra: { errors: [{ path: 'cursor', message: 'not a cursor of this list' }] },
+  });
+}
+
+function parse(cursor: string): unknown {
+  if (!/^[A-Za-z0-9_-]+$/.test(cursor)) return null;
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    // Not JSON is one of the ways of not being a cursor; the caller refuses it.
+    return null;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The SQLite file of the registry: how it is opened, migrated and written durably. Knows nothing of what its tables mean.
+ * The connection is shared with the auth library, which uses the drizzle database.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
+import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import * as schema from '../../db/schema.ts';
+import { messageOf, WinterdockError } from '../errors.ts';
+
+/** A value that SQLite binds. */
+export type Value = string | number | null | Uint8Array;
+
+type Statement = Database.Statement<Value[], Value[]>;
+
+const MIGRATIONS = join(import.meta.dirname, '../../db/migrations');
+const MEMORY = ':memory:';
+const BUSY_MS = 5000;
+/** Half of SQLite's default: a transition dirties some thirty index pages, and each is written whole to the WAL. */
+const PAGE_BYTES = 2048;
+/** 16 MB of WAL between checkpoints, so that one transition in some hundreds pays for one. */
+const CHECKPOINT_PAGES = 8000;
+const CACHE_KIB = 32 * 1024;
+/** Address space, not memory: pages are read where the kernel caches them. The largest value that SQLite takes. */
+const MMAP_BYTES = 2_147_418_112;
+/** Statements kept prepared; the shapes of lists are some hundreds. */
+const STATEMENTS = 1000;
+
+export class RegistryDatabase {
+  readonly client: Database.Database;
+  readonly drizzle: BetterSQLite3Database<typeof schema> & { $client: Database.Database };
+  readonly #statements = new Map<string, Statement>();
+
+  /** Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. */
+  constructor(path: string) {
+    if (path !== MEMORY) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    this.client = new Database(path, { timeout: BUSY_MS });
+    this.drizzle = drizzle(this.client, { schema });
+    try {
+      configure(this.client);
+      this.#migrate();
+    } catch (error) {
+      this.client.close();
+      throw error;
+    }
+  }
+
+  /** The prepared statement of `sql`, whose rows are arrays. */
+  sql(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    if (this.#statements.size >= STATEMENTS) this.#statements.clear();
+    const made = this.client.prepare<Value[], Value[]>(sql);
+    if (made.reader) made.raw();
+    this.#statements.set(sql, made);
+    return made;
+  }
+
+  /** The first column of the first row, or null. */
+  value(sql: string, ...params: Value[]): Value {
+    return this.sql(sql).get(...params)?.[0] ?? null;
+  }
+
+  /** The same for a column of integers; 0 when there is no row. */
+  integer(sql: string, ...params: Value[]): number {
+    return Number(this.value(sql, ...params) ?? 0);
+  }
+
+  /**
+   * Runs `work` as one write transaction that is on disk when this returns; whatever it throws undoes all of it. Throws
+   * `storage_unavailable` when the file is locked or cannot be written.
+   */
+  write<T>(work: () => T): T {
+    let begun = false;
+    try {
+      this.sql('BEGIN IMMEDIATE').run();
+      begun = true;
+      const result = work();
+      this.sql('COMMIT').run();
+      return result;
+    } catch (error) {
+      if (begun && this.client.inTransaction) this.sql('ROLLBACK').run();
+      throw unavailable(error) ?? error;
+    }
+  }
+
+  /**
+   * Runs one statement that a killed process cannot undo but a power cut can, until the next `write`, whose fsync covers it.
+   * Returns how many rows it changed.
+   */
+  writeSoon(sql: string, ...params: Value[]): number {
+    try {
+      this.client.exec('PRAGMA synchronous = NORMAL');
+      return this.sql(sql).run(...params).changes;
+    } catch (error) {
+      throw unavailable(error) ?? error;
+    } finally {
+      this.client.exec('PRAGMA synchronous = FULL');
+    }
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.client.close();
+  }
+
+  /** Brings the tables up to date. Of processes that open a new file at once one does it; the others wait and find it done. */
+  #migrate(): void {
+    try {
+      migrate(this.drizzle, { migrationsFolder: MIGRATIONS });
+    } catch {
+      this.client.exec('BEGIN IMMEDIATE; COMMIT');
+      migrate(this.drizzle, { migrationsFolder: MIGRATIONS });
+    }
+  }
+}
+
+function configure(client: Database.Database): void {
+  client.pragma(`page_size = ${PAGE_BYTES}`);
+  client.pragma('journal_mode = WAL');
+  client.pragma('synchronous = FULL');
+  client.pragma('foreign_keys = ON');
+  client.pragma(`busy_timeout = ${BUSY_MS}`);
+  client.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  client.pragma(`cache_size = -${CACHE_KIB}`);
+  client.pragma(`mmap_size = ${MMAP_BYTES}`);
+}
+
+/** The SQLite code of an error of better-sqlite3, or null. */
+export function sqliteCode(error: unknown): string | null {
+  return error instanceof Database.SqliteError ? error.code : null;
+}
+
+function unavailable(error: unknown): WinterdockError | null {
+  const code = sqliteCode(error);
+  if (code === null || !/^SQLITE_(BUSY|LOCKED|FULL|IOERR|READONLY|CANTOPEN)/.test(code)) return null;
+  return new WinterdockError('storage_unavailable', `The registry could not be written: ${messageOf(error)}.`, {
+    retryAfterSeconds: 1,
+    cause: error,
+  });
+}

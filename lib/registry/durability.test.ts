@@ -1,0 +1,191 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSqliteRegistry, type SqliteRegistry } from './sqlite.ts';
+import { entry, hop, intent, make, START, THRESHOLDS } from './testing/make.ts';
+
+const WRITER = join(import.meta.dirname, 'testing/writer.ts');
+
+let folder: string;
+let path: string;
+let opened: SqliteRegistry[];
+let children: ChildProcess[];
+
+const open = (thresholds = THRESHOLDS): SqliteRegistry => {
+  const registry = openSqliteRegistry({ path, thresholds });
+  opened.push(registry);
+  return registry;
+};
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-rows-'));
+  path = join(folder, 'deep', 'registry.sqlite');
+  opened = [];
+  children = [];
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const registry of opened) await registry.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Starts a writer on the file. What it says comes one line at a time. */
+function writer(...args: string[]): { child: ChildProcess; lines: AsyncIterator<string>; ended: Promise<unknown> } {
+  const child = spawn(process.execPath, [WRITER, path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  children.push(child);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return { child, lines, ended: once(child, 'close') };
+}
+
+async function linesOf(lines: AsyncIterator<string>): Promise<Record<string, string>[]> {
+  const all: Record<string, string>[] = [];
+  for (let next = await lines.next(); !next.done; next = await lines.next()) all.push(JSON.parse(next.value));
+  return all;
+}
+
+describe('the file', () => {
+  test('is in WAL mode and synced in full, also right after an intent', async () => {
+    const registry = open();
+    const pragma = (name: string) => registry.database.$client.pragma(name, { simple: true });
+    const row = await make(registry, 'a', 'suspended');
+    expect(await registry.begin('a', intent(row))).toBe(true);
+    expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', 2, 1]);
+  });
+
+  test('begins with the five columns that were there first, and reopening migrates nothing twice', async () => {
+    const first = open();
+    const migrations = () =>
+      first.database.$client.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all();
+    const before = migrations();
+    expect(before.length).toBeGreaterThan(0);
+    const columns = first.database.$client.pragma('table_info(instances)') as {
+      name: string;
+      type: string;
+      pk: number;
+    }[];
+    expect(columns.slice(0, 5).map(({ name, type, pk }) => `${name} ${type}${pk === 1 ? ' key' : ''}`)).toEqual([
+      'id TEXT key',
+      'tenant TEXT',
+      'state TEXT',
+      'vfs_path TEXT',
+      'updated INTEGER',
+    ]);
+    const row = await make(first, 'a', 'frozen', { name: 'kept', labels: { a: 'b' } });
+    await first.close();
+    const second = open();
+    expect(await second.get('a')).toEqual(row);
+    expect(second.database.$client.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all()).toEqual(
+      before,
+    );
+    expect(await second.count({ text: 'kept', label: { key: 'a', value: 'b' } }, 5)).toBe(1);
+  });
+
+  test('several processes that open a new file at once all find it whole', async () => {
+    const writers = [1, 2, 3, 4].map(() => writer('open'));
+    for (const { ended } of writers) expect(await ended).toEqual([0, null]);
+    expect(await open().countsByState()).toMatchObject({ created: 0 });
+  });
+
+  test('neither a line of the ledger nor a row can be removed, nor a line changed', async () => {
+    const registry = open();
+    await make(registry, 'a', 'active');
+    for (const sql of ['DELETE FROM events', "UPDATE events SET actor = 'nobody'", 'DELETE FROM instances']) {
+      expect(() => registry.database.$client.exec(sql)).toThrow(/append-only|never removed/);
+    }
+    expect(await registry.lastSeq()).toBe(2);
+  });
+
+  test('a VACUUM changes nothing of labels and text', async () => {
+    const registry = open();
+    for (let n = 0; n < 50; n += 1) {
+      await make(registry, `r-${n}`, n % 3 === 0 ? 'deleted' : 'active', { name: `word${n}x`, labels: { n: `${n}` } });
+    }
+    registry.database.$client.exec('VACUUM');
+    for (let n = 0; n < 50; n += 1) {
+      const expected = n % 3 === 0 ? [] : [`r-${n}`];
+      for (const filter of [{ label: { key: 'n', value: `${n}` } }, { text: `word${n}x` }]) {
+        const { rows } = await registry.list({ ...filter, sort: 'name', reverse: false, limit: 100 });
+        expect(rows.map((row) => row.id)).toEqual(expected);
+      }
+    }
+  });
+
+  test('a file that another one holds is unavailable, not broken', async () => {
+    const registry = open();
+    registry.database.$client.pragma('busy_timeout = 20');
+    const other = open();
+    other.database.$client.exec('BEGIN IMMEDIATE');
+    await expect(async () => registry.append([entry()])).rejects.toMatchObject({ code: 'storage_unavailable' });
+    other.database.$client.exec('ROLLBACK');
+    await registry.append([entry()]);
+  });
+
+  test('a transaction that someone else holds open on the connection is neither joined nor undone', async () => {
+    const registry = open();
+    registry.database.$client.exec("BEGIN; INSERT INTO settings(key, value, updated) VALUES ('theirs', '1', 1)");
+    await expect(async () => registry.append([entry()])).rejects.toThrow(/transaction/);
+    registry.database.$client.exec('COMMIT');
+    expect(registry.database.$client.prepare("SELECT count(*) FROM settings WHERE key = 'theirs'").pluck().get()).toBe(
+      1,
+    );
+    expect(await registry.lastSeq()).toBe(0);
+  });
+
+  test('in memory it is the same registry', async () => {
+    path = ':memory:';
+    const registry = open();
+    const row = await make(registry, 'a', 'suspended', { labels: { a: 'b' } });
+    expect(await registry.begin('a', intent(row))).toBe(true);
+    expect(await registry.commit(hop(row, 'frozen'))).toMatchObject({ state: 'frozen', pending: null });
+    expect(await registry.count({ text: 'acme' }, 5)).toBe(1);
+  });
+});
+
+describe('other processes', () => {
+  test('what was said to be written is there after SIGKILL, and what was not is whole or absent', async () => {
+    const { child, lines, ended } = writer('write');
+    let begun = '';
+    let committed = '';
+    for (let n = 0; n < 41; n += 1) {
+      const said = JSON.parse((await lines.next()).value);
+      begun = said.begun ?? begun;
+      committed = said.committed ?? committed;
+    }
+    child.kill('SIGKILL');
+    await ended;
+    const registry = open();
+    expect(await registry.get(committed)).toMatchObject({ state: 'suspended', generation: 2, pending: null });
+    const last = await registry.get(begun);
+    expect(last?.state === 'suspended' ? last.pending : last?.pending?.verb).toBe(
+      last?.state === 'suspended' ? null : 'suspend',
+    );
+    const { created, active, suspended } = await registry.countsByState();
+    expect(await registry.lastSeq()).toBe(created + active * 2 + suspended * 3);
+    expect(suspended).toBeGreaterThanOrEqual(20);
+    expect(registry.database.$client.pragma('integrity_check', { simple: true })).toBe('ok');
+    await make(registry, 'afterwards', 'active');
+  });
+
+  test('of two processes that commit the same generations each row has exactly one winner', async () => {
+    const rows = 60;
+    const registry = open();
+    for (let n = 0; n < rows; n += 1) await make(registry, `r-${n}`, 'active', {}, START);
+    const writers = [writer('race', `${rows}`, 'suspended'), writer('race', `${rows}`, 'archived')];
+    for (const { lines } of writers) expect((await lines.next()).value).toBe('"ready"');
+    for (const { child } of writers) child.stdin?.write('go\n');
+    const said = (await Promise.all(writers.map(({ lines }) => linesOf(lines)))).flat();
+    const won = said.flatMap((line) => (line.won === undefined ? [] : [line.won]));
+    expect(new Set(won).size).toBe(rows);
+    expect(won).toHaveLength(rows);
+    expect(said.filter((line) => line.lost !== undefined).map((line) => line.code)).toEqual(
+      Array(rows).fill('conflict'),
+    );
+    for (let n = 0; n < rows; n += 1) expect((await registry.get(`r-${n}`))?.generation).toBe(2);
+    expect((await registry.ledger({ type: 'transition', since: START, until: START }, 500)).rows.length).toBe(rows * 2);
+  });
+});

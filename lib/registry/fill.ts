@@ -1,0 +1,130 @@
+/**
+ * A registry with many made-up rows, for measuring. Fast because it is not durable: indexes, triggers and counts are made at the end.
+ * For new files only; a crash leaves rubbish.
+ */
+import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../lifecycle/ladder.ts';
+import type { State } from '../lifecycle/states.ts';
+import { RegistryDatabase } from './database.ts';
+import { insertRow } from './rows.ts';
+import { dueAt } from './thresholds.ts';
+import { searchWords } from './words.ts';
+
+/** What to ask a filled registry for. The rare word is in about 100 rows of however many, the common one in half, the rest in a tenth or more. */
+export const FILLED = {
+  tenant: 'tenant-0',
+  state: 'frozen',
+  label: { key: 'team', value: 'team-3' },
+  rareWord: 'lighthouse',
+  commonWord: 'prod',
+  middlingWord: 'atlas',
+} as const;
+
+/** Epoch seconds of the last activity. */
+export const FILLED_AT = 1_765_000_000;
+/** Epoch seconds until which whatever could move is held, so that nothing is due. */
+const HELD_UNTIL = 4_000_000_000;
+const YEAR = 31_536_000;
+const RARE_ROWS = 100;
+const NOUNS = ['atlas', 'borealis', 'cobalt', 'dynamo', 'ember', 'fjord', 'garnet', 'harbour', 'indigo', 'juniper'];
+const THRESHOLDS = {
+  idleToSuspendSeconds: DEFAULT_IDLE_TO_SUSPEND_SECONDS,
+  idleToFreezeSeconds: DEFAULT_IDLE_TO_FREEZE_SECONDS,
+};
+const COLOURS = ['amber', 'blue', 'green', 'red'];
+
+/**
+ * Makes a registry file with `rows` instances at `path`, where there must be none. A million take about two minutes and 1.3 GB.
+ * None is active, due or faulted, so that a server can be started on it; there are no files behind them.
+ */
+export function fillRegistry(path: string, rows: number): void {
+  const database = new RegistryDatabase(path);
+  try {
+    const { client } = database;
+    if (database.integer('SELECT count(*) FROM instances') > 0) throw new Error(`${path} has rows already.`);
+    client.exec(
+      'PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000',
+    );
+    const parts = client
+      .prepare<[], { type: string; name: string; sql: string }>(
+        `SELECT type, name, sql FROM sqlite_schema
+         WHERE sql IS NOT NULL AND type IN ('index', 'trigger') AND tbl_name IN ('instances', 'labels', 'events')`,
+      )
+      .all();
+    for (const { type, name } of parts) client.exec(`DROP ${type} ${name}`);
+    client.transaction(() => {
+      for (let n = 0; n < rows; n += 1) addRow(database, n, rows);
+      client.exec(DERIVED);
+    })();
+    for (const { sql } of parts) client.exec(sql);
+    client.pragma('journal_mode = WAL');
+  } finally {
+    database.close();
+  }
+}
+
+/** What the triggers would have made of the rows. */
+const DERIVED = `
+  INSERT INTO labels(instance_row, key, value, updated, created, name_key, bytes_key)
+    SELECT instances.rowid, one.key, one.value, updated, created, name_key, bytes_key FROM instances, json_each(labels) AS one;
+  INSERT INTO instance_text(rowid, words) SELECT rowid, words FROM instances;
+  INSERT INTO counts_by_state(state, n) SELECT state, count(*) FROM instances GROUP BY 1;
+  INSERT INTO counts_by_tenant(tenant, state, n) SELECT tenant, state, count(*) FROM instances GROUP BY 1, 2;
+  INSERT INTO counts_by_label(key, value, n) SELECT key, value, count(*) FROM labels GROUP BY 1, 2;
+`;
+
+/** The same number gives the same row. Nine tenths are in eight large tenants, the rest in tenants of about fifty. */
+function addRow(database: RegistryDatabase, n: number, rows: number): void {
+  const chance = shares(n);
+  const share = chance();
+  const state: State = share < 0.05 ? 'created' : share < 0.3 ? 'suspended' : share < 0.9 ? 'frozen' : 'archived';
+  const large = chance() < 0.9;
+  const tenant = large ? `tenant-${Math.floor(chance() * 8)}` : `small-${Math.floor(chance() * Math.ceil(rows / 500))}`;
+  const updated = FILLED_AT - Math.floor(chance() * YEAR);
+  const created = updated - Math.floor(chance() * YEAR);
+  const id = `sb-${Math.floor(chance() * 2 ** 40).toString(36)}-${n.toString(36)}`;
+  const rare = n % Math.max(1, Math.floor(rows / RARE_ROWS)) === 0 ? ` ${FILLED.rareWord}` : '';
+  const row = {
+    id,
+    tenant,
+    state,
+    vfsPath: state === 'created' ? null : state === 'suspended' ? `live/${id}/vfs.sqlite` : `cold/${id}.sqlite`,
+    updated,
+    name: `${NOUNS[Math.floor(chance() * NOUNS.length)]} run ${n}${rare}`,
+    generation: 0,
+    fault: null,
+    faultReason: null,
+    pending: null,
+    created,
+    stateSince: updated,
+    keepHot: false,
+    holdUntil: HELD_UNTIL,
+    ephemeral: false,
+    policy: 'posix',
+    idleToSuspendSeconds: null,
+    idleToFreezeSeconds: null,
+    bytes: state === 'created' ? null : Math.floor(chance() * 1e8),
+    workbook: null,
+    lineageBlueprint: null,
+    lineageSnapshot: null,
+    lineageParent: null,
+    file: null,
+    failures: 0,
+    labels: {
+      env: chance() < 0.5 ? 'prod' : 'staging',
+      team: `team-${Math.floor(chance() * 8)}`,
+      colour: COLOURS[Math.floor(chance() * COLOURS.length)] ?? 'red',
+    },
+  };
+  insertRow(database, row, { dueAt: dueAt(row, THRESHOLDS), words: searchWords(row) });
+}
+
+/** Numbers from 0 to 1 that look random and are the same for the same seed (mulberry32). */
+function shares(seed: number): () => number {
+  let state = Math.imul(seed + 1, 0x9e3779b9);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

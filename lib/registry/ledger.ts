@@ -1,0 +1,119 @@
+/** The ledger: appended inside the transaction of what it tells of, announced once that is on disk, read in pages. */
+
+import { readCursor, writeCursor } from './cursor.ts';
+import type { RegistryDatabase, Value } from './database.ts';
+import type { LedgerEntry, LedgerFilter, LedgerLine, Page } from './registry.ts';
+
+const COLUMNS: Readonly<Record<keyof LedgerEntry, string>> = {
+  timeMs: 'time_ms',
+  instance: 'instance',
+  tenant: 'tenant',
+  type: 'type',
+  from: '"from"',
+  to: '"to"',
+  trigger: '"trigger"',
+  actor: 'actor',
+  via: 'via',
+  source: 'source',
+  tookMs: 'took_ms',
+  reason: 'reason',
+  error: 'error',
+  requestId: 'request_id',
+};
+
+const PROPERTIES = Object.keys(COLUMNS) as (keyof LedgerEntry)[];
+const NAMES = PROPERTIES.map((property) => COLUMNS[property]).join(', ');
+const INSERT = `INSERT INTO events(${NAMES}) VALUES (${PROPERTIES.map(() => '?').join(', ')})`;
+const SELECT = `SELECT seq, ${NAMES} FROM events`;
+
+/** The index that leads with each filter, narrowest first: the first that a query has is walked, the others are checked. */
+const INDEXES: readonly (readonly [keyof LedgerFilter & keyof LedgerEntry, string])[] = [
+  ['instance', 'events_by_instance'],
+  ['actor', 'events_by_actor'],
+  ['type', 'events_by_type'],
+  ['tenant', 'events_by_tenant'],
+  ['trigger', 'events_by_trigger'],
+];
+
+type Listener = (lines: LedgerLine[]) => void;
+
+export class Ledger {
+  readonly #database: RegistryDatabase;
+  readonly #listeners = new Set<Listener>();
+
+  constructor(database: RegistryDatabase) {
+    this.#database = database;
+  }
+
+  /** Inside a write transaction. The lines go to `announce` once it is committed. */
+  append(entries: LedgerEntry[]): LedgerLine[] {
+    return entries.map((entry) => {
+      const { lastInsertRowid } = this.#database.sql(INSERT).run(...PROPERTIES.map((property) => entry[property]));
+      return { ...entry, seq: Number(lastInsertRowid) };
+    });
+  }
+
+  /** A listener that throws is a fault of its own: it must not make a committed write look failed, nor pass unseen. */
+  announce(lines: LedgerLine[]): void {
+    if (lines.length === 0) return;
+    for (const listener of this.#listeners) {
+      try {
+        listener(lines);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  onAppend(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Newest first: by time, lines of the same millisecond by number. */
+  page(filter: LedgerFilter, limit: number, cursor?: string): Page<LedgerLine> {
+    const where: string[] = [];
+    const params: Value[] = [];
+    const need = (sql: string, ...values: Value[]) => {
+      where.push(sql);
+      params.push(...values);
+    };
+    let index = 'events_by_time';
+    for (const [property, candidate] of INDEXES) {
+      const value = filter[property];
+      if (value === undefined) continue;
+      if (where.length === 0) index = candidate;
+      need(`${COLUMNS[property]} = ?`, value);
+    }
+    if (filter.since !== undefined) need('time_ms >= ?', filter.since * 1000);
+    if (filter.until !== undefined) need('time_ms <= ?', filter.until * 1000 + 999);
+    if (cursor !== undefined) need('(time_ms, seq) < (?, ?)', ...readCursor(cursor, isPosition));
+    const clause = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`;
+    const found = this.#database
+      .sql(`${SELECT} INDEXED BY ${index}${clause} ORDER BY time_ms DESC, seq DESC LIMIT ?`)
+      .all(...params, limit + 1)
+      .map(lineOf);
+    const rows = found.slice(0, limit);
+    const last = rows.at(-1);
+    return { rows, next: found.length > limit && last ? writeCursor([last.timeMs, last.seq]) : null };
+  }
+
+  after(seq: number, limit: number): LedgerLine[] {
+    return this.#database.sql(`${SELECT} WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit).map(lineOf);
+  }
+
+  lastSeq(): number {
+    return this.#database.integer('SELECT max(seq) FROM events');
+  }
+}
+
+function isPosition(position: unknown[]): position is [number, number] {
+  return position.length === 2 && position.every(Number.isSafeInteger);
+}
+
+function lineOf(values: Value[]): LedgerLine {
+  const entries = PROPERTIES.map((property, at) => [property, values[at + 1]]);
+  return { seq: values[0], ...Object.fromEntries(entries) } as LedgerLine;
+}

@@ -1,0 +1,274 @@
+/**
+ * The registry's contract: rows, compare-and-set transitions with their ledger line, lists, counts, settings.
+ * Every driver (sqlite.ts, later postgres.ts) passes the one suite in contract.ts. Knows nothing of files or processes.
+ */
+import type { State } from '../lifecycle/states.ts';
+import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
+
+/** What was recorded of a file when it was filed. A thaw trusts a file whose stat is as recorded. */
+export interface FileRecord {
+  size: number;
+  /** Decimal strings: inode numbers and nanosecond times do not fit a double. */
+  inode: string;
+  mtimeNs: string;
+  ctimeNs: string;
+  /** Lower-case hex; null until the background check has run. */
+  sha256: string | null;
+  /** Result of `quick_check`, `ok` or its first complaint; null until it has run. */
+  quickCheck: string | null;
+}
+
+/** The intent of an operation under way, written before its first effect. */
+export interface Intent {
+  verb: 'resume' | 'suspend' | 'freeze' | 'archive' | 'revive' | 'delete' | 'prefetch';
+  from: State;
+  to: State;
+  /** The row's generation when the intent was written. */
+  generation: number;
+  /** Paths relative to the data folder; null where there is no file. */
+  fromPath: string | null;
+  toPath: string | null;
+  /** Epoch milliseconds. */
+  startedMs: number;
+  trigger: Trigger;
+  actor: string;
+  via: Via;
+  reason: string | null;
+  requestId: string | null;
+}
+
+export interface InstanceRow {
+  id: string;
+  tenant: string;
+  state: State;
+  /** Relative to the data folder, `:memory:`, or null. */
+  vfsPath: string | null;
+  /** Epoch seconds of the last state change or activity: the idle clock. */
+  updated: number;
+  name: string | null;
+  /** Increases by one with every committed transition or filing. */
+  generation: number;
+  fault: Fault | null;
+  faultReason: string | null;
+  pending: Intent | null;
+  created: number;
+  stateSince: number;
+  keepHot: boolean;
+  holdUntil: number | null;
+  ephemeral: boolean;
+  policy: string;
+  idleToSuspendSeconds: number | null;
+  idleToFreezeSeconds: number | null;
+  /** Size of the file at rest, or as last seen. */
+  bytes: number | null;
+  workbook: string | null;
+  lineageBlueprint: string | null;
+  lineageSnapshot: string | null;
+  lineageParent: string | null;
+  /** Null while the file is in use or there is none. */
+  file: FileRecord | null;
+  /** Failures of filing in a row; the third raises `unknown`. */
+  failures: number;
+  labels: Record<string, string>;
+}
+
+/** A ledger line before it has its sequence number. */
+export interface LedgerEntry {
+  timeMs: number;
+  instance: string | null;
+  tenant: string | null;
+  type: string;
+  from: State | null;
+  to: State | null;
+  trigger: Trigger;
+  actor: string;
+  via: Via;
+  source: Source | null;
+  tookMs: number | null;
+  reason: string | null;
+  error: string | null;
+  requestId: string | null;
+}
+
+export interface LedgerLine extends LedgerEntry {
+  seq: number;
+}
+
+export interface NewInstance {
+  id: string;
+  tenant: string;
+  name: string | null;
+  vfsPath: string | null;
+  ephemeral: boolean;
+  policy: string;
+  keepHot: boolean;
+  idleToSuspendSeconds: number | null;
+  idleToFreezeSeconds: number | null;
+  labels: Record<string, string>;
+  workbook: string | null;
+  lineageBlueprint: string | null;
+  lineageSnapshot: string | null;
+  lineageParent: string | null;
+}
+
+/** The columns that a person may change without a transition. `undefined` leaves a column alone. */
+export interface InstancePatch {
+  name?: string | null;
+  labels?: Record<string, string>;
+  keepHot?: boolean;
+  holdUntil?: number | null;
+  idleToSuspendSeconds?: number | null;
+  idleToFreezeSeconds?: number | null;
+  policy?: string;
+  workbook?: string | null;
+}
+
+/** A compare-and-set of state and generation. */
+export interface Transition {
+  id: string;
+  from: State;
+  to: State;
+  /** The generation that the row must still have. */
+  generation: number;
+  vfsPath: string | null;
+  file: FileRecord | null;
+  bytes?: number | null;
+  fault?: { fault: Fault; reason: string } | null;
+  /** Epoch seconds; a hop stamps `updated` and `stateSince` with it, a return to the same state leaves both. */
+  now: number;
+  policy?: string;
+  /** Appended in the same transaction. */
+  ledger: LedgerEntry[];
+}
+
+export const LIST_SORTS = ['updated', 'created', 'name', 'bytes'] as const;
+
+export interface ListFilter {
+  tenant?: string;
+  /** What is deleted is listed and counted only under `deleted`. */
+  state?: State;
+  /** Every state but this one: what `thermal=cold` asks. */
+  notState?: State;
+  fault?: Fault;
+  name?: string;
+  label?: { key: string; value: string };
+  /** Words that id, name, tenant or label values must start with, all of them. Text without a letter or digit asks for nothing. */
+  text?: string;
+}
+
+export interface ListRequest extends ListFilter {
+  sort: (typeof LIST_SORTS)[number];
+  /** `updated`, `created` and `bytes` run from the highest down, `name` from a to z, unless reversed. */
+  reverse: boolean;
+  limit: number;
+  /** The `next` of the page before. A malformed one throws `validation`. */
+  cursor?: string;
+}
+
+export interface Page<T> {
+  rows: T[];
+  /** Cursor of the page after, or null at the end. */
+  next: string | null;
+}
+
+export interface LedgerFilter {
+  tenant?: string;
+  instance?: string;
+  type?: string;
+  actor?: string;
+  trigger?: Trigger;
+  /** Epoch seconds, inclusive. */
+  since?: number;
+  until?: number;
+}
+
+export interface Thresholds {
+  idleToSuspendSeconds: number;
+  idleToFreezeSeconds: number;
+}
+
+/** Thresholds that apply to a row: its own, else its tenant's, else the global ones. */
+export interface DueRow {
+  row: InstanceRow;
+  thresholds: Thresholds;
+}
+
+/** All methods are synchronous in the SQLite driver and awaited by every caller, so that a driver may be asynchronous. */
+export interface Registry {
+  /** Inserts a row in state `created` with its ledger line. Throws `conflict` for an id ever used or a name taken in the tenant. */
+  create(instance: NewInstance, now: number, ledger: LedgerEntry): Awaitable<InstanceRow>;
+  /** The row, tombstones included, or null. */
+  get(id: string): Awaitable<InstanceRow | null>;
+  /** Changes what a person may change, with its ledger line. Null when there is no such row. Throws `conflict` for a taken name and `gone` for what is deleted. */
+  patch(id: string, patch: InstancePatch, now: number, ledger: LedgerEntry): Awaitable<InstanceRow | null>;
+
+  /**
+   * Writes the intent of an operation before its first effect: compare-and-set on (state, generation) of a row without
+   * another intent. False when the row has moved on or is taken. Survives a kill of the process at once; survives power
+   * loss with the next committed transaction.
+   */
+  begin(id: string, intent: Intent): Awaitable<boolean>;
+  /** Clears the intent, keeps the state, appends the lines: the operation did not happen. */
+  abandon(
+    id: string,
+    patch: { fault?: { fault: Fault; reason: string } | null; failures?: number },
+    ledger: LedgerEntry[],
+  ): Awaitable<void>;
+  /**
+   * The only writer of `state`: compare-and-set on (state, generation), generation + 1, intent cleared, failures zeroed,
+   * ledger appended, all in one durable transaction. The hop must be in the state map or a return to the same state
+   * (a refiling). Returns the new row; throws `conflict` when the row has moved on and `invalid_transition` off the map.
+   */
+  commit(transition: Transition): Awaitable<InstanceRow>;
+  /** Sets or clears a fault without a transition, with its ledger line. */
+  setFault(id: string, fault: { fault: Fault; reason: string } | null, ledger: LedgerEntry): Awaitable<void>;
+  /** Records the background check of a file at rest, if the row still has that generation. */
+  recordCheck(id: string, generation: number, check: { sha256: string; quickCheck: string }): Awaitable<void>;
+  /** Stamps `updated` (never backwards) and `bytes` of many rows in one transaction; unknown and deleted ones are passed over. */
+  touch(touches: { id: string; updated: number; bytes?: number | null }[]): Awaitable<void>;
+
+  list(request: ListRequest): Awaitable<Page<InstanceRow>>;
+  /** Number of rows that match, exact up to `cap`; above it `cap + 1`. Maintained counts where there are any. */
+  count(filter: ListFilter, cap: number): Awaitable<number>;
+  /** Instances per state, of everything or of one tenant; maintained, never scanned. */
+  countsByState(tenant?: string): Awaitable<Record<State, number>>;
+  countsByFault(): Awaitable<Record<Fault, number>>;
+  /** Tenants that have or had instances, in order, with their maintained counts. */
+  tenants(): Awaitable<{ tenant: string; counts: Record<State, number> }[]>;
+
+  /**
+   * Rows that the ladder or the ephemeral walk may move at `now`, soonest first, at most `limit`. Costs what is due,
+   * not what exists: kept hot, held, blocked and pending rows are not in it.
+   */
+  due(now: number, limit: number): Awaitable<DueRow[]>;
+  /** Rows that fall due up to `until` (epoch seconds), soonest first, for the overview. */
+  dueUntil(until: number, limit: number): Awaitable<DueRow[]>;
+  /** Rows with an intent, and rows whose state is `active`: what a boot has to look at. */
+  unsettled(): Awaitable<InstanceRow[]>;
+  /** Every row that has a file, in id order after `after`, for the scrubber and orphan search. */
+  filed(after: string, limit: number): Awaitable<InstanceRow[]>;
+
+  append(entries: LedgerEntry[]): Awaitable<void>;
+  ledger(filter: LedgerFilter, limit: number, cursor?: string): Awaitable<Page<LedgerLine>>;
+  /** Lines after `seq`, oldest first: what a reconnecting stream missed. */
+  ledgerAfter(seq: number, limit: number): Awaitable<LedgerLine[]>;
+  lastSeq(): Awaitable<number>;
+
+  thresholds(tenant: string): Awaitable<Thresholds>;
+  globalThresholds(): Awaitable<Thresholds>;
+  setGlobalThresholds(patch: Partial<Thresholds>, ledger: LedgerEntry): Awaitable<Thresholds>;
+  /** What a tenant overrides; null falls back to the global value, what is absent stays. Returns what now applies to it. */
+  setTenantThresholds(
+    tenant: string,
+    patch: { [K in keyof Thresholds]?: number | null },
+    ledger: LedgerEntry,
+  ): Awaitable<Thresholds>;
+
+  /** Calls back after each durable append, with the new lines in order. Returns the unsubscriber. */
+  onAppend(listener: (lines: LedgerLine[]) => void): () => void;
+  /** A round trip that proves the registry answers and writes. */
+  ping(): Awaitable<void>;
+  close(): Awaitable<void>;
+}
+
+export type Awaitable<T> = T | Promise<T>;

@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RegistryDatabase } from './database.ts';
+import { FILLED, fillRegistry } from './fill.ts';
+import { Lists } from './lists.ts';
+import { type InstanceRow, LIST_SORTS, type ListFilter } from './registry.ts';
+import { openSqliteRegistry, type SqliteRegistry } from './sqlite.ts';
+import { inOrder, matches, pages } from './testing/list-suite.ts';
+import { entry, everyRow, hop, make, THRESHOLDS } from './testing/make.ts';
+
+const ROWS = 12_000;
+const LONG = 'internationalisation';
+
+let folder: string;
+let path: string;
+let registry: SqliteRegistry;
+let rows: InstanceRow[];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-rows-'));
+  path = join(folder, 'registry.sqlite');
+  fillRegistry(path, ROWS);
+  registry = openSqliteRegistry({ path, thresholds: THRESHOLDS });
+  const { rows: some } = await registry.list({ sort: 'bytes', reverse: false, limit: 30 });
+  for (const [n, row] of some.entries()) {
+    if (n % 3 === 0) await registry.setFault(row.id, { fault: 'unknown', reason: 'test' }, entry());
+    if (row.state === 'suspended') await registry.commit(hop(row, 'active'));
+  }
+  // Many share the first twelve letters of a word, and few the whole of it.
+  const { rows: many } = await registry.list({ sort: 'name', reverse: false, limit: 700 });
+  for (const [n, row] of many.entries()) {
+    const labels = { ...row.labels, word: n % 100 === 0 ? `${LONG}${n}` : `${LONG.slice(0, 14)}x${n}` };
+    await registry.patch(row.id, { labels }, 1, entry());
+  }
+  rows = await everyRow(registry);
+});
+
+afterAll(async () => {
+  await registry.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const { tenant, state, label, rareWord, commonWord, middlingWord } = FILLED;
+const FILTERS: readonly ListFilter[] = [
+  { text: rareWord },
+  { text: commonWord },
+  { text: middlingWord },
+  { text: `${middlingWord} ${commonWord}`, tenant },
+  { text: `${middlingWord} green team`, state, notState: 'active' },
+  { text: LONG },
+  { text: LONG.slice(0, 14), state },
+  { text: 'run 1' },
+  { text: 'nothing like this' },
+  { tenant, label },
+  { label, state: 'active' },
+  { state: 'suspended', fault: 'unknown' },
+  { tenant, state, label, text: rareWord },
+  { name: 'atlas run 9' },
+];
+
+test('among many rows every way of finding them finds the same ones', async () => {
+  expect(rows).toHaveLength(ROWS);
+  for (const filter of FILTERS) {
+    const expected = rows.filter((row) => matches(row, filter)).map((row) => row.id);
+    for (const sort of LIST_SORTS) {
+      const what = JSON.stringify({ filter, sort });
+      const reverse = sort === 'created' || sort === 'name';
+      const found = await pages(registry, { ...filter, sort, reverse, limit: 100 });
+      expect(inOrder(found, sort, reverse), what).toBe(true);
+      expect(found.map((row) => row.id).sort(), what).toEqual([...expected].sort());
+    }
+    expect(await registry.count(filter, 10_000), JSON.stringify(filter)).toBe(Math.min(expected.length, 10_001));
+    expect(await registry.count(filter, 10), JSON.stringify(filter)).toBe(Math.min(expected.length, 11));
+  }
+});
+
+test('a text known to be common is counted anew when rows lose the word, here or in another process', async () => {
+  const rename = async (by: SqliteRegistry, name: (n: number) => string | null) => {
+    const { rows: few } = await registry.list({ sort: 'bytes', reverse: true, limit: 5 });
+    for (const [n, row] of few.entries()) await by.patch(row.id, { name: name(n) }, 1, entry());
+  };
+  const counted = async () => registry.count({ text: 'beacon' }, 1);
+  await rename(registry, (n) => `beacon ${n}`);
+  expect(await counted()).toBe(2);
+  await rename(registry, (n) => (n === 0 ? 'beacon' : null));
+  expect(await counted()).toBe(1);
+  await make(registry, 'lit', 'created', { name: 'Beacon' });
+  expect(await counted()).toBe(2);
+  const found = await registry.list({ text: 'beacon', sort: 'name', reverse: false, limit: 9 });
+  expect(found.rows.map((row) => row.name)).toEqual(['Beacon', 'beacon']);
+  await registry.patch('lit', { name: null }, 1, entry());
+  await rename(registry, (n) => `beacon ${n}`);
+  expect(await counted()).toBe(2);
+  const other = openSqliteRegistry({ path, thresholds: THRESHOLDS });
+  await rename(other, () => null);
+  await other.close();
+  expect(await counted()).toBe(0);
+});
+
+test('fills are the same every time, hold nothing due and keep their counts', async () => {
+  const again = join(folder, 'again.sqlite');
+  fillRegistry(again, 500);
+  const small = openSqliteRegistry({ path: again, thresholds: { idleToSuspendSeconds: 1, idleToFreezeSeconds: 1 } });
+  const filled = await everyRow(small);
+  expect(await small.due(3_000_000_000, 10)).toEqual([]);
+  expect(await small.unsettled()).toEqual([]);
+  expect(await small.count({ label }, 10_000)).toBe(filled.filter((row) => matches(row, { label })).length);
+  expect(await small.countsByState()).toMatchObject({ frozen: filled.filter((row) => row.state === 'frozen').length });
+  await small.close();
+  expect(() => fillRegistry(again, 5)).toThrow(/rows already/);
+});
+
+test('no page reads an index from its beginning, and only gathered ones are sorted', () => {
+  const database = new RegistryDatabase(path);
+  const plans: { sql: string; plan: string }[] = [];
+  const prepare = database.sql.bind(database);
+  database.sql = (sql) => {
+    const statement = prepare(sql);
+    if (/^(EXPLAIN|PRAGMA)/.test(sql) || plans.some((known) => known.sql === sql)) return statement;
+    const params = Array((sql.match(/\?/g) ?? []).length).fill(1);
+    const plan = prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...params);
+    plans.push({ sql, plan: plan.map((step) => step.at(-1)).join('\n') });
+    return statement;
+  };
+  const lists = new Lists(database);
+  for (const filter of [
+    {},
+    { tenant },
+    { state },
+    { tenant, state },
+    { label },
+    { fault: 'unknown' },
+    ...FILTERS,
+  ] as ListFilter[]) {
+    for (const sort of LIST_SORTS) {
+      for (const reverse of [false, true]) {
+        const first = lists.page({ ...filter, sort, reverse, limit: 3 });
+        if (first.next !== null) lists.page({ ...filter, sort, reverse, limit: 3, cursor: first.next });
+      }
+    }
+  }
+  database.close();
+  expect(plans.length).toBeGreaterThan(50);
+  for (const { sql, plan } of plans) {
+    expect(plan, sql).not.toMatch(/SCAN (instances|labels)/);
+    const gathers = /^SELECT instances\.\w+, instances\.rowid FROM/.test(sql) && !sql.includes('OFFSET');
+    if (gathers) continue;
+    expect(plan, sql).not.toContain('TEMP B-TREE');
+    if (sql.includes('COLLATE BINARY')) expect(plan, sql).toMatch(/[<>]\(\?,\?\)/);
+  }
+});

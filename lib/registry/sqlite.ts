@@ -1,0 +1,105 @@
+/** The registry on one SQLite file. Puts the parts together; what each does is in its own file. */
+import type { Database } from 'better-sqlite3';
+import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import type * as schema from '../../db/schema.ts';
+import { type Clock, epochSeconds, systemClock } from '../clock.ts';
+import { countsByFault, countsByState, tenantsWithCounts } from './counts.ts';
+import { RegistryDatabase, type Value } from './database.ts';
+import { Ledger } from './ledger.ts';
+import { Lists } from './lists.ts';
+import type { DueRow, Registry, Thresholds } from './registry.ts';
+import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
+import { ThresholdBook, thresholdsOf } from './thresholds.ts';
+import { Writes } from './writes.ts';
+
+export interface SqliteRegistry extends Registry {
+  /** The same connection for the auth library, whose tables are in the same file. Never hold a transaction of it across an await. */
+  readonly database: BetterSQLite3Database<typeof schema> & { $client: Database };
+}
+
+const DUE = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
+  WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL ORDER BY due_at, rowid LIMIT ?`;
+const UNSETTLED = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_pending WHERE pending IS NOT NULL
+  UNION ALL SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_by_state_updated WHERE state = 'active' AND pending IS NULL`;
+const FILED = `SELECT ${ROW_COLUMNS} FROM instances
+  WHERE id > ? AND vfs_path IS NOT NULL AND vfs_path <> ':memory:' ORDER BY id LIMIT ?`;
+const PING = `INSERT INTO settings(key, value, updated) VALUES ('ping', 'true', ?)
+  ON CONFLICT DO UPDATE SET updated = excluded.updated`;
+
+/**
+ * Opens the registry, making and migrating the file. `path` is absolute or `:memory:`; `thresholds` are the global ones until
+ * others are set. Throws what SQLite throws when the file cannot be opened.
+ */
+export function openSqliteRegistry(options: { path: string; clock?: Clock; thresholds: Thresholds }): SqliteRegistry {
+  const clock = options.clock ?? systemClock;
+  const database = new RegistryDatabase(options.path);
+  const ledger = new Ledger(database);
+  const lists = new Lists(database);
+  const thresholds = new ThresholdBook(database, options.thresholds, clock);
+  const writes = new Writes({ database, ledger, lists, thresholds });
+  const rows = (sql: string, ...params: Value[]) =>
+    database
+      .sql(sql)
+      .all(...params)
+      .map(rowOf);
+
+  const due = (until: number, limit: number): DueRow[] => {
+    const byTenant = new Map<string, Thresholds>();
+    return rows(DUE, until, limit).map((row) => {
+      const ofTenant = byTenant.get(row.tenant) ?? thresholds.ofTenant(row.tenant);
+      byTenant.set(row.tenant, ofTenant);
+      return { row, thresholds: thresholdsOf(row, ofTenant) };
+    });
+  };
+
+  return {
+    database: database.drizzle,
+    create: (instance, now, entry) => writes.create(instance, now, entry),
+    get: (id) => findRow(database, id),
+    patch: (id, patch, _now, entry) => writes.patch(id, patch, entry),
+    begin: (id, intent) => writes.begin(id, intent),
+    abandon: (id, patch, entries) => writes.abandon(id, patch, entries),
+    commit: (transition) => writes.commit(transition),
+    setFault: (id, fault, entry) => writes.setFault(id, fault, entry),
+    recordCheck: (id, generation, check) => writes.recordCheck(id, generation, check),
+    touch: (touches) => writes.touch(touches),
+
+    list: (request) => lists.page(request),
+    count: (filter, cap) => lists.count(filter, cap),
+    countsByState: (tenant) => countsByState(database, tenant),
+    countsByFault: () => countsByFault(database),
+    tenants: () => tenantsWithCounts(database),
+    due,
+    dueUntil: due,
+    unsettled: () => rows(UNSETTLED),
+    filed: (after, limit) => rows(FILED, after, limit),
+
+    append(entries) {
+      ledger.announce(database.write(() => ledger.append(entries)));
+    },
+    ledger: (filter, limit, cursor) => ledger.page(filter, limit, cursor),
+    ledgerAfter: (seq, limit) => ledger.after(seq, limit),
+    lastSeq: () => ledger.lastSeq(),
+    onAppend: (listener) => ledger.onAppend(listener),
+
+    thresholds: (tenant) => thresholds.ofTenant(tenant),
+    globalThresholds: () => thresholds.global(),
+    setGlobalThresholds(patch, entry) {
+      const [changed, lines] = database.write(() => [thresholds.setGlobal(patch), ledger.append([entry])] as const);
+      ledger.announce(lines);
+      return changed;
+    },
+    setTenantThresholds(tenant, patch, entry) {
+      const [changed, lines] = database.write(
+        () => [thresholds.setTenant(tenant, patch), ledger.append([entry])] as const,
+      );
+      ledger.announce(lines);
+      return changed;
+    },
+
+    ping() {
+      database.write(() => database.sql(PING).run(epochSeconds(clock)));
+    },
+    close: () => database.close(),
+  };
+}

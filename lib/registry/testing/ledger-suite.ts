@@ -1,0 +1,253 @@
+/** What every registry promises of the ledger and of what falls due. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { nextMove } from '../../lifecycle/ladder.ts';
+import { STATES } from '../../lifecycle/states.ts';
+import { blocks, FAULTS } from '../../lifecycle/words.ts';
+import type { InstanceRow, LedgerFilter, LedgerLine, Registry, Thresholds } from '../registry.ts';
+import { type Driver, entry, hop, instance, intent, make, START, THRESHOLDS } from './make.ts';
+
+const NEVER = 9_000_000_000;
+
+export function ledgerSuite(driver: Driver): void {
+  let registry: Registry;
+  beforeEach(async () => {
+    registry = await driver.open();
+  });
+  afterEach(() => driver.discard());
+
+  describe('the ledger', () => {
+    test('lines read back whole, newest first, in pages, by any filter', async () => {
+      const written: LedgerLine[] = [];
+      for (let n = 0; n < 60; n += 1) {
+        const line = entry({
+          timeMs: START * 1000 + Math.floor(n / 3) * 500,
+          instance: n % 4 === 0 ? null : `i${n % 3}`,
+          tenant: ['acme', 'globex', null][n % 3],
+          type: n % 5 === 0 ? 'fault.raised' : 'transition',
+          from: n % 2 === 0 ? 'active' : null,
+          to: n % 2 === 0 ? 'suspended' : null,
+          trigger: n % 7 === 0 ? 'idle' : 'request',
+          actor: `user:${n % 2}`,
+          via: 'console',
+          source: n % 2 === 0 ? 'cold' : null,
+          tookMs: n / 8,
+          reason: `because ${n}`,
+          error: n % 5 === 0 ? 'broken' : null,
+          requestId: `req-${n}`,
+        });
+        await registry.append([line]);
+        written.push({ ...line, seq: n + 1 });
+      }
+      const filters: LedgerFilter[] = [
+        {},
+        { tenant: 'acme' },
+        { instance: 'i1' },
+        { type: 'fault.raised' },
+        { actor: 'user:1' },
+        { trigger: 'idle' },
+        { since: START + 3 },
+        { until: START + 3 },
+        { since: START + 2, until: START + 4, tenant: 'globex', actor: 'user:0' },
+        { instance: 'i2', type: 'transition', trigger: 'request' },
+        { instance: 'nobody' },
+      ];
+      for (const filter of filters) {
+        const second = (line: LedgerLine) => Math.floor(line.timeMs / 1000);
+        const expected = written
+          .filter((line) =>
+            (['tenant', 'instance', 'type', 'actor', 'trigger'] as const).every(
+              (key) => filter[key] === undefined || line[key] === filter[key],
+            ),
+          )
+          .filter((line) => second(line) >= (filter.since ?? 0) && second(line) <= (filter.until ?? NEVER))
+          .reverse();
+        const found: LedgerLine[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await registry.ledger(filter, 7, cursor);
+          found.push(...page.rows);
+          cursor = page.next ?? undefined;
+          await registry.append([
+            entry({
+              timeMs: (START + 60) * 1000,
+              type: 'late',
+              actor: 'nobody',
+              instance: 'late',
+              tenant: 'late',
+              trigger: 'boot',
+            }),
+          ]);
+        } while (cursor !== undefined);
+        expect(
+          found.filter((line) => line.type !== 'late'),
+          JSON.stringify(filter),
+        ).toEqual(expected);
+      }
+    });
+
+    test('a malformed cursor is refused', async () => {
+      for (let n = 0; n < 3; n += 1) await registry.append([entry()]);
+      const { next } = await registry.ledger({}, 2);
+      expect((await registry.ledger({}, 2, next ?? '')).rows).toHaveLength(1);
+      for (const cursor of ['', '*', 'W10', `${next}x!`, Buffer.from('["a",1]').toString('base64url')]) {
+        await expect(async () => registry.ledger({}, 2, cursor)).rejects.toMatchObject({ code: 'validation' });
+      }
+    });
+
+    test('a stream that comes back gets what it missed, oldest first', async () => {
+      expect(await registry.lastSeq()).toBe(0);
+      for (let n = 0; n < 5; n += 1) await registry.append([entry({ type: `t${n}` })]);
+      expect(await registry.lastSeq()).toBe(5);
+      expect((await registry.ledgerAfter(2, 2)).map((line) => line.type)).toEqual(['t2', 't3']);
+      expect(await registry.ledgerAfter(5, 10)).toEqual([]);
+    });
+
+    test('listeners hear of lines that are on disk already, in order, until they leave', async () => {
+      const other = await driver.again();
+      const heard: LedgerLine[] = [];
+      const visible: boolean[] = [];
+      const leave = registry.onAppend((lines) => {
+        heard.push(...lines);
+        const last = other.lastSeq();
+        visible.push(last instanceof Promise || last >= (lines.at(-1)?.seq ?? 0));
+      });
+      const row = await make(registry, 'a', 'active');
+      await registry.append([entry({ type: 'one' }), entry({ type: 'two' })]);
+      await registry.commit(hop(row, 'suspended'));
+      leave();
+      await registry.append([entry({ type: 'unheard' })]);
+      expect(heard.map((line) => line.type)).toEqual(['instance.created', 'transition', 'one', 'two', 'transition']);
+      expect(heard.map((line) => line.seq)).toEqual([1, 2, 3, 4, 5]);
+      expect(visible).toEqual([true, true, true, true]);
+      expect(heard.slice(2, 4)).toEqual(await registry.ledgerAfter(2, 2));
+      await other.close();
+    });
+  });
+
+  const dueIds = async (now: number, limit = 100) => (await registry.due(now, limit)).map(({ row }) => row.id);
+
+  describe('what falls due', () => {
+    test('the moment of every kind of row is the one that the ladder names', async () => {
+      const subjects: InstanceRow[] = [];
+      let n = 0;
+      for (const state of STATES) {
+        for (const ephemeral of [false, true]) {
+          for (const keepHot of [false, true]) {
+            for (const holdUntil of [null, START + 10, START + 500_000]) {
+              for (const fault of [null, ...FAULTS]) {
+                const id = `r-${n++}`;
+                const own = n % 2 === 0 ? { idleToSuspendSeconds: 100 + n } : { idleToFreezeSeconds: 200 + n };
+                await make(registry, id, state, { ephemeral, keepHot, ...own }, START + (n % 50));
+                if (state !== 'deleted') {
+                  if (holdUntil !== null) await registry.patch(id, { holdUntil }, START, entry());
+                  if (fault !== null) await registry.setFault(id, { fault, reason: 'r' }, entry());
+                }
+                const row = await registry.get(id);
+                if (row !== null) subjects.push(row);
+              }
+            }
+          }
+        }
+      }
+      const expected = subjects.flatMap((row) => {
+        const policy: Thresholds = {
+          idleToSuspendSeconds: row.idleToSuspendSeconds ?? THRESHOLDS.idleToSuspendSeconds,
+          idleToFreezeSeconds: row.idleToFreezeSeconds ?? THRESHOLDS.idleToFreezeSeconds,
+        };
+        const move = nextMove({ ...row, blocked: blocks(row.fault), attached: 0 }, policy);
+        return move === null ? [] : [{ id: row.id, at: move.at, policy }];
+      });
+      expect(expected.length).toBeGreaterThan(30);
+      const found = await registry.due(NEVER, 10_000);
+      expect(found.map(({ row }) => row.id).sort()).toEqual(expected.map(({ id }) => id).sort());
+      for (const { id, at, policy } of expected) {
+        expect(found.find(({ row }) => row.id === id)?.thresholds).toEqual(policy);
+        expect((await dueIds(at, 10_000)).includes(id), `${id} at ${at}`).toBe(true);
+        expect((await dueIds(at - 1, 10_000)).includes(id), `${id} before ${at}`).toBe(false);
+      }
+      expect(await registry.dueUntil(NEVER, 10_000)).toEqual(found);
+    });
+
+    test('the soonest come first and a limit is kept', async () => {
+      for (const [id, idle] of [
+        ['late', 30],
+        ['soon', 10],
+        ['mid', 20],
+      ] as const) {
+        await make(registry, id, 'active', { idleToSuspendSeconds: idle });
+      }
+      expect(await dueIds(START + 100)).toEqual(['soon', 'mid', 'late']);
+      expect(await dueIds(START + 100, 2)).toEqual(['soon', 'mid']);
+      expect(await dueIds(START + 20)).toEqual(['soon', 'mid']);
+    });
+
+    test('an intent takes a row out, an abandoned one puts it back, activity puts it off', async () => {
+      const row = await make(registry, 'a', 'active');
+      expect(await dueIds(START + 900)).toEqual(['a']);
+      await registry.begin('a', intent(row));
+      expect(await dueIds(START + 900)).toEqual([]);
+      await registry.abandon('a', {}, []);
+      expect(await dueIds(START + 900)).toEqual(['a']);
+      await registry.touch([{ id: 'a', updated: START + 600 }]);
+      expect(await dueIds(START + 1499)).toEqual([]);
+      expect(await dueIds(START + 1500)).toEqual(['a']);
+    });
+
+    test('changed thresholds move what has none of its own, and nothing else', async () => {
+      await make(registry, 'plain', 'active');
+      await make(registry, 'own', 'active', { idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 });
+      await make(registry, 'half', 'active', { idleToSuspendSeconds: 900 });
+      await make(registry, 'other', 'active', { tenant: 'globex' });
+      await make(registry, 'asleep', 'suspended');
+      const line = entry({ type: 'settings.changed' });
+      expect(await registry.setGlobalThresholds({ idleToSuspendSeconds: 10 }, line)).toEqual({
+        ...THRESHOLDS,
+        idleToSuspendSeconds: 10,
+      });
+      expect((await dueIds(START + 10)).sort()).toEqual(['other', 'plain']);
+      expect(await registry.setTenantThresholds('globex', { idleToSuspendSeconds: 50 }, line)).toEqual({
+        ...THRESHOLDS,
+        idleToSuspendSeconds: 50,
+      });
+      expect(await registry.thresholds('globex')).toEqual({ ...THRESHOLDS, idleToSuspendSeconds: 50 });
+      expect(await registry.thresholds('acme')).toEqual({ ...THRESHOLDS, idleToSuspendSeconds: 10 });
+      expect(await dueIds(START + 49)).toEqual(['plain']);
+      expect((await registry.due(START + 50, 10)).at(-1)).toMatchObject({
+        row: { id: 'other' },
+        thresholds: { idleToSuspendSeconds: 50 },
+      });
+      await registry.setGlobalThresholds({ idleToFreezeSeconds: 60 }, line);
+      expect((await dueIds(START + 60)).sort()).toEqual(['asleep', 'other', 'plain']);
+      await registry.setTenantThresholds('globex', { idleToSuspendSeconds: null }, line);
+      expect((await dueIds(START + 10)).sort()).toEqual(['other', 'plain']);
+      expect(await dueIds(START + 900)).toHaveLength(5);
+      expect((await registry.ledger({ type: 'settings.changed' }, 10)).rows).toHaveLength(4);
+    });
+
+    test('a start with other thresholds than the last applies them to what is there, unless they were set', async () => {
+      await make(registry, 'a', 'active');
+      await make(registry, 'b', 'suspended');
+      const later = await driver.again({ idleToSuspendSeconds: 5, idleToFreezeSeconds: 7 });
+      expect((await later.due(START + 5, 10)).map(({ row }) => row.id)).toEqual(['a']);
+      expect((await later.due(START + 7, 10)).map(({ row }) => row.id)).toEqual(['a', 'b']);
+      await later.setGlobalThresholds({ idleToSuspendSeconds: 100 }, entry());
+      await later.close();
+      const again = await driver.again({ idleToSuspendSeconds: 3, idleToFreezeSeconds: 3 });
+      expect(await again.globalThresholds()).toEqual({ idleToSuspendSeconds: 100, idleToFreezeSeconds: 3 });
+      expect((await again.due(START + 99, 10)).map(({ row }) => row.id)).toEqual(['b']);
+      await again.close();
+    });
+
+    test('an ephemeral one falls due at every step of its walk', async () => {
+      let row = await registry.create(instance('e', { ephemeral: true }), START, entry());
+      expect(await dueIds(NEVER)).toEqual([]);
+      row = await registry.commit(hop(row, 'active'));
+      expect(await dueIds(START + 899)).toEqual([]);
+      expect(await dueIds(START + 900)).toEqual(['e']);
+      row = await registry.commit(hop(row, 'archived', { now: START + 900 }));
+      expect(await dueIds(START + 900)).toEqual(['e']);
+      await registry.commit(hop(row, 'deleted', { now: START + 900 }));
+      expect(await dueIds(NEVER)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,144 @@
+/** Things to put into a registry under test. */
+import type { State } from '../../lifecycle/states.ts';
+import type { InstanceRow, Intent, LedgerEntry, NewInstance, Registry, Thresholds, Transition } from '../registry.ts';
+
+/** Epoch seconds at which tests begin. */
+export const START = 1_765_500_000;
+
+export const THRESHOLDS: Thresholds = { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 };
+
+/** One driver: how the suite gets a registry, a second connection to the same data, and how it cleans up. */
+export interface Driver {
+  /** A new and empty registry. */
+  open(): Promise<Registry>;
+  /** Another connection to what `open` gave last; `thresholds` as of another start. */
+  again(thresholds?: Thresholds): Promise<Registry>;
+  discard(): Promise<void>;
+}
+
+export function entry(over: Partial<LedgerEntry> = {}): LedgerEntry {
+  return {
+    timeMs: START * 1000,
+    instance: null,
+    tenant: null,
+    type: 'test.line',
+    from: null,
+    to: null,
+    trigger: 'request',
+    actor: 'key:test',
+    via: 'api',
+    source: null,
+    tookMs: null,
+    reason: null,
+    error: null,
+    requestId: null,
+    ...over,
+  };
+}
+
+export function instance(id: string, over: Partial<NewInstance> = {}): NewInstance {
+  return {
+    id,
+    tenant: 'acme',
+    name: null,
+    vfsPath: null,
+    ephemeral: false,
+    policy: 'posix',
+    keepHot: false,
+    idleToSuspendSeconds: null,
+    idleToFreezeSeconds: null,
+    labels: {},
+    workbook: null,
+    lineageBlueprint: null,
+    lineageSnapshot: null,
+    lineageParent: null,
+    ...over,
+  };
+}
+
+export function hop(
+  row: Pick<InstanceRow, 'id' | 'tenant' | 'state' | 'generation' | 'updated'>,
+  to: State,
+  over: Partial<Transition> = {},
+): Transition {
+  return {
+    id: row.id,
+    from: row.state,
+    to,
+    generation: row.generation,
+    vfsPath: to === 'deleted' ? null : `${to}/${row.id}`,
+    file: null,
+    now: row.updated,
+    ledger: [entry({ instance: row.id, tenant: row.tenant, type: 'transition', from: row.state, to })],
+    ...over,
+  };
+}
+
+export function intent(row: InstanceRow, over: Partial<Intent> = {}): Intent {
+  return {
+    verb: 'resume',
+    from: row.state,
+    to: 'active',
+    generation: row.generation,
+    fromPath: row.vfsPath,
+    toPath: `live/${row.id}/vfs.sqlite`,
+    startedMs: START * 1000,
+    trigger: 'request',
+    actor: 'key:test',
+    via: 'api',
+    reason: null,
+    requestId: 'req-1',
+    ...over,
+  };
+}
+
+/** The way to each state from `created`. */
+const WAYS: Readonly<Record<State, readonly State[]>> = {
+  created: [],
+  active: ['active'],
+  suspended: ['active', 'suspended'],
+  frozen: ['active', 'suspended', 'frozen'],
+  archived: ['active', 'archived'],
+  deleted: ['active', 'archived', 'deleted'],
+};
+
+/** Creates an instance and walks it to `state`, everything at `now`. */
+export async function make(
+  registry: Registry,
+  id: string,
+  state: State = 'created',
+  over: Partial<NewInstance> = {},
+  now: number = START,
+): Promise<InstanceRow> {
+  let row = await registry.create(instance(id, over), now, entry({ instance: id, type: 'instance.created' }));
+  for (const next of WAYS[state]) row = await registry.commit(hop(row, next, { now }));
+  return row;
+}
+
+/** Every row of a registry, tombstones included, by the lists. */
+export async function everyRow(registry: Registry): Promise<InstanceRow[]> {
+  const rows: InstanceRow[] = [];
+  for (const filter of [{}, { state: 'deleted' as const }]) {
+    let cursor: string | undefined;
+    do {
+      const page = await registry.list({ ...filter, sort: 'created', reverse: false, limit: 500, cursor });
+      rows.push(...page.rows);
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+  }
+  return rows;
+}
+
+/** Text that has broken other people's SQL. */
+export const HOSTILE = [
+  "'; DROP TABLE instances; --",
+  '" OR "1"="1',
+  "Robert'); DELETE FROM events;--",
+  '%_\\*?[a-z]',
+  'a\u0000b',
+  '\u{1F9CA} ice \u202E reversed',
+  '$.x"] OR 1=1',
+  'words NEAR/2 "x" AND NOT (y:*)',
+  '__proto__',
+  '',
+];

@@ -1,0 +1,48 @@
+/**
+ * A process that works on a registry file until it is done or killed. Arguments: path, task. It says each thing that it knows to be
+ * written as a line of JSON.
+ */
+import { openSqliteRegistry } from '../sqlite.ts';
+import { hop, intent, make, THRESHOLDS } from './make.ts';
+
+const [path = '', task = '', ...rest] = process.argv.slice(2);
+const registry = openSqliteRegistry({ path, thresholds: THRESHOLDS });
+const say = (what: unknown): void => {
+  process.stdout.write(`${JSON.stringify(what)}\n`);
+};
+
+const TASKS: Readonly<Record<string, () => Promise<void>>> = {
+  /** Opens the file and leaves. */
+  open: async () => say(await registry.countsByState()),
+
+  /** Makes, intends and commits one row after the other, for ever. */
+  write: async () => {
+    for (let n = 0; ; n += 1) {
+      const row = await make(registry, `r-${n}`, 'active', { labels: { n: String(n) } });
+      await registry.begin(row.id, intent(row, { verb: 'suspend' }));
+      say({ begun: row.id });
+      const after = await registry.commit(hop(row, 'suspended'));
+      say({ committed: row.id, generation: after.generation });
+    }
+  },
+
+  /** Commits the rows r-0 … to a state, from the generation that all had, and says which it won. */
+  race: async () => {
+    const [count = '0', to = 'suspended'] = rest;
+    say('ready');
+    await new Promise((resolve) => process.stdin.once('data', resolve));
+    process.stdin.destroy();
+    for (let n = 0; n < Number(count); n += 1) {
+      const row = { id: `r-${n}`, tenant: 'acme', state: 'active' as const, generation: 1, updated: 1 };
+      try {
+        await registry.commit(hop(row, to as 'suspended' | 'archived'));
+        say({ won: row.id });
+      } catch (error) {
+        say({ lost: row.id, code: (error as { code?: string }).code });
+      }
+    }
+  },
+};
+
+await TASKS[task]?.();
+await registry.close();

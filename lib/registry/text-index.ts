@@ -1,0 +1,121 @@
+/**
+ * The full-text index: which rows have words that begin as asked. Words go in as quoted FTS5 strings of letters and digits, so
+ * nothing a person types is syntax. What was found is remembered until words change: a list, its count and its next pages ask
+ * the same.
+ */
+import type { RegistryDatabase } from './database.ts';
+import type { Source } from './sources.ts';
+
+/** The longest beginning that has an index of its own (`prefix=` of instance_text): up to it, rows are found one by one. */
+const INDEXED_PREFIX = 12;
+/** Queries remembered. */
+const REMEMBERED = 200;
+/** Row numbers remembered of one query. */
+const REMEMBERED_ROWS = 1000;
+
+/** `short` asks by indexed beginnings and finds at least what is wanted; `full` finds exactly that, but gathers all of it first. */
+export interface Match {
+  short: string;
+  full: string;
+}
+
+export function matchOf(words: string[]): Match {
+  const query = (terms: string[]) => terms.map((term) => `"${term}"*`).join(' ');
+  return { short: query(words.map((word) => [...word].slice(0, INDEXED_PREFIX).join(''))), full: query(words) };
+}
+
+interface Known {
+  /** So many rows match at least: holds until words are taken away. */
+  atLeast: number;
+  /** All that match, when they were few: holds until words are added. */
+  rows: number[] | null;
+  additions: number;
+  /** Share of the rows that match, judged by the oldest. */
+  density: number;
+}
+
+export class TextIndex {
+  readonly #database: RegistryDatabase;
+  readonly #known = new Map<string, Known>();
+  #additions = 0;
+  #version = -1;
+
+  constructor(database: RegistryDatabase) {
+    this.#database = database;
+  }
+
+  /** How many rows match, exact up to `cap`; above it `cap + 1`. */
+  count(match: string, cap: number): number {
+    const known = this.#recall(match);
+    if (known !== undefined && known.atLeast > cap) return cap + 1;
+    if (known?.rows) return known.rows.length;
+    const sql = 'SELECT count(*) FROM (SELECT 1 FROM instance_text WHERE instance_text MATCH ? LIMIT ?)';
+    const atLeast = this.#database.integer(sql, match, cap + 1);
+    this.#remember(match, { atLeast, rows: null, density: known?.density ?? 1 });
+    return atLeast;
+  }
+
+  /** The numbers of the rows that match, or null when there are more than `cap`. */
+  hits(match: string, cap: number): number[] | null {
+    const known = this.#recall(match);
+    if (known !== undefined && known.atLeast > cap) return null;
+    if (known?.rows) return known.rows;
+    const sql = 'SELECT rowid FROM instance_text WHERE instance_text MATCH ? ORDER BY rowid LIMIT ?';
+    const rows = this.#database
+      .sql(sql)
+      .all(match, cap + 1)
+      .map(([row]) => row as number);
+    const complete = rows.length <= cap;
+    this.#remember(match, {
+      atLeast: rows.length,
+      rows: complete && rows.length <= REMEMBERED_ROWS ? rows : null,
+      density: rows.length / Math.max(1, rows.at(-1) ?? 1),
+    });
+    return complete ? rows : null;
+  }
+
+  /** The share of rows that match, as far as known; 1 when nothing is. */
+  density(match: string): number {
+    return this.#recall(match)?.density ?? 1;
+  }
+
+  /** To be called when rows have gained words. */
+  added(): void {
+    this.#additions += 1;
+  }
+
+  /** To be called when rows have lost words. */
+  removed(): void {
+    this.#known.clear();
+  }
+
+  #recall(match: string): Known | undefined {
+    const version = this.#database.integer('PRAGMA data_version');
+    // Another process has written: words may have come or gone.
+    if (version !== this.#version) this.#known.clear();
+    this.#version = version;
+    const known = this.#known.get(match);
+    if (known !== undefined && known.additions !== this.#additions) known.rows = null;
+    return known;
+  }
+
+  #remember(match: string, known: Omit<Known, 'additions'>): void {
+    if (this.#known.size >= REMEMBERED) this.#known.clear();
+    this.#known.set(match, { ...known, additions: this.#additions });
+  }
+}
+
+/** Found rows as a source, without order. Whether they really match is left to the conditions. */
+export function hitSource(hits: number[], key: string): Source {
+  return {
+    index: 'json_each(?) AS hits',
+    join: 'CROSS JOIN instances ON instances.rowid = hits.value',
+    where: [],
+    params: [JSON.stringify(hits)],
+    covers: [],
+    key,
+    row: 'instances.rowid',
+    ordered: false,
+    size: hits.length,
+  };
+}

@@ -1,0 +1,235 @@
+/**
+ * Everything that changes a row: created, patched, intended, committed, faulted, touched. Each is one transaction with its
+ * ledger lines. Knows nothing of files; the hops come from the state map, what falls due from the ladder.
+ */
+import { messageOf, WinterdockError } from '../errors.ts';
+import { whyNot } from '../lifecycle/plan.ts';
+import { type State, TRANSITIONS, transition } from '../lifecycle/states.ts';
+import { type RegistryDatabase, sqliteCode } from './database.ts';
+import type { Ledger } from './ledger.ts';
+import type { Lists } from './lists.ts';
+import type {
+  InstancePatch,
+  InstanceRow,
+  Intent,
+  LedgerEntry,
+  LedgerLine,
+  NewInstance,
+  Registry,
+  Transition,
+} from './registry.ts';
+import { findRow, insertRow, updateRow } from './rows.ts';
+import { dueAt, type ThresholdBook } from './thresholds.ts';
+import { searchWords } from './words.ts';
+
+type Fault = NonNullable<Transition['fault']>;
+type Touch = Parameters<Registry['touch']>[0][number];
+
+const BEGIN = 'UPDATE instances SET pending = ? WHERE id = ? AND state = ? AND generation = ? AND pending IS NULL';
+const RECORD_CHECK = `UPDATE instances SET file = json_set(file, '$.sha256', ?, '$.quickCheck', ?)
+  WHERE id = ? AND generation = ? AND file IS NOT NULL`;
+
+export class Writes {
+  readonly #database: RegistryDatabase;
+  readonly #ledger: Ledger;
+  readonly #lists: Lists;
+  readonly #thresholds: ThresholdBook;
+
+  constructor(parts: { database: RegistryDatabase; ledger: Ledger; lists: Lists; thresholds: ThresholdBook }) {
+    this.#database = parts.database;
+    this.#ledger = parts.ledger;
+    this.#lists = parts.lists;
+    this.#thresholds = parts.thresholds;
+  }
+
+  create(instance: NewInstance, now: number, entry: LedgerEntry): InstanceRow {
+    const row: InstanceRow = {
+      ...instance,
+      name: instance.name?.toWellFormed() ?? null,
+      labels: wellFormed(instance.labels),
+      state: 'created',
+      updated: now,
+      created: now,
+      stateSince: now,
+      generation: 0,
+      fault: null,
+      faultReason: null,
+      pending: null,
+      holdUntil: null,
+      bytes: null,
+      file: null,
+      failures: 0,
+    };
+    this.#logged([entry], () => {
+      try {
+        insertRow(this.#database, row, { dueAt: this.#dueAt(row), words: searchWords(row) });
+        this.#lists.wordsChanged('added');
+      } catch (error) {
+        throw taken(error, row) ?? error;
+      }
+    });
+    return row;
+  }
+
+  patch(id: string, patch: InstancePatch, entry: LedgerEntry): InstanceRow | null {
+    return this.#logged([entry], (cancel) => {
+      const before = findRow(this.#database, id);
+      if (before === null) return cancel(null);
+      if (before.state === 'deleted') throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`);
+      const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+      const after: InstanceRow = { ...before, ...given };
+      after.name = after.name?.toWellFormed() ?? null;
+      if (patch.labels !== undefined) after.labels = wellFormed(patch.labels);
+      try {
+        this.#update(before, after);
+      } catch (error) {
+        throw taken(error, after) ?? error;
+      }
+      return after;
+    });
+  }
+
+  begin(id: string, intent: Intent): boolean {
+    return this.#database.writeSoon(BEGIN, JSON.stringify(intent), id, intent.from, intent.generation) === 1;
+  }
+
+  abandon(id: string, patch: { fault?: Fault | null; failures?: number }, entries: LedgerEntry[]): void {
+    this.#logged(entries, () => {
+      const before = this.#existing(id);
+      const failures = patch.failures ?? before.failures;
+      this.#update(before, { ...before, ...faultOf(patch.fault, before), failures, pending: null });
+    });
+  }
+
+  commit(hop: Transition): InstanceRow {
+    const moves = hop.from !== hop.to;
+    if (moves ? transition(hop.from, hop.to) !== 'ok' : hop.from === 'deleted') throw offTheMap(hop);
+    return this.#logged(hop.ledger, () => {
+      const before = this.#existing(hop.id);
+      if (before.state !== hop.from || before.generation !== hop.generation) throw movedOn(before, hop);
+      const after: InstanceRow = {
+        ...before,
+        ...faultOf(hop.fault, before),
+        state: hop.to,
+        generation: before.generation + 1,
+        vfsPath: hop.vfsPath,
+        file: hop.file,
+        bytes: hop.bytes === undefined ? before.bytes : hop.bytes,
+        policy: hop.policy ?? before.policy,
+        updated: moves ? hop.now : before.updated,
+        stateSince: moves ? hop.now : before.stateSince,
+        pending: null,
+        failures: 0,
+      };
+      this.#update(before, after);
+      return after;
+    });
+  }
+
+  setFault(id: string, fault: Fault | null, entry: LedgerEntry): void {
+    this.#logged([entry], () => {
+      const before = this.#existing(id);
+      this.#update(before, { ...before, ...faultOf(fault, before) });
+    });
+  }
+
+  recordCheck(id: string, generation: number, check: { sha256: string; quickCheck: string }): void {
+    this.#database.write(() => {
+      this.#database.sql(RECORD_CHECK).run(check.sha256, check.quickCheck, id, generation);
+    });
+  }
+
+  /** Ids that are unknown or deleted are passed over: what was touched may be gone by now. */
+  touch(touches: Touch[]): void {
+    if (touches.length === 0) return;
+    this.#database.write(() => {
+      for (const { id, updated, bytes } of touches) {
+        const before = findRow(this.#database, id);
+        if (before === null || before.state === 'deleted') continue;
+        const after = { ...before, updated: Math.max(before.updated, updated) };
+        this.#update(before, bytes === undefined ? after : { ...after, bytes });
+      }
+    });
+  }
+
+  /** Runs `work` and appends the lines in one transaction, then announces them. `cancel` leaves without the lines. */
+  #logged<T>(entries: LedgerEntry[], work: (cancel: <V>(value: V) => V) => T): T {
+    let lines: LedgerLine[] = [];
+    const result = this.#database.write(() => {
+      let cancelled = false;
+      const done = work((value) => {
+        cancelled = true;
+        return value;
+      });
+      if (!cancelled) lines = this.#ledger.append(entries);
+      return done;
+    });
+    this.#ledger.announce(lines);
+    return result;
+  }
+
+  #existing(id: string): InstanceRow {
+    const row = findRow(this.#database, id);
+    if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
+    return row;
+  }
+
+  #dueAt(row: InstanceRow): number | null {
+    return dueAt(row, this.#thresholds.ofTenant(row.tenant));
+  }
+
+  #update(before: InstanceRow, after: InstanceRow): void {
+    const thresholds = this.#thresholds.ofTenant(before.tenant);
+    const due = dueAt(after, thresholds);
+    const reworded = before.name !== after.name || before.labels !== after.labels;
+    updateRow(this.#database, before, after, {
+      ...(due === dueAt(before, thresholds) ? {} : { dueAt: due }),
+      ...(reworded ? { words: searchWords(after) } : {}),
+    });
+    if (reworded || after.state === 'deleted') this.#lists.wordsChanged('removed');
+  }
+}
+
+/** `undefined` leaves the fault alone, null clears it. */
+function faultOf(fault: Fault | null | undefined, before: InstanceRow): Pick<InstanceRow, 'fault' | 'faultReason'> {
+  if (fault === undefined) return { fault: before.fault, faultReason: before.faultReason };
+  return { fault: fault?.fault ?? null, faultReason: fault?.reason ?? null };
+}
+
+/** Text that survives the way to SQLite and back unchanged: lone surrogates do not. */
+function wellFormed(labels: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key.toWellFormed(), value.toWellFormed()]));
+}
+
+function taken(error: unknown, row: Pick<InstanceRow, 'id' | 'tenant' | 'name'>): WinterdockError | null {
+  const code = sqliteCode(error);
+  if (code === 'SQLITE_CONSTRAINT_PRIMARYKEY') {
+    return new WinterdockError('conflict', `The id "${row.id}" is taken.`, {
+      hint: 'Choose another: an id is never used again, not even after its sandbox was deleted.',
+      cause: error,
+    });
+  }
+  if (code === 'SQLITE_CONSTRAINT_UNIQUE' && messageOf(error).includes('instances.name')) {
+    return new WinterdockError('conflict', `The name "${row.name}" is taken in the tenant "${row.tenant}".`, {
+      hint: 'Choose another, or rename the sandbox that has it.',
+      cause: error,
+    });
+  }
+  return null;
+}
+
+function movedOn(row: InstanceRow, hop: Transition): WinterdockError {
+  const now = `${row.state} (generation ${row.generation})`;
+  return new WinterdockError(
+    'conflict',
+    `The sandbox "${row.id}" has moved on: it is ${now}, not ${hop.from} (generation ${hop.generation}).`,
+    { hint: 'Look at it again and decide anew.' },
+  );
+}
+
+function offTheMap({ id, from, to }: { id: string; from: State; to: State }): WinterdockError {
+  return new WinterdockError('invalid_transition', `The sandbox "${id}" is ${from}: no hop to ${to}.`, {
+    hint: whyNot(from, to),
+    extra: { from, to, allowed: TRANSITIONS[from] },
+  });
+}
