@@ -1,0 +1,87 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { drawerContract } from './contract.ts';
+import { createArchiveDrawer, createColdDrawer } from './disk.ts';
+import { copyFile, moveFile, stampOf } from './files.ts';
+
+describe('the cold drawer', () => drawerContract(createColdDrawer));
+describe('the archive drawer', () => drawerContract(createArchiveDrawer));
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-disk-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('freezing and thawing on one filesystem keep the inode', async () => {
+  const cold = createColdDrawer(folder);
+  const source = join(folder, 'vfs.sqlite');
+  writeFileSync(source, 'the work');
+  const inode = stampOf(source)?.inode;
+  await cold.put(source, 'a');
+  expect(existsSync(source)).toBe(false);
+  expect(cold.stamp('a')?.inode).toBe(inode);
+  await cold.fetch('a', source);
+  expect(stampOf(source)?.inode).toBe(inode);
+});
+
+test('archived text is smaller than it was', async () => {
+  const archive = createArchiveDrawer(folder);
+  const source = join(folder, 'vfs.sqlite');
+  writeFileSync(source, 'the same sentence again and again. '.repeat(20_000));
+  await archive.put(source, 'a');
+  expect(archive.stamp('a')?.size).toBeLessThan(statSync(source).size / 10);
+});
+
+for (const [damage, harm] of [
+  ['cut off', (content: Buffer) => content.subarray(0, content.length - 7)],
+  [
+    'changed in one bit',
+    (content: Buffer) =>
+      Buffer.concat([content.subarray(0, -3), Buffer.from([(content.at(-3) ?? 0) ^ 1]), content.subarray(-2)]),
+  ],
+  ['no zstd at all', () => Buffer.from('something else')],
+] as const) {
+  test(`an archived file that is ${damage} is refused and leaves nothing half expanded`, async () => {
+    const archive = createArchiveDrawer(folder);
+    const source = join(folder, 'vfs.sqlite');
+    writeFileSync(source, 'the work of a week. '.repeat(5000));
+    await archive.put(source, 'a');
+    const packed = join(folder, archive.pathOf('a'));
+    writeFileSync(packed, harm(readFileSync(packed)));
+    const target = join(folder, 'target.sqlite');
+    await expect(archive.fetch('a', target)).rejects.toMatchObject({ code: 'corrupt' });
+    expect(existsSync(target)).toBe(false);
+    expect(archive.stamp('a')).not.toBeNull();
+  });
+}
+
+const OTHER = '/dev/shm';
+const crossable = existsSync(OTHER) && statSync(OTHER).dev !== statSync(tmpdir()).dev;
+
+describe.runIf(crossable)('across filesystems', () => {
+  test('a move is a verified copy, and the source goes last', async () => {
+    const other = mkdtempSync(join(OTHER, 'winterdock-'));
+    try {
+      const source = join(folder, 'vfs.sqlite');
+      writeFileSync(source, 'the work');
+      const target = join(other, 'vfs.sqlite');
+      await (await moveFile(source, target, join(other, 'staging'))).durable;
+      expect(readFileSync(target, 'utf8')).toBe('the work');
+      expect(existsSync(source)).toBe(false);
+    } finally {
+      rmSync(other, { recursive: true });
+    }
+  });
+});
+
+test('a copy that cannot be put in place leaves its source and no unfinished file', async () => {
+  const source = join(folder, 'vfs.sqlite');
+  writeFileSync(source, 'the work');
+  const staging = join(folder, 'staging');
+  await expect(copyFile(source, join(folder, 'no', 'such', 'folder'), staging)).rejects.toThrow();
+  expect(readFileSync(source, 'utf8')).toBe('the work');
+  expect(readdirSync(staging)).toEqual([]);
+});

@@ -1,0 +1,90 @@
+/**
+ * The drawers on local disk. `cold` keeps a file as it is, so that filing on one filesystem is a rename; `archive` keeps it
+ * zstd-compressed. Unfinished work lives in the data folder's `staging/`, never in a drawer.
+ */
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
+import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { WinterdockError } from '../errors.ts';
+import type { Drawer } from './drawer.ts';
+import { intoPlace, moveFile, removeFile, stampOf } from './files.ts';
+
+/** zstd's own default level: 3 compresses text about as well as gzip at several times the speed. */
+const ZSTD_LEVEL = 3;
+
+async function* keysIn(folder: string, suffix: string): AsyncIterable<string> {
+  for await (const entry of await opendir(folder)) {
+    if (entry.isFile() && entry.name.endsWith(suffix)) yield entry.name.slice(0, -suffix.length);
+  }
+}
+
+function refuseTaken(drawer: Drawer, key: string): void {
+  if (drawer.stamp(key) === null) return;
+  throw new WinterdockError('conflict', `There is a file of "${key}" in the drawer already.`, {
+    hint: 'It was kept. It is set aside as an orphan at the next start.',
+  });
+}
+
+/** A drawer of plain files: `<folder>/<key>.sqlite`. `put` and `fetch` move. */
+export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
+  mkdirSync(join(dataFolder, folder), { recursive: true });
+  const staging = join(dataFolder, 'staging');
+  const pathOf = (key: string) => `${folder}/${key}.sqlite`;
+  const absolute = (key: string) => join(dataFolder, pathOf(key));
+  const drawer: Drawer = {
+    pathOf,
+    async put(source, key) {
+      refuseTaken(drawer, key);
+      await (await moveFile(source, absolute(key), staging)).durable;
+    },
+    fetch: (key, target) => moveFile(absolute(key), target, staging),
+    open: (key) => (stampOf(absolute(key)) === null ? null : absolute(key)),
+    stamp: (key) => stampOf(absolute(key)),
+    remove: (key) => removeFile(absolute(key)),
+    keys: () => keysIn(join(dataFolder, folder), '.sqlite'),
+  };
+  return drawer;
+}
+
+/** A drawer of compressed files: `<folder>/<key>.sqlite.zst`. `put` and `fetch` copy; the source stays until it is forgotten. */
+export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Drawer {
+  mkdirSync(join(dataFolder, folder), { recursive: true });
+  const staging = join(dataFolder, 'staging');
+  const pathOf = (key: string) => `${folder}/${key}.sqlite.zst`;
+  const absolute = (key: string) => join(dataFolder, pathOf(key));
+  const drawer: Drawer = {
+    pathOf,
+    async put(source, key) {
+      refuseTaken(drawer, key);
+      await intoPlace(absolute(key), staging, async (unfinished) => {
+        const compress = createZstdCompress({
+          params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
+        });
+        await pipeline(createReadStream(source), compress, createWriteStream(unfinished));
+      });
+    },
+    async fetch(key, target) {
+      if (stampOf(absolute(key)) === null) {
+        throw new WinterdockError('missing_file', `The archive has no file of "${key}".`);
+      }
+      await intoPlace(target, staging, async (unfinished) => {
+        try {
+          await pipeline(createReadStream(absolute(key)), createZstdDecompress(), createWriteStream(unfinished));
+        } catch (error) {
+          if (error instanceof Error && 'code' in error && /^Z(STD)?_/.test(String(error.code))) {
+            throw new WinterdockError('corrupt', `The archived file of "${key}" does not expand.`, { cause: error });
+          }
+          throw error;
+        }
+      });
+      return { durable: Promise.resolve() };
+    },
+    open: () => null,
+    stamp: (key) => stampOf(absolute(key)),
+    remove: (key) => removeFile(absolute(key)),
+    keys: () => keysIn(join(dataFolder, folder), '.sqlite.zst'),
+  };
+  return drawer;
+}
