@@ -1,0 +1,128 @@
+/**
+ * What the rest of the engine sees of an Instance: a supervised process on one VFS file, and the pool that hands them out.
+ * Implemented by supervisor.ts and pool.ts; knows nothing of rows, drawers or HTTP.
+ */
+import type { FileStat, WriteCondition } from '../vfs/read.ts';
+import type { Volume } from '../vfs/volumes.ts';
+
+export type { FileStat, WriteCondition } from '../vfs/read.ts';
+
+export interface OpenSpec {
+  id: string;
+  /** Absolute path of the live file (made when missing), or `:memory:`. */
+  file: string;
+  /** Capability profile by name; unknown names run as `compute`. */
+  policy: string;
+  /** Largest size of the file in bytes (`max_page_count`). */
+  maxBytes: number;
+  /** Largest size of one file in bytes. */
+  maxFileBytes: number;
+  /** False only for a file that never had a process: it may be made empty. True: a missing file is an error. */
+  mustExist: boolean;
+}
+
+export interface ExecRequest {
+  command: string;
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: string;
+  /** Milliseconds from when the call runs; capped by the profile. */
+  timeoutMs?: number;
+}
+
+export interface ExecOutcome {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+  cwd: string;
+  timedOut: boolean;
+  truncated: boolean;
+  tookMs: number;
+}
+
+export interface EvalRequest {
+  language: 'js' | 'python';
+  code: string;
+  timeoutMs?: number;
+}
+
+export interface EvalOutcome {
+  ok: boolean;
+  value?: unknown;
+  stdout: string;
+  stderr: string;
+  error?: string;
+  timedOut: boolean;
+  tookMs: number;
+}
+
+export type WriteOperation =
+  | { op: 'put'; volume: Volume; path: string; content: Uint8Array; condition?: WriteCondition }
+  | { op: 'delete'; volume: Volume; path: string; condition?: WriteCondition }
+  | { op: 'move'; volume: Volume; from: string; to: string };
+
+export interface WriteOutcome {
+  created: boolean;
+  stat: FileStat | null;
+}
+
+/** Why a process ended; the first cause wins. */
+export type DeathCause = 'closed' | 'timeout' | 'memory' | 'crash' | 'killed';
+
+export interface Death {
+  cause: DeathCause;
+  /** One sentence, with the exit code or signal and the tail of stderr. */
+  detail: string;
+}
+
+export interface OutputChunk {
+  stream: 'stdout' | 'stderr';
+  text: string;
+}
+
+export interface InstanceProcess {
+  readonly id: string;
+  readonly pid: number;
+  /** Resolves once the file is open and tmp is cleared; rejects with the cause of death. */
+  readonly opened: Promise<void>;
+  /** Resolves when the process is gone, never rejects. */
+  readonly ended: Promise<Death>;
+  /** True while a call or write runs or waits. */
+  readonly busy: boolean;
+
+  /**
+   * Runs a script. Calls run one at a time in the order they came, up to 64 wait, then `rate_limited`. Messages may be
+   * sent before `opened` resolves. `signal` stops the script. Throws `capability` when the profile lacks the shell.
+   * A call whose process had to be ended for time resolves with `timedOut` and the process is gone.
+   */
+  exec(
+    request: ExecRequest,
+    options?: { onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal },
+  ): Promise<ExecOutcome>;
+  eval(request: EvalRequest, options?: { signal?: AbortSignal }): Promise<EvalOutcome>;
+  /** Writes do not wait for a running call's end, unless its interpreter blocks the thread. Durable when resolved. */
+  write(operation: WriteOperation): Promise<WriteOutcome>;
+  /** Reads of a `:memory:` sandbox, which no other process can open. Same operations and answers as a reader's. */
+  read(request: import('../vfs/read.ts').ReadRequest): Promise<import('../vfs/read.ts').ReadAnswer>;
+
+  /**
+   * Refuses new calls, waits up to `drainMs` for running ones, then checkpoints, leaves WAL mode and ends the process.
+   * False when calls still run after `drainMs` (the process then goes on as before, accepting calls again). With `force`
+   * running calls are aborted. After true the file is a single clean file. Throws when the checkpoint fails.
+   */
+  close(options: { drainMs: number; force: boolean }): Promise<boolean>;
+  /** SIGKILL. Idempotent. Committed data stays. */
+  kill(cause: DeathCause): Promise<Death>;
+}
+
+export interface InstancePool {
+  /** Hands a started worker to a file. Throws `capacity` when `maxActive` processes run. */
+  open(spec: OpenSpec): InstanceProcess;
+  /** Started workers waiting for a file. */
+  readonly ready: number;
+  readonly active: number;
+  /** Resolves when the pool is full for the first time. */
+  start(): Promise<void>;
+  /** Ends every process it made and waits for them. Idempotent. */
+  stop(): Promise<void>;
+}

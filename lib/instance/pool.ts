@@ -1,0 +1,121 @@
+/** The pool: workers started ahead of need, handed to a file one by one, replaced as they go. Counts the places that there are. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf, WinterdockError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { InstancePool, InstanceProcess, OpenSpec } from './instance.ts';
+import { startWorker, type Worker } from './process.ts';
+import { SupervisedInstance } from './supervisor.ts';
+
+export interface PoolOptions {
+  /** Workers kept started ahead of need. */
+  size: number;
+  /** Processes that may serve sandboxes at the same time. */
+  maxActive: number;
+  /** Absolute path; workers may read and write its live drawer and nothing else of it. */
+  dataFolder: string;
+  log?: Logger;
+}
+
+/** Pause before another start after one failed, in milliseconds. */
+const RETRY_MS = 1000;
+
+/** Makes the pool; nothing runs before `start` or the first `open`. */
+export function createPool(options: PoolOptions): InstancePool {
+  return new Pool(options);
+}
+
+class Pool implements InstancePool {
+  readonly #options: PoolOptions;
+  readonly #ready: Worker[] = [];
+  readonly #starting = new Set<Worker>();
+  readonly #serving = new Set<InstanceProcess>();
+  #stopped: Promise<void> | null = null;
+  #wanted = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    mkdirSync(join(options.dataFolder, 'live'), { recursive: true, mode: 0o700 });
+  }
+
+  get ready(): number {
+    return this.#ready.length;
+  }
+
+  get active(): number {
+    return this.#serving.size;
+  }
+
+  open(spec: OpenSpec): InstanceProcess {
+    const { maxActive, dataFolder } = this.#options;
+    if (this.#stopped !== null || this.#serving.size >= maxActive) {
+      throw new WinterdockError('capacity', `All ${maxActive} places for running sandboxes are taken.`, {
+        hint: 'Suspend one, or wait until one idles.',
+        retryAfterSeconds: 5,
+      });
+    }
+    const instance = new SupervisedInstance(
+      this.#ready.shift() ?? this.#takeStarting() ?? startWorker(dataFolder),
+      spec,
+    );
+    this.#serving.add(instance);
+    void instance.ended.then(() => {
+      this.#serving.delete(instance);
+    });
+    // After the hand-off: starting the next worker must not delay this one.
+    void instance.opened.catch(() => {}).then(() => this.#fill());
+    return instance;
+  }
+
+  /** A worker that is still starting takes its messages when it is ready. */
+  #takeStarting(): Worker | undefined {
+    const [worker] = this.#starting;
+    if (worker !== undefined) this.#starting.delete(worker);
+    return worker;
+  }
+
+  async start(): Promise<void> {
+    this.#wanted = true;
+    this.#fill();
+    await Promise.all([...this.#starting].map((worker) => worker.ready));
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const spare = [...this.#ready.splice(0), ...this.#starting];
+    for (const worker of spare) worker.child.kill('SIGKILL');
+    await Promise.all(spare.map((worker) => worker.exited));
+    await Promise.all([...this.#serving].map((instance) => instance.kill('killed')));
+  }
+
+  #fill(): void {
+    while (this.#wanted && this.#stopped === null && this.#ready.length + this.#starting.size < this.#options.size)
+      this.#add();
+  }
+
+  #add(): void {
+    const worker = startWorker(this.#options.dataFolder);
+    this.#starting.add(worker);
+    worker.ready.then(
+      () => {
+        if (this.#starting.delete(worker)) this.#ready.push(worker);
+      },
+      (error) => {
+        const spare = this.#starting.delete(worker);
+        if (this.#stopped !== null) return;
+        this.#options.log?.error({ error: messageOf(error) }, 'a worker did not start');
+        if (spare) setTimeout(() => this.#fill(), RETRY_MS).unref();
+      },
+    );
+    void worker.exited.then(() => {
+      const at = this.#ready.indexOf(worker);
+      if (at < 0) return;
+      this.#ready.splice(at, 1);
+      this.#fill();
+    });
+  }
+}
