@@ -1,0 +1,78 @@
+/** The background checks of filed files: their hash and structure are recorded some seconds after filing, one at a time. */
+import { messageOf } from '../errors.ts';
+import { absolute, type Engine, line, systemCause } from './engine.ts';
+
+/** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
+const DELAY_SECONDS = 5;
+
+export class Checks {
+  readonly #waiting = new Map<string, { generation: number; at: number }>();
+  #running: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  /** Asks for the check of the file that a row has at `generation`. A later request replaces an earlier one. */
+  ask(engine: Engine, id: string, generation: number): void {
+    if (this.#stopped) return;
+    this.#waiting.delete(id);
+    this.#waiting.set(id, { generation, at: performance.now() + DELAY_SECONDS * 1000 });
+    this.#schedule(engine);
+  }
+
+  #schedule(engine: Engine): void {
+    if (this.#timer !== null || this.#running !== null || this.#stopped) return;
+    const first = this.#waiting.values().next().value;
+    if (first === undefined) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        this.#running = this.runDue(engine)
+          .catch((error) => engine.log.error({ error: messageOf(error) }, 'background check'))
+          .finally(() => {
+            this.#running = null;
+            this.#schedule(engine);
+          });
+      },
+      Math.max(0, first.at - performance.now()),
+    ).unref();
+  }
+
+  /** Runs the checks that are due; with `all` also those that are not. */
+  async runDue(engine: Engine, all = false): Promise<void> {
+    for (const [id, { generation, at }] of this.#waiting) {
+      if (this.#stopped || (!all && at > performance.now())) return;
+      this.#waiting.delete(id);
+      await check(engine, id, generation);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#running;
+  }
+}
+
+async function check(engine: Engine, id: string, generation: number): Promise<void> {
+  const before = await engine.registry.get(id);
+  if (before === null || before.generation !== generation || before.vfsPath === null || before.file === null) return;
+  if (before.state !== 'suspended' && before.state !== 'frozen') return;
+  let found: { sha256: string; quickCheck: string };
+  try {
+    found = await engine.readers.check(absolute(engine, before.vfsPath));
+  } catch (error) {
+    // The file may have moved or woken under the check; a wake of it checks again by itself.
+    engine.log.debug({ id, error: messageOf(error) }, 'background check not done');
+    return;
+  }
+  await engine.registry.recordCheck(id, generation, found);
+  if (found.quickCheck === 'ok') return;
+  const row = await engine.registry.get(id);
+  if (row === null || row.generation !== generation || row.pending !== null || row.fault !== null) return;
+  const reason = `its structure is damaged: ${found.quickCheck.slice(0, 300)}`;
+  await engine.registry.setFault(
+    id,
+    { fault: 'corrupt', reason },
+    line(engine, row, systemCause('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
+  );
+}

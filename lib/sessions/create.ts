@@ -1,0 +1,232 @@
+/** Puts the sessions together: one door for every verb, call and read, with the locks of DESIGN's promises around each. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { messageOf } from '../errors.ts';
+import type { InstancePool, InstanceProcess } from '../instance/instance.ts';
+import type { Logger } from '../log.ts';
+import type { InstanceRow, Registry } from '../registry/registry.ts';
+import { createArchiveDrawer, createColdDrawer } from '../storage/disk.ts';
+import type { Readers } from '../vfs/read.ts';
+import { closeToRest, openLive } from '../vfs/vfs.ts';
+import { evaluate, exec, write } from './calls.ts';
+import { Checks } from './checks.ts';
+import { discardMemory, settleDead } from './death.ts';
+import { type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
+import { Entries, type Entry } from './entries.ts';
+import { archive, freeze, remove, suspend } from './file.ts';
+import { placeOf } from './places.ts';
+import { type Prefetched, prefetch } from './prefetch.ts';
+import { Expansions, type Reading, read } from './reading.ts';
+import { reconcile, sweepDrawers } from './reconcile.ts';
+import type { Cause, Live, ResumeResult, Sessions } from './sessions.ts';
+import type { Step } from './steps.ts';
+import { flushActivity, type Round, runRound } from './ticker.ts';
+import { wake } from './wake.ts';
+
+export interface SessionsOptions {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  pool: InstancePool;
+  readers: Readers;
+  /** Fault injection: called as each step of a filing or waking is reached. */
+  reached?: (step: Step) => void;
+}
+
+/** Sandboxes suspended at the same time when the server stops. */
+const STOP_CONCURRENCY = 8;
+
+/** Makes the sessions and the folders they need. `reconcile` must have run before anything else is asked of them. */
+export function createSessions(options: SessionsOptions): Sessions {
+  const { config, log } = options;
+  for (const folder of ['live', 'cold', 'archive', 'staging', 'expanded', 'orphans']) {
+    mkdirSync(join(config.dataFolder, folder), { recursive: true, mode: 0o700 });
+  }
+  const checks = new Checks();
+  const prefetched: Prefetched = new Map();
+  const reading: Reading = {
+    expansions: new Expansions(config.dataFolder),
+    emptyFile: join(config.dataFolder, 'expanded', 'empty.sqlite'),
+  };
+  const engine: Engine = {
+    ...options,
+    cold: createColdDrawer(config.dataFolder),
+    archive: createArchiveDrawer(config.dataFolder),
+    entries: new Entries(),
+    reached: options.reached ?? (() => {}),
+    checkLater: (id, generation) => checks.ask(engine, id, generation),
+    watch: (id, process) => watch(engine, id, process),
+    stopping: false,
+  };
+  const { entries } = engine;
+  const locked = <T>(id: string, work: (entry: Entry) => Promise<T>): Promise<T> =>
+    entries.with(id, (entry) => entry.verbs.runExclusive(() => work(entry)));
+
+  let round: Promise<Round> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let drawersSwept: Promise<unknown> = Promise.resolve();
+  let stopped: Promise<void> | null = null;
+
+  const tick = (): Promise<Round> => {
+    round ??= runRound(engine, prefetched).finally(() => {
+      round = null;
+    });
+    return round;
+  };
+  const schedule = () => {
+    if (engine.stopping) return;
+    timer = setTimeout(() => {
+      tick()
+        .catch((error) => log.error({ error: messageOf(error) }, 'tick'))
+        .finally(schedule);
+    }, config.tickMs);
+  };
+  const resume: Sessions['resume'] = (id, cause, { policy, force } = {}) =>
+    locked(id, async (entry): Promise<ResumeResult> => {
+      const woke = await wake(engine, entry, cause, {
+        revives: true,
+        ...(policy === undefined ? {} : { policy }),
+        ...(force === undefined ? {} : { force }),
+      });
+      entry.activity = Math.max(entry.activity, now(engine));
+      prefetched.delete(id);
+      return {
+        path: woke.source === null ? 'warm' : 'cold',
+        source: woke.source,
+        vfsPath: woke.row.vfsPath ?? livePath(id),
+        tookMs: woke.tookMs,
+        row: woke.row,
+      };
+    });
+
+  return {
+    resume,
+    prefetch: (id, cause) => locked(id, (entry) => prefetch(engine, prefetched, entry, cause)),
+    suspend: (id, cause, { force = false } = {}) => locked(id, (entry) => suspend(engine, entry, cause, force)),
+    freeze: (id, cause, { force = false } = {}) => locked(id, (entry) => freeze(engine, entry, cause, force)),
+    archive: (id, cause, { force = false } = {}) => locked(id, (entry) => archive(engine, entry, cause, force)),
+    delete: (id, cause) => locked(id, (entry) => remove(engine, entry, cause)),
+    revive: async (id, cause, options = {}) => (await resume(id, cause, options)).row,
+    exec: (id, request, cause, callOptions) =>
+      entries.with(id, (entry) => exec(engine, entry, request, cause, callOptions)),
+    eval: (id, request, cause, callOptions) =>
+      entries.with(id, (entry) => evaluate(engine, entry, request, cause, callOptions)),
+    write: (id, operation, cause) => entries.with(id, (entry) => write(engine, entry, operation, cause)),
+    read: (id, request) => entries.with(id, (entry) => read(engine, reading, entry, request)),
+    attach(id) {
+      const entry = entries.hold(id);
+      entry.attached += 1;
+      let released = false;
+      return () => {
+        if (released) return;
+        released = true;
+        entry.attached -= 1;
+        entry.activity = Math.max(entry.activity, now(engine));
+        entries.release(entry);
+      };
+    },
+    live: (row) => live(entries.peek(row.id), row),
+    get callsRunning() {
+      return entries.values().reduce((sum, entry) => sum + entry.calls, 0);
+    },
+    async reconcile() {
+      await reading.expansions.start();
+      closeToRest(
+        openLive(reading.emptyFile, {
+          maxBytes: config.maxSandboxBytes,
+          maxFileBytes: config.maxFileBytes,
+          mustExist: false,
+        }),
+      );
+      return reconcile(engine);
+    },
+    tick,
+    start() {
+      if (timer !== null) return;
+      schedule();
+      drawersSwept = sweepDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
+    },
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+
+  async function stop(): Promise<void> {
+    engine.stopping = true;
+    if (timer !== null) clearTimeout(timer);
+    await Promise.allSettled([round, drawersSwept, checks.stop()]);
+    await flushActivity(engine);
+    const cause = { ...systemCause('stop'), reason: 'the server stops' };
+    const active = entries.values().filter((entry) => entry.process !== null);
+    while (active.length > 0) {
+      await Promise.all(active.splice(0, STOP_CONCURRENCY).map((entry) => stopOne(engine, entry, cause)));
+    }
+    await reading.expansions.stop();
+  }
+}
+
+/** Suspends one sandbox for the stop: its calls get the drain time, then they are ended. */
+async function stopOne(engine: Engine, entry: Entry, cause: Cause): Promise<void> {
+  await entry.drained(engine.config.drainMs);
+  await entry.verbs.runExclusive(async () => {
+    const { process } = entry;
+    if (process === null) return;
+    const row = await engine.registry.get(entry.id);
+    try {
+      if (row !== null && row.vfsPath === MEMORY) {
+        entry.process = null;
+        await process.kill('closed');
+        await discardMemory(engine, row, cause);
+      } else {
+        await suspend(engine, entry, cause, true);
+      }
+    } catch (error) {
+      engine.log.error({ id: entry.id, error: messageOf(error) }, 'suspending at stop');
+    }
+  });
+}
+
+function live(entry: Entry | undefined, row: InstanceRow): Live {
+  return {
+    thermal: row.state === 'active' ? 'hot' : 'cold',
+    updated: Math.max(row.updated, entry?.activity ?? 0),
+    attached: entry?.attached ?? 0,
+    pending: entry?.pending ?? row.pending?.verb ?? null,
+  };
+}
+
+/** A process that goes without having been asked takes its sandbox to `suspended`. */
+function watch(engine: Engine, id: string, process: InstanceProcess): void {
+  void process.ended.then((death) => {
+    const entry = engine.entries.peek(id);
+    if (entry === undefined || entry.process !== process) return;
+    const settling = entry.verbs
+      .runExclusive(async () => {
+        if (entry.process !== process) return;
+        entry.process = null;
+        const row = await engine.registry.get(id);
+        if (row === null || row.state !== 'active') return;
+        const timeout = death.cause === 'timeout';
+        if (row.vfsPath !== MEMORY && placeOf(engine, row) === 'live' && death.cause === 'memory') {
+          await engine.registry.append([
+            line(engine, row, systemCause('crash'), 'exec.out_of_memory', { error: death.detail }),
+          ]);
+        }
+        await settleDead(engine, entry, row, {
+          trigger: timeout ? 'timeout' : 'crash',
+          fault: timeout ? null : 'error',
+          detail: death.detail,
+        });
+      })
+      .catch((error) => engine.log.error({ id, error: messageOf(error) }, 'settling a dead process'))
+      .finally(() => {
+        if (entry.settling === settling) entry.settling = null;
+        engine.entries.drop(entry);
+      });
+    entry.settling = settling;
+  });
+}

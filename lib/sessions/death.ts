@@ -1,0 +1,81 @@
+/** What happens to the row and the file when a process is gone without having been asked to go. */
+import { messageOf } from '../errors.ts';
+import type { Fault, Trigger } from '../lifecycle/words.ts';
+import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
+import { stampOf } from '../storage/files.ts';
+import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
+import type { Entry } from './entries.ts';
+import { recordOf } from './trust.ts';
+
+export interface Aftermath {
+  trigger: Trigger;
+  /** Fault to raise, null for an orderly reason (a timeout, a restart of the server). */
+  fault: Fault | null;
+  /** What happened, one sentence. */
+  detail: string;
+}
+
+/**
+ * Files an active sandbox whose process is gone: its WAL is recovered and checkpointed, and the row goes to `suspended`. The caller
+ * holds the verbs lock or is the boot. What was kept only in memory is walked to `deleted`.
+ */
+export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow, after: Aftermath): Promise<void> {
+  const cause = { ...systemCause(after.trigger), reason: after.detail };
+  if (row.vfsPath === MEMORY) {
+    await discardMemory(engine, row, cause);
+    return;
+  }
+  await entry.exclusive(async () => {
+    const file = absolute(engine, livePath(row.id));
+    let fault = after.fault === null ? null : { fault: after.fault, reason: after.detail };
+    if (stampOf(file) === null) {
+      fault = { fault: 'missing', reason: 'its file is not where the row says' };
+    } else {
+      try {
+        await engine.readers.settle(file);
+      } catch (error) {
+        fault = { fault: 'corrupt', reason: messageOf(error) };
+      }
+    }
+    const stamp = stampOf(file);
+    const ledger: LedgerEntry[] = [line(engine, row, cause, 'transition', { from: 'active', to: 'suspended' })];
+    if (fault !== null) {
+      ledger.push(line(engine, row, cause, 'fault.raised', { reason: fault.fault, error: fault.reason }));
+    }
+    const filed = await engine.registry.commit({
+      id: row.id,
+      from: 'active',
+      to: 'suspended',
+      generation: row.generation,
+      vfsPath: livePath(row.id),
+      file: stamp === null ? null : recordOf(stamp),
+      bytes: stamp?.size ?? null,
+      ...(fault === null ? {} : { fault }),
+      now: now(engine),
+      ledger,
+    });
+    if (stamp !== null) engine.checkLater(filed.id, filed.generation);
+  });
+}
+
+/** Walks a sandbox that lived only in its process through `archived` to `deleted`: nothing of it is left to file. */
+export async function discardMemory(
+  engine: Engine,
+  row: InstanceRow,
+  cause: ReturnType<typeof systemCause>,
+): Promise<void> {
+  const hop = (from: InstanceRow['state'], to: InstanceRow['state'], generation: number) =>
+    engine.registry.commit({
+      id: row.id,
+      from,
+      to,
+      generation,
+      vfsPath: null,
+      file: null,
+      bytes: null,
+      now: now(engine),
+      ledger: [line(engine, row, cause, 'transition', { from, to })],
+    });
+  const archived = row.state === 'archived' ? row : await hop('active', 'archived', row.generation);
+  await hop('archived', 'deleted', archived.generation);
+}

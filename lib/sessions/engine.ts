@@ -1,0 +1,120 @@
+/** What every part of the sessions shares: the collaborators, the ledger's lines, the places of files. Holds no policy. */
+import { join } from 'node:path';
+import { type Clock, epochSeconds } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { WinterdockError } from '../errors.ts';
+import type { InstancePool } from '../instance/instance.ts';
+import type { Logger } from '../log.ts';
+import type { InstanceRow, Intent, LedgerEntry, Registry } from '../registry/registry.ts';
+import type { Drawer } from '../storage/drawer.ts';
+import type { Readers } from '../vfs/read.ts';
+import type { Entries } from './entries.ts';
+import type { Cause } from './sessions.ts';
+import type { Step } from './steps.ts';
+
+export const MEMORY = ':memory:';
+
+export interface Engine {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly pool: InstancePool;
+  readonly readers: Readers;
+  readonly cold: Drawer;
+  readonly archive: Drawer;
+  readonly entries: Entries;
+  /** Called as each step is reached; for fault injection only. */
+  readonly reached: (step: Step) => void;
+  /** Asks for the background check of a file that was just filed. */
+  readonly checkLater: (id: string, generation: number) => void;
+  /** Runs once a process that serves a sandbox is gone. */
+  readonly watch: (id: string, process: import('../instance/instance.ts').InstanceProcess) => void;
+  stopping: boolean;
+}
+
+/** Causes of what the engine does by itself. */
+export function systemCause(trigger: Cause['trigger'], via: Cause['via'] = 'system'): Cause {
+  return { trigger, actor: via === 'ticker' ? 'ticker' : 'system', via, requestId: null, reason: null };
+}
+
+/** The live drawer's path of a sandbox, relative to the data folder. */
+export function livePath(id: string): string {
+  return `live/${id}/vfs.sqlite`;
+}
+
+/** The absolute path of a path that a row shows. */
+export function absolute(engine: Engine, relative: string): string {
+  return join(engine.config.dataFolder, relative);
+}
+
+export function now(engine: Engine): number {
+  return epochSeconds(engine.clock);
+}
+
+/** Milliseconds since `started` (of `performance.now()`), to the hundredth. */
+export function since(started: number): number {
+  return Math.round((performance.now() - started) * 100) / 100;
+}
+
+/** A ledger line about a sandbox. */
+export function line(
+  engine: Pick<Engine, 'clock'>,
+  row: Pick<InstanceRow, 'id' | 'tenant'>,
+  cause: Cause,
+  type: string,
+  extra: Partial<LedgerEntry> = {},
+): LedgerEntry {
+  return {
+    timeMs: engine.clock.now(),
+    instance: row.id,
+    tenant: row.tenant,
+    type,
+    from: null,
+    to: null,
+    trigger: cause.trigger,
+    actor: cause.actor,
+    via: cause.via,
+    source: null,
+    tookMs: null,
+    reason: cause.reason,
+    error: null,
+    requestId: cause.requestId,
+    ...extra,
+  };
+}
+
+/** The row of a living sandbox. Throws `not_found` or `gone`. */
+export async function rowOf(engine: Engine, id: string): Promise<InstanceRow> {
+  const row = await engine.registry.get(id);
+  if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
+  if (row.state === 'deleted') {
+    throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`, { hint: 'Its id is never used again.' });
+  }
+  return row;
+}
+
+/** Writes the intent of an operation. Throws `conflict` when another operation holds the row. */
+export async function begin(
+  engine: Engine,
+  row: InstanceRow,
+  cause: Cause,
+  intent: Pick<Intent, 'verb' | 'to' | 'fromPath' | 'toPath'>,
+): Promise<void> {
+  const taken = await engine.registry.begin(row.id, {
+    ...intent,
+    from: row.state,
+    generation: row.generation,
+    startedMs: engine.clock.now(),
+    trigger: cause.trigger,
+    actor: cause.actor,
+    via: cause.via,
+    reason: cause.reason,
+    requestId: cause.requestId,
+  });
+  if (!taken) {
+    throw new WinterdockError('conflict', `Another operation holds the sandbox "${row.id}".`, {
+      hint: 'Try again in a moment.',
+    });
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * What the server holds in memory about single sandboxes: their process, their locks, their unflushed activity. An entry exists only
+ * while something is going on; a sandbox at rest costs a row and a file. Knows nothing of drawers or verbs.
+ */
+import { Mutex, Semaphore } from 'async-mutex';
+import type { InstanceProcess } from '../instance/instance.ts';
+
+/** Readers that may look into one file at the same time; filing and waking take all of them. */
+const LEASES = 1024;
+
+export class Entry {
+  readonly id: string;
+  /** One verb at a time. */
+  readonly verbs = new Mutex();
+  readonly #leases = new Semaphore(LEASES);
+  process: InstanceProcess | null = null;
+  /** Verb under way, or null. While it is set, calls wait for the verbs lock. */
+  pending: string | null = null;
+  /** Epoch seconds of the last activity that is not in the registry yet, or 0. */
+  activity = 0;
+  attached = 0;
+  calls = 0;
+  /** Resolves once the row of a dead process is settled. */
+  settling: Promise<void> | null = null;
+  holders = 0;
+  #drained: (() => void)[] = [];
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Runs `read` while no one moves or opens the file. */
+  lease<T>(read: () => Promise<T>): Promise<T> {
+    return this.#leases.runExclusive(read);
+  }
+
+  /** Runs `work` while no one reads the file. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    return this.#leases.runExclusive(work, LEASES);
+  }
+
+  callStarted(): void {
+    this.calls += 1;
+  }
+
+  callEnded(): void {
+    this.calls -= 1;
+    if (this.calls === 0) for (const resolve of this.#drained.splice(0)) resolve();
+  }
+
+  /** Resolves true when no call runs, false when one still does after `milliseconds`. */
+  async drained(milliseconds: number): Promise<boolean> {
+    if (this.calls === 0) return true;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds);
+    });
+    await Promise.race([new Promise<void>((resolve) => this.#drained.push(resolve)), late]);
+    clearTimeout(timer);
+    return this.calls === 0;
+  }
+
+  get quiet(): boolean {
+    return (
+      this.holders === 0 &&
+      this.process === null &&
+      this.attached === 0 &&
+      this.calls === 0 &&
+      this.activity === 0 &&
+      this.settling === null
+    );
+  }
+}
+
+/** The entries by id; a quiet one is dropped. */
+export class Entries {
+  readonly #entries = new Map<string, Entry>();
+
+  /** The entry of a sandbox that something is going on with, or undefined. */
+  peek(id: string): Entry | undefined {
+    return this.#entries.get(id);
+  }
+
+  /** Runs `work` with the entry of `id`, made when there is none and dropped when nothing is left to remember. */
+  async with<T>(id: string, work: (entry: Entry) => Promise<T>): Promise<T> {
+    const entry = this.hold(id);
+    try {
+      return await work(entry);
+    } finally {
+      this.release(entry);
+    }
+  }
+
+  hold(id: string): Entry {
+    let entry = this.#entries.get(id);
+    if (entry === undefined) {
+      entry = new Entry(id);
+      this.#entries.set(id, entry);
+    }
+    entry.holders += 1;
+    return entry;
+  }
+
+  release(entry: Entry): void {
+    entry.holders -= 1;
+    this.drop(entry);
+  }
+
+  /** Forgets an entry that has nothing to remember. */
+  drop(entry: Entry): void {
+    if (entry.quiet) this.#entries.delete(entry.id);
+  }
+
+  values(): Entry[] {
+    return [...this.#entries.values()];
+  }
+}

@@ -1,0 +1,278 @@
+/** Filing: suspend, freeze, archive, delete. Each ends the process when there is one, moves a single clean file, and commits. */
+import { dirname } from 'node:path';
+import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { whyNot } from '../lifecycle/plan.ts';
+import { type State, TRANSITIONS, transition, type Verb } from '../lifecycle/states.ts';
+import type { FileRecord, InstanceRow } from '../registry/registry.ts';
+import { stampOf, syncFolder } from '../storage/files.ts';
+import { settleDead } from './death.ts';
+import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since } from './engine.ts';
+import type { Entry } from './entries.ts';
+import { removeListing, writeListing } from './listing.ts';
+import { clearLive, hasWal, leaveLive, placeOf, putAway } from './places.ts';
+import type { Cause } from './sessions.ts';
+import { ensureTrusted, recordOf } from './trust.ts';
+import { refuseFaulted } from './wake.ts';
+
+/** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
+const FAILURES_TO_UNKNOWN = 3;
+
+/** Throws `invalid_transition` when the map lacks the hop. */
+function requireHop(row: Pick<InstanceRow, 'id' | 'state'>, to: State): void {
+  if (transition(row.state, to) === 'ok') return;
+  throw new WinterdockError('invalid_transition', `The sandbox "${row.id}" is ${row.state}: no hop to ${to}.`, {
+    hint: whyNot(row.state, to),
+    extra: { from: row.state, to, allowed: TRANSITIONS[row.state] },
+  });
+}
+
+type Filed = { vfsPath: string | null; file: FileRecord | null; bytes?: number | null };
+
+interface Filing {
+  verb: Exclude<Verb, 'resume' | 'revive'>;
+  to: State;
+  toPath: (row: InstanceRow) => string | null;
+  /** The file work, between the intent and the commit. No one reads the file while it runs. */
+  work: (row: InstanceRow, force: boolean) => Promise<Filed>;
+  /** What may go once the row says where the file is now. */
+  after?: (before: InstanceRow, after: InstanceRow) => Promise<void>;
+}
+
+/**
+ * Runs one filing under the verbs lock, which the caller holds. Running calls are given the drain time, then `conflict` unless
+ * `force`. Three failures in a row raise `unknown`.
+ */
+async function file(engine: Engine, entry: Entry, cause: Cause, filing: Filing, force: boolean): Promise<InstanceRow> {
+  const started = performance.now();
+  const row = await rowOf(engine, entry.id);
+  if (row.state === filing.to) return row;
+  try {
+    requireHop(row, filing.to);
+    if (!force) refuseFaulted(row);
+  } catch (error) {
+    await engine.registry.append([line(engine, row, cause, `${filing.verb}.refused`, { error: messageOf(error) })]);
+    throw error;
+  }
+  entry.pending = filing.verb;
+  try {
+    if (!(await entry.drained(force ? 0 : engine.config.drainMs)) && !force) throw busy(row);
+    await begin(engine, row, cause, {
+      verb: filing.verb,
+      to: filing.to,
+      fromPath: row.vfsPath,
+      toPath: filing.toPath(row),
+    });
+    try {
+      return await entry.exclusive(async () => {
+        engine.reached(`${filing.verb}.intent`);
+        await endProcess(engine, entry, row, filing, force);
+        const filed = await filing.work(row, force);
+        const after = await engine.registry.commit({
+          id: row.id,
+          from: row.state,
+          to: filing.to,
+          generation: row.generation,
+          ...filed,
+          now: now(engine),
+          ledger: [line(engine, row, cause, 'transition', { from: row.state, to: filing.to, tookMs: since(started) })],
+        });
+        engine.reached(`${filing.verb}.committed`);
+        await filing.after?.(row, after);
+        return after;
+      });
+    } catch (error) {
+      await failed(engine, entry, row, cause, filing, error);
+      throw error;
+    }
+  } finally {
+    entry.pending = null;
+  }
+}
+
+function busy(row: InstanceRow): WinterdockError {
+  return new WinterdockError('conflict', `A call is running in the sandbox "${row.id}".`, {
+    hint: 'Wait for it, or use force to end it.',
+  });
+}
+
+async function endProcess(
+  engine: Engine,
+  entry: Entry,
+  row: InstanceRow,
+  filing: Filing,
+  force: boolean,
+): Promise<void> {
+  const process = entry.process;
+  if (process === null) return;
+  try {
+    const closed = await process.close({ drainMs: force ? 0 : engine.config.drainMs, force });
+    if (!closed) throw busy(row);
+  } catch (error) {
+    if (!force || entry.process !== process) throw error;
+    // Forced: a process that does not close is ended, and its file is recovered like any other that was left behind.
+    await process.kill('killed');
+    if (row.vfsPath !== MEMORY) await engine.readers.settle(absolute(engine, livePath(row.id)));
+  }
+  entry.process = null;
+  if (filing.verb === 'suspend' || filing.verb === 'archive') engine.reached(`${filing.verb}.closed`);
+}
+
+/** A filing that did not happen: the intent goes, the failure counts, an active sandbox without a process is suspended. */
+async function failed(
+  engine: Engine,
+  entry: Entry,
+  row: InstanceRow,
+  cause: Cause,
+  filing: Filing,
+  error: unknown,
+): Promise<void> {
+  const code = isWinterdockError(error) ? error.code : null;
+  const refused = code === 'conflict';
+  const failures = refused ? row.failures : row.failures + 1;
+  const ledger = [
+    line(engine, row, cause, `${filing.verb}.${refused ? 'refused' : 'failed'}`, { error: messageOf(error) }),
+  ];
+  const fault =
+    code === 'corrupt' || code === 'missing_file'
+      ? { fault: code === 'corrupt' ? ('corrupt' as const) : ('missing' as const), reason: messageOf(error) }
+      : failures >= FAILURES_TO_UNKNOWN
+        ? { fault: 'unknown' as const, reason: `${filing.verb} failed ${failures} times: ${messageOf(error)}` }
+        : null;
+  if (fault !== null)
+    ledger.push(line(engine, row, cause, 'fault.raised', { reason: fault.fault, error: fault.reason }));
+  await engine.registry.abandon(row.id, { failures, ...(fault === null ? {} : { fault }) }, ledger);
+  if (row.state !== 'active' || refused) return;
+  if (entry.process !== null) await entry.process.kill('killed');
+  entry.process = null;
+  const current = await rowOf(engine, row.id);
+  await settleDead(engine, entry, current, {
+    trigger: cause.trigger,
+    fault: null,
+    detail: `its process was ended and ${filing.verb} failed`,
+  });
+}
+
+/** Throws when someone wants to keep what lives only in memory. */
+function refuseMemory(row: InstanceRow): void {
+  if (row.vfsPath !== MEMORY) return;
+  throw new WinterdockError('conflict', `The sandbox "${row.id}" lives only in its process: nothing would be kept.`, {
+    hint: 'Archive it with force to throw it away, then delete it.',
+  });
+}
+
+/** active → suspended: the process ends, the file stays in the live drawer, clean. */
+export function suspend(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
+  return file(
+    engine,
+    entry,
+    cause,
+    {
+      verb: 'suspend',
+      to: 'suspended',
+      toPath: (row) => {
+        refuseMemory(row);
+        return livePath(row.id);
+      },
+      work: async (row) => {
+        const stamp = stampOf(absolute(engine, livePath(row.id)));
+        if (stamp === null)
+          throw new WinterdockError('missing_file', `The file of "${row.id}" is gone from the live drawer.`);
+        await syncFolder(dirname(absolute(engine, livePath(row.id))));
+        return { vfsPath: livePath(row.id), file: recordOf(stamp), bytes: stamp.size };
+      },
+      after: async (_before, after) => engine.checkLater(after.id, after.generation),
+    },
+    force,
+  );
+}
+
+/** suspended → frozen: the file goes to the cold drawer. */
+export function freeze(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
+  return file(
+    engine,
+    entry,
+    cause,
+    {
+      verb: 'freeze',
+      to: 'frozen',
+      toPath: (row) => engine.cold.pathOf(row.id),
+      work: async (row) => {
+        const source = absolute(engine, livePath(row.id));
+        if (force && stampOf(source) === null) return { vfsPath: null, file: null };
+        if (hasWal(source)) await engine.readers.settle(source);
+        const known = force ? null : await ensureTrusted(engine, row, source, false);
+        await putAway(engine, row, source, engine.cold);
+        engine.reached('freeze.moved');
+        await leaveLive(engine, row.id);
+        const stamp = engine.cold.stamp(row.id);
+        if (stamp === null)
+          throw new WinterdockError('storage_unavailable', `The cold drawer lost the file of "${row.id}".`);
+        return { vfsPath: engine.cold.pathOf(row.id), file: recordOf(stamp, known), bytes: stamp.size };
+      },
+      after: async (_before, after) => {
+        if (after.file?.sha256 === null) engine.checkLater(after.id, after.generation);
+      },
+    },
+    force,
+  );
+}
+
+/** active or frozen → archived: compressed, with a listing beside it; the source goes once the row says so. */
+export function archive(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
+  return file(
+    engine,
+    entry,
+    cause,
+    {
+      verb: 'archive',
+      to: 'archived',
+      toPath: (row) => {
+        if (!force) refuseMemory(row);
+        return row.vfsPath === MEMORY ? null : engine.archive.pathOf(row.id);
+      },
+      work: async (row) => {
+        if (row.vfsPath === MEMORY || row.vfsPath === null) return { vfsPath: null, file: null, bytes: null };
+        const source = absolute(engine, row.vfsPath);
+        if (force && stampOf(source) === null) return { vfsPath: null, file: null };
+        const known = row.state === 'active' || force ? null : await ensureTrusted(engine, row, source, false);
+        const size = stampOf(source)?.size ?? null;
+        await writeListing(engine, row.id, source);
+        await putAway(engine, row, source, engine.archive);
+        engine.reached('archive.packed');
+        const stamp = engine.archive.stamp(row.id);
+        if (stamp === null)
+          throw new WinterdockError('storage_unavailable', `The archive lost the file of "${row.id}".`);
+        return { vfsPath: engine.archive.pathOf(row.id), file: recordOf(stamp, known), bytes: size };
+      },
+      after: async (before) => {
+        if (before.vfsPath === null || before.vfsPath === MEMORY) return;
+        if (placeOf(engine, before) === 'live') await clearLive(engine, before.id);
+        else await engine.cold.remove(before.id);
+        engine.reached('archive.removed');
+      },
+    },
+    force,
+  );
+}
+
+/** archived → deleted: the file goes first, so that no file outlives its tombstone. */
+export async function remove(engine: Engine, entry: Entry, cause: Cause): Promise<void> {
+  await file(
+    engine,
+    entry,
+    cause,
+    {
+      verb: 'delete',
+      to: 'deleted',
+      toPath: () => null,
+      work: async (row) => {
+        await engine.archive.remove(row.id);
+        await removeListing(engine, row.id);
+        if (placeOf(engine, row) === 'live') await clearLive(engine, row.id);
+        engine.reached('delete.removed');
+        return { vfsPath: null, file: null, bytes: null };
+      },
+    },
+    true,
+  );
+}

@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { State } from '../lifecycle/states.ts';
+import { ALL_STEPS, STEPS } from './steps.ts';
+import { REQUEST, startDock } from './testing/dock.ts';
+
+const VICTIM = join(dirname(fileURLToPath(import.meta.url)), 'testing', 'victim.ts');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-kill-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Ids of the processes whose command line or environment names the folder. */
+function processesOf(path: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`].some((file) =>
+          readFileSync(file, 'utf8').includes(path),
+        );
+      } catch {
+        // It ended while being looked at.
+        return false;
+      }
+    });
+}
+
+/** Brings sandbox `a` to a state, with a file in each volume that a surviving sandbox must have. */
+async function prepare(state: State): Promise<void> {
+  const dock = await startDock({ dataFolder: folder });
+  await dock.create('a');
+  if (state !== 'created') {
+    await dock.put('a', '/kept', 'the work');
+    await dock.put('a', '/kept', 'the memory', 'memory');
+    await dock.sessions.suspend('a', REQUEST);
+    if (state === 'frozen' || state === 'archived') await dock.sessions.freeze('a', REQUEST);
+    if (state === 'archived') await dock.sessions.archive('a', REQUEST);
+  }
+  await dock.stop();
+}
+
+interface Scenario {
+  operation: keyof typeof STEPS;
+  /** State before; `active` is reached by the victim itself, after another answered write. */
+  from: State;
+  /** States that are right after the restart, whatever the step. */
+  ends: State[];
+}
+
+const SCENARIOS: Scenario[] = [
+  { operation: 'suspend', from: 'active', ends: ['suspended'] },
+  { operation: 'freeze', from: 'suspended', ends: ['suspended', 'frozen'] },
+  { operation: 'resume', from: 'created', ends: ['created', 'suspended'] },
+  { operation: 'resume', from: 'suspended', ends: ['suspended'] },
+  { operation: 'resume', from: 'frozen', ends: ['frozen', 'suspended'] },
+  { operation: 'resume', from: 'archived', ends: ['archived', 'suspended'] },
+  { operation: 'archive', from: 'active', ends: ['suspended', 'archived'] },
+  { operation: 'archive', from: 'frozen', ends: ['frozen', 'archived'] },
+  { operation: 'delete', from: 'archived', ends: ['archived', 'deleted'] },
+  { operation: 'prefetch', from: 'frozen', ends: ['frozen'] },
+  { operation: 'prefetch', from: 'archived', ends: ['archived'] },
+];
+
+test('every listed step is killed at by some scenario', () => {
+  const covered = SCENARIOS.flatMap(({ operation }) => STEPS[operation].map((step) => `${operation}.${step}`));
+  expect(new Set(covered)).toEqual(new Set(ALL_STEPS));
+});
+
+for (const { operation, from, ends } of SCENARIOS) {
+  describe(`a server killed while ${operation} runs on a sandbox that is ${from}`, () => {
+    const steps = STEPS[operation].filter(
+      (step) => !(operation === 'archive' && step === 'closed' && from !== 'active'),
+    );
+    test.each(steps)('loses nothing at the step "%s"', { timeout: 60_000 }, async (step) => {
+      await prepare(from === 'active' ? 'suspended' : from);
+      const victim = spawnSync(process.execPath, ['--no-warnings', VICTIM, folder, operation, `${operation}.${step}`], {
+        encoding: 'utf8',
+      });
+      expect(victim.signal, victim.stderr).toBe('SIGKILL');
+      await expect.poll(() => processesOf(folder), { timeout: 5000 }).toEqual([]);
+
+      const dock = await startDock({ dataFolder: folder });
+      const row = await dock.registry.get('a');
+      expect(ends).toContain(row?.state);
+      expect(row?.pending).toBeNull();
+      expect(row?.fault).toBeNull();
+      const types = (await dock.registry.ledger({ instance: 'a' }, 100)).rows.map(
+        (entry) => `${entry.type} ${entry.trigger}`,
+      );
+      if (step !== 'committed' && step !== 'removed') {
+        expect(types.some((type) => /^reconcile\.|^transition (reconcile|boot)$/.test(type))).toBe(true);
+      }
+      if (row?.state === 'deleted') {
+        expect(readdirSync(join(folder, 'archive'))).toEqual([]);
+      } else {
+        if (from !== 'created') {
+          expect(await dock.get('a', '/kept')).toBe('the work');
+          expect(await dock.get('a', '/kept', 'memory')).toBe('the memory');
+          if (from === 'active') expect(await dock.get('a', '/answered')).toBe('a moment before');
+        }
+        await dock.sessions.resume('a', REQUEST);
+        if (from !== 'created') expect(await dock.run('a', 'cat kept')).toBe('the work');
+        await dock.sessions.suspend('a', REQUEST);
+        await dock.sessions.freeze('a', REQUEST);
+        await dock.sessions.archive('a', REQUEST);
+        if (from !== 'created') expect(await dock.get('a', '/kept')).toBe('the work');
+      }
+      expect(readdirSync(folder).includes('staging') ? readdirSync(join(folder, 'staging')) : []).toEqual([]);
+      await dock.stop();
+    });
+  });
+}

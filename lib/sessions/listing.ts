@@ -1,0 +1,78 @@
+/** The listing beside an archived file: what is in it, readable without expanding it. Written at archiving, removed with the file. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { intoPlace, removeFile } from '../storage/files.ts';
+import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
+import { VOLUMES } from '../vfs/volumes.ts';
+import type { Engine } from './engine.ts';
+
+/** Files asked of a reader at a time. */
+const PAGE = 5000;
+
+const listingSchema = z.object({
+  volumes: z.array(z.object({ volume: z.enum(VOLUMES), files: z.int(), bytes: z.int() })),
+  files: z.array(z.object({ volume: z.enum(VOLUMES), path: z.string(), size: z.int(), mtime: z.int() })),
+});
+export type Listing = z.infer<typeof listingSchema>;
+
+/** The order of SQLite's text keys: by UTF-8 bytes. */
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** The absolute path of the listing of an archived sandbox. */
+function listingPath(engine: Engine, id: string): string {
+  return join(engine.config.dataFolder, 'archive', `${id}.json`);
+}
+
+/** Removes the listing of a sandbox that is no longer archived. */
+export async function removeListing(engine: Engine, id: string): Promise<void> {
+  await removeFile(listingPath(engine, id));
+}
+
+/** Lists a file at rest and keeps that beside its place in the archive. The caller holds the file exclusively. */
+export async function writeListing(engine: Engine, id: string, source: string): Promise<void> {
+  const target = { path: source, mode: 'rest' as const };
+  const { volumes } = await engine.readers.read(target, { op: 'volumes' });
+  const files: Listing['files'] = [];
+  for (const volume of VOLUMES) {
+    let after: string | null = '';
+    while (after !== null) {
+      const page: Extract<ReadAnswer, { op: 'list' }> = await engine.readers.read(target, {
+        op: 'list',
+        volume,
+        limit: PAGE,
+        ...(after === '' ? {} : { after }),
+      });
+      for (const entry of page.files) files.push({ volume, ...entry });
+      after = page.next;
+    }
+  }
+  const listing = JSON.stringify({ volumes, files } satisfies Listing);
+  await intoPlace(listingPath(engine, id), join(engine.config.dataFolder, 'staging'), (unfinished) =>
+    writeFile(unfinished, listing),
+  );
+}
+
+/** Answers from the listing what a listing can answer; null when the file itself is needed. */
+export async function readListing(engine: Engine, id: string, request: ReadRequest): Promise<ReadAnswer | null> {
+  if (request.op !== 'volumes' && request.op !== 'list') return null;
+  let text: string;
+  try {
+    text = await readFile(listingPath(engine, id), 'utf8');
+  } catch {
+    // Without a listing the file itself answers, only slower.
+    return null;
+  }
+  const parsed = listingSchema.safeParse(JSON.parse(text));
+  if (!parsed.success) return null;
+  if (request.op === 'volumes') return { op: 'volumes', volumes: parsed.data.volumes };
+  const { volume, prefix = '', after = '', limit } = request;
+  const matching = parsed.data.files.filter(
+    (entry) => entry.volume === volume && entry.path.startsWith(prefix) && compareBytes(entry.path, after) > 0,
+  );
+  const page = matching.slice(0, limit).map(({ path, size, mtime }) => ({ path, size, mtime }));
+  const last = page.at(-1);
+  return { op: 'list', files: page, next: matching.length > limit && last !== undefined ? last.path : null };
+}

@@ -1,0 +1,108 @@
+/** Bringing files home and putting them back: which drawer a row's file is in, and the moves between it and the live drawer. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Source } from '../lifecycle/words.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import type { Drawer } from '../storage/drawer.ts';
+import { removeFile, stampOf, syncFolder } from '../storage/files.ts';
+import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
+
+/** Where the row says the file is. */
+export type Place = 'none' | 'memory' | 'live' | 'cold' | 'archive';
+
+export function placeOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): Place {
+  switch (row.vfsPath) {
+    case null:
+      return 'none';
+    case ':memory:':
+      return 'memory';
+    case livePath(row.id):
+      return 'live';
+    case engine.cold.pathOf(row.id):
+      return 'cold';
+    case engine.archive.pathOf(row.id):
+      return 'archive';
+    default:
+      throw new Error(`The row of ${row.id} names a place that no drawer has.`);
+  }
+}
+
+export const SOURCE_OF: Readonly<Record<Place, Source>> = {
+  none: 'fresh',
+  memory: 'fresh',
+  live: 'local',
+  cold: 'cold',
+  archive: 'archive',
+};
+
+/** The drawer that a place is, or null for the live drawer and for no file. */
+export function drawerOf(engine: Engine, place: Place): Drawer | null {
+  if (place === 'cold') return engine.cold;
+  return place === 'archive' ? engine.archive : null;
+}
+
+export interface Brought {
+  durable: Promise<void>;
+}
+
+/** Makes the live folder of a sandbox and brings its file there from where it rests. `durable` resolves once that is on disk. */
+export async function bringHome(engine: Engine, row: InstanceRow, place: Place): Promise<Brought> {
+  if (place === 'memory' || place === 'live') return { durable: Promise.resolve() };
+  const file = absolute(engine, livePath(row.id));
+  const folder = dirname(file);
+  if (existsSync(file)) await setAside(engine, row, livePath(row.id));
+  mkdirSync(folder, { recursive: true });
+  const drawer = drawerOf(engine, place);
+  const placed = drawer === null ? { durable: Promise.resolve() } : await drawer.fetch(row.id, file);
+  const durable = Promise.all([placed.durable, syncFolder(dirname(folder))]).then(() => {});
+  // Awaited by the caller before it commits; a failure before that must not count as unhandled.
+  durable.catch(() => {});
+  return { durable };
+}
+
+/** Removes the live folder of a sandbox with whatever is in it. */
+export async function clearLive(engine: Engine, id: string): Promise<void> {
+  const folder = dirname(absolute(engine, livePath(id)));
+  await rm(folder, { recursive: true, force: true });
+  await syncFolder(dirname(folder));
+}
+
+/** Removes the emptied live folder of a sandbox whose file has moved on. What is unexpectedly in it stays, for reconcile to set aside. */
+export async function leaveLive(engine: Engine, id: string): Promise<void> {
+  try {
+    await rmdir(dirname(absolute(engine, livePath(id))));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTEMPTY')))
+      throw error;
+  }
+}
+
+/** Puts a clean live file into a drawer; whatever an earlier fault left under its key is set aside first. */
+export async function putAway(engine: Engine, row: InstanceRow, source: string, drawer: Drawer): Promise<void> {
+  if (drawer.stamp(row.id) !== null) await setAside(engine, row, drawer.pathOf(row.id));
+  await drawer.put(source, row.id);
+}
+
+/** Whether the live file has a WAL beside it that holds something. */
+export function hasWal(file: string): boolean {
+  return (stampOf(`${file}-wal`)?.size ?? 0) > 0;
+}
+
+/** Moves an orphan out of the drawers into `orphans/`, with a ledger line. It is never preferred and never deleted. */
+export async function setAside(engine: Engine, row: Pick<InstanceRow, 'id' | 'tenant'>, path: string): Promise<void> {
+  const source = absolute(engine, path);
+  const folder = join(engine.config.dataFolder, 'orphans');
+  await mkdir(folder, { recursive: true });
+  const kept = `${engine.clock.now()}-${row.id}-${basename(path)}`;
+  for (const suffix of ['', '-wal']) {
+    if (existsSync(source + suffix)) await rename(source + suffix, join(folder, kept + suffix));
+  }
+  await removeFile(`${source}-shm`);
+  await Promise.all([syncFolder(folder), syncFolder(dirname(source))]);
+  await engine.registry.append([
+    line(engine, row, systemCause('reconcile'), 'orphan.set_aside', {
+      reason: `${path} is not where the row says its file is; kept as orphans/${kept}`,
+    }),
+  ]);
+}

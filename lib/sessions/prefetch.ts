@@ -1,0 +1,98 @@
+/** Prefetch: the file of a sleeping sandbox is brought home without a process, and filed back when nothing comes for it. */
+import { messageOf } from '../errors.ts';
+import { blocks, type Source } from '../lifecycle/words.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import { stampOf } from '../storage/files.ts';
+import { absolute, begin, type Engine, line, livePath, now, rowOf, since, systemCause } from './engine.ts';
+import type { Entry } from './entries.ts';
+import { bringHome, clearLive, leaveLive, placeOf, putAway, SOURCE_OF } from './places.ts';
+import type { Cause } from './sessions.ts';
+import { ensureTrusted, recordOf } from './trust.ts';
+import { refuseFaulted } from './wake.ts';
+
+/** Seconds after which a prefetched file that nobody came for goes back to its drawer. */
+export const PREFETCH_SECONDS = 300;
+
+/** Ids whose file was brought home early, with the epoch second to file it back at. */
+export type Prefetched = Map<string, number>;
+
+/** Brings the file home; state and tmp stay. The caller holds the verbs lock. Throws as a wake does. */
+export async function prefetch(
+  engine: Engine,
+  prefetched: Prefetched,
+  entry: Entry,
+  cause: Cause,
+): Promise<{ source: Source; vfsPath: string | null }> {
+  const row = await rowOf(engine, entry.id);
+  const place = placeOf(engine, row);
+  if (blocks(row.fault)) refuseFaulted(row);
+  if (place !== 'cold' && place !== 'archive') return { source: SOURCE_OF[place], vfsPath: row.vfsPath };
+  const started = performance.now();
+  await begin(engine, row, cause, { verb: 'prefetch', to: row.state, fromPath: row.vfsPath, toPath: livePath(row.id) });
+  entry.pending = 'prefetch';
+  engine.reached('prefetch.intent');
+  try {
+    return await entry.exclusive(async () => {
+      if (place === 'cold') await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? ''), false);
+      const { durable } = await bringHome(engine, row, place);
+      engine.reached('prefetch.brought');
+      await durable;
+      await refile(engine, row, livePath(row.id), [
+        line(engine, row, cause, 'file.prefetched', { source: SOURCE_OF[place], tookMs: since(started) }),
+      ]);
+      engine.reached('prefetch.committed');
+      prefetched.set(row.id, now(engine) + PREFETCH_SECONDS);
+      return { source: SOURCE_OF[place], vfsPath: livePath(row.id) };
+    });
+  } catch (error) {
+    await engine.registry.abandon(row.id, {}, [
+      line(engine, row, cause, 'prefetch.failed', { error: messageOf(error) }),
+    ]);
+    throw error;
+  } finally {
+    entry.pending = null;
+  }
+}
+
+/** Records that the file of a row now rests at `vfsPath`, in the same state. What is known of its bytes stays known. */
+async function refile(
+  engine: Engine,
+  row: InstanceRow,
+  vfsPath: string,
+  ledger: Parameters<Engine['registry']['append']>[0],
+): Promise<void> {
+  const stamp = stampOf(absolute(engine, vfsPath));
+  await engine.registry.commit({
+    id: row.id,
+    from: row.state,
+    to: row.state,
+    generation: row.generation,
+    vfsPath,
+    file: stamp === null ? null : recordOf(stamp, row.file),
+    now: now(engine),
+    ledger,
+  });
+}
+
+/** Files a prefetched file back. The caller holds the verbs lock. */
+export async function fileBack(engine: Engine, entry: Entry): Promise<void> {
+  const row = await rowOf(engine, entry.id);
+  if ((row.state !== 'frozen' && row.state !== 'archived') || placeOf(engine, row) !== 'live') return;
+  const drawer = row.state === 'frozen' ? engine.cold : engine.archive;
+  const cause = systemCause('idle', 'ticker');
+  await begin(engine, row, cause, {
+    verb: 'prefetch',
+    to: row.state,
+    fromPath: row.vfsPath,
+    toPath: drawer.pathOf(row.id),
+  });
+  await entry.exclusive(async () => {
+    const source = absolute(engine, livePath(row.id));
+    if (row.state === 'frozen') {
+      await putAway(engine, row, source, drawer);
+      await leaveLive(engine, row.id);
+    }
+    await refile(engine, row, drawer.pathOf(row.id), [line(engine, row, cause, 'file.returned')]);
+    if (row.state === 'archived') await clearLive(engine, row.id);
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * Looking into a sandbox without touching it, in any state: each read holds a lease, so that the file is neither moved nor opened
+ * under it. At rest the file is read where it lies; beside a process it is read as last committed.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isWinterdockError, WinterdockError } from '../errors.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
+import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
+import type { Entry } from './entries.ts';
+import { readListing } from './listing.ts';
+import { placeOf } from './places.ts';
+
+/** How long an expanded copy of an archived file is kept for further reads. */
+const EXPANDED_MS = 60_000;
+
+/** Copies of archived files, expanded for reading. They live in `expanded/`, which is emptied at every start. */
+export class Expansions {
+  readonly #folder: string;
+  readonly #kept = new Map<string, { path: Promise<string>; users: number; timer: NodeJS.Timeout | null }>();
+
+  constructor(dataFolder: string) {
+    this.#folder = join(dataFolder, 'expanded');
+  }
+
+  /** Empties the folder of an earlier run. */
+  async start(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+    await mkdir(this.#folder, { recursive: true });
+  }
+
+  /** Runs `read` on the expanded copy of an archived row's file. */
+  async use<T>(engine: Engine, row: InstanceRow, read: (path: string) => Promise<T>): Promise<T> {
+    const key = `${row.id}.${row.generation}`;
+    let kept = this.#kept.get(key);
+    if (kept === undefined) {
+      const path = join(this.#folder, `${key}.sqlite`);
+      const ready = engine.archive.fetch(row.id, path).then(() => path);
+      kept = { path: ready, users: 0, timer: null };
+      this.#kept.set(key, kept);
+      ready.catch(() => this.#kept.delete(key));
+    }
+    if (kept.timer !== null) clearTimeout(kept.timer);
+    kept.users += 1;
+    try {
+      return await read(await kept.path);
+    } finally {
+      kept.users -= 1;
+      if (kept.users === 0) kept.timer = this.#expire(key);
+    }
+  }
+
+  #expire(key: string): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#kept.delete(key);
+      void rm(join(this.#folder, `${key}.sqlite`), { force: true });
+    }, EXPANDED_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    for (const kept of this.#kept.values()) if (kept.timer !== null) clearTimeout(kept.timer);
+    this.#kept.clear();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+export interface Reading {
+  expansions: Expansions;
+  /** An empty file in the format, which answers for sandboxes that have none yet. */
+  emptyFile: string;
+}
+
+/** Answers one read. Throws `not_found`, `gone`, `missing_file`, `corrupt`, `validation`. */
+export async function read<R extends ReadRequest>(
+  engine: Engine,
+  reading: Reading,
+  entry: Entry,
+  request: R,
+): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
+  const once = () => entry.lease(() => readLeased(engine, reading, entry, request));
+  try {
+    return await once();
+  } catch (error) {
+    // A process that died a moment ago leaves a file that is readable again once its row is settled.
+    if (!isWinterdockError(error) || entry.settling === null) throw error;
+    await entry.settling;
+    return once();
+  }
+}
+
+async function readLeased<R extends ReadRequest>(
+  engine: Engine,
+  reading: Reading,
+  entry: Entry,
+  request: R,
+): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
+  const row = await rowOf(engine, entry.id);
+  const atRest = (path: string) => engine.readers.read({ path, mode: 'rest' }, request);
+  const place = placeOf(engine, row);
+  if (place === 'memory' && entry.process !== null) {
+    return (await entry.process.read(request)) as Extract<ReadAnswer, { op: R['op'] }>;
+  }
+  if (row.state === 'created') return atRest(reading.emptyFile);
+  if (place === 'none' || row.vfsPath === MEMORY || row.vfsPath === null) {
+    throw new WinterdockError('missing_file', `The sandbox "${row.id}" has no file any more.`);
+  }
+  if (place === 'archive') {
+    const listed = await readListing(engine, row.id, request);
+    if (listed !== null) return listed as Extract<ReadAnswer, { op: R['op'] }>;
+    return reading.expansions.use(engine, row, atRest);
+  }
+  const path = absolute(engine, row.vfsPath);
+  return row.state === 'active' ? engine.readers.read({ path, mode: 'live' }, request) : atRest(path);
+}

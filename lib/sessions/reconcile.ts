@@ -1,0 +1,233 @@
+/**
+ * Boot: every operation that a killed server left half done is rolled forward or back by looking at the files, every process that
+ * is gone is filed, and what lies where no row says is set aside.
+ */
+import { existsSync } from 'node:fs';
+import { opendir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../errors.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import { stampOf } from '../storage/files.ts';
+import { discardMemory, settleDead } from './death.ts';
+import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
+import { clearLive, hasWal, leaveLive, placeOf, putAway, setAside } from './places.ts';
+import { recordOf } from './trust.ts';
+
+const cause = systemCause('reconcile');
+
+/** Settles every unsettled row. Nothing else may run. Returns how many were settled and how many orphans were set aside. */
+export async function reconcile(engine: Engine): Promise<{ settled: number; orphans: number }> {
+  await rm(join(engine.config.dataFolder, 'staging'), { recursive: true, force: true });
+  let settled = 0;
+  for (const row of await engine.registry.unsettled()) {
+    try {
+      await settle(engine, row);
+      settled += 1;
+    } catch (error) {
+      engine.log.error({ id: row.id, error: messageOf(error) }, 'reconcile');
+      await engine.registry.abandon(
+        row.id,
+        { fault: { fault: 'unknown', reason: `reconcile failed: ${messageOf(error)}` } },
+        [line(engine, row, cause, 'fault.raised', { reason: 'unknown', error: messageOf(error) })],
+      );
+    }
+  }
+  return { settled, orphans: await sweepLive(engine) };
+}
+
+async function settle(engine: Engine, row: InstanceRow): Promise<void> {
+  if (row.state === 'active') return settleActive(engine, row);
+  switch (row.pending?.verb) {
+    case 'resume':
+    case 'revive':
+      return undoWake(engine, row);
+    case 'freeze':
+      return settleFreeze(engine, row);
+    case 'archive':
+      if (engine.archive.stamp(row.id) !== null) await engine.archive.remove(row.id);
+      return rolledBack(engine, row);
+    case 'delete':
+      return settleDelete(engine, row);
+    case 'prefetch':
+      return settlePrefetch(engine, row);
+    default:
+      return rolledBack(engine, row);
+  }
+}
+
+/** No process outlives the server: what was active is filed as suspended, whatever was being done with it. */
+async function settleActive(engine: Engine, row: InstanceRow): Promise<void> {
+  const verb = row.pending?.verb;
+  if (verb === 'archive' && engine.archive.stamp(row.id) !== null) await engine.archive.remove(row.id);
+  await engine.entries.with(row.id, (entry) =>
+    settleDead(engine, entry, row, {
+      trigger: verb === undefined ? 'boot' : 'reconcile',
+      fault: null,
+      detail: verb === undefined ? 'the server was restarted' : `the server was restarted during ${verb}`,
+    }),
+  );
+}
+
+/** A wake that was not acknowledged did not happen: the file goes back to where the row says. */
+async function undoWake(engine: Engine, row: InstanceRow): Promise<void> {
+  const place = placeOf(engine, row);
+  const live = absolute(engine, livePath(row.id));
+  if (place === 'none' || place === 'memory') {
+    await clearLive(engine, row.id);
+    return rolledBack(engine, row);
+  }
+  if (place === 'archive') {
+    if (engine.archive.stamp(row.id) !== null) await clearLive(engine, row.id);
+    return rolledBack(engine, row);
+  }
+  if (place === 'cold') {
+    if (engine.cold.stamp(row.id) !== null) {
+      // The copy of a move across filesystems: the source is whole.
+      await clearLive(engine, row.id);
+      return rolledBack(engine, row);
+    }
+    if (stampOf(live) === null) return rolledBack(engine, row);
+    const opened = hasWal(live);
+    await engine.readers.settle(live);
+    const known = opened ? null : row.file;
+    await putAway(engine, row, live, engine.cold);
+    await leaveLive(engine, row.id);
+    return restored(engine, row, known?.mtimeNs === engine.cold.stamp(row.id)?.mtimeNs ? known : null);
+  }
+  if (stampOf(live) === null) return rolledBack(engine, row);
+  await engine.readers.settle(live);
+  const stamp = stampOf(live);
+  return restored(engine, row, stamp !== null && stamp.mtimeNs === row.file?.mtimeNs ? row.file : null);
+}
+
+/** A move to the cold drawer either happened or not; which, the drawer says. */
+async function settleFreeze(engine: Engine, row: InstanceRow): Promise<void> {
+  const stamp = engine.cold.stamp(row.id);
+  const live = absolute(engine, livePath(row.id));
+  if (stamp === null || stampOf(live) !== null) {
+    if (stamp !== null) await engine.cold.remove(row.id);
+    return rolledBack(engine, row);
+  }
+  await leaveLive(engine, row.id);
+  await engine.registry.commit({
+    id: row.id,
+    from: row.state,
+    to: 'frozen',
+    generation: row.generation,
+    vfsPath: engine.cold.pathOf(row.id),
+    file: recordOf(stamp, row.file),
+    bytes: stamp.size,
+    now: now(engine),
+    ledger: [
+      line(engine, row, cause, 'reconcile.rolled_forward', { reason: 'freeze had moved the file' }),
+      line(engine, row, cause, 'transition', { from: row.state, to: 'frozen' }),
+    ],
+  });
+}
+
+/** A deletion that had removed the file is finished; one that had not did not happen. */
+async function settleDelete(engine: Engine, row: InstanceRow): Promise<void> {
+  const kept = row.vfsPath !== null && existsSync(absolute(engine, row.vfsPath));
+  if (kept) return rolledBack(engine, row);
+  await engine.registry.append([
+    line(engine, row, cause, 'reconcile.rolled_forward', { reason: 'delete had removed the file' }),
+  ]);
+  await discardMemory(engine, row, cause);
+}
+
+async function settlePrefetch(engine: Engine, row: InstanceRow): Promise<void> {
+  const live = absolute(engine, livePath(row.id));
+  if (row.state === 'archived') {
+    if (placeOf(engine, row) === 'archive') await clearLive(engine, row.id);
+    return rolledBack(engine, row);
+  }
+  const expected = row.vfsPath === null ? null : absolute(engine, row.vfsPath);
+  if (expected !== null && stampOf(expected) === null) {
+    if (expected === live) await engine.cold.fetch(row.id, live);
+    else if (stampOf(live) !== null) {
+      await putAway(engine, row, live, engine.cold);
+      await leaveLive(engine, row.id);
+    }
+    return restored(engine, row, row.file);
+  }
+  return rolledBack(engine, row);
+}
+
+async function rolledBack(engine: Engine, row: InstanceRow): Promise<void> {
+  await engine.registry.abandon(row.id, {}, [
+    line(engine, row, cause, 'reconcile.rolled_back', {
+      reason: `the server was restarted during ${row.pending?.verb ?? 'nothing'}`,
+    }),
+  ]);
+}
+
+/** The file is back where the row says; its stamp is recorded anew, with what is still known of its bytes. */
+async function restored(engine: Engine, row: InstanceRow, known: InstanceRow['file']): Promise<void> {
+  const stamp = row.vfsPath === null ? null : stampOf(absolute(engine, row.vfsPath));
+  await engine.registry.commit({
+    id: row.id,
+    from: row.state,
+    to: row.state,
+    generation: row.generation,
+    vfsPath: row.vfsPath,
+    file: stamp === null ? null : recordOf(stamp, known),
+    now: now(engine),
+    ledger: [
+      line(engine, row, cause, 'reconcile.rolled_back', {
+        reason: `the server was restarted during ${row.pending?.verb ?? 'a move'}`,
+      }),
+    ],
+  });
+}
+
+/** Looks at the live drawer, whose size is what was awake or suspended, and sets aside what no row claims. */
+async function sweepLive(engine: Engine): Promise<number> {
+  let orphans = 0;
+  for await (const folder of await opendir(join(engine.config.dataFolder, 'live'))) {
+    const path = livePath(folder.name);
+    const row = await engine.registry.get(folder.name);
+    if (row?.vfsPath === path) continue;
+    if (!existsSync(absolute(engine, path))) {
+      await clearLive(engine, folder.name);
+      continue;
+    }
+    if (row !== null && (await returned(engine, row))) continue;
+    await setAside(engine, row ?? { id: folder.name, tenant: '' }, path);
+    await clearLive(engine, folder.name);
+    orphans += 1;
+  }
+  return orphans;
+}
+
+/** Power loss may keep a rename and lose the intent before it. A file with the recorded inode is the row's own: it goes back. */
+async function returned(engine: Engine, row: InstanceRow): Promise<boolean> {
+  if (row.vfsPath === null || row.vfsPath === MEMORY || row.file === null || row.state !== 'frozen') return false;
+  const live = absolute(engine, livePath(row.id));
+  if (existsSync(absolute(engine, row.vfsPath)) || stampOf(live)?.inode !== row.file.inode) return false;
+  await engine.readers.settle(live);
+  await putAway(engine, row, live, engine.cold);
+  await leaveLive(engine, row.id);
+  const known = engine.cold.stamp(row.id)?.mtimeNs === row.file.mtimeNs ? row.file : null;
+  await restored(engine, row, known);
+  return true;
+}
+
+/** Looks through the drawers of sleeping files, a few at a time beside everything else, and sets aside what no row claims. */
+export async function sweepDrawers(engine: Engine): Promise<number> {
+  let orphans = 0;
+  for (const drawer of [engine.cold, engine.archive]) {
+    for await (const key of drawer.keys()) {
+      if (engine.stopping) return orphans;
+      await engine.entries.with(key, (entry) =>
+        entry.verbs.runExclusive(async () => {
+          const row = await engine.registry.get(key);
+          const prefetched = row?.state === 'archived' && row.vfsPath === livePath(key) && drawer === engine.archive;
+          if (row?.vfsPath === drawer.pathOf(key) || prefetched || drawer.stamp(key) === null) return;
+          await setAside(engine, row ?? { id: key, tenant: '' }, drawer.pathOf(key));
+          orphans += 1;
+        }),
+      );
+    }
+  }
+  return orphans;
+}

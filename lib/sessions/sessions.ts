@@ -1,0 +1,93 @@
+/**
+ * What the API and the console see of the lifecycle: verbs, calls, reads and writes on sandboxes. Every verb is the same code
+ * for people, the ladder and reconcile; only the cause differs.
+ */
+import type {
+  EvalOutcome,
+  EvalRequest,
+  ExecOutcome,
+  ExecRequest,
+  OutputChunk,
+  WriteOperation,
+  WriteOutcome,
+} from '../instance/instance.ts';
+import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
+
+/** Who or what asked, for the ledger. */
+export interface Cause {
+  trigger: Trigger;
+  actor: string;
+  via: Via;
+  requestId: string | null;
+  reason: string | null;
+}
+
+export interface ResumeResult {
+  path: 'warm' | 'cold';
+  /** Set on a cold resume. */
+  source: Source | null;
+  vfsPath: string;
+  tookMs: number;
+  row: InstanceRow;
+}
+
+export interface Woken {
+  woke: Thermal;
+  /** Milliseconds that the wake took; 0 when it was hot. */
+  wokeMs: number;
+}
+
+/** Live facts of one sandbox that no column holds. */
+export interface Live {
+  thermal: Thermal;
+  /** Epoch seconds of the last activity, flushed or not: the idle clock. */
+  updated: number;
+  attached: number;
+  /** Verb under way, or null. */
+  pending: string | null;
+}
+
+export interface Sessions {
+  /** Wakes from any state but `deleted`. Throws `gone`, `capacity`, `corrupt`, `missing_file`, `unknown_state`, `not_found`. */
+  resume(id: string, cause: Cause, options?: { policy?: string; force?: boolean }): Promise<ResumeResult>;
+  /** Brings the file home without a process; the state stays. Filed back by itself when nothing comes. */
+  prefetch(id: string, cause: Cause): Promise<{ source: Source; vfsPath: string | null }>;
+  /** The verbs of filing. A state it is in already changes nothing; a hop off the map throws `invalid_transition`. */
+  suspend(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
+  freeze(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
+  archive(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
+  revive(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
+  delete(id: string, cause: Cause): Promise<void>;
+
+  /** Calls and writes are touches: they wake what sleeps, and throw `archived` for what was archived. */
+  exec(
+    id: string,
+    request: ExecRequest,
+    cause: Cause,
+    options?: { onWoke?: (woken: Woken) => void; onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal },
+  ): Promise<ExecOutcome & Woken>;
+  eval(
+    id: string,
+    request: EvalRequest,
+    cause: Cause,
+    options?: { signal?: AbortSignal },
+  ): Promise<EvalOutcome & Woken>;
+  write(id: string, operation: WriteOperation, cause: Cause): Promise<WriteOutcome>;
+  /** Looking: wakes nothing and stamps nothing, in any state but `deleted`. A `created` sandbox reads as empty. */
+  read<R extends ReadRequest>(id: string, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
+
+  /** Holds a sandbox hot while a terminal is attached. Returns the release. */
+  attach(id: string): () => void;
+  live(row: InstanceRow): Live;
+  readonly callsRunning: number;
+
+  /** Rolls every unsettled row forward or back by looking at the files, sets orphans aside. Run once before anything else. */
+  reconcile(): Promise<{ settled: number; orphans: number }>;
+  /** One round of the ladder; never overlaps itself. Returns how many sandboxes moved and how many failed. */
+  tick(): Promise<{ moved: number; failed: number }>;
+  start(): void;
+  /** Suspends every active sandbox (trigger `stop`), flushes activity. Idempotent. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,21 @@
+/**
+ * The named steps of every filing and waking, in order. A fault-injection hook is called as each is reached, so that a test can
+ * kill the server between any two of them; nothing else may depend on it.
+ */
+
+export const STEPS = {
+  suspend: ['intent', 'closed', 'committed'],
+  freeze: ['intent', 'moved', 'committed'],
+  resume: ['intent', 'brought', 'opened', 'committed'],
+  archive: ['intent', 'closed', 'packed', 'committed', 'removed'],
+  delete: ['intent', 'removed', 'committed'],
+  prefetch: ['intent', 'brought', 'committed'],
+} as const;
+
+type Steps = typeof STEPS;
+export type Step = { [V in keyof Steps]: `${V}.${Steps[V][number]}` }[keyof Steps];
+
+/** Every step, as `verb.step`. Reviving and thawing are `resume` from another drawer. */
+export const ALL_STEPS: readonly Step[] = Object.entries(STEPS).flatMap(([verb, steps]) =>
+  steps.map((step) => `${verb}.${step}` as Step),
+);

@@ -1,0 +1,136 @@
+/** A whole engine without its front on a data folder, for tests: real registry, real processes, real files; only the clock may be fake. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Clock, epochSeconds, FakeClock } from '../../clock.ts';
+import { type Config, readConfig } from '../../config.ts';
+import type { InstancePool } from '../../instance/instance.ts';
+import { createPool } from '../../instance/pool.ts';
+import { createLogger } from '../../log.ts';
+import type { NewInstance, Registry } from '../../registry/registry.ts';
+import { openSqliteRegistry } from '../../registry/sqlite.ts';
+import { createReaders } from '../../vfs/readers.ts';
+import type { Volume } from '../../vfs/volumes.ts';
+import { createSessions } from '../create.ts';
+import { line, systemCause } from '../engine.ts';
+import type { Cause, Sessions } from '../sessions.ts';
+import type { Step } from '../steps.ts';
+
+export interface Dock {
+  config: Config;
+  clock: FakeClock;
+  registry: Registry;
+  pool: InstancePool;
+  sessions: Sessions;
+  create(id: string, extra?: Partial<NewInstance>): Promise<void>;
+  put(id: string, path: string, text: string, volume?: Volume): Promise<void>;
+  /** The text of a file, or null. Read as anyone would, waking nothing. */
+  get(id: string, path: string, volume?: Volume): Promise<string | null>;
+  run(id: string, command: string): Promise<string>;
+  stop(): Promise<void>;
+  /** Ends the processes and closes the registry without suspending anything, as far as one can without dying. */
+  abandon(): Promise<void>;
+}
+
+export const REQUEST: Cause = { trigger: 'request', actor: 'key:test', via: 'api', requestId: null, reason: null };
+
+export interface DockOptions {
+  dataFolder: string;
+  environment?: Record<string, string>;
+  clock?: FakeClock;
+  reached?: (step: Step) => void;
+}
+
+/** Starts an engine on a data folder and reconciles it. */
+export async function startDock({
+  dataFolder,
+  environment = {},
+  clock = new FakeClock(),
+  reached,
+}: DockOptions): Promise<Dock> {
+  mkdirSync(dataFolder, { recursive: true });
+  const config = readConfig({
+    WB_DATA: dataFolder,
+    WB_POOL: '1',
+    WB_DRAIN_MS: '300',
+    WB_LOG: 'silent',
+    ...environment,
+  });
+  const log = createLogger('silent');
+  const registry = openSqliteRegistry({
+    path: config.registryPath,
+    thresholds: { idleToSuspendSeconds: config.idleToSuspendSeconds, idleToFreezeSeconds: config.idleToFreezeSeconds },
+  });
+  const readers = createReaders({ maxFileBytes: config.maxFileBytes });
+  const pool = createPool({
+    size: config.poolSize,
+    maxActive: config.maxActive,
+    dataFolder: config.dataFolder,
+  });
+  const sessions = createSessions({
+    config,
+    clock: clock satisfies Clock,
+    log,
+    registry,
+    pool,
+    readers,
+    ...(reached === undefined ? {} : { reached }),
+  });
+  await readers.start();
+  await sessions.reconcile();
+  await pool.start();
+  return {
+    config,
+    clock,
+    registry,
+    pool,
+    sessions,
+    async create(id, extra = {}) {
+      const instance: NewInstance = {
+        id,
+        tenant: 'acme',
+        name: null,
+        vfsPath: null,
+        ephemeral: false,
+        policy: 'posix',
+        keepHot: false,
+        idleToSuspendSeconds: null,
+        idleToFreezeSeconds: null,
+        labels: {},
+        workbook: null,
+        lineageBlueprint: null,
+        lineageSnapshot: null,
+        lineageParent: null,
+        ...extra,
+      };
+      const entry = line({ clock }, instance, systemCause('request'), 'instance.created');
+      await registry.create(instance, epochSeconds(clock), entry);
+    },
+    async put(id, path, text, volume = 'workspace') {
+      await sessions.write(id, { op: 'put', volume, path, content: Buffer.from(text) }, REQUEST);
+    },
+    async get(id, path, volume = 'workspace') {
+      const { content } = await sessions.read(id, { op: 'get', volume, path });
+      return content === null ? null : Buffer.from(content).toString('utf8');
+    },
+    async run(id, command) {
+      const outcome = await sessions.exec(id, { command }, REQUEST);
+      return outcome.stdout + outcome.stderr;
+    },
+    async stop() {
+      await sessions.stop();
+      await pool.stop();
+      await readers.stop();
+      await registry.close();
+    },
+    async abandon() {
+      await pool.stop();
+      await readers.stop();
+      await registry.close();
+    },
+  };
+}
+
+/** Where the live file of a sandbox is. */
+export function liveFile(dock: Pick<Dock, 'config'>, id: string): string {
+  return join(dock.config.dataFolder, 'live', id, 'vfs.sqlite');
+}

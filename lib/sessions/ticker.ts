@@ -1,0 +1,127 @@
+/**
+ * The ticker: applies the ladder to what is due. A round never overlaps another, costs what is due and not what exists, and one
+ * failing sandbox stops no other.
+ */
+import { messageOf } from '../errors.ts';
+import { nextMove } from '../lifecycle/ladder.ts';
+import { blocks } from '../lifecycle/words.ts';
+import type { DueRow } from '../registry/registry.ts';
+import { stampOf } from '../storage/files.ts';
+import { discardMemory } from './death.ts';
+import { absolute, type Engine, livePath, MEMORY, now, systemCause } from './engine.ts';
+import type { Entry } from './entries.ts';
+import { archive, freeze, remove, suspend } from './file.ts';
+import { fileBack, type Prefetched } from './prefetch.ts';
+
+/** Sandboxes moved at the same time. */
+const CONCURRENCY = 4;
+/** Rows asked of the registry at a time. */
+const BATCH = 100;
+/** A frozen copy of the due list may repeat a row that failed; a round ends after this many batches. */
+const BATCHES = 50;
+
+export interface Round {
+  moved: number;
+  failed: number;
+}
+
+/** Writes the activity kept in memory to the registry, in one transaction. */
+export async function flushActivity(engine: Engine): Promise<void> {
+  const touched = engine.entries
+    .values()
+    .filter((entry) => entry.activity > 0 || entry.attached > 0 || entry.calls > 0);
+  if (touched.length === 0) return;
+  const current = now(engine);
+  const touches = touched.map((entry) => {
+    const busy = entry.attached > 0 || entry.calls > 0;
+    const bytes = entry.process === null ? undefined : stampOf(absolute(engine, livePath(entry.id)))?.size;
+    return { id: entry.id, updated: busy ? current : entry.activity, ...(bytes === undefined ? {} : { bytes }) };
+  });
+  const flushed = touched.map((entry) => ({ entry, activity: entry.activity }));
+  await engine.registry.touch(touches);
+  for (const { entry, activity } of flushed) {
+    if (entry.activity === activity) entry.activity = 0;
+    engine.entries.drop(entry);
+  }
+}
+
+/** One round: activity first, then everything that is due at this moment. */
+export async function runRound(engine: Engine, prefetched: Prefetched): Promise<Round> {
+  await flushActivity(engine);
+  const round: Round = { moved: 0, failed: 0 };
+  const seen = new Set<string>();
+  for (let batch = 0; batch < BATCHES && !engine.stopping; batch += 1) {
+    const due = (await engine.registry.due(now(engine), BATCH)).filter(
+      ({ row }) => !seen.has(`${row.id}.${row.generation}`),
+    );
+    if (due.length === 0) break;
+    for (const { row } of due) seen.add(`${row.id}.${row.generation}`);
+    for (let first = 0; first < due.length; first += CONCURRENCY) {
+      const moved = await Promise.all(due.slice(first, first + CONCURRENCY).map((one) => move(engine, one)));
+      for (const outcome of moved) {
+        if (outcome === 'moved') round.moved += 1;
+        if (outcome === 'failed') round.failed += 1;
+      }
+    }
+  }
+  await returnPrefetched(engine, prefetched);
+  return round;
+}
+
+async function move(engine: Engine, due: DueRow): Promise<'moved' | 'failed' | 'skipped'> {
+  return engine.entries.with(due.row.id, (entry) =>
+    entry.verbs.runExclusive(async () => {
+      try {
+        return (await moveLocked(engine, entry, due)) ? 'moved' : 'skipped';
+      } catch (error) {
+        engine.log.warn({ id: due.row.id, error: messageOf(error) }, 'automatic move failed');
+        return 'failed';
+      }
+    }),
+  );
+}
+
+/** Asks again under the lock: what was due may have been touched, moved or attached to since. */
+async function moveLocked(engine: Engine, entry: Entry, due: DueRow): Promise<boolean> {
+  const row = await engine.registry.get(due.row.id);
+  if (row === null || row.generation !== due.row.generation) return false;
+  const next = nextMove(
+    {
+      ...row,
+      updated: Math.max(row.updated, entry.activity),
+      blocked: blocks(row.fault),
+      attached: entry.attached + entry.calls,
+    },
+    due.thresholds,
+  );
+  if (next === null || next.at > now(engine)) return false;
+  const cause = { ...systemCause('idle', 'ticker'), reason: next.because };
+  if (row.vfsPath === MEMORY) {
+    const process = entry.process;
+    entry.process = null;
+    await process?.kill('closed');
+    await discardMemory(engine, row, cause);
+    return true;
+  }
+  if (next.state === 'suspended') await suspend(engine, entry, cause, false);
+  else if (next.state === 'frozen') await freeze(engine, entry, cause, false);
+  else if (next.state === 'archived') await archive(engine, entry, cause, false);
+  else await remove(engine, entry, cause);
+  return true;
+}
+
+async function returnPrefetched(engine: Engine, prefetched: Prefetched): Promise<void> {
+  for (const [id, at] of prefetched) {
+    if (at > now(engine)) continue;
+    prefetched.delete(id);
+    await engine.entries.with(id, (entry) =>
+      entry.verbs.runExclusive(async () => {
+        try {
+          await fileBack(engine, entry);
+        } catch (error) {
+          engine.log.warn({ id, error: messageOf(error) }, 'prefetched file not returned');
+        }
+      }),
+    );
+  }
+}

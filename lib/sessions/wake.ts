@@ -1,0 +1,242 @@
+/** Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`. */
+import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import type { InstanceProcess } from '../instance/instance.ts';
+import { profileOf } from '../instance/policies.ts';
+import type { Fault, Source } from '../lifecycle/words.ts';
+import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
+import { stampOf } from '../storage/files.ts';
+import { settleDead } from './death.ts';
+import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since } from './engine.ts';
+import type { Entry } from './entries.ts';
+import { removeListing } from './listing.ts';
+import { bringHome, clearLive, drawerOf, leaveLive, type Place, placeOf, putAway, SOURCE_OF } from './places.ts';
+import type { Cause } from './sessions.ts';
+import { ensureTrusted, recordOf } from './trust.ts';
+
+export interface WakeOptions {
+  policy?: string;
+  force?: boolean;
+  /** Whether an archived sandbox may come back: only resume and revive may. */
+  revives: boolean;
+  /** Called as soon as there is a process, before it is known to be good: its first call may be sent at once. */
+  onProcess?: (process: InstanceProcess) => void;
+}
+
+export interface Wake {
+  process: InstanceProcess;
+  row: InstanceRow;
+  /** Null when the process was there already. */
+  source: Source | null;
+  tookMs: number;
+}
+
+const FAULT_CODE: Readonly<Record<Exclude<Fault, 'error'>, 'unknown_state' | 'corrupt' | 'missing_file'>> = {
+  unknown: 'unknown_state',
+  corrupt: 'corrupt',
+  missing: 'missing_file',
+};
+
+/** Throws the fault of a row that stops every wake and automatic move. */
+export function refuseFaulted(row: InstanceRow): void {
+  if (row.fault === null || row.fault === 'error') return;
+  throw new WinterdockError(
+    FAULT_CODE[row.fault],
+    `The sandbox "${row.id}" is ${row.fault}: ${row.faultReason ?? 'no reason kept'}`,
+    {
+      hint: 'Repair or restore its file, then resume with force to clear the fault and try once more.',
+    },
+  );
+}
+
+/**
+ * Makes sure that a sandbox has a process. The caller holds the verbs lock. Throws `gone`, `archived`, `capacity`, `unknown_state`,
+ * `corrupt`, `missing_file`, `conflict`; after a failure the file is back where the row says.
+ */
+export async function wake(engine: Engine, entry: Entry, cause: Cause, options: WakeOptions): Promise<Wake> {
+  const started = performance.now();
+  let row = await rowOf(engine, entry.id);
+  if (entry.process !== null) {
+    options.onProcess?.(entry.process);
+    return { process: entry.process, row, source: null, tookMs: since(started) };
+  }
+  if (engine.stopping) {
+    throw new WinterdockError('capacity', 'The server is stopping.', { retryAfterSeconds: 5 });
+  }
+  if (row.state === 'active') {
+    await settleDead(engine, entry, row, { trigger: 'reconcile', fault: null, detail: 'its process is gone' });
+    row = await rowOf(engine, entry.id);
+  }
+  const place = placeOf(engine, row);
+  try {
+    admit(engine, row, place, options);
+  } catch (error) {
+    await engine.registry.append([line(engine, row, cause, 'wake.refused', { error: messageOf(error) })]);
+    throw error;
+  }
+  const verb = row.state === 'archived' ? 'revive' : 'resume';
+  const target = place === 'memory' ? MEMORY : livePath(row.id);
+  await begin(engine, row, cause, { verb, to: 'active', fromPath: row.vfsPath, toPath: target });
+  entry.pending = verb;
+  engine.reached('resume.intent');
+  try {
+    return await entry.exclusive(() => start(engine, entry, row, place, cause, options, started));
+  } catch (error) {
+    await backToRest(engine, entry, row, place, cause, error);
+    throw error;
+  } finally {
+    entry.pending = null;
+  }
+}
+
+/** Refuses a wake before it begins. Throws `archived`, `unknown_state`, `corrupt`, `missing_file`, `capacity`. */
+function admit(engine: Engine, row: InstanceRow, place: Place, options: WakeOptions): void {
+  if (row.state === 'archived' && !options.revives) {
+    throw new WinterdockError('archived', `The sandbox "${row.id}" is archived; a call does not revive it.`, {
+      hint: 'Revive it first.',
+    });
+  }
+  if (!options.force) refuseFaulted(row);
+  if (place === 'none' && row.state !== 'created') {
+    throw new WinterdockError('missing_file', `The sandbox "${row.id}" has no file any more; nothing of it was kept.`);
+  }
+  if (engine.pool.active >= engine.config.maxActive) {
+    throw new WinterdockError('capacity', `All ${engine.config.maxActive} places for running sandboxes are taken.`, {
+      hint: 'Suspend one, or wait until one idles.',
+      retryAfterSeconds: 5,
+    });
+  }
+}
+
+async function start(
+  engine: Engine,
+  entry: Entry,
+  row: InstanceRow,
+  place: Place,
+  cause: Cause,
+  options: WakeOptions,
+  started: number,
+): Promise<Wake> {
+  const target = place === 'memory' ? MEMORY : livePath(row.id);
+  const file = target === MEMORY ? MEMORY : absolute(engine, target);
+  // An archived file is proved by the checksum of its own compression as it expands.
+  if (place === 'live' || place === 'cold') {
+    await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? target), options.force ?? false);
+  }
+  const { durable } = await bringHome(engine, row, place);
+  engine.reached('resume.brought');
+  const policy = options.policy ?? row.policy;
+  const process = engine.pool.open({
+    id: row.id,
+    file,
+    policy: profileOf(policy).name,
+    maxBytes: engine.config.maxSandboxBytes,
+    maxFileBytes: engine.config.maxFileBytes,
+    mustExist: place !== 'none' && place !== 'memory',
+  });
+  try {
+    options.onProcess?.(process);
+    await process.opened;
+    engine.reached('resume.opened');
+    await durable;
+    const source = SOURCE_OF[place];
+    const tookMs = since(started);
+    const active = await engine.registry.commit({
+      id: row.id,
+      from: row.state,
+      to: 'active',
+      generation: row.generation,
+      vfsPath: target,
+      file: null,
+      fault: null,
+      now: now(engine),
+      ...(options.policy === undefined ? {} : { policy: options.policy }),
+      ledger: [
+        line(engine, row, cause, 'transition', { from: row.state, to: 'active', source, tookMs }),
+        ...(row.fault === null ? [] : [line(engine, row, cause, 'fault.cleared', { reason: row.fault })]),
+      ],
+    });
+    engine.reached('resume.committed');
+    entry.process = process;
+    engine.watch(row.id, process);
+    if (row.state === 'archived') await forgetArchived(engine, row.id);
+    return { process, row: active, source, tookMs };
+  } catch (error) {
+    await process.kill('killed');
+    throw error;
+  }
+}
+
+async function forgetArchived(engine: Engine, id: string): Promise<void> {
+  await engine.archive.remove(id);
+  await removeListing(engine, id);
+}
+
+/** Undoes a wake that failed: the file goes back to where the row says, and the row learns what is wrong with it. */
+async function backToRest(
+  engine: Engine,
+  entry: Entry,
+  row: InstanceRow,
+  place: Place,
+  cause: Cause,
+  error: unknown,
+): Promise<void> {
+  if (entry.process !== null) return;
+  const fault = faultOf(error);
+  const ledger = [
+    line(engine, row, cause, 'wake.failed', { error: messageOf(error) }),
+    ...(fault === null ? [] : [line(engine, row, cause, 'fault.raised', { reason: fault, error: messageOf(error) })]),
+  ];
+  const raised = fault === null ? {} : { fault: { fault, reason: messageOf(error) } };
+  await entry.exclusive(async () => {
+    if (fault === 'corrupt' || fault === 'missing' || !(await refile(engine, row, place, raised, ledger))) {
+      await engine.registry.abandon(row.id, raised, ledger);
+    }
+  });
+}
+
+/** Puts the live file back to where the row says and records its stamp anew. False when there was nothing to record. */
+async function refile(
+  engine: Engine,
+  row: InstanceRow,
+  place: Place,
+  raised: { fault?: { fault: Fault; reason: string } },
+  ledger: LedgerEntry[],
+): Promise<boolean> {
+  const file = absolute(engine, livePath(row.id));
+  if (place === 'none' || place === 'memory') {
+    await clearLive(engine, row.id);
+    return false;
+  }
+  if (place === 'archive') {
+    if (engine.archive.stamp(row.id) !== null) await clearLive(engine, row.id);
+    return false;
+  }
+  if (stampOf(file) === null || row.vfsPath === null) return false;
+  await engine.readers.settle(file);
+  const drawer = drawerOf(engine, place);
+  if (drawer !== null) {
+    await putAway(engine, row, file, drawer);
+    await leaveLive(engine, row.id);
+  }
+  const stamp = stampOf(absolute(engine, row.vfsPath));
+  if (stamp === null) return false;
+  // A process may have opened it and cleared tmp: what was recorded of its bytes holds no longer.
+  await engine.registry.commit({
+    id: row.id,
+    from: row.state,
+    to: row.state,
+    generation: row.generation,
+    vfsPath: row.vfsPath,
+    file: recordOf(stamp),
+    ...raised,
+    now: now(engine),
+    ledger,
+  });
+  return true;
+}
+
+function faultOf(error: unknown): Fault | null {
+  if (!isWinterdockError(error)) return 'error';
+  if (error.code === 'corrupt') return 'corrupt';
+  return error.code === 'missing_file' ? 'missing' : null;
+}
