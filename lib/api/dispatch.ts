@@ -1,0 +1,186 @@
+/**
+ * From a request to an answer: finds the route, asks who is calling, parses what was sent, runs the handler, turns what was thrown
+ * into a problem. The doors (node-door.ts, web-door.ts) bring requests and send answers; nothing here knows sockets.
+ */
+import { randomUUID } from 'node:crypto';
+import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
+import { type AnyHeaders, type Auth, type Caller, headerOf } from '../auth.ts';
+import { isWinterdockError, WinterdockError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import { type Answer, json } from './answer.ts';
+import { type BodySource, parseJson, readBody } from './body.ts';
+import { type Found, Matcher } from './match.ts';
+import { toProblem } from './problem.ts';
+import type { Route, Services } from './route.ts';
+import { decodeSegment, filePathOf, parseTarget, type Target } from './target.ts';
+import { parse, queryObject } from './validate.ts';
+
+/** A request as a door brings it. */
+export interface Incoming {
+  method: string;
+  /** The request target as it was sent: not decoded, not normalised. */
+  target: string;
+  headers: AnyHeaders;
+  body: BodySource;
+  /** Aborted when the client goes away before the answer is complete. */
+  signal(): AbortSignal;
+}
+
+export interface Answered {
+  answer: Answer;
+  requestId: string;
+}
+
+export interface Dispatcher {
+  /** Whether a request target belongs to the API, known path or not. */
+  owns(target: string): boolean;
+  /** Answers; never throws. */
+  answer(incoming: Incoming): Promise<Answered>;
+}
+
+export interface DispatchOptions {
+  routes: readonly Route[];
+  services: Services;
+  auth: Pick<Auth, 'callerFromHeaders'>;
+  log: Logger;
+  /** Largest JSON body and largest file, in bytes. */
+  maxBodyBytes: number;
+  maxFileBytes: number;
+  metricsOpen: boolean;
+  publicUrl: string | null;
+  trustProxy: boolean;
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
+const OWN_ROOTS = new Set(['api', 'instances', 'healthz', 'readyz', 'metrics', 'openapi.json']);
+
+/** The request's own `X-Request-Id` when it is a sane one, else a new id. */
+export function requestIdOf(headers: AnyHeaders): string {
+  const given = headerOf(headers, 'x-request-id');
+  return given !== null && REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/** The problem answer of anything that was thrown; what is unexpected is logged under the request's id. */
+export function problemAnswer(error: unknown, requestId: string, log: Logger): Answer {
+  const problem = toProblem(error, requestId);
+  if (!isWinterdockError(error) || error.code === 'internal') log.error({ err: error, requestId }, 'a request failed');
+  const headers: Record<string, string> = { 'content-type': 'application/problem+json' };
+  if (isWinterdockError(error)) {
+    if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterSeconds));
+    if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer';
+    if (Array.isArray(error.extra.allow)) headers.allow = error.extra.allow.join(', ');
+    if (error.code === 'range_not_satisfiable') headers['content-range'] = `bytes */${error.extra.size}`;
+  }
+  return json(problem.status, problem, headers);
+}
+
+/** Makes the dispatcher of a route table. */
+export function createDispatcher(options: DispatchOptions): Dispatcher {
+  const { services, auth, log } = options;
+  const matcher = new Matcher<Route>();
+  for (const route of options.routes) {
+    if (route.root) matcher.add(route.method, route.path, route);
+    else matcher.add(route.method, `/api${route.path}`, route);
+    if (!route.root && route.path.startsWith('/instances')) matcher.add(route.method, route.path, route);
+  }
+
+  const resolve = (method: string, target: Target): { route: Route; found: Found<Route> } => {
+    const candidates = matcher.find(target.segments);
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    for (const found of candidates) {
+      const route = found.methods.get(wanted);
+      if (route !== undefined) return { route, found };
+    }
+    if (candidates.length === 0) throw new WinterdockError('not_found', 'There is nothing at this address.');
+    const allow = [...new Set(candidates.flatMap((found) => [...found.methods.keys()]))];
+    if (allow.includes('GET')) allow.push('HEAD');
+    throw new WinterdockError('method_not_allowed', `${method.slice(0, 20)} is not a method of this address.`, {
+      hint: `It has ${allow.join(', ')}.`,
+      extra: { allow },
+    });
+  };
+
+  const admit = async (route: Route, incoming: Incoming, requestId: string): Promise<Caller> => {
+    if (route.access === 'open' || (route.access === 'metrics' && options.metricsOpen)) {
+      return { actor: 'nobody', via: 'api', requestId };
+    }
+    const caller = await auth.callerFromHeaders(incoming.headers, { requestId });
+    if (caller === null) {
+      throw new WinterdockError('unauthorized', 'This needs a key or a session.', {
+        hint: 'Send `Authorization: Bearer <key>`, or sign in.',
+      });
+    }
+    const byCookie = headerOf(incoming.headers, 'authorization') === null;
+    if (byCookie && !isSafeMethod(incoming.method) && !isSameOrigin(incoming.headers, options)) {
+      throw new WinterdockError('forbidden', 'A session may change things only from the console itself.', {
+        hint: 'Requests from elsewhere need a key.',
+      });
+    }
+    return caller;
+  };
+
+  const bodyOf = async (route: Route, incoming: Incoming): Promise<unknown> => {
+    if (route.body === null) return {};
+    if (route.body === 'bytes') return readBody(incoming.body, Math.min(options.maxFileBytes, options.maxBodyBytes));
+    return parse(route.body, parseJson(await readBody(incoming.body, options.maxBodyBytes)), 'body');
+  };
+
+  const run = async (incoming: Incoming, requestId: string): Promise<Answer> => {
+    const target = parseTarget(incoming.target);
+    const { route, found } = resolve(incoming.method, target);
+    const caller = await admit(route, incoming, requestId);
+    const params = route.params === null ? {} : parse(route.params, parametersOf(route, found), 'path');
+    const query =
+      route.query === null ? noQuery(target.search) : parse(route.query, queryObject(target.search), 'query');
+    const body = await bodyOf(route, incoming);
+    return route.handle({
+      services,
+      caller,
+      params,
+      query,
+      body,
+      head: incoming.method === 'HEAD',
+      path: target.path,
+      search: target.search,
+      header: (name) => headerOf(incoming.headers, name),
+      get signal() {
+        return incoming.signal();
+      },
+    });
+  };
+
+  return {
+    owns(target) {
+      return OWN_ROOTS.has(parseTarget(target).segments[0] ?? '');
+    },
+    async answer(incoming) {
+      const requestId = requestIdOf(incoming.headers);
+      try {
+        return { answer: await run(incoming, requestId), requestId };
+      } catch (error) {
+        return { answer: problemAnswer(error, requestId, log), requestId };
+      }
+    },
+  };
+}
+
+function parametersOf(route: Route, found: Found<Route>): Record<string, string> {
+  const params: Record<string, string> = {};
+  let index = 0;
+  for (const segment of route.path.split('/')) {
+    if (!segment.startsWith(':')) continue;
+    const name = segment.slice(1);
+    params[name] = decodeSegment(found.parameters[index++] ?? '', name);
+  }
+  if (found.rest !== null) params.path = filePathOf(found.rest);
+  return params;
+}
+
+/** A route without a query takes none: what is asked and not known is refused, not ignored. */
+function noQuery(search: string): Record<string, never> {
+  const [key] = Object.keys(queryObject(search));
+  if (key === undefined) return {};
+  throw new WinterdockError('validation', 'The query is not valid: this address takes none.', {
+    extra: { errors: [{ path: key.slice(0, 200), message: 'is not known here' }] },
+  });
+}

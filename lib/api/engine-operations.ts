@@ -1,0 +1,308 @@
+/**
+ * The operations over the real engine: contract input in, registry and sessions called, contract objects out. Holds no state
+ * and no policy of its own; what a sandbox may do is decided below.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Caller } from '../auth.ts';
+import { type Clock, epochSeconds } from '../clock.ts';
+import { WinterdockError } from '../errors.ts';
+import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
+import { DEFAULT_POLICY } from '../instance/policies.ts';
+import type { Metrics } from '../metrics.ts';
+import type { InstanceRow, LedgerEntry, ListFilter, Registry, Thresholds } from '../registry/registry.ts';
+import type { Cause, Sessions } from '../sessions/sessions.ts';
+import { normalisePath } from '../vfs/paths.ts';
+import { asVolume } from '../vfs/volumes.ts';
+import { etagOf, writeConditionOf } from './conditions.ts';
+import { readingOperations } from './engine-reading.ts';
+import type { Operations } from './operations.ts';
+import { instanceOf } from './representation.ts';
+import type { CreateInput, Instance, ListQuery, PatchInput, Settings } from './schema.ts';
+
+export interface EngineParts {
+  registry: Registry;
+  sessions: Sessions;
+  clock: Clock;
+  metrics: Pick<Metrics, 'resumedWarm'>;
+}
+
+const COUNT_CAP = 10_000;
+/** Crockford's base 32 without look-alikes, lower case. */
+const ID_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const ID_LENGTH = 10;
+
+/** A new instance id: `sb-` and 50 random bits. */
+export function newInstanceId(): string {
+  let id = 'sb-';
+  for (const byte of randomBytes(ID_LENGTH)) id += ID_ALPHABET[byte % ID_ALPHABET.length];
+  return id;
+}
+
+/** A thermal state as a filter of the registry, or null when no row can match. Nothing is ever warm at rest. */
+function thermalFilter(query: ListQuery): Pick<ListFilter, 'state' | 'notState'> | null {
+  if (query.thermal === undefined) return query.state === undefined ? {} : { state: query.state };
+  if (query.thermal === 'hot')
+    return query.state === undefined || query.state === 'active' ? { state: 'active' } : null;
+  if (query.thermal === 'warm' || query.state === 'active') return null;
+  return query.state === undefined ? { notState: 'active' } : { state: query.state };
+}
+
+function labelFilter(label: string): { key: string; value: string } {
+  const colon = label.indexOf(':');
+  return { key: label.slice(0, colon), value: label.slice(colon + 1) };
+}
+
+/** Why a caller asks, for the ledger. A verb asked in the console is an operator's; all else is a request. */
+function causeOf(caller: Caller, reason?: string): Cause {
+  return {
+    trigger: caller.via === 'console' ? 'operator' : 'request',
+    actor: caller.actor,
+    via: caller.via,
+    requestId: caller.requestId,
+    reason: reason === undefined || reason === '' ? null : reason,
+  };
+}
+
+/** Makes the operations. */
+export function createOperations(parts: EngineParts): Operations {
+  const { registry, sessions, clock, metrics } = parts;
+  const now = () => epochSeconds(clock);
+
+  const entry = (caller: Caller, row: { id: string; tenant: string } | null, type: string): LedgerEntry => {
+    const cause = causeOf(caller);
+    return {
+      timeMs: clock.now(),
+      instance: row?.id ?? null,
+      tenant: row?.tenant ?? null,
+      type,
+      from: null,
+      to: null,
+      trigger: cause.trigger,
+      actor: cause.actor,
+      via: cause.via,
+      source: null,
+      tookMs: null,
+      reason: null,
+      error: null,
+      requestId: cause.requestId,
+    };
+  };
+
+  const show = async (row: InstanceRow, known?: Thresholds): Promise<Instance> =>
+    instanceOf(row, sessions.live(row), known ?? (await registry.thresholds(row.tenant)), now());
+
+  const showAll = async (rows: InstanceRow[]): Promise<Instance[]> => {
+    const byTenant = new Map<string, Thresholds>();
+    for (const { tenant } of rows) {
+      if (!byTenant.has(tenant)) byTenant.set(tenant, await registry.thresholds(tenant));
+    }
+    return Promise.all(rows.map((row) => show(row, byTenant.get(row.tenant))));
+  };
+
+  const rowOf = async (id: string): Promise<InstanceRow> => {
+    const row = await registry.get(id);
+    if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
+    if (row.state === 'deleted') {
+      throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`, { hint: 'Its id is never used again.' });
+    }
+    return row;
+  };
+
+  const write = (caller: Caller, id: string, operation: WriteOperation): Promise<WriteOutcome> =>
+    sessions.write(id, operation, causeOf(caller));
+
+  return {
+    ...readingOperations({ registry, sessions, rowOf }),
+
+    async listInstances(_caller, query) {
+      const where = thermalFilter(query);
+      if (where === null) return { items: [], next: null, total: 0, totalIsExact: true };
+      const filter: ListFilter = {
+        ...where,
+        ...(query.tenant === undefined ? {} : { tenant: query.tenant }),
+        ...(query.fault === undefined ? {} : { fault: query.fault }),
+        ...(query.name === undefined ? {} : { name: query.name }),
+        ...(query.label === undefined ? {} : { label: labelFilter(query.label) }),
+        ...(query.q === undefined || query.q.trim() === '' ? {} : { text: query.q }),
+      };
+      const reverse = query.sort.startsWith('-');
+      const page = await registry.list({
+        ...filter,
+        sort: (reverse ? query.sort.slice(1) : query.sort) as 'updated' | 'created' | 'name' | 'bytes',
+        reverse,
+        limit: query.limit,
+        ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+      });
+      const total = await registry.count(filter, COUNT_CAP);
+      const totalIsExact = total <= COUNT_CAP;
+      return {
+        items: await showAll(page.rows),
+        next: page.next,
+        total: totalIsExact ? total : COUNT_CAP,
+        totalIsExact,
+      };
+    },
+
+    async createInstance(caller, input: CreateInput) {
+      const id = input.id ?? newInstanceId();
+      const inMemory = input.vfs_path !== undefined;
+      const row = await registry.create(
+        {
+          id,
+          tenant: input.tenant,
+          name: input.name ?? null,
+          vfsPath: input.vfs_path ?? null,
+          ephemeral: inMemory || (input.ephemeral ?? false),
+          policy: input.policy ?? DEFAULT_POLICY,
+          keepHot: input.keep_hot ?? false,
+          idleToSuspendSeconds: input.idle_to_suspend_s ?? null,
+          idleToFreezeSeconds: input.idle_to_freeze_s ?? null,
+          labels: input.labels ?? {},
+          workbook: input.workbook ?? null,
+          lineageBlueprint: null,
+          lineageSnapshot: null,
+          lineageParent: null,
+        },
+        now(),
+        { ...entry(caller, { id, tenant: input.tenant }, 'instance.created'), to: 'created' },
+      );
+      return show(row);
+    },
+
+    getInstance: async (_caller, id) => show(await rowOf(id)),
+
+    async patchInstance(caller, id, input: PatchInput) {
+      const row = await rowOf(id);
+      const patched = await registry.patch(
+        id,
+        {
+          ...(input.name === undefined ? {} : { name: input.name }),
+          ...(input.labels === undefined ? {} : { labels: input.labels }),
+          ...(input.keep_hot === undefined ? {} : { keepHot: input.keep_hot }),
+          ...(input.hold_until === undefined ? {} : { holdUntil: input.hold_until }),
+          ...(input.idle_to_suspend_s === undefined ? {} : { idleToSuspendSeconds: input.idle_to_suspend_s }),
+          ...(input.idle_to_freeze_s === undefined ? {} : { idleToFreezeSeconds: input.idle_to_freeze_s }),
+          ...(input.policy === undefined ? {} : { policy: input.policy }),
+          ...(input.workbook === undefined ? {} : { workbook: input.workbook }),
+        },
+        now(),
+        entry(caller, row, 'instance.changed'),
+      );
+      return show(patched ?? (await rowOf(id)));
+    },
+
+    async resume(caller, id, input) {
+      const resumed = await sessions.resume(id, causeOf(caller, input.reason), {
+        ...(input.policy === undefined ? {} : { policy: input.policy }),
+        ...(input.force === undefined ? {} : { force: input.force }),
+      });
+      if (resumed.path === 'warm') metrics.resumedWarm(resumed.tookMs / 1000);
+      return {
+        path: resumed.path,
+        ...(resumed.path === 'warm' ? { result: 'already_active' as const } : {}),
+        ...(resumed.source === null ? {} : { source: resumed.source }),
+        vfs_path: resumed.vfsPath,
+        took_ms: resumed.tookMs,
+        instance: await show(resumed.row),
+      };
+    },
+
+    async prefetch(caller, id) {
+      const { source, vfsPath } = await sessions.prefetch(id, causeOf(caller));
+      return { source, vfs_path: vfsPath };
+    },
+
+    suspend: async (caller, id, { reason, force }) =>
+      show(await sessions.suspend(id, causeOf(caller, reason), { force })),
+    freeze: async (caller, id, { reason, force }) =>
+      show(await sessions.freeze(id, causeOf(caller, reason), { force })),
+    archive: async (caller, id, { reason, force }) =>
+      show(await sessions.archive(id, causeOf(caller, reason), { force })),
+    revive: async (caller, id, { reason, force }) =>
+      show(await sessions.revive(id, causeOf(caller, reason), { force })),
+    deleteInstance: (caller, id) => sessions.delete(id, causeOf(caller)),
+
+    async exec(caller, id, { command, cwd, env, stdin, timeout_ms: timeoutMs }, options) {
+      const done = await sessions.exec(id, { command, cwd, env, stdin, timeoutMs }, causeOf(caller), options);
+      return {
+        exit_code: done.exitCode,
+        stdout: done.stdout,
+        stderr: done.stderr,
+        cwd: done.cwd,
+        timed_out: done.timedOut,
+        truncated: done.truncated,
+        took_ms: done.tookMs,
+        woke: done.woke,
+      };
+    },
+
+    async eval(caller, id, { language, code, timeout_ms: timeoutMs }, signal) {
+      const done = await sessions.eval(id, { language, code, timeoutMs }, causeOf(caller), signal ? { signal } : {});
+      return {
+        ok: done.ok,
+        ...(done.value === undefined ? {} : { value: done.value }),
+        stdout: done.stdout,
+        stderr: done.stderr,
+        ...(done.error === undefined ? {} : { error: done.error }),
+        timed_out: done.timedOut,
+        took_ms: done.tookMs,
+        woke: done.woke,
+      };
+    },
+
+    async putFile(caller, id, volume, path, content, condition) {
+      const outcome = await write(caller, id, {
+        op: 'put',
+        volume: asVolume(volume),
+        path: normalisePath(path),
+        content,
+        condition: writeConditionOf(condition ?? {}),
+      });
+      return { created: outcome.created, etag: etagOf(outcome.stat?.version ?? 0) };
+    },
+
+    async deleteFile(caller, id, volume, path, condition) {
+      await write(caller, id, {
+        op: 'delete',
+        volume: asVolume(volume),
+        path: normalisePath(path),
+        condition: writeConditionOf(condition ?? {}),
+      });
+    },
+
+    async moveFile(caller, id, volume, from, to) {
+      await write(caller, id, {
+        op: 'move',
+        volume: asVolume(volume),
+        from: normalisePath(from),
+        to: normalisePath(to),
+      });
+    },
+
+    getSettings: async () => settingsOf(await registry.globalThresholds()),
+
+    async patchSettings(caller, patch) {
+      const changed = await registry.setGlobalThresholds(
+        {
+          ...(patch.idle_to_suspend_s === undefined ? {} : { idleToSuspendSeconds: patch.idle_to_suspend_s }),
+          ...(patch.idle_to_freeze_s === undefined ? {} : { idleToFreezeSeconds: patch.idle_to_freeze_s }),
+        },
+        entry(caller, null, 'settings.changed'),
+      );
+      return settingsOf(changed);
+    },
+
+    async counts() {
+      return { states: await registry.countsByState(), faults: await registry.countsByFault() };
+    },
+
+    async due(_caller, withinSeconds, limit) {
+      const rows = await registry.dueUntil(now() + withinSeconds, limit);
+      return Promise.all(rows.map(({ row, thresholds }) => show(row, thresholds)));
+    },
+  };
+}
+
+function settingsOf(thresholds: Thresholds): Settings {
+  return { idle_to_suspend_s: thresholds.idleToSuspendSeconds, idle_to_freeze_s: thresholds.idleToFreezeSeconds };
+}

@@ -1,0 +1,105 @@
+/** The operations that only look: volumes, files, search, SQL, the ledger. None of them wakes or stamps anything. */
+import { WinterdockError } from '../errors.ts';
+import type { InstanceRow, LedgerFilter, Registry } from '../registry/registry.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { normalisePath } from '../vfs/paths.ts';
+import type { FileStat } from '../vfs/read.ts';
+import { asVolume, VOLUME_CONTRACTS } from '../vfs/volumes.ts';
+import { etagOf } from './conditions.ts';
+import type { FileContent, Operations } from './operations.ts';
+import { eventOf } from './representation.ts';
+
+type Reading = Pick<
+  Operations,
+  'volumes' | 'files' | 'file' | 'fileStat' | 'search' | 'query' | 'instanceEvents' | 'events' | 'eventsAfter'
+>;
+
+function statOf(stat: FileStat | null, volume: string, path: string): FileContent['stat'] {
+  if (stat === null) throw new WinterdockError('not_found', `There is no file "${path}" in ${volume}.`);
+  return { ...stat, etag: etagOf(stat.version) };
+}
+
+/** Makes them. `rowOf` gives the row of a living sandbox or throws `not_found` or `gone`. */
+export function readingOperations(parts: {
+  registry: Registry;
+  sessions: Sessions;
+  rowOf: (id: string) => Promise<InstanceRow>;
+}): Reading {
+  const { registry, sessions, rowOf } = parts;
+  return {
+    async volumes(_caller, id) {
+      const { volumes } = await sessions.read(id, { op: 'volumes' });
+      return volumes.map(({ volume, files, bytes }) => ({
+        volume,
+        files,
+        bytes,
+        survives_resume: VOLUME_CONTRACTS[volume].survivesResume,
+        ships: VOLUME_CONTRACTS[volume].ships,
+      }));
+    },
+
+    async files(_caller, id, volume, { prefix, limit, cursor }) {
+      const { files, next } = await sessions.read(id, {
+        op: 'list',
+        volume: asVolume(volume),
+        limit,
+        ...(prefix === undefined || prefix === '' ? {} : { prefix }),
+        ...(cursor === undefined ? {} : { after: cursor }),
+      });
+      return { items: files, next };
+    },
+
+    async file(_caller, id, volume, path, range) {
+      const wanted = normalisePath(path);
+      const { stat, content } = await sessions.read(id, {
+        op: 'get',
+        volume: asVolume(volume),
+        path: wanted,
+        ...(range === undefined ? {} : { range }),
+      });
+      return { stat: statOf(stat, volume, wanted), content: content ?? new Uint8Array() };
+    },
+
+    async fileStat(_caller, id, volume, path) {
+      const wanted = normalisePath(path);
+      const { stat } = await sessions.read(id, { op: 'stat', volume: asVolume(volume), path: wanted });
+      return statOf(stat, volume, wanted);
+    },
+
+    async search(_caller, id, { q, volume, in: where, limit }) {
+      const { hits, truncated } = await sessions.read(id, {
+        op: 'search',
+        text: q,
+        in: where,
+        limit,
+        ...(volume === undefined ? {} : { volume }),
+      });
+      return { hits, truncated };
+    },
+
+    async query(_caller, id, { sql, params }) {
+      const { columns, rows, truncated } = await sessions.read(id, {
+        op: 'query',
+        sql,
+        ...(params === undefined ? {} : { params }),
+      });
+      return { columns, rows, truncated };
+    },
+
+    async instanceEvents(_caller, id, { type, limit, cursor }) {
+      await rowOf(id);
+      const page = await registry.ledger({ instance: id, ...(type === undefined ? {} : { type }) }, limit, cursor);
+      return { items: page.rows.map(eventOf), next: page.next };
+    },
+
+    async events(_caller, { limit, cursor, ...query }) {
+      const filter: LedgerFilter = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+      const page = await registry.ledger(filter, limit, cursor);
+      return { items: page.rows.map(eventOf), next: page.next };
+    },
+
+    async eventsAfter(_caller, seq, limit) {
+      return (await registry.ledgerAfter(seq, limit)).map(eventOf);
+    },
+  };
+}

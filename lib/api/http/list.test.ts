@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FakeClock } from '../../clock.ts';
+import { startServer, type TestServer } from '../../testing/server.ts';
+import type { Instance } from '../schema.ts';
+
+let server: TestServer & { clock: FakeClock };
+
+const ids = async (query: string) => {
+  const answer = await server.call<Instance[]>('GET', `/api/instances?${query}`);
+  expect([query, answer.status]).toEqual([query, 200]);
+  return answer.json.map(({ id }) => id).sort();
+};
+
+beforeAll(async () => {
+  server = await startServer();
+  for (const [id, extra] of [
+    ['alpha', { name: 'Alpha one', labels: { team: 'core', tier: 'gold:1' } }],
+    ['beta', { name: 'Beta', labels: { team: 'core' } }],
+    ['gamma', { tenant: 'other', labels: { team: 'edge' } }],
+    ['delta', { name: 'Delta' }],
+  ] as const) {
+    await server.call('POST', '/api/instances', { id, tenant: 'acme', ...extra });
+    server.clock.advance(1);
+  }
+  await server.call('POST', '/api/instances/alpha/resume');
+  await server.call('POST', '/api/instances/beta/resume');
+  await server.call('POST', '/api/instances/beta/suspend');
+});
+afterAll(() => server.stop());
+
+test.each([
+  ['', ['alpha', 'beta', 'delta', 'gamma']],
+  ['tenant=acme', ['alpha', 'beta', 'delta']],
+  ['tenant=nobody', []],
+  ['state=created', ['delta', 'gamma']],
+  ['state=active', ['alpha']],
+  ['thermal=hot', ['alpha']],
+  ['thermal=warm', []],
+  ['thermal=cold', ['beta', 'delta', 'gamma']],
+  ['thermal=cold&state=suspended', ['beta']],
+  ['thermal=cold&state=active', []],
+  ['thermal=hot&state=suspended', []],
+  ['fault=corrupt', []],
+  ['name=Beta', ['beta']],
+  ['label=team:core', ['alpha', 'beta']],
+  ['label=tier:gold:1', ['alpha']],
+  ['label=team:core&state=suspended', ['beta']],
+  ['q=alp', ['alpha']],
+  ['q=other', ['gamma']],
+  ['q=%20', ['alpha', 'beta', 'delta', 'gamma']],
+])('the filter "%s" finds what it says', async (query, expected) => {
+  expect(await ids(query)).toEqual(expected);
+});
+
+test('sorts run both ways', async () => {
+  const order = async (sort: string) =>
+    (await server.call<Instance[]>('GET', `/api/instances?sort=${sort}`)).json.map(({ id }) => id);
+  expect(await order('created')).toEqual(['delta', 'gamma', 'beta', 'alpha']);
+  expect(await order('-created')).toEqual(['alpha', 'beta', 'gamma', 'delta']);
+  expect((await order('name')).filter((id) => id !== 'gamma')).toEqual(['alpha', 'beta', 'delta']);
+  expect((await order('-name')).filter((id) => id !== 'gamma')).toEqual(['delta', 'beta', 'alpha']);
+});
+
+test('pages follow each other by their Link until the last, at the address that was asked', async () => {
+  for (const prefix of ['/api', '']) {
+    const seen: string[] = [];
+    let path: string | undefined = `${prefix}/instances?limit=3&sort=-created`;
+    for (let pages = 0; path !== undefined && pages < 5; pages++) {
+      const page: { json: Instance[]; headers: Record<string, string> } = await server.call<Instance[]>('GET', path);
+      seen.push(...page.json.map(({ id }) => id));
+      expect(page.headers['x-total-count']).toBe('4');
+      const link: string | undefined = page.headers.link;
+      path = link === undefined ? undefined : /^<(.+)>; rel="next"$/.exec(link)?.[1];
+      if (link !== undefined) expect(path).toMatch(new RegExp(`^${prefix}/instances\\?limit=3&sort=-created&cursor=`));
+    }
+    expect(seen).toEqual(['alpha', 'beta', 'gamma', 'delta']);
+  }
+});
+
+test.each([
+  'limit=0',
+  'limit=501',
+  'limit=x',
+  'state=asleep',
+  'thermal=hotter',
+  'label=plain',
+  'sort=size',
+  'cursor=%00',
+  'tenant=A',
+  'colour=red',
+])('the query "%s" is refused', async (query) => {
+  const answer = await server.call('GET', `/api/instances?${query}`);
+  expect([answer.status, answer.json.code]).toEqual([422, 'validation']);
+});

@@ -1,0 +1,117 @@
+/**
+ * The operations that the HTTP handlers, the console's pages and its server actions all call: validated input in, contract
+ * objects out, one permission question each. The only door from `app/` into the engine.
+ */
+
+import type { Caller } from '../auth.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { Volume } from '../vfs/volumes.ts';
+import type {
+  CreateInput,
+  EvalAnswer,
+  EvalInput,
+  Event,
+  EventsQuery,
+  ExecAnswer,
+  ExecInput,
+  FileInfo,
+  Instance,
+  ListQuery,
+  PatchInput,
+  PrefetchAnswer,
+  ResumeAnswer,
+  ResumeInput,
+  SearchHit,
+  Settings,
+  SqlAnswer,
+  SqlInput,
+  VerbInput,
+  VolumeInfo,
+} from './schema.ts';
+
+export type { Caller };
+
+export interface FileContent {
+  stat: FileInfo & { version: number; etag: string };
+  content: Uint8Array;
+}
+
+export interface Operations {
+  listInstances(
+    caller: Caller,
+    query: ListQuery,
+  ): Promise<{ items: Instance[]; next: string | null; total: number; totalIsExact: boolean }>;
+  createInstance(caller: Caller, input: CreateInput): Promise<Instance>;
+  getInstance(caller: Caller, id: string): Promise<Instance>;
+  patchInstance(caller: Caller, id: string, input: PatchInput): Promise<Instance>;
+  resume(caller: Caller, id: string, input: ResumeInput): Promise<ResumeAnswer>;
+  prefetch(caller: Caller, id: string): Promise<PrefetchAnswer>;
+  suspend(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
+  freeze(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
+  archive(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
+  revive(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
+  deleteInstance(caller: Caller, id: string): Promise<void>;
+  exec(
+    caller: Caller,
+    id: string,
+    input: ExecInput,
+    options?: {
+      onWoke?: (woken: { woke: string; wokeMs: number }) => void;
+      onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void;
+      signal?: AbortSignal;
+    },
+  ): Promise<ExecAnswer>;
+  eval(caller: Caller, id: string, input: EvalInput, signal?: AbortSignal): Promise<EvalAnswer>;
+  instanceEvents(
+    caller: Caller,
+    id: string,
+    query: { type?: string; limit: number; cursor?: string },
+  ): Promise<{ items: Event[]; next: string | null }>;
+  volumes(caller: Caller, id: string): Promise<VolumeInfo[]>;
+  files(
+    caller: Caller,
+    id: string,
+    volume: Volume,
+    query: { prefix?: string; limit: number; cursor?: string },
+  ): Promise<{ items: FileInfo[]; next: string | null }>;
+  /** Throws `not_found` when there is no such file. `range` in bytes, end inclusive. */
+  file(
+    caller: Caller,
+    id: string,
+    volume: Volume,
+    path: string,
+    range?: { start: number; end: number },
+  ): Promise<FileContent>;
+  fileStat(caller: Caller, id: string, volume: Volume, path: string): Promise<FileContent['stat']>;
+  putFile(
+    caller: Caller,
+    id: string,
+    volume: Volume,
+    path: string,
+    content: Uint8Array,
+    condition?: { ifMatch?: string; ifNoneMatch?: string },
+  ): Promise<{ created: boolean; etag: string }>;
+  deleteFile(
+    caller: Caller,
+    id: string,
+    volume: Volume,
+    path: string,
+    condition?: { ifMatch?: string; ifNoneMatch?: string },
+  ): Promise<void>;
+  moveFile(caller: Caller, id: string, volume: Volume, from: string, to: string): Promise<void>;
+  search(
+    caller: Caller,
+    id: string,
+    query: { q: string; volume?: Volume; in: 'name' | 'content'; limit: number },
+  ): Promise<{ hits: SearchHit[]; truncated: boolean }>;
+  query(caller: Caller, id: string, input: SqlInput): Promise<SqlAnswer>;
+  events(caller: Caller, query: EventsQuery): Promise<{ items: Event[]; next: string | null }>;
+  /** Lines after `seq`, oldest first. */
+  eventsAfter(caller: Caller, seq: number, limit: number): Promise<Event[]>;
+  getSettings(caller: Caller): Promise<Settings>;
+  patchSettings(caller: Caller, patch: Partial<Settings>): Promise<Settings>;
+  /** What the overview shows: instances per state, of everything or of one tenant, maintained, never scanned. */
+  counts(caller: Caller): Promise<{ states: Record<State, number>; faults: Record<string, number> }>;
+  /** Sandboxes with an automatic move within `withinSeconds`, soonest first. */
+  due(caller: Caller, withinSeconds: number, limit: number): Promise<Instance[]>;
+}

@@ -1,0 +1,45 @@
+/** The problem document of an error, for answers and for pages. Stack traces, paths of the machine and secrets never enter it. */
+import { ERROR_STATUS, isWinterdockError } from '../errors.ts';
+import type { Problem } from './schema.ts';
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition failed',
+  413: 'Too large',
+  416: 'Range not satisfiable',
+  422: 'Not valid',
+  429: 'Too many',
+  500: 'Internal error',
+  503: 'Unavailable',
+};
+
+/** Makes the problem document of anything thrown. What is not a WinterdockError becomes `internal` and tells nothing. */
+export function toProblem(error: unknown, requestId: string): Problem {
+  if (!isWinterdockError(error)) {
+    return {
+      type: 'about:blank',
+      title: 'Internal error',
+      status: 500,
+      code: 'internal',
+      detail: 'Something went wrong in the server. Its log has the details under this request id.',
+      request_id: requestId,
+    };
+  }
+  const status = ERROR_STATUS[error.code];
+  return {
+    ...error.extra,
+    type: 'about:blank',
+    title: TITLES[status] ?? 'Error',
+    status,
+    code: error.code,
+    detail: error.message,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    request_id: requestId,
+  };
+}

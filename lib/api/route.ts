@@ -1,0 +1,100 @@
+/** The shape of one line of the route table. Knows nothing of sockets. */
+import type { z } from 'zod';
+import type { Caller } from '../auth.ts';
+import type { EventHub } from '../events.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Answer } from './answer.ts';
+import type { Operations } from './operations.ts';
+
+/** What handlers work with. */
+export interface Services {
+  operations: Operations;
+  events: EventHub;
+  metrics: Metrics;
+  /** Resolves when the server can do its work; throws `storage_unavailable` when it cannot. */
+  ready(): Promise<void>;
+  /** The OpenAPI document as JSON text. */
+  openapi(): string;
+}
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type Method = (typeof METHODS)[number];
+
+/** `key`: an admin key or a session; `open`: anyone; `metrics`: like `key` unless the settings open it. */
+export type Access = 'key' | 'open' | 'metrics';
+
+export interface Context<P = unknown, Q = unknown, B = unknown> {
+  services: Services;
+  /** Who asks. On an open route nobody in particular. */
+  caller: Caller;
+  params: P;
+  query: Q;
+  /** The parsed JSON body, or the bytes of a route that takes bytes. */
+  body: B;
+  /** True for HEAD: the answer's body will not be sent. */
+  head: boolean;
+  /** Path as it was sent and query as it was sent, for links. */
+  path: string;
+  search: string;
+  header(name: string): string | null;
+  /** Aborted when the client goes away before its answer is complete. */
+  signal: AbortSignal;
+}
+
+/** How one status answers: a JSON schema, another media type, or nothing. */
+export interface AnswerDoc {
+  description: string;
+  schema?: z.ZodType;
+  mediaType?: string;
+  headers?: Record<string, string>;
+}
+
+export interface Route {
+  method: Method;
+  /** Below `/api`, unless `root`. `:name` is a parameter; a last `*` is the path of a file. */
+  path: string;
+  /** At the root only instead of below `/api`. Paths that start with `/instances` answer at both. */
+  root: boolean;
+  /** Name of the operation, in camelCase. */
+  name: string;
+  summary: string;
+  tag: string;
+  access: Access;
+  params: z.ZodType | null;
+  query: z.ZodType | null;
+  body: z.ZodType | 'bytes' | null;
+  answers: Record<number, AnswerDoc>;
+  handle(context: Context): Promise<Answer> | Answer;
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : S extends 'bytes' ? Uint8Array : Record<string, never>;
+
+/** Declares a route; the types of its handler's context come from its schemas. */
+export function route<
+  P extends z.ZodType | null = null,
+  Q extends z.ZodType | null = null,
+  B extends z.ZodType | 'bytes' | null = null,
+>(spec: {
+  method: Method;
+  path: string;
+  root?: boolean;
+  name: string;
+  summary: string;
+  tag: string;
+  access?: Access;
+  params?: P;
+  query?: Q;
+  body?: B;
+  answers: Record<number, AnswerDoc>;
+  handle(context: Context<Output<P>, Output<Q>, Output<B>>): Promise<Answer> | Answer;
+}): Route {
+  return {
+    ...spec,
+    root: spec.root ?? false,
+    access: spec.access ?? 'key',
+    params: spec.params ?? null,
+    query: spec.query ?? null,
+    body: spec.body ?? null,
+    handle: (context) => spec.handle(context as Context<Output<P>, Output<Q>, Output<B>>),
+  };
+}

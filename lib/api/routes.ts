@@ -1,0 +1,19 @@
+/**
+ * The contract as one table: every path and method there is. The dispatcher, the OpenAPI document and the Next route files are
+ * made from it, so a route cannot exist outside the document.
+ */
+
+import type { Route } from './route.ts';
+import { eventRoutes } from './routes/events.ts';
+import { instanceRoutes } from './routes/instances.ts';
+import { runRoutes } from './routes/runs.ts';
+import { systemRoutes } from './routes/system.ts';
+import { volumeRoutes } from './routes/volumes.ts';
+
+export const ROUTES: readonly Route[] = [
+  ...instanceRoutes,
+  ...runRoutes,
+  ...volumeRoutes,
+  ...eventRoutes,
+  ...systemRoutes,
+];

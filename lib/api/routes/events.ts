@@ -1,0 +1,68 @@
+/** Routes of the ledger: pages of it, and its stream. */
+import { z } from 'zod';
+import { eventStream, json } from '../answer.ts';
+import { followLedger } from '../follow.ts';
+import { nextLink } from '../paging.ts';
+import { type Route, route } from '../route.ts';
+import { eventSchema, eventsQuerySchema, instanceEventsQuerySchema, streamQuerySchema } from '../schema.ts';
+import { parse } from '../validate.ts';
+import { idParams } from './instances.ts';
+
+const tag = 'Events';
+const page = {
+  200: {
+    description: 'A page of events, newest first',
+    schema: z.array(eventSchema),
+    headers: { Link: 'The next page, `rel="next"`, when there is one' },
+  },
+};
+const lastEventIdSchema = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+export const eventRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/instances/:id/events',
+    name: 'listInstanceEvents',
+    summary: 'Lists what happened to an instance, newest first.',
+    tag,
+    params: idParams,
+    query: instanceEventsQuerySchema,
+    answers: page,
+    async handle({ services, caller, params, query, path, search }) {
+      const { items, next } = await services.operations.instanceEvents(caller, params.id, query);
+      return json(200, items, nextLink(path, search, next));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/events',
+    name: 'listEvents',
+    summary: 'Lists what happened, newest first.',
+    tag,
+    query: eventsQuerySchema,
+    answers: page,
+    async handle({ services, caller, query, path, search }) {
+      const { items, next } = await services.operations.events(caller, query);
+      return json(200, items, nextLink(path, search, next));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/events/stream',
+    name: 'streamEvents',
+    summary:
+      'Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line.',
+    tag,
+    query: streamQuerySchema,
+    answers: { 200: { description: 'Events', mediaType: 'text/event-stream', schema: eventSchema } },
+    handle({ services, caller, query, header, head }) {
+      const { last_event_id: fromQuery, ...filter } = query;
+      const sent = header('last-event-id');
+      const after = sent === null || sent === '' ? fromQuery : parse(lastEventIdSchema, sent, 'Last-Event-ID');
+      return eventStream((sink) => {
+        if (head) return sink.end();
+        followLedger({ services, caller, filter, after: after ?? null, sink });
+      });
+    },
+  }),
+];

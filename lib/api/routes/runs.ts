@@ -1,0 +1,86 @@
+/** Routes that run code in a sandbox: exec, as one answer or as a stream, and eval. */
+import { type Answer, eventStream, eventText, json, type Sink } from '../answer.ts';
+import { toProblem } from '../problem.ts';
+import { type Context, type Route, route } from '../route.ts';
+import { type ExecInput, evalAnswerSchema, evalSchema, execAnswerSchema, execSchema } from '../schema.ts';
+import { idParams } from './instances.ts';
+
+const tag = 'Runs';
+
+export const runRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/instances/:id/exec',
+    name: 'execInInstance',
+    summary:
+      'Runs a shell script, waking what sleeps. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen. Closing the connection stops the script.',
+    tag,
+    params: idParams,
+    body: execSchema,
+    answers: { 200: { description: 'What it did', schema: execAnswerSchema } },
+    async handle(context) {
+      if (/\btext\/event-stream\b/i.test(context.header('accept') ?? '')) return execAsStream(context);
+      const { services, caller, params, body, signal } = context;
+      return json(200, await services.operations.exec(caller, params.id, body, { signal }));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/eval',
+    name: 'evalInInstance',
+    summary: 'Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it.',
+    tag,
+    params: idParams,
+    body: evalSchema,
+    answers: { 200: { description: 'What it gave', schema: evalAnswerSchema } },
+    handle: async ({ services, caller, params, body, signal }) =>
+      json(200, await services.operations.eval(caller, params.id, body, signal)),
+  }),
+];
+
+/**
+ * The answer begins with the first event, so that what fails before (an unknown id, a full machine) still has its own status.
+ * What fails later is the last event, `error`, with the problem.
+ */
+function execAsStream(context: Context<{ id: string }, unknown, ExecInput>): Promise<Answer> {
+  const { services, caller, params, body, signal } = context;
+  return new Promise((resolve, reject) => {
+    const waiting: string[] = [];
+    let sink: Sink | null = null;
+    let begun = false;
+    let over = false;
+    const send = (event: string, data: unknown) => {
+      const text = eventText(event, data);
+      if (sink === null) waiting.push(text);
+      else sink.write(text);
+      if (begun) return;
+      begun = true;
+      resolve(
+        eventStream((opened) => {
+          sink = opened;
+          for (const early of waiting.splice(0)) opened.write(early);
+          if (over) opened.end();
+        }),
+      );
+    };
+    const finish = () => {
+      over = true;
+      sink?.end();
+    };
+    services.operations
+      .exec(caller, params.id, body, {
+        signal,
+        onWoke: ({ woke, wokeMs }) => send('woke', { woke, took_ms: wokeMs }),
+        onOutput: ({ stream, text }) => send(stream, { text }),
+      })
+      .then(({ stdout: _stdout, stderr: _stderr, ...exit }) => {
+        send('exit', exit);
+        finish();
+      })
+      .catch((error: unknown) => {
+        if (!begun) return reject(error);
+        send('error', toProblem(error, caller.requestId));
+        finish();
+      });
+  });
+}

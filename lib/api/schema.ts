@@ -1,0 +1,330 @@
+/**
+ * The words of the HTTP contract as zod schemas: requests, answers, problems. Safe for the browser: imports nothing of the
+ * engine but the state map. snake_case, epoch seconds, durations with their unit in the name.
+ */
+import { z } from 'zod';
+import { STATES, VERBS } from '../lifecycle/states.ts';
+import { FAULTS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
+import { VOLUMES } from '../vfs/volumes.ts';
+
+export const stateSchema = z.enum(STATES);
+export const verbSchema = z.enum(VERBS);
+export const thermalSchema = z.enum(THERMALS);
+export const faultSchema = z.enum(FAULTS);
+export const volumeSchema = z.enum(VOLUMES);
+export const sourceSchema = z.enum(SOURCES);
+export const triggerSchema = z.enum(TRIGGERS);
+export const viaSchema = z.enum(VIAS);
+
+/** Ids and tenants: lower-case letters, digits, `_` and `-`, 1 to 63 characters, starting with a letter or digit. */
+export const slugSchema = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
+
+const NAME_LENGTH = 200;
+const LABEL_LENGTH = 256;
+const LABEL_COUNT = 32;
+const REASON_LENGTH = 1000;
+const WEEK_SECONDS = 7 * 86_400;
+
+export const nameSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(NAME_LENGTH)
+  .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters');
+const labelKeySchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/, 'must be 1 to 63 of letters, digits, . _ / and -');
+export const labelsSchema = z
+  .record(labelKeySchema, z.string().max(LABEL_LENGTH))
+  .refine((labels) => Object.keys(labels).length <= LABEL_COUNT, `at most ${LABEL_COUNT} labels`);
+const thresholdSchema = z
+  .int()
+  .min(1)
+  .max(52 * WEEK_SECONDS);
+const epochSchema = z.int().min(0).max(253_402_300_799);
+export const reasonSchema = z.string().trim().max(REASON_LENGTH);
+export const workbookIdSchema = slugSchema;
+
+export const nextMoveSchema = z.object({ state: stateSchema, at: epochSchema, because: z.string() });
+
+export const instanceSchema = z
+  .object({
+    id: slugSchema,
+    tenant: slugSchema,
+    name: z.string().nullable(),
+    state: stateSchema,
+    thermal: thermalSchema,
+    fault: faultSchema.nullable(),
+    fault_reason: z.string().nullable(),
+    pending: z.string().nullable(),
+    vfs_path: z.string().nullable(),
+    updated: epochSchema,
+    created: epochSchema,
+    state_since: epochSchema,
+    idle_seconds: z.int().min(0),
+    next: nextMoveSchema.nullable(),
+    keep_hot: z.boolean(),
+    hold_until: epochSchema.nullable(),
+    ephemeral: z.boolean(),
+    policy: z.string(),
+    idle_to_suspend_s: z.int().nullable(),
+    idle_to_freeze_s: z.int().nullable(),
+    attached: z.int().min(0),
+    bytes: z.int().min(0).nullable(),
+    labels: z.record(z.string(), z.string()),
+    workbook: z.string().nullable(),
+    lineage: z.object({
+      blueprint: z.string().nullable(),
+      snapshot: z.string().nullable(),
+      parent: z.string().nullable(),
+    }),
+  })
+  .meta({ id: 'Instance' });
+export type Instance = z.infer<typeof instanceSchema>;
+
+export const eventSchema = z
+  .object({
+    seq: z.int(),
+    time: epochSchema,
+    time_ms: z.int(),
+    instance: z.string().nullable(),
+    tenant: z.string().nullable(),
+    type: z.string(),
+    from: stateSchema.nullable(),
+    to: stateSchema.nullable(),
+    trigger: triggerSchema,
+    actor: z.string(),
+    via: viaSchema,
+    source: sourceSchema.nullable(),
+    took_ms: z.number().nullable(),
+    reason: z.string().nullable(),
+    error: z.string().nullable(),
+    request_id: z.string().nullable(),
+  })
+  .meta({ id: 'Event' });
+export type Event = z.infer<typeof eventSchema>;
+
+export const problemSchema = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.string(),
+    detail: z.string(),
+    hint: z.string().optional(),
+    request_id: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem' });
+export type Problem = z.infer<typeof problemSchema>;
+
+/** `limit` of every paged list: 1 to 500, default 100. In queries it arrives as a string. */
+const limitSchema = z.coerce.number().int().min(1).max(500).default(100);
+const cursorSchema = z.string().max(500).optional();
+
+export const SORTS = ['updated', '-updated', 'created', '-created', 'name', '-name', 'bytes', '-bytes'] as const;
+
+export const listQuerySchema = z.strictObject({
+  tenant: slugSchema.optional(),
+  state: stateSchema.optional(),
+  thermal: thermalSchema.optional(),
+  fault: faultSchema.optional(),
+  name: z.string().max(NAME_LENGTH).optional(),
+  label: z
+    .string()
+    .max(400)
+    .regex(/^[^:]+:[\s\S]*$/, 'must be key:value')
+    .optional(),
+  q: z.string().max(200).optional(),
+  sort: z.enum(SORTS).default('updated'),
+  limit: limitSchema,
+  cursor: cursorSchema,
+});
+export type ListQuery = z.infer<typeof listQuerySchema>;
+
+export const createSchema = z.strictObject({
+  id: slugSchema.optional(),
+  tenant: slugSchema,
+  name: nameSchema.optional(),
+  ephemeral: z.boolean().optional(),
+  policy: z.string().max(63).optional(),
+  keep_hot: z.boolean().optional(),
+  idle_to_suspend_s: thresholdSchema.optional(),
+  idle_to_freeze_s: thresholdSchema.optional(),
+  labels: labelsSchema.optional(),
+  workbook: workbookIdSchema.optional(),
+  vfs_path: z.literal(':memory:').optional(),
+});
+export type CreateInput = z.infer<typeof createSchema>;
+
+export const patchSchema = z.strictObject({
+  name: nameSchema.nullable().optional(),
+  labels: labelsSchema.optional(),
+  keep_hot: z.boolean().optional(),
+  hold_until: epochSchema.nullable().optional(),
+  idle_to_suspend_s: thresholdSchema.nullable().optional(),
+  idle_to_freeze_s: thresholdSchema.nullable().optional(),
+  policy: z.string().max(63).optional(),
+  workbook: workbookIdSchema.nullable().optional(),
+});
+export type PatchInput = z.infer<typeof patchSchema>;
+
+export const resumeSchema = z.strictObject({
+  policy: z.string().max(63).optional(),
+  force: z.boolean().optional(),
+  reason: reasonSchema.optional(),
+});
+export type ResumeInput = z.infer<typeof resumeSchema>;
+
+export const verbBodySchema = z.strictObject({ reason: reasonSchema.optional(), force: z.boolean().optional() });
+export type VerbInput = z.infer<typeof verbBodySchema>;
+
+export const resumeAnswerSchema = z.object({
+  path: z.enum(['warm', 'cold']),
+  result: z.literal('already_active').optional(),
+  source: sourceSchema.optional(),
+  vfs_path: z.string(),
+  took_ms: z.number(),
+  instance: instanceSchema,
+});
+export type ResumeAnswer = z.infer<typeof resumeAnswerSchema>;
+
+export const prefetchAnswerSchema = z.object({ source: sourceSchema, vfs_path: z.string().nullable() });
+export type PrefetchAnswer = z.infer<typeof prefetchAnswerSchema>;
+
+const COMMAND_LENGTH = 1024 * 1024;
+const timeoutSchema = z.int().min(1).max(600_000);
+
+export const execSchema = z.strictObject({
+  command: z.string().max(COMMAND_LENGTH),
+  cwd: z.string().max(1100).optional(),
+  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().max(65_536)).optional(),
+  stdin: z.string().max(COMMAND_LENGTH).optional(),
+  timeout_ms: timeoutSchema.optional(),
+});
+export type ExecInput = z.infer<typeof execSchema>;
+
+export const execAnswerSchema = z.object({
+  exit_code: z.int(),
+  stdout: z.string(),
+  stderr: z.string(),
+  cwd: z.string(),
+  timed_out: z.boolean(),
+  truncated: z.boolean(),
+  took_ms: z.number(),
+  woke: thermalSchema,
+});
+export type ExecAnswer = z.infer<typeof execAnswerSchema>;
+
+export const evalSchema = z.strictObject({
+  language: z.enum(['js', 'python']),
+  code: z.string().max(COMMAND_LENGTH),
+  timeout_ms: timeoutSchema.optional(),
+});
+export type EvalInput = z.infer<typeof evalSchema>;
+
+export const evalAnswerSchema = z.object({
+  ok: z.boolean(),
+  value: z.unknown().optional(),
+  stdout: z.string(),
+  stderr: z.string(),
+  error: z.string().optional(),
+  timed_out: z.boolean(),
+  took_ms: z.number(),
+  woke: thermalSchema,
+});
+export type EvalAnswer = z.infer<typeof evalAnswerSchema>;
+
+export const volumeInfoSchema = z.object({
+  volume: volumeSchema,
+  files: z.int(),
+  bytes: z.int(),
+  survives_resume: z.boolean(),
+  ships: z.boolean(),
+});
+export type VolumeInfo = z.infer<typeof volumeInfoSchema>;
+
+export const fileInfoSchema = z.object({ path: z.string(), size: z.int(), mtime: epochSchema });
+export type FileInfo = z.infer<typeof fileInfoSchema>;
+
+export const filesQuerySchema = z.strictObject({
+  prefix: z.string().max(1024).optional(),
+  limit: limitSchema,
+  cursor: z.string().max(4096).optional(),
+});
+
+export const moveSchema = z.strictObject({ from: z.string().min(1).max(4096), to: z.string().min(1).max(4096) });
+
+export const searchQuerySchema = z.strictObject({
+  q: z.string().min(1).max(500),
+  volume: volumeSchema.optional(),
+  in: z.enum(['name', 'content']).default('name'),
+  limit: limitSchema,
+});
+
+export const searchHitSchema = z.object({
+  volume: volumeSchema,
+  path: z.string(),
+  line: z.int().optional(),
+  text: z.string().optional(),
+});
+export type SearchHit = z.infer<typeof searchHitSchema>;
+
+export const sqlSchema = z.strictObject({
+  sql: z.string().min(1).max(100_000),
+  params: z
+    .union([
+      z.array(z.union([z.string(), z.number(), z.null()])),
+      z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+    ])
+    .optional(),
+});
+export type SqlInput = z.infer<typeof sqlSchema>;
+
+export const sqlAnswerSchema = z.object({
+  columns: z.array(z.string()),
+  rows: z.array(z.array(z.unknown())),
+  truncated: z.boolean(),
+});
+export type SqlAnswer = z.infer<typeof sqlAnswerSchema>;
+
+export const instanceEventsQuerySchema = z.strictObject({
+  type: z.string().max(100).optional(),
+  limit: limitSchema,
+  cursor: cursorSchema,
+});
+
+export const eventsQuerySchema = z.strictObject({
+  tenant: slugSchema.optional(),
+  instance: slugSchema.optional(),
+  type: z.string().max(100).optional(),
+  actor: z.string().max(200).optional(),
+  trigger: triggerSchema.optional(),
+  since: z.coerce.number().int().min(0).optional(),
+  until: z.coerce.number().int().min(0).optional(),
+  limit: limitSchema,
+  cursor: cursorSchema,
+});
+export type EventsQuery = z.infer<typeof eventsQuerySchema>;
+
+export const settingsSchema = z
+  .object({ idle_to_suspend_s: thresholdSchema, idle_to_freeze_s: thresholdSchema })
+  .meta({ id: 'Settings' });
+export type Settings = z.infer<typeof settingsSchema>;
+export const settingsPatchSchema = z.strictObject({
+  idle_to_suspend_s: thresholdSchema.optional(),
+  idle_to_freeze_s: thresholdSchema.optional(),
+});
+
+/** Filters of the event stream; `last_event_id` is for clients that cannot set the header. */
+export const streamQuerySchema = z.strictObject({
+  tenant: slugSchema.optional(),
+  instance: slugSchema.optional(),
+  type: z.string().max(100).optional(),
+  actor: z.string().max(200).optional(),
+  trigger: triggerSchema.optional(),
+  last_event_id: z.coerce.number().int().min(0).optional(),
+});
+export type StreamQuery = z.infer<typeof streamQuerySchema>;

@@ -1,0 +1,145 @@
+/** The composition root: builds every part of the engine once and knows in which order they start and stop. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import packageJson from '../package.json' with { type: 'json' };
+import { eventText } from './api/answer.ts';
+import { createDispatcher } from './api/dispatch.ts';
+import { createOperations } from './api/engine-operations.ts';
+import { openApiText } from './api/openapi.ts';
+import { eventOf } from './api/representation.ts';
+import { ROUTES } from './api/routes.ts';
+import { createAuth } from './auth.ts';
+import { systemClock } from './clock.ts';
+import { WinterdockError } from './errors.ts';
+import { createEventHub } from './events.ts';
+import type { Host, HostOptions } from './host.ts';
+import { sweepLeftovers } from './instance/leftovers.ts';
+import { createPool } from './instance/pool.ts';
+import { createLogger } from './log.ts';
+import { createMetrics } from './metrics.ts';
+import { openSqliteRegistry } from './registry/sqlite.ts';
+import { createSessions } from './sessions/create.ts';
+import { createReaders } from './vfs/readers.ts';
+
+/** How long an answer of `/readyz` holds, so that asking often costs nothing. */
+const READY_MS = 1000;
+
+/** Builds the engine. Nothing runs before `start`. Throws when a store cannot be opened. */
+export async function composeHost(options: HostOptions): Promise<Host> {
+  const { config } = options;
+  const clock = options.clock ?? systemClock;
+  const log = options.log ?? createLogger(config.logLevel);
+  mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
+  if (config.registryPath !== ':memory:') mkdirSync(dirname(config.registryPath), { recursive: true, mode: 0o700 });
+
+  const registry = openSqliteRegistry({
+    path: config.registryPath,
+    thresholds: {
+      idleToSuspendSeconds: config.idleToSuspendSeconds,
+      idleToFreezeSeconds: config.idleToFreezeSeconds,
+    },
+  });
+  const readers = createReaders({ maxFileBytes: config.maxFileBytes, log });
+  const pool = createPool({
+    size: config.poolSize,
+    maxActive: config.maxActive,
+    dataFolder: config.dataFolder,
+    log,
+  });
+  const sessions = createSessions({ config, clock, log, registry, pool, readers, reached: options.reached });
+  const events = createEventHub({
+    registry,
+    log,
+    serialise: (line) => eventText(null, eventOf(line), line.seq),
+  });
+  const metrics = createMetrics({ registry, pool, sessions });
+  const operations = createOperations({ registry, sessions, clock, metrics });
+  const auth = createAuth({ config, log, database: registry.database });
+
+  let started: Promise<void> | null = null;
+  let stopped: Promise<void> | null = null;
+  let serving = false;
+
+  const checkReady = async (): Promise<void> => {
+    if (!serving)
+      throw new WinterdockError('storage_unavailable', 'The engine does not run.', { retryAfterSeconds: 1 });
+    const probe = join(config.dataFolder, '.probe');
+    try {
+      await registry.ping();
+      writeFileSync(probe, '');
+      rmSync(probe);
+    } catch (error) {
+      log.error({ err: error }, 'not ready');
+      throw new WinterdockError('storage_unavailable', 'The registry or the data folder cannot be written.', {
+        retryAfterSeconds: 5,
+        cause: error,
+      });
+    }
+  };
+  let asked: { at: number; answer: Promise<void> } | null = null;
+  const ready = (): Promise<void> => {
+    if (asked === null || performance.now() - asked.at > READY_MS)
+      asked = { at: performance.now(), answer: checkReady() };
+    return asked.answer;
+  };
+
+  let document: string | null = null;
+  const dispatcher = createDispatcher({
+    routes: ROUTES,
+    services: {
+      operations,
+      events,
+      metrics,
+      ready,
+      openapi() {
+        document ??= openApiText(ROUTES, packageJson.version);
+        return document;
+      },
+    },
+    auth,
+    log,
+    ...config,
+  });
+
+  const start = async (): Promise<void> => {
+    await sweepLeftovers(config.dataFolder);
+    await readers.start();
+    await sessions.reconcile();
+    await pool.start();
+    sessions.start();
+    serving = true;
+  };
+
+  const stop = async (): Promise<void> => {
+    serving = false;
+    events.close();
+    await started?.catch(() => undefined);
+    await sessions.stop();
+    await pool.stop();
+    await readers.stop();
+    metrics.close();
+    await registry.close();
+  };
+
+  return {
+    config,
+    clock,
+    log,
+    registry,
+    pool,
+    sessions,
+    operations,
+    auth,
+    events,
+    metrics,
+    dispatcher,
+    start() {
+      started ??= start();
+      return started;
+    },
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}

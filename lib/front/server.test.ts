@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Event, Instance } from '../api/schema.ts';
+import { type ServerProcess, spawnServer } from '../testing/process.ts';
+import { TEST_KEY } from '../testing/server.ts';
+import { lockFolder } from './lock.ts';
+
+let folder: string;
+const running: ServerProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-'));
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.end('SIGKILL')));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(settings: Record<string, string> = {}): Promise<ServerProcess> {
+  const server = await spawnServer({ folder, settings });
+  running.push(server);
+  return server;
+}
+
+/** Sends a request whose answer is read as it comes. */
+function open(server: ServerProcess, method: string, path: string, body?: string): Promise<[IncomingMessage]> {
+  const headers = { authorization: `Bearer ${TEST_KEY}`, accept: 'text/event-stream' };
+  const req = request(`${server.url}${path}`, { method, headers });
+  req.on('error', () => undefined);
+  req.end(body);
+  return once(req, 'response') as Promise<[IncomingMessage]>;
+}
+
+/** Starts a command that runs for long and returns once it has said something. */
+async function runUntilBegun(server: ServerProcess, id: string): Promise<void> {
+  const body = JSON.stringify({ command: 'echo begun\nsleep 55', timeout_ms: 60_000 });
+  const [res] = await open(server, 'POST', `/api/instances/${id}/exec`, body);
+  let said = '';
+  res.on('data', (chunk) => {
+    said += chunk;
+  });
+  res.on('error', () => undefined);
+  await vi.waitFor(() => expect(said).toContain('begun'), { timeout: 10_000 });
+}
+
+function startAndEnd(settings: Record<string, string>) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, '../server.ts'), '--api-only'],
+    {
+      env: { ...process.env, WB_DATA: folder, PORT: '0', WB_ADMIN_KEY: TEST_KEY, ...settings },
+      encoding: 'utf8',
+      timeout: 30_000,
+    },
+  );
+  return { status, stdout, stderr };
+}
+
+test('a wrong setting stops the start and says which, what it is and what is allowed', () => {
+  const { status, stderr, stdout } = startAndEnd({ PORT: 'eighty', WB_POOL: '-1', WB_ADMIN_KEY: 'too-short' });
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toContain('PORT="eighty": must be a whole number from 0 to 65535');
+  expect(stderr).toContain('WB_POOL="-1"');
+  expect(stderr).toContain('WB_ADMIN_KEY=(hidden): must have at least 16 characters');
+  expect(stderr).not.toMatch(/too-short|at .*\.ts/);
+});
+
+test('a port that is taken is said in one line', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const { status, stderr } = startAndEnd({ PORT: String(port) });
+  taken.close();
+  expect([status, stderr]).toEqual([
+    1,
+    `Port ${port} on 127.0.0.1 is taken by another program. Set PORT to a free one.\n`,
+  ]);
+});
+
+test('a second server in the same folder is refused, until the first is gone, however it went', async () => {
+  const first = await start();
+  const second = startAndEnd({});
+  expect([second.status, second.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^Another Winterdock uses the data folder .*\n$/),
+  ]);
+  expect((await first.call('GET', '/healthz')).status).toBe(200);
+  expect(await first.end('SIGKILL')).toBe('SIGKILL');
+  expect((await (await start()).call('GET', '/readyz')).status).toBe(200);
+});
+
+test('the lock of a folder is held within a process too, and let go', () => {
+  const unlock = lockFolder(folder);
+  expect(() => lockFolder(folder)).toThrow('Another Winterdock uses the data folder');
+  unlock();
+  unlock();
+  lockFolder(folder)();
+});
+
+test('the first start makes a key, says where it is and never shows it', async () => {
+  const server = await start({ WB_ADMIN_KEY: '' });
+  const key = readFileSync(join(folder, 'admin.key'), 'utf8').trim();
+  expect(statSync(join(folder, 'admin.key')).mode & 0o777).toBe(0o600);
+  expect(server.output()).toContain(join(folder, 'admin.key'));
+  expect(server.output()).not.toContain(key);
+  expect((await server.call('GET', '/api/instances', undefined, { key })).status).toBe(200);
+  expect((await server.call('GET', '/api/instances', undefined, { key: 'x' })).status).toBe(401);
+});
+
+test('SIGTERM with open streams and a running command suspends what is active and ends cleanly', async () => {
+  const server = await start({ WB_DRAIN_MS: '300' });
+  await server.call('POST', '/api/instances', { id: 'sleeper', tenant: 'acme' });
+  await server.call('PUT', '/api/instances/sleeper/volumes/workspace/kept', 'kept');
+  const [events] = await open(server, 'GET', '/api/events/stream');
+  events.resume();
+  const ended = once(events, 'end');
+  await runUntilBegun(server, 'sleeper');
+
+  const before = performance.now();
+  expect(await server.end('SIGTERM')).toBe(0);
+  expect(performance.now() - before).toBeLessThan(10_000);
+  await ended;
+  expect(server.output()).not.toMatch(/"level":(50|60)/);
+
+  const again = await start();
+  expect((await again.call<Instance>('GET', '/api/instances/sleeper')).json).toMatchObject({
+    state: 'suspended',
+    fault: null,
+  });
+  expect((await again.call('GET', '/api/instances/sleeper/volumes/workspace/kept')).text).toBe('kept');
+  const ledger = await again.call<Event[]>('GET', '/api/instances/sleeper/events?type=transition');
+  expect(ledger.json[0]).toMatchObject({ from: 'active', to: 'suspended', trigger: 'stop' });
+});
+
+test('a second signal ends it at once', async () => {
+  const server = await start({ WB_DRAIN_MS: '60000' });
+  await server.call('POST', '/api/instances', { id: 'busy', tenant: 'acme' });
+  await runUntilBegun(server, 'busy');
+  server.child.kill('SIGTERM');
+  await vi.waitFor(() => expect(server.call('GET', '/healthz')).rejects.toThrow(), { timeout: 10_000 });
+  expect(await server.end('SIGINT')).toBe(130);
+});

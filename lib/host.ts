@@ -1,0 +1,63 @@
+/** The running engine, kept on `globalThis`, where bundled code finds it. What it is built from is in compose.ts. */
+import type { Dispatcher } from './api/dispatch.ts';
+import type { Operations } from './api/operations.ts';
+import type { Auth } from './auth.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { EventHub } from './events.ts';
+import type { InstancePool } from './instance/instance.ts';
+import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { Registry } from './registry/registry.ts';
+import type { Sessions } from './sessions/sessions.ts';
+import type { Step } from './sessions/steps.ts';
+
+export interface Host {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly pool: InstancePool;
+  readonly sessions: Sessions;
+  readonly operations: Operations;
+  readonly auth: Auth;
+  readonly events: EventHub;
+  readonly metrics: Metrics;
+  readonly dispatcher: Dispatcher;
+  /** Reconciles, then begins to serve. Idempotent. */
+  start(): Promise<void>;
+  /** Suspends what is active and waits for work in flight. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface HostOptions {
+  config: Config;
+  /** Default: the system's clock. */
+  clock?: Clock;
+  /** Default: JSON lines on stderr at the level of the settings. */
+  log?: Logger;
+  /** Fault injection: called as each step of a filing or waking is reached. */
+  reached?: (step: Step) => void;
+}
+
+const KEY = Symbol.for('winterdock.host');
+
+/** Builds the engine; `start` begins its work. Throws when a store cannot be opened. */
+export async function createHost(options: HostOptions): Promise<Host> {
+  // Pages import this file for getHost: the engine behind createHost must not be bundled with them.
+  const { composeHost } = await import(/* turbopackIgnore: true */ /* webpackIgnore: true */ './compose.ts');
+  return composeHost(options);
+}
+
+/** The running host. Throws when none was started in this process. */
+export function getHost(): Host {
+  const host = (globalThis as Record<symbol, unknown>)[KEY];
+  if (host === undefined) throw new Error('The engine is not running in this process: start it with `npm start`.');
+  return host as Host;
+}
+
+/** Makes `host` the one that getHost returns; null removes it. */
+export function setHost(host: Host | null): void {
+  if (host === null) delete (globalThis as Record<symbol, unknown>)[KEY];
+  else (globalThis as Record<symbol, unknown>)[KEY] = host;
+}

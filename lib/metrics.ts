@@ -1,0 +1,119 @@
+/** The metrics of this process in Prometheus' format. What is counted comes from the ledger; what is measured is read when asked. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PromRegistry } from 'prom-client';
+import type { InstancePool } from './instance/instance.ts';
+import { STATES } from './lifecycle/states.ts';
+import { FAULTS, type Source } from './lifecycle/words.ts';
+import type { Registry } from './registry/registry.ts';
+import type { Sessions } from './sessions/sessions.ts';
+
+export interface Metrics {
+  readonly contentType: string;
+  text(): Promise<string>;
+  /** Counts a wake that found its process already there. Cold ones are counted from the ledger. */
+  resumedWarm(seconds: number): void;
+  /** Stops counting. Idempotent. */
+  close(): void;
+}
+
+/** Seconds. A wake costs milliseconds, so the buckets start there. */
+const RESUME_BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2, 4, 8];
+
+/** Makes the metrics of a host; each host has its own. */
+export function createMetrics(options: {
+  registry: Pick<Registry, 'onAppend' | 'countsByState' | 'countsByFault'>;
+  pool: Pick<InstancePool, 'ready'>;
+  sessions: Pick<Sessions, 'callsRunning'>;
+}): Metrics {
+  const { registry, pool, sessions } = options;
+  const registers = [new PromRegistry()];
+  const [prom] = registers as [PromRegistry];
+  collectDefaultMetrics({ register: prom });
+
+  new Gauge({
+    name: 'winterdock_instances',
+    help: 'Instances by state.',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      const counts = await registry.countsByState();
+      for (const state of STATES) this.set({ state }, counts[state]);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_faults',
+    help: 'Instances by fault.',
+    labelNames: ['fault'],
+    registers,
+    async collect() {
+      const counts = await registry.countsByFault();
+      for (const fault of FAULTS) this.set({ fault }, counts[fault]);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_pool_ready',
+    help: 'Started workers that wait for a sandbox.',
+    registers,
+    collect() {
+      this.set(pool.ready);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_calls_running',
+    help: 'Calls that run in sandboxes now.',
+    registers,
+    collect() {
+      this.set(sessions.callsRunning);
+    },
+  });
+  const resumes = new Counter({
+    name: 'winterdock_resume_total',
+    help: 'Wakes by path: warm found the process already there.',
+    labelNames: ['path'],
+    registers,
+  });
+  const coldResumes = new Counter({
+    name: 'winterdock_resume_cold_total',
+    help: 'Cold wakes by where the file came from.',
+    labelNames: ['source'],
+    registers,
+  });
+  const resumeSeconds = new Histogram({
+    name: 'winterdock_resume_seconds',
+    help: 'Time that wakes took.',
+    labelNames: ['path', 'source'],
+    buckets: RESUME_BUCKETS,
+    registers,
+  });
+  const transitions = new Counter({
+    name: 'winterdock_transition_total',
+    help: 'Transitions by hop and trigger.',
+    labelNames: ['from', 'to', 'trigger'],
+    registers,
+  });
+
+  const resumedCold = (source: Source, seconds: number | null) => {
+    resumes.inc({ path: 'cold' });
+    coldResumes.inc({ source });
+    if (seconds !== null) resumeSeconds.observe({ path: 'cold', source }, seconds);
+  };
+  const stopListening = registry.onAppend((lines) => {
+    for (const { type, from, to, trigger, source, tookMs } of lines) {
+      if (type !== 'transition' || from === null || to === null) continue;
+      transitions.inc({ from, to, trigger });
+      if (to === 'active' && source !== null) resumedCold(source, tookMs === null ? null : tookMs / 1000);
+    }
+  });
+
+  return {
+    contentType: prom.contentType,
+    text: () => prom.metrics(),
+    resumedWarm(seconds) {
+      resumes.inc({ path: 'warm' });
+      resumeSeconds.observe({ path: 'warm', source: '' }, seconds);
+    },
+    close() {
+      stopListening();
+      prom.clear();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * The process entry: reads the settings, takes the data folder, starts the engine, then the front, and owns the signals.
+ * `--api-only` serves no console; `--dev` serves it from its sources.
+ */
+import { parseArgs } from 'node:util';
+import { type Config, readConfig } from './config.ts';
+import { messageOf } from './errors.ts';
+import { type Listener, listen } from './front/listener.ts';
+import { lockFolder } from './front/lock.ts';
+import { openPages } from './front/pages.ts';
+import { createHost, type Host, setHost } from './host.ts';
+import { createLogger } from './log.ts';
+
+/** What a stop may take beyond the time that running calls are given. */
+const STOP_MS = 5000;
+
+/** Says one thing about a start that cannot be, and ends. */
+function refuse(why: string): never {
+  process.stderr.write(`${why}\n`);
+  process.exit(1);
+}
+
+function settings(): { config: Config; apiOnly: boolean; dev: boolean } {
+  try {
+    const { values } = parseArgs({ options: { 'api-only': { type: 'boolean' }, dev: { type: 'boolean' } } });
+    return { config: readConfig(process.env), apiOnly: values['api-only'] ?? false, dev: values.dev ?? false };
+  } catch (error) {
+    return refuse(messageOf(error));
+  }
+}
+
+function whyNotStarted(error: unknown, { port, host }: Config): string {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is taken by another program. Set PORT to a free one.`;
+  if (code === 'EACCES') return `Port ${port} may not be used by this user. Set PORT to one above 1023.`;
+  return `The server cannot start: ${messageOf(error)}`;
+}
+
+async function main(): Promise<void> {
+  const { config, apiOnly, dev } = settings();
+  const log = createLogger(config.logLevel);
+  let host: Host | null = null;
+  let listener: Listener | null = null;
+  let unlock = () => {};
+  let stopping = false;
+
+  const stop = async (exitCode: number): Promise<void> => {
+    if (stopping) process.exit(exitCode === 0 ? 130 : exitCode);
+    stopping = true;
+    const deadline = setTimeout(() => {
+      log.error('the stop took too long and was cut short');
+      process.exit(1);
+    }, config.drainMs + STOP_MS);
+    host?.events.close();
+    const closed = listener?.close(config.drainMs + STOP_MS - 500);
+    await host?.stop();
+    await closed;
+    unlock();
+    clearTimeout(deadline);
+    process.exit(exitCode);
+  };
+  const stopFor = (exitCode: number) => {
+    stop(exitCode).catch((error: unknown) => {
+      log.fatal({ err: error }, 'the stop failed');
+      process.exit(1);
+    });
+  };
+  process.on('SIGTERM', () => stopFor(0));
+  process.on('SIGINT', () => stopFor(0));
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a rejection that nobody handled'));
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'an error that nobody caught: the server stops');
+    stopFor(1);
+  });
+
+  try {
+    unlock = lockFolder(config.dataFolder);
+    host = await createHost({ config, log });
+  } catch (error) {
+    return refuse(messageOf(error));
+  }
+  setHost(host);
+  try {
+    const pages = apiOnly ? undefined : await openPages({ dev, host: config.host, port: config.port });
+    await host.start();
+    listener = await listen(host, { port: config.port, address: config.host, pages });
+    await announce(host, listener.port, apiOnly);
+  } catch (error) {
+    process.stderr.write(`${whyNotStarted(error, config)}\n`);
+    log.debug({ err: error }, 'the start failed');
+    stopFor(1);
+  }
+}
+
+/** Tells the person, and on the last line the program, that started it. */
+async function announce(host: Host, port: number, apiOnly: boolean): Promise<void> {
+  const { config } = host;
+  const everywhere = config.host === '0.0.0.0' || config.host === '::' || config.host === '127.0.0.1';
+  const name = everywhere ? 'localhost' : config.host.includes(':') ? `[${config.host}]` : config.host;
+  const origin = config.publicUrl ?? `http://${name}:${port}`;
+  const lines = [`Winterdock serves ${origin}`];
+  if (!apiOnly) lines.push(`Sign in: ${await host.auth.signInLink(origin)}`, '         (once, within 15 minutes)');
+  if (config.adminKey === null) lines.push(`Key:     ${config.dataFolder}/admin.key`);
+  const address = config.host === '0.0.0.0' ? '127.0.0.1' : config.host.includes(':') ? '[::1]' : config.host;
+  process.stdout.write(`${lines.join('\n')}\nready http://${address}:${port}\n`);
+}
+
+await main();

@@ -1,0 +1,60 @@
+/** For tests: the server as the process that people start, to be stopped, killed and started again. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { type Call, caller } from './call.ts';
+import { TEST_KEY } from './server.ts';
+
+const SERVER = fileURLToPath(new URL('../server.ts', import.meta.url));
+
+export interface ServerProcess {
+  url: string;
+  call: Call;
+  child: ChildProcess;
+  /** What it wrote so far. */
+  output(): string;
+  /** Sends a signal and waits for the end. Resolves with the exit code, or the signal that ended it. */
+  end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
+}
+
+/** Starts `lib/server.ts --api-only` on a free port in `folder` and waits for its `ready` line. Rejects with what it said instead. */
+export async function spawnServer(options: {
+  folder: string;
+  settings?: Record<string, string>;
+  args?: string[];
+}): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [SERVER, ...(options.args ?? ['--api-only'])], {
+    env: {
+      ...process.env,
+      WB_DATA: options.folder,
+      WB_ADMIN_KEY: TEST_KEY,
+      WB_POOL: '1',
+      PORT: '0',
+      ...options.settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const ended = once(child, 'exit');
+  const url = await new Promise<string>((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      output += chunk.toString();
+      const ready = /^ready (http:\S+)$/m.exec(output);
+      if (ready?.[1] !== undefined) resolve(ready[1]);
+    };
+    child.stdout?.on('data', take);
+    child.stderr?.on('data', take);
+    ended.then(() => reject(new Error(`The server ended before it was ready:\n${output}`)), reject);
+  });
+  return {
+    url,
+    child,
+    call: caller(url, options.settings?.WB_ADMIN_KEY ?? TEST_KEY),
+    output: () => output,
+    async end(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await ended;
+      return child.exitCode ?? child.signalCode;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** For tests: the whole engine behind a real HTTP listener, inside the test's process, in a folder of its own. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, FakeClock } from '../clock.ts';
+import { readConfig } from '../config.ts';
+import { listen } from '../front/listener.ts';
+import { createHost, type Host, type HostOptions } from '../host.ts';
+import { createLogger } from '../log.ts';
+import { type Call, caller } from './call.ts';
+
+export const TEST_KEY = 'a-key-that-only-tests-know';
+
+export interface TestServer {
+  host: Host;
+  /** Origin, without a trailing slash. */
+  url: string;
+  folder: string;
+  call: Call;
+  /** Stops the listener and the engine; removes the folder unless it was given. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface TestServerOptions<C extends Clock> {
+  /** Environment settings; they win over the tests' own (one pooled worker, ticks only when asked for). */
+  settings?: Record<string, string>;
+  /** Default: a clock that moves only when told to. */
+  clock?: C;
+  /** A data folder to come back to; kept at the stop. */
+  folder?: string;
+  reached?: HostOptions['reached'];
+}
+
+/** Starts a server on a free port. The ladder moves when the test calls `host.sessions.tick()`. */
+export async function startServer<C extends Clock = FakeClock>(
+  options: TestServerOptions<C> = {},
+): Promise<TestServer & { clock: C }> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'winterdock-'));
+  const clock = options.clock ?? (new FakeClock() as Clock as C);
+  const config = readConfig({
+    WB_DATA: folder,
+    WB_ADMIN_KEY: TEST_KEY,
+    WB_POOL: '1',
+    WB_TICK_MS: '3600000',
+    WB_LOG: 'error',
+    PORT: '0',
+    ...options.settings,
+  });
+  const host = await createHost({ config, clock, log: createLogger(config.logLevel), reached: options.reached });
+  await host.start();
+  const listener = await listen(host, { port: config.port, address: config.host });
+  const url = `http://127.0.0.1:${listener.port}`;
+  let stopped: Promise<void> | null = null;
+  const stop = async () => {
+    host.events.close();
+    const closed = listener.close(1000);
+    await host.stop();
+    await closed;
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  return {
+    host,
+    clock,
+    url,
+    folder,
+    call: caller(url, config.adminKey ?? TEST_KEY),
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}

@@ -1,0 +1,154 @@
+/** For tests: the dispatcher with a small table of its own behind a real HTTP server, without an engine. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
+import { empty, eventStream, eventText, json, type Sink } from '../api/answer.ts';
+import { createDispatcher, type Dispatcher } from '../api/dispatch.ts';
+import { answerNode } from '../api/node-door.ts';
+import { route, type Services } from '../api/route.ts';
+import { WinterdockError } from '../errors.ts';
+import { createLogger } from '../log.ts';
+import { type Call, caller } from './call.ts';
+
+export const MIB = 1024 * 1024;
+/** Limits of the small server: bytes of a JSON body and of a file. */
+export const LIMITS = { maxBodyBytes: 2 * MIB, maxFileBytes: MIB };
+export const SMALL_KEY = 'the-right-key-of-this-test';
+
+export interface SmallServer {
+  dispatcher: Dispatcher;
+  port: number;
+  call: Call;
+  /** What the handlers saw. */
+  seen: { signal?: AbortSignal; sink?: Sink; sizes: number[] };
+  stop(): void;
+}
+
+/** Starts it on a free port. A cookie `session=good` is a session. */
+export async function startSmallServer(): Promise<SmallServer> {
+  const seen: SmallServer['seen'] = { sizes: [] };
+  const routes = [
+    route({
+      method: 'POST',
+      path: '/instances/:id/echo',
+      name: 'echo',
+      summary: 'Echoes',
+      tag: 'test',
+      params: z.strictObject({ id: z.string().regex(/^[a-z]+$/, 'must be letters') }),
+      query: z.strictObject({ limit: z.coerce.number().int().min(1).default(5) }),
+      body: z.strictObject({ text: z.string().optional(), nested: z.strictObject({ deep: z.int() }).optional() }),
+      answers: { 200: { description: 'what came' } },
+      handle: ({ params, query, body, caller }) => json(200, { params, query, body, actor: caller.actor }),
+    }),
+    route({
+      method: 'PUT',
+      path: '/instances/:id/files/*',
+      name: 'put',
+      summary: 'Takes bytes',
+      tag: 'test',
+      params: z.strictObject({ id: z.string(), path: z.string() }),
+      body: 'bytes',
+      answers: { 204: { description: 'taken' } },
+      handle({ body, params }) {
+        seen.sizes.push(body.byteLength);
+        return empty(204, { 'x-path': encodeURIComponent(params.path) });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/fails',
+      name: 'fails',
+      summary: 'Fails',
+      tag: 'test',
+      answers: {},
+      handle: () => {
+        throw new Error('secret: /home/someone/data/registry.sqlite');
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/busy',
+      name: 'busy',
+      summary: 'Is busy',
+      tag: 'test',
+      answers: {},
+      handle: () => {
+        throw new WinterdockError('capacity', 'No room.', {
+          retryAfterSeconds: 1.2,
+          extra: { active: 3 },
+          hint: 'Wait.',
+        });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/waits',
+      name: 'waits',
+      summary: 'Waits for the client to go',
+      tag: 'test',
+      answers: {},
+      handle: async ({ signal }) => {
+        seen.signal = signal;
+        await once(signal, 'abort');
+        return empty(204);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/streams',
+      name: 'streams',
+      summary: 'Streams',
+      tag: 'test',
+      answers: {},
+      handle: () =>
+        eventStream((sink) => {
+          seen.sink = sink;
+          sink.write(eventText('hello', { n: 1 }, 4));
+        }),
+    }),
+    route({
+      method: 'GET',
+      path: '/healthz',
+      root: true,
+      name: 'health',
+      summary: 'Lives',
+      tag: 'test',
+      access: 'open',
+      answers: {},
+      handle: () => json(200, { status: 'ok' }),
+    }),
+  ];
+
+  const dispatcher = createDispatcher({
+    routes,
+    services: {} as Services,
+    auth: {
+      callerFromHeaders: async (headers, options) => {
+        const bag = headers instanceof Headers ? Object.fromEntries(headers) : headers;
+        const known = bag.authorization === `Bearer ${SMALL_KEY}` || bag.cookie === 'session=good';
+        return known ? { actor: 'key:admin', via: 'api', requestId: options?.requestId ?? '' } : null;
+      },
+    },
+    log: createLogger('silent'),
+    ...LIMITS,
+    metricsOpen: false,
+    publicUrl: 'https://dock.example',
+    trustProxy: false,
+  });
+  const answer = (req: IncomingMessage, res: ServerResponse) => void answerNode(dispatcher, req, res);
+  const server = createServer(answer).on('checkContinue', answer);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    dispatcher,
+    port,
+    call: caller(`http://127.0.0.1:${port}`, SMALL_KEY),
+    seen,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
