@@ -1,0 +1,25 @@
+'use server';
+/** What the frame of every page can do: sign out, and choose between paper and night. */
+import { cookies, headers } from 'next/headers';
+import { redirect } from 'next/navigation';
+import { getHost } from '#lib/host.ts';
+import { passOnCookies } from './cookies.ts';
+import { isTheme, THEME_COOKIE } from './theme.ts';
+
+const YEAR_SECONDS = 365 * 86_400;
+
+/** Ends the session and leads to the sign-in page. */
+export async function signOut(): Promise<void> {
+  const { setCookie } = await getHost().auth.signOut(await headers());
+  await passOnCookies(setCookie);
+  redirect('/signin');
+}
+
+/** Remembers the chosen theme; `system` forgets it. */
+export async function chooseTheme(form: FormData): Promise<void> {
+  const theme = form.get('theme');
+  const jar = await cookies();
+  if (isTheme(theme)) {
+    jar.set(THEME_COOKIE, theme, { path: '/', maxAge: YEAR_SECONDS, sameSite: 'lax', httpOnly: true });
+  } else jar.delete(THEME_COOKIE);
+}

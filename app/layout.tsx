@@ -1,0 +1,58 @@
+/** The frame of every page: the masthead, the page, the foot. */
+
+import { GeistMono } from 'geist/font/mono';
+import { GeistSans } from 'geist/font/sans';
+import type { Metadata, Viewport } from 'next';
+import { cookies } from 'next/headers';
+import type { ReactNode } from 'react';
+import { Live } from '#components/live.tsx';
+import { getHost } from '#lib/host.ts';
+import { currentCaller } from './caller.ts';
+import { Foot } from './foot.tsx';
+import { Masthead } from './masthead.tsx';
+import { isTheme, THEME_COOKIE } from './theme.ts';
+import './globals.css';
+
+export const dynamic = 'force-dynamic';
+
+export const metadata: Metadata = {
+  title: { default: 'Winterdock', template: '%s · Winterdock' },
+  description: 'Sandboxes that sleep as files.',
+  robots: { index: false, follow: false },
+};
+
+export const viewport: Viewport = {
+  themeColor: [
+    { media: '(prefers-color-scheme: light)', color: '#fbfaf6' },
+    { media: '(prefers-color-scheme: dark)', color: '#101318' },
+  ],
+};
+
+export default async function Layout({ children }: { children: ReactNode }) {
+  const chosen = (await cookies()).get(THEME_COOKIE)?.value;
+  const theme = isTheme(chosen) ? chosen : undefined;
+  const caller = await currentCaller();
+  const after = caller === null ? 0 : ((await getHost().operations.events(caller, { limit: 1 })).items[0]?.seq ?? 0);
+  return (
+    <html lang="en" data-theme={theme} className={`${GeistSans.variable} ${GeistMono.variable}`}>
+      <body>
+        <a href="#main" className="button sr-only z-10 focus:not-sr-only focus:absolute focus:m-2">
+          Skip to the content
+        </a>
+        {caller === null ? (
+          <main id="main" className="flex-1">
+            {children}
+          </main>
+        ) : (
+          <Live after={after}>
+            <Masthead />
+            <main id="main" className="page flex-1" tabIndex={-1}>
+              {children}
+            </main>
+          </Live>
+        )}
+        <Foot theme={theme} />
+      </body>
+    </html>
+  );
+}

@@ -1,0 +1,18 @@
+/** No page has this address. */
+import Link from 'next/link';
+
+export const metadata = { title: 'Not found' };
+
+export default function NotFound() {
+  return (
+    <div className="page max-w-xl pt-12 pb-24">
+      <h1 className="headline">
+        Nothing here <span className="quiet">under this address</span>
+      </h1>
+      <p className="mt-4 text-ink-2">
+        The console has an <Link href="/">overview</Link> and a list of <Link href="/sandboxes">sandboxes</Link>. The
+        API is described at <a href="/openapi.json">/openapi.json</a>.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+/** What a person is told when something they asked for did not happen. */
+import type { Caller } from '#lib/api/operations.ts';
+import { toProblem } from '#lib/api/problem.ts';
+import type { Problem } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+
+/** The problem of anything thrown. What nobody expected goes to the log under the request id that the problem names. */
+export function problemOf(error: unknown, caller: Caller): Problem {
+  if (!isWinterdockError(error)) {
+    getHost().log.error({ err: error, request_id: caller.requestId }, 'the console failed');
+  }
+  return toProblem(error, caller.requestId);
+}
+
+/** A problem in two sentences: what, and what to do. An internal one names its request id. */
+export function wordsOf({ code, detail, hint, request_id }: Problem): { says: string; hint?: string } {
+  return code === 'internal' ? { says: detail, hint: `Request ${request_id}` } : { says: detail, hint };
+}

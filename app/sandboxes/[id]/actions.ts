@@ -1,0 +1,158 @@
+'use server';
+/** What can be done to one sandbox from its page. Each answers with what really happened, in words. */
+import { refresh } from 'next/cache';
+import { tookInWords } from '#components/durations.ts';
+import type { MoveOutcome } from '#components/moves.tsx';
+import type { OutcomeWords } from '#components/outcome.tsx';
+import type { Run, TerminalState } from '#components/terminal.tsx';
+import type { Caller } from '#lib/api/operations.ts';
+import { execSchema, type PatchInput, reasonSchema, slugSchema } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { VERBS, type Verb } from '#lib/lifecycle/states.ts';
+import { renderedAt, requireCaller } from '../../caller.ts';
+import { textOf } from '../../form-values.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+
+const HOUR = 3600;
+const RUNS_KEPT = 5;
+const OUTPUT_KEPT = 100_000;
+const OLDER_OUTPUT_KEPT = 4000;
+
+/** What force overcomes, by the code of the refusal. */
+const FORCE_WOULD: Readonly<Record<string, string>> = {
+  conflict: 'End the running calls at once.',
+  corrupt: 'Clear the fault and try to open the file once more.',
+  missing_file: 'Clear the fault and look for the file once more.',
+  unknown_state: 'Clear the fault and try once more.',
+};
+
+async function carryOut(
+  caller: Caller,
+  id: string,
+  verb: Verb,
+  input: { reason?: string; force?: boolean },
+): Promise<string> {
+  const { operations } = getHost();
+  const started = performance.now();
+  const took = () => tookInWords(performance.now() - started);
+  switch (verb) {
+    case 'resume': {
+      const answer = await operations.resume(caller, id, input);
+      return answer.path === 'warm'
+        ? 'It was awake already.'
+        : `It is awake. Waking took ${tookInWords(answer.took_ms)}.`;
+    }
+    case 'suspend':
+      await operations.suspend(caller, id, input);
+      return `It is suspended. That took ${took()}.`;
+    case 'freeze':
+      await operations.freeze(caller, id, input);
+      return `It is frozen. That took ${took()}.`;
+    case 'archive':
+      await operations.archive(caller, id, input);
+      return `It is archived. That took ${took()}.`;
+    case 'revive':
+      await operations.revive(caller, id, input);
+      return `It is awake again. Reviving took ${took()}.`;
+    case 'delete':
+      await operations.deleteInstance(caller, id);
+      return 'It is deleted. Its ledger stays.';
+  }
+}
+
+/** Moves the sandbox as the form says. Revive needs a reason, delete the typed id. */
+export async function move(id: string, _previous: MoveOutcome | null, form: FormData): Promise<MoveOutcome | null> {
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const verb = VERBS.find((known) => known === textOf(form, 'verb'));
+  if (verb === undefined || !slugSchema.safeParse(id).success) return null;
+  const reason = textOf(form, 'reason');
+  const refuse = (says: string, hint?: string, force: string | null = null): MoveOutcome => ({
+    ok: false,
+    verb,
+    says,
+    hint,
+    reason,
+    force,
+  });
+  if (verb === 'revive' && reason === '') return refuse('Reviving needs a reason: it goes into the ledger.');
+  if (!reasonSchema.safeParse(reason).success) return refuse('The reason is too long: at most 1 000 characters.');
+  if (verb === 'delete' && textOf(form, 'confirm') !== id) {
+    return refuse('Nothing was deleted: the typed id is not this sandbox’s.', `Type ${id} to confirm.`);
+  }
+  try {
+    const says = await carryOut(caller, id, verb, {
+      reason: reason === '' ? undefined : reason,
+      force: textOf(form, 'force') === '1' || undefined,
+    });
+    refresh();
+    return { ok: true, verb, says, reason: '', force: null };
+  } catch (error) {
+    const problem = problemOf(error, caller);
+    refresh();
+    const { says, hint } = wordsOf(problem);
+    return refuse(says, hint, FORCE_WOULD[problem.code] ?? null);
+  }
+}
+
+/** Holds the idle clock, or lets it run. */
+export async function hold(id: string, _previous: OutcomeWords | null, form: FormData): Promise<OutcomeWords | null> {
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const wish = textOf(form, 'hold');
+  const { operations } = getHost();
+  try {
+    const before = await operations.getInstance(caller, id);
+    const from = Math.max(renderedAt(), before.hold_until ?? 0);
+    const patches: Readonly<Record<string, PatchInput>> = {
+      'keep-hot': { keep_hot: true },
+      'let-go': { keep_hot: false },
+      hour: { hold_until: from + HOUR },
+      release: { hold_until: null },
+    };
+    const patch = patches[wish];
+    if (patch === undefined) return null;
+    await operations.patchInstance(caller, id, patch);
+    refresh();
+    return null;
+  } catch (error) {
+    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+  }
+}
+
+/** Runs a command for a browser without JavaScript and gives back what it said. */
+export async function run(id: string, previous: TerminalState, form: FormData): Promise<TerminalState> {
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const typed = form.get('command');
+  const cwd = textOf(form, 'cwd') || previous.cwd;
+  const command = typeof typed === 'string' ? typed.replace(/\r\n/g, '\n') : '';
+  const made: Run = { key: caller.requestId, command, cwd, output: [], end: null, woke: null };
+  const add = (stream: 'stdout' | 'stderr', text: string) => {
+    if (text !== '') made.output.push({ part: made.output.length, stream, text: text.slice(0, OUTPUT_KEPT) });
+  };
+  let next = cwd;
+  const parsed = execSchema.safeParse({ command, cwd });
+  if (!parsed.success || command.trim() === '') {
+    made.end = { problem: 'There is nothing to run.', hint: 'Type a command first.' };
+  } else {
+    try {
+      const answer = await getHost().operations.exec(caller, id, parsed.data, {
+        onWoke: ({ woke, wokeMs }) => {
+          made.woke = { found: woke, took_ms: wokeMs };
+        },
+      });
+      add('stdout', answer.stdout);
+      add('stderr', answer.stderr);
+      const { exit_code, took_ms, timed_out, truncated } = answer;
+      made.end = { exit_code, took_ms, timed_out, truncated };
+      next = answer.cwd;
+      refresh();
+    } catch (error) {
+      const { says, hint } = wordsOf(problemOf(error, caller));
+      made.end = { problem: says, hint };
+    }
+  }
+  const older = previous.runs.slice(1 - RUNS_KEPT).map((run) => ({
+    ...run,
+    output: run.output.map((chunk) => ({ ...chunk, text: chunk.text.slice(0, OLDER_OUTPUT_KEPT) })),
+  }));
+  return { runs: [...older, made], cwd: next };
+}

@@ -1,0 +1,274 @@
+/** What is in the three volumes, read where the file rests: looking wakes nothing. */
+import Link from 'next/link';
+import { sizeInWords } from '#components/durations.ts';
+import { type FolderEntry, folderEntries, folderOf, wayTo } from '#components/file-tree.ts';
+import { Outcome } from '#components/outcome.tsx';
+import { Part } from '#components/part.tsx';
+import { Preview } from '#components/preview.tsx';
+import { previewOf } from '#components/preview-kind.ts';
+import { RelativeTime } from '#components/relative-time.tsx';
+import type { Caller } from '#lib/api/operations.ts';
+import type { FileInfo, Instance, VolumeInfo } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '#lib/vfs/volumes.ts';
+import { requireCaller } from '../../caller.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+
+const PAGE = 500;
+const FILES_READ = 2000;
+const PREVIEW_BYTES = 64 * 1024;
+
+type Search = Record<string, string | string[] | undefined>;
+
+function first(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function addressOf(id: string, volume: Volume, path?: string): string {
+  const search = new URLSearchParams(path === undefined || path === '/' ? { volume } : { volume, path });
+  return `/sandboxes/${id}?${search}#inside`;
+}
+
+/** Where the API gives the bytes of a file. */
+function downloadOf(id: string, volume: Volume, path: string): string {
+  return `/api/instances/${id}/volumes/${volume}${path.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** The files below a folder, as many as a page can sum up. */
+async function readFolder(caller: Caller, id: string, volume: Volume, folder: string) {
+  const { operations } = getHost();
+  const files: FileInfo[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await operations.files(caller, id, volume, { prefix: folder, limit: PAGE, cursor });
+    files.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined && files.length < FILES_READ);
+  return { files, more: cursor !== undefined };
+}
+
+async function readPreview(caller: Caller, id: string, volume: Volume, path: string) {
+  const { stat, content } = await getHost().operations.file(caller, id, volume, path, {
+    start: 0,
+    end: PREVIEW_BYTES - 1,
+  });
+  return { stat, shown: content.length, preview: previewOf(path, content, content.length >= stat.size) };
+}
+
+function VolumeTab({ id, info, current }: { id: string; info: VolumeInfo; current: boolean }) {
+  const { volume, files, bytes } = info;
+  return (
+    <Link
+      href={addressOf(id, volume)}
+      prefetch={false}
+      scroll={false}
+      aria-current={current ? 'true' : undefined}
+      className={`group grid content-start gap-1 rounded border px-4 py-3 no-underline ${current ? 'border-ink bg-sheet' : 'border-rule-2 hover:border-ink'}`}
+    >
+      <span className="flex items-baseline justify-between gap-4">
+        <span className="flex items-center gap-2.5 font-[580]">
+          <span
+            className="inline-block h-3 w-3 rounded-[3px] border border-ink"
+            style={{ background: `var(--${volume})` }}
+            aria-hidden="true"
+          />
+          {volume}
+        </span>
+        <span className="text-small text-ink-2">
+          {files === 0
+            ? 'empty'
+            : `${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'}, ${sizeInWords(bytes)}`}
+        </span>
+      </span>
+      <span className="text-small text-ink-2">{VOLUME_CONTRACTS[volume].says}</span>
+    </Link>
+  );
+}
+
+function Way({ id, volume, folder }: { id: string; volume: Volume; folder: string }) {
+  return (
+    <p className="mb-2 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
+      <Link href={addressOf(id, volume)} prefetch={false} scroll={false}>
+        /{volume}
+      </Link>
+      /
+      {wayTo(folder).map(({ name, path }) => (
+        <span key={path}>
+          <Link href={addressOf(id, volume, path)} prefetch={false} scroll={false}>
+            {name}
+          </Link>
+          /
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function Row({
+  id,
+  volume,
+  entry,
+  open,
+  rendered,
+}: {
+  id: string;
+  volume: Volume;
+  entry: FolderEntry;
+  open: boolean;
+  rendered: number;
+}) {
+  return (
+    <tr>
+      <td className="w-full">
+        <Link
+          href={addressOf(id, volume, entry.path)}
+          prefetch={false}
+          scroll={false}
+          aria-current={open ? 'true' : undefined}
+          className={`font-mono text-[0.8125rem] [overflow-wrap:anywhere] ${open ? 'font-[600]' : ''} ${entry.folder ? '' : 'decoration-transparent hover:decoration-current'}`}
+        >
+          {entry.name}
+        </Link>
+        {entry.folder && (
+          <span className="ml-2 text-small text-ink-3">
+            {entry.files} {entry.files === 1 ? 'file' : 'files'}
+          </span>
+        )}
+      </td>
+      <td className="figure text-small text-ink-2">{sizeInWords(entry.size)}</td>
+      <td className="figure text-small text-ink-2">
+        <RelativeTime at={entry.mtime} rendered={rendered} />
+      </td>
+    </tr>
+  );
+}
+
+function Listing(props: {
+  id: string;
+  volume: Volume;
+  entries: readonly FolderEntry[];
+  more: boolean;
+  openPath: string | null;
+  rendered: number;
+}) {
+  const { id, volume, entries, more, openPath, rendered } = props;
+  if (entries.length === 0) {
+    return (
+      <p className="border-t border-rule py-3 text-ink-2">
+        Nothing is in here. A command that writes a file puts it here.
+      </p>
+    );
+  }
+  return (
+    <>
+      <table className="ledger">
+        <thead className="sr-only">
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Size</th>
+            <th scope="col">Written</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <Row
+              key={entry.path}
+              id={id}
+              volume={volume}
+              entry={entry}
+              open={entry.path === openPath}
+              rendered={rendered}
+            />
+          ))}
+        </tbody>
+      </table>
+      {more && (
+        <p className="mt-2 text-small text-ink-3">
+          From the first {FILES_READ.toLocaleString('en')} files here.{' '}
+          <code>
+            GET /instances/{id}/volumes/{volume}
+          </code>{' '}
+          lists all.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Reads everything that this part shows; a refusal comes back in words, for a damaged file has a page too. */
+async function read(caller: Caller, id: string, volume: Volume, path: string) {
+  try {
+    const folder = folderOf(path);
+    const [infos, listing, opened] = await Promise.all([
+      getHost().operations.volumes(caller, id),
+      readFolder(caller, id, volume, folder),
+      path.endsWith('/')
+        ? null
+        : readPreview(caller, id, volume, path).catch((error: unknown) => wordsOf(problemOf(error, caller))),
+    ]);
+    return {
+      infos,
+      folder,
+      entries: folderEntries(listing.files, folder),
+      more: listing.more,
+      opened,
+      refused: undefined,
+    };
+  } catch (error) {
+    return { refused: { ok: false, ...wordsOf(problemOf(error, caller)) } };
+  }
+}
+
+export async function Inside({ instance, search, rendered }: { instance: Instance; search: Search; rendered: number }) {
+  const { id } = instance;
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const volume = VOLUMES.find((known) => known === first(search.volume)) ?? 'workspace';
+  const wished = first(search.path) ?? '/';
+  const path = wished.startsWith('/') ? wished : `/${wished}`;
+  const found = await read(caller, id, volume, path);
+  const note =
+    instance.state === 'active' ? 'Read beside its process.' : 'Read where the file rests. Looking wakes nothing.';
+  if (found.refused !== undefined) {
+    return (
+      <Part id="inside" name="Inside" note={note}>
+        <Outcome outcome={found.refused} />
+      </Part>
+    );
+  }
+  const { infos, folder, entries, more, opened } = found;
+  return (
+    <Part id="inside" name="Inside" note={note}>
+      <div className="grid gap-3 md:grid-cols-3">
+        {infos.map((info) => (
+          <VolumeTab key={info.volume} id={id} info={info} current={info.volume === volume} />
+        ))}
+      </div>
+      <div className={`mt-6 grid gap-8 ${opened === null ? '' : 'xl:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]'}`}>
+        <div className="min-w-0">
+          <Way id={id} volume={volume} folder={folder} />
+          <Listing
+            id={id}
+            volume={volume}
+            entries={entries}
+            more={more}
+            openPath={opened === null ? null : path}
+            rendered={rendered}
+          />
+        </div>
+        {opened !== null &&
+          (!('preview' in opened) ? (
+            <Outcome outcome={{ ok: false, says: opened.says, hint: opened.hint }} />
+          ) : (
+            <Preview
+              path={path}
+              size={opened.stat.size}
+              mtime={opened.stat.mtime}
+              shown={opened.shown}
+              preview={opened.preview}
+              address={downloadOf(id, volume, path)}
+            />
+          ))}
+      </div>
+    </Part>
+  );
+}

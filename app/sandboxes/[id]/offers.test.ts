@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { Instance } from '#lib/api/schema.ts';
+import { STATES, TRANSITIONS, VERB_TARGET } from '#lib/lifecycle/states.ts';
+import { offersFor } from './offers.ts';
+
+const row: Instance = {
+  id: 'a',
+  tenant: 't',
+  name: null,
+  state: 'active',
+  thermal: 'hot',
+  fault: null,
+  fault_reason: null,
+  pending: null,
+  vfs_path: 'live/a/vfs.sqlite',
+  updated: 0,
+  created: 0,
+  state_since: 0,
+  idle_seconds: 0,
+  next: null,
+  keep_hot: false,
+  hold_until: null,
+  ephemeral: false,
+  policy: 'posix',
+  idle_to_suspend_s: null,
+  idle_to_freeze_s: null,
+  attached: 0,
+  bytes: null,
+  labels: {},
+  workbook: null,
+  lineage: { blueprint: null, snapshot: null, parent: null },
+};
+
+test('from every state exactly the hops of the map are offered, and every other move says why not', () => {
+  for (const state of STATES) {
+    const offers = offersFor({ ...row, state });
+    const allowed = offers.filter(({ whyNot }) => whyNot === null).map(({ verb }) => VERB_TARGET[verb]);
+    expect(allowed.toSorted(), state).toEqual([...TRANSITIONS[state]].toSorted());
+    for (const { whyNot } of offers) if (whyNot !== null) expect(whyNot).toMatch(/^[A-Z].+\.$/);
+  }
+});
+
+test('an archived sandbox is revived, not merely resumed', () => {
+  const offered = offersFor({ ...row, state: 'archived' }).filter(({ whyNot }) => whyNot === null);
+  expect(offered.map(({ verb }) => verb)).toEqual(['revive', 'delete']);
+});
+
+test('a fault that blocks leaves waking by force as the way out, and nothing is offered while a verb is under way', () => {
+  const faulty = offersFor({ ...row, state: 'frozen', fault: 'corrupt' }).filter(({ whyNot }) => whyNot === null);
+  expect(faulty).toEqual([{ verb: 'resume', whyNot: null, force: 'Clear the fault and try once more.' }]);
+  expect(offersFor({ ...row, pending: 'freeze' }).every(({ whyNot }) => whyNot?.includes('freeze is under way'))).toBe(
+    true,
+  );
+});

@@ -1,0 +1,31 @@
+/** Which moves a sandbox may make now, and why not the others: from the map, its fault and its pending verb. Pure. */
+import type { Offer } from '#components/moves.tsx';
+import type { Instance } from '#lib/api/schema.ts';
+import { whyNot } from '#lib/lifecycle/plan.ts';
+import { HOPS, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
+import { blocks } from '#lib/lifecycle/words.ts';
+
+const WAKES: readonly Verb[] = ['resume', 'revive'];
+
+function reasonAgainst(verb: Verb, instance: Instance): string | null {
+  const { state, fault, pending, vfs_path } = instance;
+  if (pending !== null) return `Wait a moment: ${pending} is under way.`;
+  if (!HOPS.some((hop) => hop.from === state && hop.verb === verb)) {
+    if (verb === 'revive') return 'Only an archived sandbox is revived.';
+    if (verb === 'resume' && state === 'archived') return 'Archived is a decision: revive it, with a reason.';
+    return whyNot(state, VERB_TARGET[verb]);
+  }
+  if (verb === 'suspend' && vfs_path === ':memory:') return 'It lives in its process only: nothing would be kept.';
+  if (blocks(fault) && !WAKES.includes(verb) && verb !== 'delete')
+    return 'Its fault stops this: wake it with force first.';
+  return null;
+}
+
+/** One offer for each verb, in the order of the lifecycle. Revive shows only where it differs from resume. */
+export function offersFor(instance: Instance): Offer[] {
+  return VERBS.map((verb) => ({
+    verb,
+    whyNot: reasonAgainst(verb, instance),
+    force: blocks(instance.fault) && WAKES.includes(verb) ? 'Clear the fault and try once more.' : null,
+  }));
+}

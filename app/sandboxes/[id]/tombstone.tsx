@@ -1,0 +1,49 @@
+/** What is left of a deleted sandbox: its name in the ledger. */
+import Link from 'next/link';
+import { CopyId } from '#components/copy-id.tsx';
+import { Ledger } from '#components/ledger.tsx';
+import { Part } from '#components/part.tsx';
+import { RelativeTime } from '#components/relative-time.tsx';
+import { StateMark } from '#components/state-mark.tsx';
+import { getHost } from '#lib/host.ts';
+import { renderedAt, requireCaller } from '../../caller.ts';
+
+const LINES_SHOWN = 100;
+
+export async function Tombstone({ id }: { id: string }) {
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const { items } = await getHost().operations.events(caller, { instance: id, limit: LINES_SHOWN });
+  const end = items.find((event) => event.to === 'deleted');
+  const rendered = renderedAt();
+  return (
+    <>
+      <header className="pt-8 pb-10 sm:pt-12">
+        <nav aria-label="Where this is" className="mb-6 text-small text-ink-3">
+          <Link href="/sandboxes">Sandboxes</Link> <span aria-hidden="true">/</span>
+        </nav>
+        <h1>
+          <span className="block text-[1.125rem] font-[560] line-through [overflow-wrap:anywhere]">{id}</span>
+          <span className="headline mt-1.5 block">
+            <StateMark state="deleted" size={36} className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]" />
+            Deleted{' '}
+            {end !== undefined && (
+              <span className="quiet">
+                <RelativeTime at={end.time} rendered={rendered} />
+              </span>
+            )}
+          </span>
+        </h1>
+        <p className="mt-4 text-small">
+          <CopyId id={id} />
+        </p>
+        <p className="mt-4 max-w-xl text-ink-2">
+          Its file is gone and cannot be brought back. This id is never used again, so whatever still names it can only
+          mean what the ledger below tells of. <Link href="/sandboxes">All sandboxes</Link>
+        </p>
+      </header>
+      <Part id="ledger" name="Ledger" note="What happened to it, newest first.">
+        <Ledger events={items} rendered={rendered} showInstance={false} />
+      </Part>
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+'use server';
+/** Creating a sandbox from the form. The API's own schema decides what is right. */
+import { redirect } from 'next/navigation';
+import type { CreateField, CreateState } from '#components/create-form.tsx';
+import { createSchema } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../caller.ts';
+import { textOf } from '../form-values.ts';
+import { problemOf, wordsOf } from '../problem.ts';
+
+const FIELDS: readonly CreateField[] = ['tenant', 'name', 'id', 'policy', 'labels', 'ephemeral', 'keep_hot'];
+
+/** Labels as typed, `key: value` a line. A line without a colon is a key without a value, which the schema judges. */
+function labelsOf(text: string): Record<string, string> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line): [string, string] => {
+      const cut = line.indexOf(':');
+      return cut < 0 ? [line.trim(), ''] : [line.slice(0, cut).trim(), line.slice(cut + 1).trim()];
+    }),
+  );
+}
+
+/** Creates the sandbox and goes to it, or says what is wrong and where. */
+export async function create(_previous: CreateState, form: FormData): Promise<CreateState> {
+  const caller = await requireCaller('/sandboxes');
+  const values: CreateState['values'] = {};
+  for (const field of FIELDS) values[field] = textOf(form, field);
+  const parsed = createSchema.safeParse({
+    tenant: values.tenant,
+    name: values.name || undefined,
+    id: values.id || undefined,
+    policy: values.policy || undefined,
+    labels: values.labels ? labelsOf(values.labels) : undefined,
+    ephemeral: values.ephemeral === '1' || undefined,
+    keep_hot: values.keep_hot === '1' || undefined,
+  });
+  if (!parsed.success) {
+    const errors: CreateState['errors'] = {};
+    for (const issue of parsed.error.issues) {
+      const field = FIELDS.find((name) => name === issue.path[0]);
+      if (field === undefined) continue;
+      const where = issue.path.slice(1).join('.');
+      // A wrong key of a label hides what is wrong with it one level down.
+      const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+      errors[field] ??= where === '' ? message : `${where}: ${message}`;
+    }
+    if (values.tenant === '') errors.tenant = 'Whose sandbox is it? Give a tenant, for example acme.';
+    return { values, errors, problem: null };
+  }
+  let id: string;
+  try {
+    ({ id } = await getHost().operations.createInstance(caller, parsed.data));
+  } catch (error) {
+    const problem = problemOf(error, caller);
+    const field = problem.code === 'conflict' ? (/\bname\b/i.test(problem.detail) ? 'name' : 'id') : null;
+    if (field !== null) return { values, errors: { [field]: problem.detail }, problem: null };
+    return { values, errors: {}, problem: wordsOf(problem) };
+  }
+  redirect(`/sandboxes/${id}`);
+}

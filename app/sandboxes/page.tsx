@@ -1,0 +1,115 @@
+/** The list: filters, sorts and pages in the URL, an idle clock in each row, and the form that creates a sandbox. */
+import Form from 'next/form';
+import Link from 'next/link';
+import { redirect } from 'next/navigation';
+import { CreateForm, type CreateState } from '#components/create-form.tsx';
+import { SandboxTable } from '#components/sandbox-table.tsx';
+import { type ListQuery, listQuerySchema } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { renderedAt, requireCaller } from '../caller.ts';
+import { create } from './actions.ts';
+import { Filters } from './filters.tsx';
+import { POLICY_CHOICES } from './policies.ts';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'Sandboxes' };
+
+const PAGE_SIZE = 50;
+const START: CreateState = { values: {}, errors: {}, problem: null };
+
+export type Search = Record<string, string | string[] | undefined>;
+
+/** The first value of each parameter that is not empty, as the API would take it. */
+function given(search: Search): Record<string, string> {
+  const pairs = Object.entries(search).flatMap(([key, value]): [string, string][] => {
+    const first = (Array.isArray(value) ? value[0] : value)?.trim();
+    return first ? [[key, first]] : [];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function address(values: Record<string, string>): string {
+  const search = new URLSearchParams(values).toString();
+  return search === '' ? '/sandboxes' : `/sandboxes?${search}`;
+}
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  return (
+    <div className="border-t border-ink py-10">
+      {filtered ? (
+        <p>
+          No sandbox matches. <Link href="/sandboxes">Show all of them</Link>, or change the filters above.
+        </p>
+      ) : (
+        <p>
+          No sandbox has been created yet. The form above makes the first one; the API’s POST /instances does the same.
+        </p>
+      )}
+    </div>
+  );
+}
+
+export default async function Sandboxes({ searchParams }: { searchParams: Promise<Search> }) {
+  const values = given(await searchParams);
+  const caller = await requireCaller(address(values));
+  const parsed = listQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });
+  const complaints: Record<string, string> = {};
+  for (const issue of parsed.error?.issues ?? []) {
+    const key = String(issue.path[0] ?? '');
+    if (key in values) complaints[key] = issue.message;
+  }
+  const query: ListQuery = parsed.success ? parsed.data : { sort: 'updated', limit: PAGE_SIZE };
+  const { operations } = getHost();
+  const page = await operations.listInstances(caller, query).catch((error: unknown) => {
+    // A page that is no longer there, or a bookmark with a mangled cursor: begin again with the same filters.
+    if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
+    throw error;
+  });
+  const { cursor: _cursor, ...filters } = values;
+  if (page === null) redirect(address(filters));
+  const filtered = Object.keys(filters).some((key) => key !== 'sort' && key !== 'limit');
+  const total = page.totalIsExact ? page.total.toLocaleString('en') : `${page.total.toLocaleString('en')}+`;
+  const empty = page.items.length === 0 && !filtered && query.cursor === undefined;
+  return (
+    <>
+      <div className="pt-8 pb-6 sm:pt-12">
+        <h1 className="headline">
+          {total} {page.total === 1 ? 'sandbox' : 'sandboxes'}
+          {filtered && <span className="quiet"> of your choice</span>}
+        </h1>
+      </div>
+      <CreateForm
+        action={create}
+        policies={POLICY_CHOICES}
+        start={{ ...START, values: { tenant: parsed.success ? (parsed.data.tenant ?? '') : '' } }}
+        open={empty}
+      />
+      <Form action="/sandboxes" className="pb-6">
+        <Filters values={values} complaints={complaints} filtered={filtered} />
+      </Form>
+      {page.items.length === 0 ? (
+        <Nothing filtered={filtered} />
+      ) : (
+        <SandboxTable instances={page.items} rendered={renderedAt()} />
+      )}
+      {(page.next !== null || query.cursor !== undefined) && (
+        <nav aria-label="Pages" className="flex justify-between gap-4 py-6">
+          {query.cursor === undefined ? (
+            <span />
+          ) : (
+            <Link href={address(filters)} className="button" prefetch={false}>
+              First page
+            </Link>
+          )}
+          {page.next !== null && (
+            <Link href={address({ ...filters, cursor: page.next })} className="button" prefetch={false} rel="next">
+              Next page
+            </Link>
+          )}
+        </nav>
+      )}
+      <div className="pb-12" />
+    </>
+  );
+}

@@ -1,0 +1,26 @@
+'use client';
+/** The field for the admin key. */
+import { useActionState } from 'react';
+import { Outcome, type OutcomeWords } from '#components/outcome.tsx';
+import { Submit } from '#components/submit.tsx';
+
+export type EnterAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
+
+export function KeyForm({ action, to }: { action: EnterAction; to: string }) {
+  const [outcome, submit] = useActionState(action, null);
+  return (
+    <form action={submit} className="mt-4 grid gap-3">
+      <Outcome outcome={outcome} />
+      <input type="hidden" name="to" value={to} />
+      <label className="field">
+        <span className="field-name">Admin key</span>
+        <input className="input font-mono" name="key" type="password" autoComplete="current-password" required />
+      </label>
+      <div>
+        <Submit className="button" doing="Signing in…">
+          Sign in with the key
+        </Submit>
+      </div>
+    </form>
+  );
+}

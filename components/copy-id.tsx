@@ -1,0 +1,39 @@
+'use client';
+/** An id that can be taken along with one click. Without JavaScript it is plain text, selected as a whole. */
+import { useEffect, useState } from 'react';
+
+export function CopyId({ id, className }: { id: string; className?: string }) {
+  const [state, setState] = useState<'unable' | 'able' | 'copied'>('unable');
+
+  useEffect(() => {
+    if (navigator.clipboard !== undefined) setState('able');
+  }, []);
+
+  useEffect(() => {
+    if (state !== 'copied') return;
+    const timer = setTimeout(() => setState('able'), 2000);
+    return () => clearTimeout(timer);
+  }, [state]);
+
+  return (
+    <span className={`inline-flex max-w-full items-baseline gap-2 ${className ?? ''}`}>
+      <code className="min-w-0 select-all [overflow-wrap:anywhere]">{id}</code>
+      {state !== 'unable' && (
+        <button
+          type="button"
+          className="button button-quiet !min-h-6"
+          aria-label={`Copy the id ${id}`}
+          onClick={() => {
+            navigator.clipboard.writeText(id).then(
+              () => setState('copied'),
+              // Refused by the browser: the id is still there to be selected by hand.
+              () => setState('unable'),
+            );
+          }}
+        >
+          <span aria-live="polite">{state === 'copied' ? 'Copied' : 'Copy'}</span>
+        </button>
+      )}
+    </span>
+  );
+}

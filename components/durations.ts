@@ -1,0 +1,74 @@
+/** Lengths of time, moments and sizes in words. Pure: the caller says what time it is. */
+
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+
+const UNITS: readonly [seconds: number, word: string][] = [
+  [365 * DAY, 'year'],
+  [30 * DAY, 'month'],
+  [7 * DAY, 'week'],
+  [DAY, 'day'],
+  [HOUR, 'hour'],
+  [MINUTE, 'minute'],
+  [1, 'second'],
+];
+
+/** A length of time in its largest whole unit: `3 days`, `1 minute`. `seconds` below one reads `a moment`. */
+export function lengthInWords(seconds: number): string {
+  for (const [size, word] of UNITS) {
+    if (seconds >= size) {
+      const count = Math.floor(seconds / size);
+      return `${count} ${word}${count === 1 ? '' : 's'}`;
+    }
+  }
+  return 'a moment';
+}
+
+/** How long ago `seconds` are: `3 days ago`, `just now` below five seconds. */
+export function agoInWords(seconds: number): string {
+  return seconds < 5 ? 'just now' : `${lengthInWords(seconds)} ago`;
+}
+
+/** A threshold as a person would say it: `15 min`, `24 h`, `90 s`, `2 d`. Exact: it never rounds. */
+export function thresholdInWords(seconds: number): string {
+  if (seconds >= 2 * DAY && seconds % DAY === 0) return `${seconds / DAY} d`;
+  if (seconds >= HOUR && seconds % HOUR === 0) return `${seconds / HOUR} h`;
+  if (seconds >= MINUTE && seconds % MINUTE === 0) return `${seconds / MINUTE} min`;
+  return `${seconds} s`;
+}
+
+/** A countdown: `14:32`, `23:59:12`, `3 d 04:12:00`; `now` at zero and below. */
+export function countdown(seconds: number): string {
+  if (seconds <= 0) return 'now';
+  const two = (value: number) => String(value).padStart(2, '0');
+  const days = Math.floor(seconds / DAY);
+  const hours = Math.floor((seconds % DAY) / HOUR);
+  const minutes = Math.floor((seconds % HOUR) / MINUTE);
+  const rest = Math.floor(seconds % MINUTE);
+  if (days > 0) return `${days} d ${two(hours)}:${two(minutes)}:${two(rest)}`;
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
+
+/** An exact moment, in UTC so that server and browser say the same: `2026-03-04 05:06:07 UTC`. `epoch` in seconds. */
+export function exactMoment(epoch: number): string {
+  return `${new Date(epoch * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** A size: `812 B`, `4.2 kB`, `17 MB`. Decimal units. */
+export function sizeInWords(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** A measured time: `0.6 ms`, `34 ms`, `1.2 s`. */
+export function tookInWords(ms: number): string {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(1)} s`;
+  return ms >= 10 ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
+}

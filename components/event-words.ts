@@ -1,0 +1,105 @@
+/** A ledger line as a sentence. Pure: it says only what the line says. */
+import type { Event } from '#lib/api/schema.ts';
+import type { State } from '#lib/lifecycle/states.ts';
+import { tookInWords } from './durations.ts';
+
+const MOVED: Readonly<Record<State, string>> = {
+  created: 'registered',
+  active: 'woke',
+  suspended: 'suspended',
+  frozen: 'froze',
+  archived: 'archived',
+  deleted: 'deleted',
+};
+
+const SOURCES: Readonly<Record<string, string>> = {
+  local: 'from its live file',
+  cold: 'from the cold drawer',
+  archive: 'from the archive',
+  cloud: 'from the object store',
+  snapshot: 'from a snapshot',
+  blueprint: 'from a blueprint',
+  fresh: 'with a fresh file',
+};
+
+/** What each kind of line says was done, before its object. */
+const TYPES: Readonly<Record<string, string>> = {
+  'instance.created': 'registered',
+  'instance.changed': 'changed the settings of',
+  'settings.changed': 'changed the settings',
+  'fault.raised': 'found a fault in',
+  'fault.cleared': 'cleared the fault of',
+  'exec.timed_out': 'ended a call for time in',
+  'exec.out_of_memory': 'ended a call for memory in',
+  'suspend.failed': 'failed to suspend',
+  'freeze.failed': 'failed to freeze',
+  'archive.failed': 'failed to archive',
+  'revive.failed': 'failed to revive',
+  'delete.failed': 'failed to delete',
+  'prefetch.failed': 'failed to bring home',
+  'resume.failed': 'failed to wake',
+  'wake.failed': 'failed to wake',
+  'wake.refused': 'was refused a wake of',
+  'file.prefetched': 'brought home the file of',
+  'file.returned': 'filed back, unused, the file of',
+  'orphan.set_aside': 'set aside a stray file of',
+  'reconcile.rolled_back': 'took back what was half done to',
+  'reconcile.rolled_forward': 'finished what was half done to',
+};
+
+/** A trigger in two words, for a column, and as the reason in a sentence. */
+const TRIGGERS: Readonly<Record<Event['trigger'], { short: string; because: string | null }>> = {
+  request: { short: 'a request', because: null },
+  idle: { short: 'idle', because: 'it was idle' },
+  schedule: { short: 'a schedule', because: 'a schedule fired' },
+  operator: { short: 'by hand', because: null },
+  plan: { short: 'a plan', because: 'it was a step of a plan' },
+  crash: { short: 'a crash', because: 'its process crashed' },
+  timeout: { short: 'out of time', because: 'a call ran out of time' },
+  reconcile: { short: 'settled at start', because: 'the server found it unfinished at its start' },
+  quota: { short: 'a quota', because: 'a quota was reached' },
+  boot: { short: 'server start', because: 'the server started' },
+  stop: { short: 'server stop', because: 'the server stopped' },
+};
+
+/** Who did it: the ladder, the server, or the actor by name. */
+export function actorInWords(event: Pick<Event, 'actor' | 'via' | 'trigger'>): string {
+  if (event.via === 'ticker' || event.trigger === 'idle') return 'The ladder';
+  if (event.via === 'system') return 'The server';
+  if (event.via === 'schedule') return 'A schedule';
+  if (event.actor === 'key:admin') return 'The admin key';
+  if (event.actor.startsWith('user:')) return 'The admin';
+  return event.actor;
+}
+
+/** What was done, without its object: `suspended`, `failed to freeze`. */
+export function deedInWords(event: Pick<Event, 'type' | 'from' | 'to'>): string {
+  if (event.type === 'transition' && event.to !== null) {
+    if (event.to === 'active' && event.from === 'archived') return 'revived';
+    return MOVED[event.to];
+  }
+  return TYPES[event.type] ?? event.type.replace(/[._]/g, ' ');
+}
+
+/** Where the file came from, for wakes. */
+export function sourceInWords(event: Pick<Event, 'source'>): string | null {
+  return event.source === null ? null : (SOURCES[event.source] ?? event.source);
+}
+
+/** Why it happened, in a word or two. */
+export function triggerInWords(event: Pick<Event, 'trigger'>): string {
+  return TRIGGERS[event.trigger].short;
+}
+
+/** The sentence that explains where a sandbox is: who put it there, why, from where and how long that took. */
+export function whyItIsHere(event: Event): string {
+  const parts = [`${actorInWords(event)} ${deedInWords(event)} it`];
+  const source = sourceInWords(event);
+  if (source !== null && event.to === 'active') parts.push(source);
+  const { because } = TRIGGERS[event.trigger];
+  if (because !== null) parts.push(`because ${because}`);
+  else if (event.via === 'console') parts.push('in the console');
+  else if (event.via === 'api') parts.push('through the API');
+  const sentence = parts.join(' ');
+  return event.took_ms === null ? `${sentence}.` : `${sentence}; it took ${tookInWords(event.took_ms)}.`;
+}

@@ -1,0 +1,118 @@
+'use client';
+/**
+ * The idle clock of one sandbox: its next automatic move, the time left, and why. Activity stamps no ledger line, so while a
+ * page shows a clock that can be set back by use, the row is asked for again now and then.
+ */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { Instance } from '#lib/api/schema.ts';
+import { countdown, exactMoment, thresholdInWords } from './durations.ts';
+import { instanceKey, readInstance } from './live-data.ts';
+import { MOVE_WORDS } from './state-words.ts';
+import { useNow } from './ticking.ts';
+
+export type Clocked = Pick<
+  Instance,
+  'id' | 'state' | 'fault' | 'next' | 'keep_hot' | 'hold_until' | 'attached' | 'pending' | 'ephemeral' | 'updated'
+>;
+
+const WATCHED_MS = 15_000;
+const RAN_OUT_MS = 3000;
+
+/** Why nothing will happen to it by itself. */
+function whyStill(instance: Clocked, now: number): string {
+  if (instance.state === 'deleted') return 'Nothing happens to it any more.';
+  if (instance.fault !== null && instance.fault !== 'error') return 'Its fault stops every automatic move.';
+  if (instance.keep_hot) return 'Kept hot: no automatic move.';
+  if (instance.attached > 0) return 'In use: the clock starts when the last terminal or call ends.';
+  if (instance.hold_until !== null && instance.hold_until > now) return 'Held.';
+  if (instance.state === 'created') return 'It waits for its first resume.';
+  if (instance.state === 'frozen') return 'It stays frozen until someone needs it: frozen never archives itself.';
+  if (instance.state === 'archived') return 'It stays filed: archived is a decision, and so is the way back.';
+  return 'No automatic move is set.';
+}
+
+/** The same in two words, for a row. */
+function stillInShort(instance: Clocked): string {
+  if (instance.state === 'deleted') return '';
+  if (instance.fault !== null && instance.fault !== 'error') return 'stopped by its fault';
+  if (instance.keep_hot) return 'kept hot';
+  if (instance.attached > 0) return 'in use';
+  if (instance.state === 'created') return 'waits for its first resume';
+  return instance.state === 'archived' ? 'stays filed' : `stays ${instance.state}`;
+}
+
+/** The setting that causes the move, with its seconds in words a person reads. */
+function becauseInWords(because: string): string {
+  const readable = because.replace(/(\d+) s\b/g, (_, seconds: string) => thresholdInWords(Number(seconds)));
+  return /^(idle|suspended) for /.test(readable) ? `once ${readable}` : readable;
+}
+
+/**
+ * The row as last read: by the server, or by this browser since. A clock that ran out without its move is asked again soon;
+ * one that is looked at closely (`watched`) also while it runs, for use sets it back.
+ */
+function useInstance(initial: Clocked, rendered: number, now: number, watched: boolean): Clocked {
+  const queries = useQueryClient();
+  const ranOut = initial.next !== null && initial.next.at <= now;
+  const { data, dataUpdatedAt } = useQuery<Clocked>({
+    queryKey: instanceKey(initial.id),
+    queryFn: ({ signal }) => readInstance(initial.id, signal),
+    initialData: initial,
+    initialDataUpdatedAt: rendered * 1000,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ranOut ? RAN_OUT_MS : watched && initial.state === 'active' ? WATCHED_MS : false,
+    refetchOnWindowFocus: false,
+  });
+  useEffect(() => {
+    queries.setQueryData(instanceKey(initial.id), initial, { updatedAt: rendered * 1000 });
+  }, [queries, initial, rendered]);
+  return dataUpdatedAt > rendered * 1000 && data.state === initial.state ? data : initial;
+}
+
+/** The clock as the page of one sandbox shows it. `rendered` in epoch seconds. */
+export function IdleClock({ instance: initial, rendered }: { instance: Clocked; rendered: number }) {
+  const now = useNow(rendered);
+  const instance = useInstance(initial, rendered, now, true);
+  if (instance.next === null) return <p className="max-w-[26rem] text-ink-2">{whyStill(instance, now)}</p>;
+  const left = instance.next.at - now;
+  return (
+    <div>
+      <p>
+        It {MOVE_WORDS[instance.next.state]} by itself{left > 0 ? ' in' : ''}
+      </p>
+      <p className="my-1 text-[2.5rem] leading-none tracking-[-0.03em]" role="timer">
+        <time dateTime={new Date(instance.next.at * 1000).toISOString()} title={exactMoment(instance.next.at)}>
+          {countdown(left)}
+        </time>
+      </p>
+      <p className="text-small text-ink-2">
+        {becauseInWords(instance.next.because)}
+        {instance.hold_until !== null &&
+          instance.hold_until > now &&
+          `, held until ${exactMoment(instance.hold_until)}`}
+      </p>
+    </div>
+  );
+}
+
+/** The clock in a row: the move and the time left on one line. */
+export function RowClock({ instance: initial, rendered }: { instance: Clocked; rendered: number }) {
+  const now = useNow(rendered);
+  const instance = useInstance(initial, rendered, now, false);
+  if (instance.next === null) {
+    return (
+      <span className="text-ink-3" title={whyStill(instance, now)}>
+        {stillInShort(instance)}
+      </span>
+    );
+  }
+  return (
+    <span title={becauseInWords(instance.next.because)}>
+      <span className="text-ink-2">{MOVE_WORDS[instance.next.state]} in</span>{' '}
+      <time dateTime={new Date(instance.next.at * 1000).toISOString()} title={exactMoment(instance.next.at)}>
+        {countdown(instance.next.at - now)}
+      </time>
+    </span>
+  );
+}

@@ -1,0 +1,92 @@
+/** Ledger lines in words: who did what to which sandbox, from where to where, why, and how long it took. */
+import type { Event } from '#lib/api/schema.ts';
+import type { State } from '#lib/lifecycle/states.ts';
+import { tookInWords } from './durations.ts';
+import { actorInWords, deedInWords, sourceInWords, triggerInWords } from './event-words.ts';
+import { RelativeTime } from './relative-time.tsx';
+import { StateMark } from './state-mark.tsx';
+
+function Move({ from, to }: { from: State | null; to: State | null }) {
+  if (to === null) return null;
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-1.5 text-small text-ink-2 md:flex-nowrap">
+      {from !== null && from !== to && (
+        <>
+          <StateMark state={from} size={13} />
+          {from}
+          <span aria-hidden="true">→</span>
+          <span className="sr-only">to</span>
+        </>
+      )}
+      <StateMark state={to} size={13} />
+      {to}
+    </span>
+  );
+}
+
+function What({ event, showInstance }: { event: Event; showInstance: boolean }) {
+  const source = sourceInWords(event);
+  return (
+    <>
+      <span className="font-[520]">{actorInWords(event)}</span> {deedInWords(event)}{' '}
+      {showInstance && event.instance !== null ? (
+        <a href={`/sandboxes/${event.instance}`} className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
+          {event.instance}
+        </a>
+      ) : (
+        event.instance !== null && 'it'
+      )}
+      {source !== null && event.to === 'active' && <span className="text-ink-2"> {source}</span>}
+      {event.reason !== null && <span className="text-ink-2"> · “{event.reason}”</span>}
+      {event.error !== null && <span className="block text-small text-fault-ink">{event.error}</span>}
+    </>
+  );
+}
+
+/** `rendered`: the server's time in epoch seconds. `showInstance` names the sandbox in each line. */
+export function Ledger({
+  events,
+  rendered,
+  showInstance = true,
+}: {
+  events: readonly Event[];
+  rendered: number;
+  showInstance?: boolean;
+}) {
+  return (
+    <table className="ledger ledger-cards">
+      <thead>
+        <tr>
+          <th scope="col">What happened</th>
+          <th scope="col">Move</th>
+          <th scope="col">Why</th>
+          <th scope="col" className="figure">
+            Took
+          </th>
+          <th scope="col" className="figure">
+            When
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {events.map((event) => (
+          <tr key={event.seq} title={event.request_id === null ? undefined : `request ${event.request_id}`}>
+            <td className="whole md:w-full">
+              <What event={event} showInstance={showInstance} />
+            </td>
+            <td className="left">
+              <Move from={event.from} to={event.to} />
+            </td>
+            <td className="text-small whitespace-nowrap text-ink-2 left max-md:order-4">{triggerInWords(event)}</td>
+            <td className="figure text-small text-ink-2 right max-md:order-5">
+              {event.took_ms === null ? '' : tookInWords(event.took_ms)}
+            </td>
+            <td className="figure text-small text-ink-2 right max-md:order-3">
+              <RelativeTime at={event.time} rendered={rendered} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,17 @@
+/** What became of the last thing a person asked for, in words. */
+
+export interface OutcomeWords {
+  ok: boolean;
+  says: string;
+  hint?: string;
+}
+
+export function Outcome({ outcome }: { outcome: OutcomeWords | null }) {
+  if (outcome === null) return null;
+  return (
+    <div className={outcome.ok ? 'outcome' : 'outcome outcome-bad'} role={outcome.ok ? 'status' : 'alert'}>
+      <p>{outcome.says}</p>
+      {outcome.hint !== undefined && <p className="text-small text-ink-2">{outcome.hint}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+'use client';
+/** A link of the navigation that knows when it is where the visitor is. */
+import Link from 'next/link';
+import { usePathname } from 'next/navigation';
+import type { ReactNode } from 'react';
+
+export function PlaceLink({ href, exact = false, children }: { href: string; exact?: boolean; children: ReactNode }) {
+  const pathname = usePathname();
+  const here = exact ? pathname === href : pathname === href || pathname.startsWith(`${href}/`);
+  return (
+    <Link
+      href={href}
+      prefetch={false}
+      aria-current={here ? 'page' : undefined}
+      className={`py-1 ${here ? 'font-[560] underline decoration-2 decoration-ink underline-offset-[0.4em]' : 'text-ink-2 no-underline hover:text-ink hover:underline'}`}
+    >
+      {children}
+    </Link>
+  );
+}

@@ -1,0 +1,102 @@
+/** What the console calls states, faults, verbs and moves. Pure; made from the state map's own words. */
+import type { Instance } from '#lib/api/schema.ts';
+import type { State, Verb } from '#lib/lifecycle/states.ts';
+import type { Fault } from '#lib/lifecycle/words.ts';
+import { agoInWords, lengthInWords } from './durations.ts';
+
+/** A state as a person hears it: where the sandbox is, before the state's own name. */
+const STANDING: Readonly<Record<State, string>> = {
+  created: 'Registered',
+  active: 'Awake',
+  suspended: 'Asleep',
+  frozen: 'Asleep',
+  archived: 'Filed away',
+  deleted: 'Gone',
+};
+
+const FAULT_STANDING: Readonly<Record<Fault, string>> = {
+  error: 'Crashed',
+  unknown: 'Stuck',
+  corrupt: 'Damaged',
+  missing: 'File missing',
+};
+
+const PENDING: Readonly<Record<string, string>> = {
+  resume: 'waking now',
+  suspend: 'being suspended now',
+  freeze: 'being frozen now',
+  archive: 'being archived now',
+  revive: 'being revived now',
+  delete: 'being deleted now',
+  prefetch: 'being brought home now',
+};
+
+export type Headlined = Pick<Instance, 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending'>;
+
+/** The first word of the headline: `Awake`, `Asleep`, `Damaged`. */
+export function standing(instance: Headlined): string {
+  return instance.fault === null ? STANDING[instance.state] : FAULT_STANDING[instance.fault];
+}
+
+/** The rest of the headline: where it is and since when. `now` in epoch seconds. */
+export function standingDetail(instance: Headlined, now: number): string {
+  if (instance.pending !== null) return PENDING[instance.pending] ?? `${instance.pending} under way`;
+  const seconds = Math.max(0, now - instance.state_since);
+  if (instance.fault === 'corrupt') return 'refused at wake';
+  if (instance.fault === 'missing') return `${instance.state}, but its file is not in its drawer`;
+  if (instance.fault === 'unknown') return `${instance.state}, filing failed three times`;
+  if (instance.state === 'created') return `not woken yet, ${agoInWords(seconds)}`;
+  if (instance.state === 'active') return `for ${lengthInWords(seconds)}`;
+  return `${instance.state} ${agoInWords(seconds)}`;
+}
+
+/** What a fault means and the way out of it. */
+export const FAULT_MEANS: Readonly<Record<Fault, string>> = {
+  error: 'Its process crashed or ran out of memory. Everything that was answered is safe; the next wake clears this.',
+  unknown:
+    'Filing it failed three times, so it is left alone. Wake it with force, or look at the ledger for the cause.',
+  corrupt:
+    'Its file failed its check, so it was not opened for work. The file is kept for repair. Force tries once more.',
+  missing:
+    'Its file is not where the row says. Nothing was started in its place. Put the file back, then wake it with force.',
+};
+
+export const VERB_WORDS: Readonly<Record<Verb, { label: string; does: string }>> = {
+  resume: { label: 'Resume', does: 'Start a process on its file. tmp is cleared on the way.' },
+  suspend: { label: 'Suspend', does: 'End the process, keep the file where it is.' },
+  freeze: { label: 'Freeze', does: 'Move the file into the cold drawer.' },
+  archive: { label: 'Archive', does: 'Compress the file into the archive. Nothing wakes it there but a revive.' },
+  revive: { label: 'Revive', does: 'Take it out of the archive and start it again.' },
+  delete: { label: 'Delete', does: 'Remove the file for good. Its ledger stays.' },
+};
+
+/** What the ladder will do, as the subject's verb: `suspends`, `freezes`. */
+export const MOVE_WORDS: Readonly<Record<State, string>> = {
+  created: 'returns to created',
+  active: 'wakes',
+  suspended: 'suspends',
+  frozen: 'freezes',
+  archived: 'is archived',
+  deleted: 'is deleted',
+};
+
+const NUMBERS = [
+  'no',
+  'one',
+  'two',
+  'three',
+  'four',
+  'five',
+  'six',
+  'seven',
+  'eight',
+  'nine',
+  'ten',
+  'eleven',
+  'twelve',
+];
+
+/** Small numbers in words, others in figures. */
+export function numberInWords(count: number): string {
+  return NUMBERS[count] ?? count.toLocaleString('en');
+}

@@ -1,0 +1,39 @@
+'use client';
+/** A form's button that says what it is doing while it does it. */
+import type { ReactNode } from 'react';
+import { useFormStatus } from 'react-dom';
+
+export function Submit({
+  children,
+  doing,
+  className = 'button',
+  name,
+  value,
+  describedBy,
+}: {
+  children: ReactNode;
+  /** What to show while the form is under way. */
+  doing: string;
+  className?: string;
+  name?: string;
+  value?: string;
+  describedBy?: string;
+}) {
+  const { pending, data } = useFormStatus();
+  const mine = pending && (name === undefined || data?.get(name) === value);
+  return (
+    <button
+      type="submit"
+      className={className}
+      name={name}
+      value={value}
+      aria-busy={mine}
+      aria-describedby={describedBy}
+      onClick={(event) => {
+        if (pending) event.preventDefault();
+      }}
+    >
+      {mine ? doing : children}
+    </button>
+  );
+}

@@ -1,0 +1,119 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Event, Instance } from '../lib/api/schema.ts';
+import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
+import { TEST_KEY } from '../lib/testing/server.ts';
+
+let folder: string;
+let server: ServerProcess;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-durability-'));
+  server = await spawnServer({ folder });
+});
+afterEach(async () => {
+  await server.end('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function call(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<Response> {
+  return fetch(`${server.url}/api${path}`, {
+    method,
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...init,
+    headers: { authorization: `Bearer ${TEST_KEY}`, ...init.headers },
+  });
+}
+
+/** Ids of live processes whose command line or environment names the data folder. */
+function processesOf(path: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`].some((file) =>
+          readFileSync(file, 'utf8').includes(path),
+        );
+      } catch {
+        // It ended while being looked at.
+        return false;
+      }
+    });
+}
+
+test('kill -9 with ten sandboxes being written to loses no answered write, leaves nothing stuck and no process behind', {
+  timeout: 120_000,
+}, async () => {
+  const ids = Array.from({ length: 10 }, (_, n) => `box-${n}`);
+  for (const id of ids) expect((await call('POST', '/instances', { id, tenant: 'acme' })).status).toBe(201);
+  const answered = new Map<string, number>(ids.map((id) => [id, -1]));
+  let going = true;
+  const writers = ids.map(async (id, index) => {
+    for (let n = 0; going; n += 1) {
+      try {
+        const answer =
+          index % 2 === 0
+            ? await call('PUT', `/instances/${id}/volumes/workspace/f-${n}`, `value ${n}`)
+            : await call('POST', `/instances/${id}/exec`, { command: `printf 'value ${n}' > /workspace/f-${n}` });
+        if (answer.ok) answered.set(id, n);
+      } catch {
+        // The server is being killed: what was not answered may be lost.
+        return;
+      }
+    }
+  });
+  await expect.poll(() => Math.min(...answered.values()), { timeout: 60_000 }).toBeGreaterThan(5);
+  expect(await server.end('SIGKILL')).toBe('SIGKILL');
+  going = false;
+  await Promise.all(writers);
+  await expect.poll(() => processesOf(folder), { timeout: 5000 }).toEqual([]);
+
+  server = await spawnServer({ folder });
+  const instances = (await (await call('GET', '/instances?tenant=acme')).json()) as Instance[];
+  expect(instances.map(({ state, pending, fault }) => ({ state, pending, fault }))).toEqual(
+    ids.map(() => ({ state: 'suspended', pending: null, fault: null })),
+  );
+  for (const [id, last] of answered) {
+    for (let n = 0; n <= last; n += 1) {
+      const file = await call('GET', `/instances/${id}/volumes/workspace/f-${n}`);
+      expect(await file.text(), `${id} f-${n} of ${last}`).toBe(`value ${n}`);
+    }
+    const events = (await (await call('GET', `/instances/${id}/events?type=transition`)).json()) as Event[];
+    expect(events[0]).toMatchObject({ from: 'active', to: 'suspended', trigger: 'boot' });
+    const run = await call('POST', `/instances/${id}/exec`, { command: `cat f-${last}` });
+    expect(await run.json()).toMatchObject({ stdout: `value ${last}`, woke: 'cold' });
+  }
+});
+
+test('SIGTERM with open streams and a running command suspends cleanly within ten seconds', {
+  timeout: 60_000,
+}, async () => {
+  await call('POST', '/instances', { id: 'a', tenant: 'acme' });
+  await call('PUT', '/instances/a/volumes/workspace/x', 'kept');
+  const stream = await call('GET', '/events/stream');
+  const reading = stream.text().catch(() => 'cut');
+  const running = call('POST', '/instances/a/exec', { command: 'echo begun > begun; sleep 300' }).catch(() => null);
+  await expect
+    .poll(async () => (await call('GET', '/instances/a/volumes/workspace/begun')).status, { timeout: 10_000 })
+    .toBe(200);
+  const started = performance.now();
+  expect(await server.end('SIGTERM')).toBe(0);
+  expect(performance.now() - started).toBeLessThan(10_000);
+  await Promise.all([reading, running]);
+  expect(readdirSync(join(folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
+  expect(processesOf(folder)).toEqual([]);
+
+  server = await spawnServer({ folder });
+  const instance = (await (await call('GET', '/instances/a')).json()) as Instance;
+  expect(instance).toMatchObject({ state: 'suspended', fault: null, pending: null });
+  const events = (await (await call('GET', '/instances/a/events?type=transition')).json()) as Event[];
+  expect(events[0]).toMatchObject({ from: 'active', to: 'suspended', trigger: 'stop' });
+  expect(await (await call('GET', '/instances/a/volumes/workspace/x')).text()).toBe('kept');
+});
+
+test('two servers never share a data folder', async () => {
+  await expect(spawnServer({ folder })).rejects.toThrow(/data folder/i);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+});

@@ -1,0 +1,118 @@
+/** A sandbox's whole life, by clicking, with JavaScript and without. */
+import type { Page } from '@playwright/test';
+import { expect, signInByKey, test, visited } from './visited.ts';
+
+function headline(page: Page) {
+  return page.getByRole('heading', { level: 1 });
+}
+
+async function press(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).click();
+}
+
+/** Creates a sandbox with the form and returns its id. */
+async function create(page: Page, name: string): Promise<string> {
+  await page.getByRole('link', { name: 'Sandboxes' }).click();
+  await expect(page).toHaveURL(/\/sandboxes$/);
+  const tenant = page.locator('#create-tenant');
+  if (!(await tenant.isVisible())) await page.getByText('New sandbox', { exact: true }).click();
+  await tenant.fill('Not A Tenant');
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByLabel('Labels').fill('kind: test\nseason: winter');
+  await press(page, 'Create sandbox');
+  await expect(page.getByText('must be 1 to 63 of a-z')).toBeVisible();
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue(name);
+  await expect(page.getByLabel('Labels')).toHaveValue('kind: test\nseason: winter');
+  await tenant.fill('harbour');
+  await press(page, 'Create sandbox');
+  await expect(headline(page)).toContainText('Registered');
+  await expect(headline(page)).toContainText(name);
+  return new URL(page.url()).pathname.split('/').at(-1) ?? '';
+}
+
+async function live(page: Page, name: string): Promise<void> {
+  const id = await create(page, name);
+  const { call } = visited();
+  const state = async () => (await call<{ state: string }>('GET', `/api/instances/${id}`)).json.state;
+
+  await page.getByLabel(/^Command/).fill('echo "kept through the winter" > note.txt && cat note.txt && false');
+  await press(page, 'Run');
+  const output = page.getByRole('log');
+  await expect(output).toContainText('kept through the winter');
+  await expect(output).toContainText('exit 1');
+  await expect(output).toContainText('woke it in');
+  await expect(headline(page)).toContainText('Awake');
+
+  await press(page, 'Suspend');
+  await expect(headline(page)).toContainText('Asleep · suspended');
+  await expect(page.getByRole('status').getByText(/It is suspended/)).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Suspend', exact: true })).toBeDisabled();
+
+  await page.getByRole('link', { name: 'note.txt' }).click();
+  await expect(page.locator('figure')).toContainText('kept through the winter');
+  await expect(headline(page)).toContainText('Asleep · suspended');
+  expect(await state()).toBe('suspended');
+
+  await press(page, 'Freeze');
+  await expect(headline(page)).toContainText('Asleep · frozen');
+  await expect(page.locator('figure')).toContainText('kept through the winter');
+  expect(await state()).toBe('frozen');
+
+  await press(page, 'Resume');
+  await expect(headline(page)).toContainText('Awake');
+
+  await press(page, 'Archive');
+  await expect(headline(page)).toContainText('Filed away · archived');
+  await expect(page.locator('figure')).toContainText('kept through the winter');
+
+  await page.getByLabel('Reason, for the ledger').fill('spring has come');
+  await press(page, 'Revive');
+  await expect(headline(page)).toContainText('Awake');
+  await expect(page.getByRole('table').last()).toContainText('spring has come');
+
+  await press(page, 'Archive');
+  await expect(headline(page)).toContainText('Filed away');
+  await page.getByLabel(/to confirm/).fill('something-else');
+  await press(page, 'Delete');
+  await expect(page.getByRole('alert').getByText(/Nothing was deleted/)).toBeVisible();
+  await page.getByLabel(/to confirm/).fill(id);
+  await press(page, 'Delete');
+  await expect(headline(page)).toContainText('Deleted');
+  await expect(page.getByRole('table')).toContainText('spring has come');
+  expect((await call('GET', `/api/instances/${id}`)).status).toBe(410);
+}
+
+test('a person signs in by the printed link and takes a sandbox through its whole life by clicking', async ({
+  page,
+}) => {
+  await page.goto(visited().link);
+  await press(page, 'Sign in as the admin');
+  await expect(page).toHaveURL(/\/$/);
+  await live(page, 'First light');
+  await press(page, 'Sign out');
+  await expect(headline(page)).toHaveText('Sign in');
+  await page.goto('/sandboxes');
+  await expect(page).toHaveURL(/\/signin\?to=%2Fsandboxes$/);
+});
+
+test('the printed link works once', async ({ page }) => {
+  await page.goto(visited().link);
+  await press(page, 'Sign in as the admin');
+  await expect(page.getByRole('alert').getByText(/does not work any more/)).toBeVisible();
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('the whole life of a sandbox works by plain forms and links', async ({ page }) => {
+    await signInByKey(page);
+    await live(page, 'Paper only');
+  });
+
+  test('a wrong key is refused beside its field', async ({ page }) => {
+    await page.goto('/signin');
+    await page.getByLabel('Admin key').fill('not the admin key at all');
+    await press(page, 'Sign in with the key');
+    await expect(page.getByRole('alert').getByText('That is not the admin key.')).toBeVisible();
+  });
+});

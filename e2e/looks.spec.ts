@@ -1,0 +1,128 @@
+/** Every page in both themes and on a narrow screen: accessible, nothing cut off, nothing in the console. */
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { HARBOUR, harm, moor } from './seed.ts';
+import { expect, signInByKey, test, visited } from './visited.ts';
+
+const LONG = 'migration-rehearsal-with-a-very-long-identifier-0001';
+
+const PAGES: readonly [name: string, path: string][] = [
+  ['the overview', '/'],
+  ['the list', '/sandboxes'],
+  ['a filtered list', '/sandboxes?state=frozen&tenant=northwind&sort=name'],
+  ['a list with a wrong filter', '/sandboxes?label=nothing'],
+  ['an empty list', '/sandboxes?q=zzzzzz'],
+  ['a created sandbox', '/sandboxes/fresh-one'],
+  ['an active sandbox', '/sandboxes/crawler-eu-west'],
+  ['a suspended sandbox and a file', '/sandboxes/support-triage?volume=workspace&path=/src/index.js'],
+  ['a frozen sandbox with a long name and bytes', `/sandboxes/${LONG}?volume=workspace&path=/data/model.bin`],
+  ['an archived sandbox and an image', '/sandboxes/onboarding-demo?volume=workspace&path=/data/pixel.png'],
+  ['a sandbox whose file is missing', '/sandboxes/intern-project'],
+  ['a damaged sandbox', '/sandboxes/fraud-model-eval'],
+  ['a deleted sandbox', '/sandboxes/old-experiment'],
+];
+
+test.beforeAll(async () => {
+  const { call, folder } = visited();
+  if ((await call('GET', '/api/instances/fresh-one')).status !== 404) return;
+  for (const berth of HARBOUR) await moor(call, berth);
+  await harm(call, folder);
+});
+
+async function violations(page: Page): Promise<unknown[]> {
+  const { violations: found } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  return found.map(({ id, nodes }) => ({
+    id,
+    where: nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`),
+  }));
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`in ${colorScheme}`, () => {
+    test.use({ colorScheme });
+
+    test('axe finds nothing on the sign-in page', async ({ page }) => {
+      await page.goto('/signin?token=none');
+      expect(await violations(page)).toEqual([]);
+    });
+
+    test('axe finds nothing on any page', async ({ page }) => {
+      await signInByKey(page);
+      for (const [name, path] of PAGES) {
+        await page.goto(path);
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+        expect(await violations(page), name).toEqual([]);
+      }
+    });
+
+    test('axe finds nothing while a form complains and a command has run', async ({ page }) => {
+      await signInByKey(page);
+      await page.goto('/sandboxes');
+      await page.getByText('New sandbox', { exact: true }).click();
+      await page.getByRole('button', { name: 'Create sandbox' }).click();
+      await expect(page.getByText('Whose sandbox is it?')).toBeVisible();
+      expect(await violations(page)).toEqual([]);
+      await page.goto('/sandboxes/crawler-eu-west');
+      await page.getByLabel(/^Command/).fill('ls -la; nosuchcommand');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await expect(page.getByRole('log')).toContainText('exit');
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+}
+
+test.describe('on a narrow screen', () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test('no page scrolls sideways', async ({ page }) => {
+    await signInByKey(page);
+    for (const [name, path] of PAGES) {
+      await page.goto(path);
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      const over = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(over, name).toBe(0);
+    }
+  });
+});
+
+test('each page has one title of its own and one first heading', async ({ page }) => {
+  await signInByKey(page);
+  const titles = new Map<string, string>();
+  for (const [name, path] of PAGES) {
+    await page.goto(path);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveCount(1);
+    const title = await page.title();
+    expect(title, name).toMatch(/^.+ · Winterdock$/);
+    titles.set(new URL(path, 'http://x').pathname, title);
+  }
+  expect(new Set(titles.values()).size).toBe(titles.size);
+});
+
+test('a page that is not there says what is', async ({ page, complaints }) => {
+  complaints.expected.push(/404/);
+  await signInByKey(page);
+  expect((await page.goto('/sandboxes/never-was'))?.status()).toBe(404);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('No such sandbox');
+  await page.getByLabel('Find a sandbox').fill('triage');
+  await page.getByRole('button', { name: 'Find' }).click();
+  await expect(page.getByRole('link', { name: 'Support triage' })).toBeVisible();
+  expect((await page.goto('/no/such/page'))?.status()).toBe(404);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Nothing here');
+});
+
+test('the chosen theme is kept, without JavaScript too', async ({ browser }) => {
+  const context = await browser.newContext({ baseURL: visited().url, javaScriptEnabled: false, colorScheme: 'light' });
+  const page = await context.newPage();
+  await page.goto('/signin');
+  await page.getByRole('button', { name: 'Night' }).click();
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await page.goto('/signin');
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await page.getByRole('button', { name: 'System' }).click();
+  await expect(page.locator('html')).not.toHaveAttribute('data-theme', /./);
+  await context.close();
+});

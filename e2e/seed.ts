@@ -1,0 +1,148 @@
+/** A harbour to look at: sandboxes in every state, long names, labels, files of every kind, and faults. For tests and pictures. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Call } from '../lib/testing/call.ts';
+
+interface Wish {
+  id: string;
+  tenant: string;
+  name?: string;
+  labels?: Record<string, string>;
+  keep_hot?: boolean;
+}
+
+export interface Berth {
+  wish: Wish;
+  /** What it is walked through once it is registered; files are written after its first `resume`. */
+  verbs: readonly ('resume' | 'suspend' | 'freeze' | 'archive' | 'delete')[];
+  /** How many hours ago it would have happened, in a picture. */
+  hoursAgo: number;
+}
+
+const DAY = 24;
+
+export const HARBOUR: readonly Berth[] = [
+  {
+    wish: { id: 'old-experiment', tenant: 'acme', name: 'Old experiment' },
+    verbs: ['resume', 'archive', 'delete'],
+    hoursAgo: 41 * DAY,
+  },
+  {
+    wish: { id: 'onboarding-demo', tenant: 'acme', name: 'Onboarding demo', labels: { kind: 'demo' } },
+    verbs: ['resume', 'archive'],
+    hoursAgo: 41 * DAY,
+  },
+  {
+    wish: { id: 'intern-project', tenant: 'lighthouse', name: 'Intern project' },
+    verbs: ['resume', 'archive'],
+    hoursAgo: 41 * DAY,
+  },
+  {
+    wish: {
+      id: 'migration-rehearsal-with-a-very-long-identifier-0001',
+      tenant: 'northwind',
+      name: 'The rehearsal of the great migration of the customer database, with everything that belongs to it, second try',
+      labels: {
+        project: 'migration',
+        'a-rather-long-label-key': 'with-a-value-that-goes-on-and-on-and-on-without-a-break',
+      },
+    },
+    verbs: ['resume', 'suspend', 'freeze'],
+    hoursAgo: 3 * DAY + 2,
+  },
+  {
+    wish: { id: 'fraud-model-eval', tenant: 'northwind', name: 'Fraud model evaluation', labels: { env: 'test' } },
+    verbs: ['resume', 'suspend', 'freeze'],
+    hoursAgo: 3 * DAY + 2,
+  },
+  {
+    wish: { id: 'price-watch', tenant: 'lighthouse', name: 'Price watch' },
+    verbs: ['resume', 'suspend', 'freeze'],
+    hoursAgo: 3 * DAY + 2,
+  },
+  {
+    wish: { id: 'support-triage', tenant: 'acme', name: 'Support triage', labels: { env: 'prod' } },
+    verbs: ['resume', 'suspend'],
+    hoursAgo: 23.4,
+  },
+  { wish: { id: 'notebook-q3', tenant: 'acme' }, verbs: ['resume', 'suspend'], hoursAgo: 7 },
+  {
+    wish: {
+      id: 'release-notes-writer',
+      tenant: 'acme',
+      name: 'Release notes writer',
+      labels: { env: 'prod', team: 'docs' },
+    },
+    verbs: ['resume'],
+    hoursAgo: 0,
+  },
+  {
+    wish: {
+      id: 'crawler-eu-west',
+      tenant: 'northwind',
+      name: 'Crawler, EU west',
+      keep_hot: true,
+      labels: { env: 'prod', region: 'eu-west', owner: 'data', tier: '1' },
+    },
+    verbs: ['resume'],
+    hoursAgo: 0,
+  },
+  { wish: { id: 'fresh-one', tenant: 'lighthouse', name: 'Fresh one' }, verbs: [], hoursAgo: 0 },
+];
+
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAGUlEQVR4nGNk+M9AEmAiTfmohlENQ0kDALJ4Ah+Xw2/LAAAAAElFTkSuQmCC',
+  'base64',
+);
+
+const FILES: readonly [volume: string, path: string, content: string | Uint8Array][] = [
+  [
+    'workspace',
+    'README.md',
+    '# Release notes\n\nWritten by a sandbox that sleeps as a file.\n\n- gather the merged changes\n- write what people notice\n',
+  ],
+  [
+    'workspace',
+    'src/index.js',
+    "import { gather } from './gather.js';\n\nconsole.log('<b>escaped</b>', await gather('main'));\n",
+  ],
+  ['workspace', 'src/gather.js', "export const gather = async (branch) => ['changes of ' + branch];\n"],
+  ['workspace', 'data/config.json', '{"branch":"main","sections":["added","fixed"],"limits":{"lines":40}}'],
+  ['workspace', 'data/pixel.png', PIXEL],
+  ['workspace', 'data/model.bin', Uint8Array.from({ length: 2048 }, (_, index) => (index * 7) % 256)],
+  ['memory', 'learned.md', 'People read the first line only.\n'],
+  ['tmp', 'draft.txt', 'gone at the next wake\n'],
+];
+
+/** Fails with what the server said unless it agreed. */
+async function must(call: Call, method: string, path: string, body?: unknown): Promise<void> {
+  const answer = await call(method, path, body);
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+}
+
+/** Registers one sandbox, walks it through its verbs and fills its volumes. */
+export async function moor(call: Call, { wish, verbs }: Berth): Promise<void> {
+  const at = `/api/instances/${wish.id}`;
+  await must(call, 'POST', '/api/instances', wish);
+  for (const verb of verbs) {
+    if (verb === 'delete') await must(call, 'DELETE', at);
+    else await must(call, 'POST', `${at}/${verb}`, verb === 'archive' ? { reason: 'the season is over' } : {});
+    if (verb !== 'resume') continue;
+    for (const [volume, path, content] of FILES) {
+      await must(call, 'PUT', `${at}/volumes/${volume}/${path}`, content);
+    }
+  }
+}
+
+/** Harms two sandboxes in the server's data folder and has it notice: one file is gone, one has rotted. */
+export async function harm(call: Call, folder: string): Promise<void> {
+  const fileOf = async (id: string) =>
+    join(folder, (await call<{ vfs_path: string }>('GET', `/api/instances/${id}`)).json.vfs_path);
+  rmSync(await fileOf('intern-project'));
+  await call('POST', '/api/instances/intern-project/revive', {});
+  const rotten = await fileOf('fraud-model-eval');
+  const bytes = readFileSync(rotten);
+  bytes.fill(0xff, 4200, 4300);
+  writeFileSync(rotten, bytes);
+  await call('POST', '/api/instances/fraud-model-eval/resume', {});
+}
