@@ -13,7 +13,8 @@ import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
 import { renderedAt, requireCaller } from './caller.ts';
 
 export const dynamic = 'force-dynamic';
-export const metadata = { title: 'Overview' };
+// The layout's template reaches pages below it, not the one beside it.
+export const metadata = { title: { absolute: 'Overview · Winterdock' } };
 
 const HOUR = 3600;
 const DUE_SHOWN = 8;

@@ -24,7 +24,7 @@ export interface Caller {
 export type AnyHeaders = Headers | IncomingHttpHeaders;
 
 /** What a person shows to come in: the token of a sign-in link, which works once, or the admin key. */
-export type Credential = { token: string } | { key: string };
+type Credential = { token: string } | { key: string };
 
 export interface Auth {
   /**

@@ -11,7 +11,7 @@ export interface Published {
   text: string;
 }
 
-export interface Listener {
+interface Listener {
   publish(published: Published): void;
   /** Called every 15 s, so that a dead connection shows. */
   beat(): void;

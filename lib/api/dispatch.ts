@@ -16,7 +16,7 @@ import { decodeSegment, filePathOf, parseTarget, type Target } from './target.ts
 import { parse, queryObject } from './validate.ts';
 
 /** A request as a door brings it. */
-export interface Incoming {
+interface Incoming {
   method: string;
   /** The request target as it was sent: not decoded, not normalised. */
   target: string;
@@ -26,7 +26,7 @@ export interface Incoming {
   signal(): AbortSignal;
 }
 
-export interface Answered {
+interface Answered {
   answer: Answer;
   requestId: string;
 }

@@ -32,7 +32,7 @@ const ID_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_LENGTH = 10;
 
 /** A new instance id: `sb-` and 50 random bits. */
-export function newInstanceId(): string {
+function newInstanceId(): string {
   let id = 'sb-';
   for (const byte of randomBytes(ID_LENGTH)) id += ID_ALPHABET[byte % ID_ALPHABET.length];
   return id;

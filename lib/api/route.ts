@@ -17,8 +17,7 @@ export interface Services {
   openapi(): string;
 }
 
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type Method = (typeof METHODS)[number];
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** `key`: an admin key or a session; `open`: anyone; `metrics`: like `key` unless the settings open it. */
 export type Access = 'key' | 'open' | 'metrics';

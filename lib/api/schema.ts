@@ -3,18 +3,17 @@
  * engine but the state map. snake_case, epoch seconds, durations with their unit in the name.
  */
 import { z } from 'zod';
-import { STATES, VERBS } from '../lifecycle/states.ts';
+import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 
-export const stateSchema = z.enum(STATES);
-export const verbSchema = z.enum(VERBS);
-export const thermalSchema = z.enum(THERMALS);
-export const faultSchema = z.enum(FAULTS);
-export const volumeSchema = z.enum(VOLUMES);
-export const sourceSchema = z.enum(SOURCES);
-export const triggerSchema = z.enum(TRIGGERS);
-export const viaSchema = z.enum(VIAS);
+const stateSchema = z.enum(STATES);
+const thermalSchema = z.enum(THERMALS);
+const faultSchema = z.enum(FAULTS);
+const volumeSchema = z.enum(VOLUMES);
+const sourceSchema = z.enum(SOURCES);
+const triggerSchema = z.enum(TRIGGERS);
+const viaSchema = z.enum(VIAS);
 
 /** Ids and tenants: lower-case letters, digits, `_` and `-`, 1 to 63 characters, starting with a letter or digit. */
 export const slugSchema = z
@@ -27,7 +26,7 @@ const LABEL_COUNT = 32;
 const REASON_LENGTH = 1000;
 const WEEK_SECONDS = 7 * 86_400;
 
-export const nameSchema = z
+const nameSchema = z
   .string()
   .trim()
   .min(1)
@@ -36,7 +35,7 @@ export const nameSchema = z
 const labelKeySchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/, 'must be 1 to 63 of letters, digits, . _ / and -');
-export const labelsSchema = z
+const labelsSchema = z
   .record(labelKeySchema, z.string().max(LABEL_LENGTH))
   .refine((labels) => Object.keys(labels).length <= LABEL_COUNT, `at most ${LABEL_COUNT} labels`);
 const thresholdSchema = z
@@ -45,9 +44,8 @@ const thresholdSchema = z
   .max(52 * WEEK_SECONDS);
 const epochSchema = z.int().min(0).max(253_402_300_799);
 export const reasonSchema = z.string().trim().max(REASON_LENGTH);
-export const workbookIdSchema = slugSchema;
 
-export const nextMoveSchema = z.object({ state: stateSchema, at: epochSchema, because: z.string() });
+const nextMoveSchema = z.object({ state: stateSchema, at: epochSchema, because: z.string() });
 
 export const instanceSchema = z
   .object({
@@ -124,7 +122,7 @@ export type Problem = z.infer<typeof problemSchema>;
 const limitSchema = z.coerce.number().int().min(1).max(500).default(100);
 const cursorSchema = z.string().max(500).optional();
 
-export const SORTS = ['updated', '-updated', 'created', '-created', 'name', '-name', 'bytes', '-bytes'] as const;
+const SORTS = ['updated', '-updated', 'created', '-created', 'name', '-name', 'bytes', '-bytes'] as const;
 
 export const listQuerySchema = z.strictObject({
   tenant: slugSchema.optional(),
@@ -154,7 +152,7 @@ export const createSchema = z.strictObject({
   idle_to_suspend_s: thresholdSchema.optional(),
   idle_to_freeze_s: thresholdSchema.optional(),
   labels: labelsSchema.optional(),
-  workbook: workbookIdSchema.optional(),
+  workbook: slugSchema.optional(),
   vfs_path: z.literal(':memory:').optional(),
 });
 export type CreateInput = z.infer<typeof createSchema>;
@@ -167,7 +165,7 @@ export const patchSchema = z.strictObject({
   idle_to_suspend_s: thresholdSchema.nullable().optional(),
   idle_to_freeze_s: thresholdSchema.nullable().optional(),
   policy: z.string().max(63).optional(),
-  workbook: workbookIdSchema.nullable().optional(),
+  workbook: slugSchema.nullable().optional(),
 });
 export type PatchInput = z.infer<typeof patchSchema>;
 

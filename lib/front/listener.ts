@@ -21,6 +21,8 @@ export interface ListenOptions {
   port: number;
   address: string;
   pages?: PageHandler;
+  /** How long a request's headers may take, in milliseconds. */
+  headersMs?: number;
 }
 
 export interface Listener {
@@ -36,7 +38,6 @@ const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = 80_000;
 /** Largest body of the auth library's routes. */
 const AUTH_BODY_BYTES = 64 * 1024;
-const CLOSE_POLL_MS = 20;
 
 /**
  * Starts listening. `pages` answers what is not the API's; without it that is a 404. Throws the error of `listen`
@@ -44,6 +45,7 @@ const CLOSE_POLL_MS = 20;
  */
 export async function listen(host: Host, options: ListenOptions): Promise<Listener> {
   const { dispatcher, log } = host;
+  const { headersMs = HEADERS_MS } = options;
   let closing = false;
 
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
@@ -78,7 +80,12 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
 
   const answer = (req: IncomingMessage, res: ServerResponse) => {
     const started = performance.now();
+    const { socket } = req;
+    underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
     res.once('close', () => {
+      const others = underWay.get(socket);
+      if (others !== undefined) underWay.set(socket, others - 1);
+      if (closing) cutIdle();
       if (!log.isLevelEnabled('info')) return;
       const path = (req.url ?? '').split('?', 1)[0]?.slice(0, 500);
       const tookMs = Math.round((performance.now() - started) * 10) / 10;
@@ -94,10 +101,25 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
     });
   };
 
+  /** Open connections with the number of their answers under way. Node counts one that never asked anything as busy. */
+  const underWay = new Map<Socket, number>();
+  const cutIdle = () => {
+    for (const [socket, answers] of underWay) if (answers === 0) socket.destroySoon();
+  };
+
   const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: 0 },
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: headersMs,
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.min(headersMs / 2, 30_000),
+    },
     answer,
   );
+  server.on('connection', (socket: Socket) => {
+    underWay.set(socket, 0);
+    socket.once('close', () => underWay.delete(socket));
+  });
   server.on('checkContinue', answer);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseBroken(error, socket));
   await new Promise<void>((resolve, reject) => {
@@ -112,18 +134,10 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
   const close = async (graceMs: number): Promise<void> => {
     closing = true;
     const gone = new Promise<void>((resolve) => server.close(() => resolve()));
-    const until = performance.now() + graceMs;
-    let over = false;
-    void gone.then(() => {
-      over = true;
-    });
-    // A connection that becomes idle after its last answer would keep the server open until its keep-alive ends.
-    while (!over && performance.now() < until) {
-      server.closeIdleConnections();
-      await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MS))]);
-    }
-    server.closeAllConnections();
+    const late = setTimeout(() => server.closeAllConnections(), graceMs);
+    cutIdle();
     await gone;
+    clearTimeout(late);
   };
 
   return {

@@ -271,4 +271,4 @@ export interface Registry {
   close(): Awaitable<void>;
 }
 
-export type Awaitable<T> = T | Promise<T>;
+type Awaitable<T> = T | Promise<T>;

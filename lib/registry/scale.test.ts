@@ -76,7 +76,7 @@ test('among many rows every way of finding them finds the same ones', async () =
   }
 });
 
-test('a text known to be common is counted anew when rows lose the word, here or in another process', async () => {
+test('what is remembered of a text is asked anew when rows gain or lose the word, here or in another process', async () => {
   const rename = async (by: SqliteRegistry, name: (n: number) => string | null) => {
     const { rows: few } = await registry.list({ sort: 'bytes', reverse: true, limit: 5 });
     for (const [n, row] of few.entries()) await by.patch(row.id, { name: name(n) }, 1, entry());
@@ -86,10 +86,14 @@ test('a text known to be common is counted anew when rows lose the word, here or
   expect(await counted()).toBe(2);
   await rename(registry, (n) => (n === 0 ? 'beacon' : null));
   expect(await counted()).toBe(1);
+  const listed = async () => {
+    const found = await registry.list({ text: 'beacon', sort: 'name', reverse: false, limit: 9 });
+    return found.rows.map((row) => row.name);
+  };
+  expect(await listed()).toEqual(['beacon']);
   await make(registry, 'lit', 'created', { name: 'Beacon' });
+  expect(await listed()).toEqual(['Beacon', 'beacon']);
   expect(await counted()).toBe(2);
-  const found = await registry.list({ text: 'beacon', sort: 'name', reverse: false, limit: 9 });
-  expect(found.rows.map((row) => row.name)).toEqual(['Beacon', 'beacon']);
   await registry.patch('lit', { name: null }, 1, entry());
   await rename(registry, (n) => `beacon ${n}`);
   expect(await counted()).toBe(2);
@@ -148,6 +152,6 @@ test('no page reads an index from its beginning, and only gathered ones are sort
     const gathers = /^SELECT instances\.\w+, instances\.rowid FROM/.test(sql) && !sql.includes('OFFSET');
     if (gathers) continue;
     expect(plan, sql).not.toContain('TEMP B-TREE');
-    if (sql.includes('COLLATE BINARY')) expect(plan, sql).toMatch(/[<>]\(\?,\?\)/);
+    if (/\) [<>]=? \(\?/.test(sql)) expect(plan, sql).toMatch(/[<>]\(\?,\?\)/);
   }
 });

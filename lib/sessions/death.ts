@@ -1,5 +1,5 @@
 /** What happens to the row and the file when a process is gone without having been asked to go. */
-import { messageOf } from '../errors.ts';
+import { isWinterdockError, messageOf } from '../errors.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
@@ -34,6 +34,8 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
       try {
         await engine.readers.settle(file);
       } catch (error) {
+        // Only a damaged file is the sandbox's fault; anything else is tried again with the next request.
+        if (!isWinterdockError(error) || error.code !== 'corrupt') throw error;
         fault = { fault: 'corrupt', reason: messageOf(error) };
       }
     }

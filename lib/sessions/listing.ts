@@ -14,7 +14,7 @@ const listingSchema = z.object({
   volumes: z.array(z.object({ volume: z.enum(VOLUMES), files: z.int(), bytes: z.int() })),
   files: z.array(z.object({ volume: z.enum(VOLUMES), path: z.string(), size: z.int(), mtime: z.int() })),
 });
-export type Listing = z.infer<typeof listingSchema>;
+type Listing = z.infer<typeof listingSchema>;
 
 /** The order of SQLite's text keys: by UTF-8 bytes. */
 function compareBytes(a: string, b: string): number {

@@ -11,7 +11,7 @@ import { ensureTrusted, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
 
 /** Seconds after which a prefetched file that nobody came for goes back to its drawer. */
-export const PREFETCH_SECONDS = 300;
+const PREFETCH_SECONDS = 300;
 
 /** Ids whose file was brought home early, with the epoch second to file it back at. */
 export type Prefetched = Map<string, number>;

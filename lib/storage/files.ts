@@ -30,7 +30,7 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /** Makes the bytes of a file durable. */
-export async function syncFile(path: string): Promise<void> {
+async function syncFile(path: string): Promise<void> {
   await syncFolder(path);
 }
 

@@ -2,11 +2,11 @@
 import { request } from 'node:http';
 
 /** JSON of unknown shape, to be read freely and proved by what a test expects. */
-export interface Loose {
+interface Loose {
   readonly [member: string]: Loose;
 }
 
-export interface Got<T = Loose> {
+interface Got<T = Loose> {
   status: number;
   headers: Record<string, string>;
   bytes: Buffer;
@@ -15,7 +15,7 @@ export interface Got<T = Loose> {
   json: T;
 }
 
-export interface CallOptions {
+interface CallOptions {
   headers?: Record<string, string>;
   /** Bearer key; null sends none. Default: the server's. */
   key?: string | null;

@@ -60,6 +60,21 @@ describe('coming to life', () => {
     }
   }, 120_000);
 
+  test('24. a log is taken up although power was lost before the file’s header said so', async () => {
+    const file = scratchFile();
+    await kill(await holdFile(file, 'live'));
+    const asBefore = readFileSync(file);
+    asBefore.fill(1, 18, 20);
+    writeFileSync(file, asBefore);
+    const reader = openBeside(file);
+    expect(text(reader.get('/committed'))).toBe('committed');
+    reader.close();
+    recoverToRest(file);
+    const rest = openAtRest(file);
+    expect(text(rest.get('/committed'))).toBe('committed');
+    rest.close();
+  });
+
   test('25. opening clears tmp and nothing else; a file at rest keeps its tmp', () => {
     const file = scratchFile();
     const first = liveVfs({ file });

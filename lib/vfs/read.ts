@@ -66,13 +66,18 @@ export interface Readers {
   /**
    * Runs one read in a reader process. The caller holds the lease. Throws `missing_file`, `corrupt`, `validation` (bad SQL),
    * `not_found` for a query's missing table, `rate_limited` when too many wait; a query over its time is ended and throws `validation`.
+   * `conflict` at rest means that a log lies beside the file: settle it first. `storage_unavailable` when the readers stop.
    */
   read<R extends ReadRequest>(target: ReadTarget, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
-  /** Hashes and checks a file at rest, slowly and in the background unless `urgent`. */
+  /**
+   * Hashes and checks a file at rest, slowly and in the background unless `urgent`. `quickCheck` is `ok` or what is wrong. Throws
+   * `missing_file`, `conflict` (not at rest), `storage_unavailable` (broken off).
+   */
   check(path: string, options?: { urgent?: boolean }): Promise<{ sha256: string; quickCheck: string }>;
   /**
-   * Makes a file that a process left behind clean again, in the background process: recovers its WAL, checkpoints, leaves WAL
-   * mode. tmp stays. A clean file is left as it is. Throws `corrupt`, `missing_file`.
+   * Makes a file that a process left behind clean again, in a reader process: recovers its WAL, checkpoints, leaves WAL
+   * mode. tmp stays. A clean file is left as it is. Throws `corrupt`, `missing_file`; `conflict` while anything still holds the
+   * file and `storage_unavailable` when the disk fails or the readers stop: neither says anything about the file.
    */
   settle(path: string): Promise<void>;
   start(): Promise<void>;

@@ -3,13 +3,13 @@ import { Agent, request } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-export interface Answer {
+interface Answer {
   status: number;
   body: Buffer;
 }
 
 /** One HTTP round trip over a kept-alive connection. `url` absolute; a string body is sent as JSON. */
-export function call(method: string, url: string, key: string, body?: string | Buffer): Promise<Answer> {
+function call(method: string, url: string, key: string, body?: string | Buffer): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
       url,

@@ -209,6 +209,22 @@ export function listSuite(driver: Driver): void {
       });
     });
 
+    test('what carries a label is sorted by what it is called, touched and sized now', async () => {
+      const labels = { env: 'prod' };
+      const order = async (sort: ListRequest['sort']) => {
+        const found = await registry.list({ label: { key: 'env', value: 'prod' }, sort, reverse: false, limit: 5 });
+        return found.rows.map((row) => row.id).join('');
+      };
+      for (const [n, id] of ['a', 'b', 'c'].entries())
+        await make(registry, id, 'active', { labels, name: id }, START + n);
+      expect([await order('name'), await order('updated'), await order('created')]).toEqual(['abc', 'cba', 'cba']);
+      await registry.patch('a', { name: 'zebra' }, START, entry());
+      await registry.touch([{ id: 'b', updated: START + 50, bytes: 7 }]);
+      expect([await order('name'), await order('updated'), await order('bytes')]).toEqual(['bca', 'bca', 'bca']);
+      await registry.patch('b', { name: null }, START, entry());
+      expect(await order('name')).toBe('cab');
+    });
+
     test('a label with an odd key or value is found by exactly that', async () => {
       const labels = { 'a.b/c': '1', 'quote"d': "it's", nul: 'a\u0000b' };
       await make(registry, 'a', 'created', { labels });

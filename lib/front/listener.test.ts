@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { caller } from '../testing/call.ts';
+import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
+import { type Listener, listen, type PageHandler } from './listener.ts';
+
+let server: TestServer;
+const listeners: Listener[] = [];
+beforeAll(async () => {
+  server = await startServer({ settings: { WB_LOG: 'silent' } });
+});
+afterEach(() => Promise.all(listeners.splice(0).map((listener) => listener.close(0))));
+afterAll(() => server.stop());
+
+async function serve(pages: PageHandler, options: { headersMs?: number } = {}) {
+  const listener = await listen(server.host, { port: 0, address: '127.0.0.1', pages, ...options });
+  listeners.push(listener);
+  return { listener, call: caller(`http://127.0.0.1:${listener.port}`, TEST_KEY) };
+}
+
+test('pages answer what is not the API’s, under a request id that they are told', async () => {
+  const asked: string[] = [];
+  const { call } = await serve((req: IncomingMessage, res: ServerResponse) => {
+    asked.push(`${req.method} ${req.url}`);
+    res.end(String(req.headers['x-request-id']));
+  });
+  for (const path of ['/', '/sandboxes?state=active', '/apis', '//api/instances']) {
+    const answer = await call('GET', path);
+    expect([path, answer.status, answer.text]).toEqual([path, 200, answer.headers['x-request-id']]);
+  }
+  expect((await call('GET', '/', undefined, { headers: { 'x-request-id': 'mine' } })).text).toBe('mine');
+  for (const path of ['/api/nothing', '/instances', '/healthz', '/api/auth/ok']) await call('GET', path);
+  expect(asked).toEqual(['GET /', 'GET /sandboxes?state=active', 'GET /apis', 'GET //api/instances', 'GET /']);
+});
+
+test('without pages everything else is not found', async () => {
+  const answer = await server.call('GET', '/sandboxes');
+  expect([answer.status, answer.json.code]).toEqual([404, 'not_found']);
+});
+
+test('a page that fails tells nothing', async () => {
+  const { call } = await serve(() => {
+    throw new Error('secret: /home/someone');
+  });
+  const answer = await call('GET', '/');
+  expect([answer.status, answer.json.code]).toEqual([500, 'internal']);
+  expect(answer.text).not.toContain('secret');
+});
+
+test('a listener that closes lets answers under way finish, cuts idle connections and refuses new ones', async () => {
+  let finish: (() => void) | null = null;
+  const { listener, call } = await serve((_req, res) => {
+    finish = () => void res.end('whole');
+  });
+  const idle = connect(listener.port, '127.0.0.1').resume();
+  const cut = once(idle, 'close');
+  await once(idle, 'connect');
+  const under = call('GET', '/slow');
+  await vi.waitFor(() => expect(finish).not.toBeNull());
+  const closed = listener.close(20_000);
+  await expect(call('GET', '/')).rejects.toThrow();
+  (finish as unknown as () => void)();
+  expect((await under).text).toBe('whole');
+  await closed;
+  await cut;
+});
+
+test('a listener that closes cuts what does not finish in time', async () => {
+  const pages = Promise.withResolvers<void>();
+  const { listener, call } = await serve(() => pages.resolve());
+  const hanging = call('GET', '/never');
+  hanging.catch(() => undefined);
+  await pages.promise;
+  await listener.close(50);
+  await expect(hanging).rejects.toThrow();
+});
+
+test('a request that comes too slowly is cut without a 408, which a browser would take for a reason to send it again', async () => {
+  const { listener } = await serve(() => undefined, { headersMs: 100 });
+  const socket = connect(listener.port, '127.0.0.1');
+  let said = '';
+  socket.on('data', (chunk) => {
+    said += chunk;
+  });
+  socket.on('error', () => undefined);
+  socket.write('POST /api/instances/x/exec HTTP/1.1\r\nhost: x\r\n');
+  await once(socket, 'close');
+  expect(said).toBe('');
+});
