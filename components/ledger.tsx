@@ -37,7 +37,11 @@ function What({ event, showInstance }: { event: Event; showInstance: boolean }) 
         event.instance !== null && 'it'
       )}
       {source !== null && event.to === 'active' && <span className="text-ink-2"> {source}</span>}
-      {event.reason !== null && <span className="text-ink-2"> · “{event.reason}”</span>}
+      {event.reason !== null && (
+        <span className="text-ink-2">
+          {event.type.startsWith('fault.') ? `: ${event.reason}` : ` · “${event.reason}”`}
+        </span>
+      )}
       {event.error !== null && <span className="block text-small text-fault-ink">{event.error}</span>}
     </>
   );

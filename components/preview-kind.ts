@@ -9,7 +9,7 @@ export type PreviewKind =
 
 /** Images that a browser only shows and never runs; the API sends the same ones with their own type. */
 const IMAGES = /\.(png|jpe?g|gif|webp|avif)$/i;
-const HEX_BYTES = 1024;
+const HEX_BYTES = 512;
 const HEX_ROW = 16;
 
 /** The bytes as UTF-8 text, or null when they are not. `complete` is false when the file goes on: its last sign may be cut. */

@@ -36,25 +36,28 @@ function Body({ preview, address, name }: { preview: PreviewKind; address: strin
 
 /** `shown` of `size` bytes are in the preview; `address` is where the file is downloaded from. */
 export function Preview({
-  path,
+  title,
+  name,
   size,
   mtime,
   shown,
   preview,
   address,
 }: {
-  path: string;
+  /** The file's way from the top of the sandbox. */
+  title: string;
+  name: string;
   size: number;
   mtime: number;
   shown: number;
   preview: PreviewKind;
   address: string;
 }) {
-  const name = path.slice(path.lastIndexOf('/') + 1);
+  const seen = preview.kind === 'hex' ? Math.min(shown, preview.rows.length * 16) : shown;
   return (
     <figure className="min-w-0 rounded border border-rule-2 bg-sheet">
       <figcaption className="flex flex-wrap items-center justify-between gap-x-6 gap-y-1 border-b border-rule px-4 py-2">
-        <code className="min-w-0 text-[0.8125rem] font-[560] [overflow-wrap:anywhere]">{path}</code>
+        <code className="min-w-0 text-[0.8125rem] font-[560] [overflow-wrap:anywhere]">{title}</code>
         <span className="flex items-center gap-4 text-small text-ink-3">
           <time dateTime={new Date(mtime * 1000).toISOString()} title={exactMoment(mtime)}>
             {sizeInWords(size)}
@@ -65,10 +68,9 @@ export function Preview({
         </span>
       </figcaption>
       <Body preview={preview} address={address} name={name} />
-      {preview.kind !== 'image' && shown < size && (
+      {preview.kind !== 'image' && seen < size && (
         <p className="border-t border-rule px-4 py-2 text-small text-ink-3">
-          The first {sizeInWords(preview.kind === 'hex' ? Math.min(shown, 1024) : shown)} of {sizeInWords(size)}.
-          Download it to see the rest.
+          The first {sizeInWords(seen)} of {sizeInWords(size)}. Download it to see the rest.
         </p>
       )}
     </figure>

@@ -29,7 +29,7 @@ interface Shot {
 const HEIGHTS: Readonly<Record<number, number>> = { 390: 844, 1280: 860, 1920: 1080 };
 
 async function runTwo(page: Page): Promise<void> {
-  for (const command of ['cat README.md', "js -c 'console.log(6 * 7)'", 'ls /memory; wc -l nowhere.txt']) {
+  for (const command of ['cat README.md', "js -e 'console.log(6 * 7)'", 'ls /memory; wc -l nowhere.txt']) {
     await page.getByLabel(/^Command/).fill(command);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('log').locator('li').last().getByText(/exit/).waitFor();

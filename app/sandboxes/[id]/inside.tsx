@@ -260,7 +260,8 @@ export async function Inside({ instance, search, rendered }: { instance: Instanc
             <Outcome outcome={{ ok: false, says: opened.says, hint: opened.hint }} />
           ) : (
             <Preview
-              path={path}
+              title={`/${volume}${path}`}
+              name={path.slice(path.lastIndexOf('/') + 1)}
               size={opened.stat.size}
               mtime={opened.stat.mtime}
               shown={opened.shown}
