@@ -21,12 +21,18 @@ const DUE_SHOWN = 8;
 const FAULTY_SHOWN = 5;
 const LINES_SHOWN = 15;
 
+function figures(count: number): string {
+  return count.toLocaleString('en');
+}
+
 /** The headline: what is awake, asleep and filed away, in words. */
 function standing(states: Readonly<Record<State, number>>): string {
   const asleep = states.suspended + states.frozen;
   if (states.created + states.active + asleep + states.archived === 0) return 'The dock is empty.';
-  const awake = numberInWords(states.active);
-  const words = [`${awake} awake`, `${numberInWords(asleep)} asleep`, `${numberInWords(states.archived)} filed away`];
+  const counts = [states.active, asleep, states.archived];
+  // Words and figures do not mix in one sentence.
+  const said = counts.map(counts.every((count) => numberInWords(count) !== null) ? numberInWords : figures);
+  const words = [`${said[0]} awake`, `${said[1]} asleep`, `${said[2]} filed away`];
   const sentence = words.join(', ');
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }

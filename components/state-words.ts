@@ -96,7 +96,7 @@ const NUMBERS = [
   'twelve',
 ];
 
-/** Small numbers in words, others in figures. */
-export function numberInWords(count: number): string {
-  return NUMBERS[count] ?? count.toLocaleString('en');
+/** Small numbers in words, null for larger ones. */
+export function numberInWords(count: number): string | null {
+  return NUMBERS[count] ?? null;
 }

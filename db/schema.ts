@@ -117,11 +117,11 @@ export const countsByLabel = sqliteTable(
   (table) => [primaryKey({ columns: [table.key, table.value] })],
 );
 
-/** The ledger: append-only, which triggers hold. */
+/** The ledger: append-only, which triggers hold; so no number is ever used again. */
 export const events = sqliteTable(
   'events',
   {
-    seq: integer('seq').primaryKey({ autoIncrement: true }),
+    seq: integer('seq').primaryKey(),
     timeMs: integer('time_ms').notNull(),
     instance: text('instance'),
     tenant: text('tenant'),

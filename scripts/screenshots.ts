@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Browser, chromium, type Page } from 'playwright';
-import { HARBOUR, harm, moor } from '../e2e/seed.ts';
+import { type Berth, HARBOUR, harm, moor } from '../e2e/seed.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { ensureBrowser } from './browser.ts';
@@ -60,6 +60,37 @@ const ALL_SHOTS: readonly Shot[] = [
   { name: 'not-found', path: '/sandboxes/never-was' },
 ];
 
+const DAY = 24;
+
+/** A fleet of like workers, as there would be: so many, walked through the same verbs as long ago. */
+function fleet(from: number, count: number, verbs: Berth['verbs'], hoursAgo: number): Berth[] {
+  return Array.from({ length: count }, (_, index) => {
+    const number = String(from + index).padStart(2, '0');
+    const wish = {
+      id: `batch-worker-${number}`,
+      tenant: 'northwind',
+      name: `Batch worker ${number}`,
+      labels: { batch: 'b7' },
+    };
+    return { wish, verbs, hoursAgo };
+  });
+}
+
+const SCENE: readonly Berth[] = [
+  ...fleet(1, 7, ['resume', 'archive'], 41 * DAY),
+  ...fleet(8, 11, ['resume', 'suspend', 'freeze'], 3 * DAY + 2),
+  ...fleet(19, 6, ['resume', 'suspend'], 7),
+  ...fleet(25, 2, ['resume'], 0),
+  ...HARBOUR,
+];
+
+/** What has just happened when the picture is taken. */
+async function bustle({ call }: ServerProcess): Promise<void> {
+  await call('POST', '/api/instances/price-watch/exec', { command: 'ls' });
+  await call('POST', '/api/instances/price-watch/suspend', {});
+  await call('POST', '/api/instances/batch-worker-03/revive', { reason: 'the March figures are asked for again' });
+}
+
 /** A server on `folder` whose clock is `hours` behind. */
 function serverOf(folder: string, hours: number, args: string[]): Promise<ServerProcess> {
   const behind = `const now = Date.now; Date.now = () => now() - ${Math.round(hours * 3_600_000)};`;
@@ -68,12 +99,10 @@ function serverOf(folder: string, hours: number, args: string[]): Promise<Server
 }
 
 async function fillThePast(folder: string): Promise<void> {
-  const times = [...new Set(HARBOUR.map(({ hoursAgo }) => hoursAgo))]
-    .filter((hours) => hours > 0)
-    .sort((a, b) => b - a);
+  const times = [...new Set(SCENE.map(({ hoursAgo }) => hoursAgo))].filter((hours) => hours > 0).sort((a, b) => b - a);
   for (const hours of times) {
     const server = await serverOf(folder, hours, ['--api-only']);
-    for (const berth of HARBOUR.filter(({ hoursAgo }) => hoursAgo === hours)) await moor(server.call, berth);
+    for (const berth of SCENE.filter(({ hoursAgo }) => hoursAgo === hours)) await moor(server.call, berth);
     await server.end('SIGTERM');
   }
 }
@@ -101,7 +130,7 @@ async function picture(
     await page.getByText('live', { exact: true }).waitFor();
     await act?.(page);
     await page.evaluate(() => document.fonts.ready);
-    await page.screenshot({ path: join(flags.out, `${name}-${width}-${theme}.png`), fullPage: whole });
+    await page.screenshot({ path: join(flags.out, `${name}-${theme}-${width}.png`), fullPage: whole });
   }
   await context.close();
 }
@@ -112,8 +141,9 @@ const folder = mkdtempSync(join(tmpdir(), 'winterdock-pictures-'));
 try {
   await fillThePast(folder);
   const server = await serverOf(folder, 0, []);
-  for (const berth of HARBOUR.filter(({ hoursAgo }) => hoursAgo === 0)) await moor(server.call, berth);
+  for (const berth of SCENE.filter(({ hoursAgo }) => hoursAgo === 0)) await moor(server.call, berth);
   await harm(server.call, folder);
+  await bustle(server);
   const browser = await chromium.launch({
     executablePath: ensureBrowser(),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],

@@ -23,7 +23,7 @@ CREATE TABLE `counts_by_tenant` (
 );
 --> statement-breakpoint
 CREATE TABLE `events` (
-	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
 	`time_ms` integer NOT NULL,
 	`instance` text,
 	`tenant` text,

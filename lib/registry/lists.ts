@@ -13,8 +13,10 @@ import { hitSource, type Match, matchOf, TextIndex } from './text-index.ts';
 
 /** So few rows are gathered and sorted without a second thought. */
 const FEW = 1000;
-/** Matches of a text up to which they are gathered at once. */
+/** Matches of a word up to which they are gathered at once. */
 const PROBE = 500;
+/** Words of a text, longest first, that are tried for being rare. */
+const PROBED_WORDS = 4;
 /** Index entries looked at per row of the page while matches of a text may be frequent. */
 const PATIENCE = 20;
 
@@ -62,12 +64,12 @@ export class Lists {
     if (kept !== null) return Math.min(kept, cap + 1);
     const conditions = conditionsOf(wanted);
     let source = sourcesFor(this.#database, wanted, 'updated').narrow;
-    if (wanted.words.length > 0 && !wanted.deleted) {
+    if (wanted.words.length > 0 && !wanted.deleted && source.size > PROBE) {
       const match = matchOf(wanted.words);
-      if (match.short === match.full && conditions.every(({ aspect }) => aspect === 'deleted' || aspect === 'words')) {
-        return this.#text.count(match.full, cap);
-      }
-      const hits = source.size > FEW ? this.#matching(match, Math.max(FEW, cap)) : null;
+      const rare = wanted.words.length > 1 ? this.#rare(wanted.words) : null;
+      const onlyWords = conditions.every(({ aspect }) => aspect === 'deleted' || aspect === 'words');
+      if (rare === null && onlyWords && match.short === match.full) return this.#text.count(match.full, cap);
+      const hits = rare ?? this.#matching(match, Math.max(FEW, cap));
       if (hits !== null) source = hitSource(hits, source.key);
     }
     const { from, where, params } = rowsOf(source, conditions);
@@ -105,17 +107,31 @@ export class Lists {
     // Gathering costs a row per match, walking a row per entry passed over: here the two meet.
     const few = Math.max(FEW, Math.ceil(Math.sqrt(ask.limit * ordered.size)));
     const walked = narrow.ordered ? narrow : ordered;
-    if (narrow.size <= few) return narrow.ordered ? this.#walk(narrow, ask) : this.#gather(narrow, ask);
-    if (wanted.words.length === 0 || wanted.deleted) return this.#walk(walked, ask);
+    const words = wanted.deleted ? [] : wanted.words;
+    if (narrow.size <= (words.length === 0 ? few : PROBE)) {
+      return narrow.ordered ? this.#walk(narrow, ask) : this.#gather(narrow, ask);
+    }
+    if (words.length === 0) return this.#walk(walked, ask);
 
-    const match = matchOf(wanted.words);
     const key = sortKey(ask.sort);
-    const rare = this.#text.hits(match.short, PROBE);
+    const rare = this.#rare(words);
     if (rare !== null) return this.#gather(hitSource(rare, key), ask);
-    const nearby = this.#walkNearby(walked, ask, this.#text.density(match.short));
+    const nearby = this.#walkNearby(walked, ask, this.#text.density(words));
     if (nearby !== null) return nearby;
-    const hits = this.#matching(match, few);
+    const hits = this.#matching(matchOf(words), few);
     return hits === null ? this.#walk(walked, ask) : this.#gather(hitSource(hits, key), ask);
+  }
+
+  /**
+   * The rows of a word that few have, or null when many have each: the other words are then checked row by row, which is
+   * cheaper than letting the index pass over everything that a common one matches.
+   */
+  #rare(words: string[]): number[] | null {
+    for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, PROBED_WORDS)) {
+      const hits = this.#text.hits(matchOf([word]).short, PROBE);
+      if (hits !== null) return hits;
+    }
+    return null;
   }
 
   /** Rows that match and perhaps a few more, or null when there are more than `cap`. */
@@ -153,7 +169,7 @@ export class Lists {
 
   /** A walk that gives up (null) when a stretch of the index has too few matches for the page. */
   #walkNearby(source: Source, ask: Ask, density: number): Found[] | null {
-    const stretch = Math.min(PATIENCE, Math.ceil(2 / density)) * ask.limit;
+    const stretch = Math.min(PATIENCE, Math.ceil(1.5 / density)) * ask.limit;
     const limits = between(source, ask, null);
     const where = [...source.where, ...limits.where].join(' AND ');
     const sql = `SELECT ${source.key}, ${source.row} FROM ${source.index} WHERE ${where} ${orderBy(source, ask)} LIMIT 1 OFFSET ?`;

@@ -49,6 +49,8 @@ const FILTERS: readonly ListFilter[] = [
   { text: middlingWord },
   { text: `${middlingWord} ${commonWord}`, tenant },
   { text: `${middlingWord} green team`, state, notState: 'active' },
+  { text: `${rareWord} ${middlingWord} pro` },
+  { text: `run ${LONG}0 sb`, notState: 'created' },
   { text: LONG },
   { text: LONG.slice(0, 14), state },
   { text: 'run 1' },

@@ -74,9 +74,9 @@ export class TextIndex {
     return complete ? rows : null;
   }
 
-  /** The share of rows that match, as far as known; 1 when nothing is. */
-  density(match: string): number {
-    return this.#recall(match)?.density ?? 1;
+  /** The share of rows that have all the words, as far as known and if they are independent; 1 when nothing is. */
+  density(words: string[]): number {
+    return words.reduce((share, word) => share * (this.#recall(matchOf([word]).short)?.density ?? 1), 1);
   }
 
   /** To be called when rows have gained words. */

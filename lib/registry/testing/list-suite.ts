@@ -6,7 +6,7 @@ import { type InstanceRow, LIST_SORTS, type ListFilter, type ListRequest, type R
 import { type Driver, entry, everyRow, HOSTILE, hop, instance, intent, make, START } from './make.ts';
 
 /** Numbers below `n` that look random and are the same in every run. */
-export function dice(seed: number): (n: number) => number {
+function dice(seed: number): (n: number) => number {
   let state = seed;
   return (n) => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -62,7 +62,7 @@ export async function pages(
   return rows;
 }
 
-export const FILTERS: readonly ListFilter[] = [
+const FILTERS: readonly ListFilter[] = [
   {},
   { tenant: 'acme' },
   { state: 'frozen' },
