@@ -120,7 +120,7 @@ export type Problem = z.infer<typeof problemSchema>;
 
 /** `limit` of every paged list: 1 to 500, default 100. In queries it arrives as a string. */
 const limitSchema = z.coerce.number().int().min(1).max(500).default(100);
-const cursorSchema = z.string().max(500).optional();
+const cursorSchema = z.string().max(1200).optional();
 
 const SORTS = ['updated', '-updated', 'created', '-created', 'name', '-name', 'bytes', '-bytes'] as const;
 

@@ -1,87 +1,70 @@
-/** `eval`: one piece of JavaScript or Python, with its value, its output and the sandbox's files. */
-import { normalisePath } from '../vfs/paths.ts';
+/** `eval`: one piece of JavaScript or Python, with its value, what it said and the files it may reach. */
+import { runQuery } from '../vfs/query.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { asVolume, DEFAULT_VOLUME } from '../vfs/volumes.ts';
-import type { EvalOutcome } from './instance.ts';
 import { type HostFunction, runJavaScript } from './javascript.ts';
-import { Output } from './output.ts';
-import type { profileOf } from './policies.ts';
-import type { EvalCall } from './protocol.ts';
-import { HOME, type Shell } from './shell.ts';
+import type { PolicyProfile } from './policies.ts';
+import type { EvalCall, EvalResult } from './protocol.ts';
+import { pythonSource } from './python.ts';
+import type { Run } from './run.ts';
+import type { Shell } from './shell.ts';
 
-/** Guest values may take half of the profile; the rest is the process's own. */
-const SHARE_OF_MEMORY = 0.5;
-/** Files that one `list` of a guest returns at most. */
+/** Files that one `vfs.list` names at most. */
 const LIST_LIMIT = 10_000;
 
-export interface Evaluation {
+export interface EvalContext {
   vfs: Vfs;
   shell: Shell;
-  profile: ReturnType<typeof profileOf>;
-  signal: AbortSignal;
+  profile: PolicyProfile;
 }
 
-/** Runs the code. The caller has opened a group of the VFS and commits it before it answers. */
-export async function evaluate(call: EvalCall, evaluation: Evaluation): Promise<Omit<EvalOutcome, 'tookMs'>> {
-  return call.language === 'js' ? evaluateJavaScript(call, evaluation) : evaluatePython(call, evaluation);
+type Evaluated = Omit<EvalResult, 'tookMs' | 'rest'>;
+
+/** Runs the code within `run`, which it stops at. What it says goes to the run. */
+export function evaluate(call: EvalCall, run: Run, context: EvalContext): Promise<Evaluated> {
+  return call.language === 'js' ? evaluateJavaScript(call, run, context) : evaluatePython(call, run, context);
 }
 
-/** The `vfs` object of guests; the volume is optional and `workspace` by default. */
-function vfsFor(vfs: Vfs): Record<string, HostFunction> {
-  const volumeOf = (name: unknown) => asVolume(name === undefined || name === null ? DEFAULT_VOLUME : String(name));
-  return {
-    get: (path, volume) => {
-      const content = vfs.get(normalisePath(String(path)), volumeOf(volume));
-      if (content === null) return null;
-      const text = Buffer.from(content).toString('utf8');
-      return Buffer.from(text, 'utf8').equals(content) ? text : content;
-    },
-    put: (path, content, volume) => {
-      const bytes = content instanceof Uint8Array ? content : Buffer.from(String(content));
-      vfs.put(normalisePath(String(path)), bytes, volumeOf(volume));
-    },
-    list: (prefix, volume) =>
-      vfs
-        .list(volumeOf(volume), { limit: LIST_LIMIT, ...(typeof prefix === 'string' ? { prefix } : {}) })
-        .files.map(({ path }) => path),
-    delete: (path, volume) => vfs.delete(normalisePath(String(path)), volumeOf(volume)),
-  };
-}
-
-async function evaluateJavaScript(call: EvalCall, { vfs, profile }: Evaluation): Promise<Omit<EvalOutcome, 'tookMs'>> {
-  const output = new Output();
-  const result = await runJavaScript(call.code, {
-    limits: { memoryBytes: profile.memoryBytes * SHARE_OF_MEMORY, deadline: performance.now() + call.timeoutMs },
+async function evaluateJavaScript(call: EvalCall, run: Run, { vfs, profile }: EvalContext): Promise<Evaluated> {
+  const result = await runJavaScript({
+    code: call.code,
     file: 'eval.js',
-    print: (stream, text) => {
-      if (!output.add(stream, Buffer.from(text))) throw new Error('output limit exceeded');
-    },
-    ...(profile.capabilities.includes('vfs') ? { globals: { vfs: vfsFor(vfs) } } : {}),
+    memoryBytes: profile.memoryBytes,
+    deadline: run.deadline,
+    print: ({ stream, text }) => run.add(stream, Buffer.from(text)),
+    ...(profile.capabilities.includes('vfs') && { vfs: vfsFunctions(vfs) }),
   });
-  const said = { stdout: output.text('stdout'), stderr: output.text('stderr') };
-  if (result.ok) return { ok: true, ...(result.defined ? { value: result.value } : {}), ...said, timedOut: false };
-  return { ok: false, ...said, error: result.error, timedOut: result.timedOut };
+  if (!result.ok) return result;
+  return { ok: true, timedOut: false, ...(result.json !== undefined && { json: result.json }) };
 }
 
-async function evaluatePython(call: EvalCall, { shell, signal }: Evaluation): Promise<Omit<EvalOutcome, 'tookMs'>> {
-  const outcome = await shell.run(
-    {
-      kind: 'exec',
-      command: 'python3 -c "$WINTERDOCK_CODE"',
-      cwd: HOME,
-      env: { WINTERDOCK_CODE: call.code },
-      timeoutMs: call.timeoutMs,
-      streaming: false,
-    },
-    new Output(),
-    signal,
-  );
-  const ok = outcome.exitCode === 0;
+async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext): Promise<Evaluated> {
+  const args = ['-c', pythonSource(call.code, 'eval.py', 'eval.py')];
+  const { exitCode, timedOut } = await shell.exec({ command: 'python3', args }, run);
+  if (exitCode === 0) return { ok: true, timedOut };
+  const said = run.output.lastError.trimEnd().split('\n').at(-1);
+  return { ok: false, timedOut, error: said || `exit code ${exitCode}` };
+}
+
+/** What the guest's `vfs` object calls; the volume is optional. */
+function vfsFunctions(vfs: Vfs): Record<string, HostFunction> {
+  const volume = (name: unknown) => asVolume(name === undefined ? DEFAULT_VOLUME : String(name));
+  const bytes = (content: unknown) => (content instanceof Uint8Array ? content : Buffer.from(String(content)));
   return {
-    ok,
-    stdout: outcome.stdout,
-    stderr: outcome.stderr,
-    ...(ok ? {} : { error: outcome.stderr.trim().split('\n').at(-1) || `exit code ${outcome.exitCode}` }),
-    timedOut: outcome.timedOut,
+    get: (path, name) => {
+      const content = vfs.get(String(path), volume(name));
+      return content === null ? undefined : Buffer.from(content).toString();
+    },
+    getBytes: (path, name) => vfs.get(String(path), volume(name)) ?? undefined,
+    put: (path, content, name) => void vfs.put(String(path), bytes(content), volume(name)),
+    list: (prefix, name) => {
+      const { files } = vfs.list(volume(name), {
+        limit: LIST_LIMIT,
+        ...(prefix !== undefined && { prefix: String(prefix) }),
+      });
+      return files.map(({ path }) => path);
+    },
+    delete: (path, name) => vfs.delete(String(path), volume(name)),
+    query: (sql, params) => runQuery(vfs.db, String(sql), params === undefined ? [] : JSON.parse(String(params))),
   };
 }

@@ -1,216 +1,212 @@
 /**
- * JavaScript for guests: QuickJS compiled to WebAssembly, a fresh runtime for every run, with a clock and a memory limit and without any
- * access to the host. What it may reach is passed in. Loaded on first use.
+ * JavaScript for guests: QuickJS compiled to WebAssembly, a fresh runtime for every run, with a clock and a memory limit and no way to the
+ * host but the functions that are passed in. Knows nothing of the VFS or the shell.
  */
-import type { QuickJSContext, QuickJSHandle, QuickJSWASMModule } from 'quickjs-emscripten';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+  type QuickJSWASMModule,
+  RELEASE_SYNC,
+} from 'quickjs-emscripten';
+import type { OutputChunk } from './instance.ts';
+import { PRELUDE } from './javascript-prelude.ts';
+import { monotonicMs } from './monotonic.ts';
+import { MAX_STREAM_BYTES } from './output.ts';
 
 /** Bytes of stack of a run; deeper recursion is an error inside the guest. */
 const STACK_BYTES = 512 * 1024;
+const WASM_PAGE_BYTES = 65_536;
+/** What an instance begins with. */
+const INITIAL_BYTES = 16 * 1024 * 1024;
+/** WebAssembly memory never shrinks: an instance whose memory grew past this is not used again. */
+const KEPT_MEMORY_BYTES = 24 * 1024 * 1024;
+/** The value of an evaluation, as JSON, has at most as many characters as a stream has bytes. */
+const MAX_VALUE_CHARACTERS = MAX_STREAM_BYTES;
+const MAX_ERROR_CHARACTERS = 64 * 1024;
+const WASM_FILE = '@jitl/quickjs-wasmfile-release-sync/wasm';
 
-export interface JavaScriptLimits {
-  /** Bytes that the guest's values may take. */
-  memoryBytes: number;
-  /** Deadline in milliseconds of `performance.now()`. */
-  deadline: number;
-}
+/** Strings, bytes and JSON values in and out; what it throws is an error inside the guest. */
+export type HostFunction = (...args: (string | Uint8Array | undefined)[]) => unknown;
 
-/** A host function for guests: strings, bytes and numbers in and out. */
-export type HostFunction = (...args: unknown[]) => unknown;
-
-export interface JavaScriptOptions {
-  limits: JavaScriptLimits;
+export interface JavaScriptRun {
+  code: string;
   /** Name that errors and stacks show. */
   file: string;
-  /** Called with each line of `console.log` and friends. */
-  print: (stream: 'stdout' | 'stderr', text: string) => void;
-  /** Global objects made of host functions, by name. */
-  globals?: Record<string, Record<string, HostFunction>>;
+  /** Bytes that the guest's values may take. */
+  memoryBytes: number;
+  /** When it is interrupted, in milliseconds of `monotonicMs`. */
+  deadline: number;
+  /** Called with every line of `console.log` and the like. */
+  print: (chunk: OutputChunk) => void;
+  /** What the guest's `vfs` object calls; without it there is none. */
+  vfs?: Record<string, HostFunction>;
   /** Global values, as JSON has them. */
   values?: Record<string, unknown>;
 }
 
 export type JavaScriptResult =
-  | { ok: true; value: unknown; defined: boolean }
-  | { ok: false; error: string; timedOut: boolean };
+  /** `json` is the last expression, undefined when JSON has no word for it. */
+  { ok: true; json: string | undefined } | { ok: false; error: string; timedOut: boolean };
 
-let loading: Promise<QuickJSWASMModule> | null = null;
+let compiled: WebAssembly.Module | null = null;
+let instance: Promise<QuickJSWASMModule> | null = null;
 
-async function load(): Promise<QuickJSWASMModule> {
-  loading ??= import('quickjs-emscripten').then(({ getQuickJS }) => getQuickJS());
-  return loading;
+/**
+ * Compiles QuickJS, so that the first run need not. On this thread: compiling in the background locks up about one process in a hundred
+ * when V8 has a single background thread.
+ */
+export function warmJavaScript(): void {
+  const require = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
+  compiled ??= new WebAssembly.Module(readFileSync(require.resolve(WASM_FILE)));
 }
 
-const PRELUDE = `(() => {
-  const show = (value, depth = 0) => {
-    if (typeof value === 'string') return depth === 0 ? value : JSON.stringify(value);
-    if (typeof value === 'bigint') return value + 'n';
-    if (typeof value === 'function') return '[Function ' + (value.name || 'anonymous') + ']';
-    if (value instanceof Error) return value.stack ? value + '\\n' + value.stack.trimEnd() : String(value);
-    if (typeof value !== 'object' || value === null) return String(value);
-    try { return JSON.stringify(value, (_, inner) => typeof inner === 'bigint' ? inner + 'n' : inner) ?? String(value); } catch { return String(value); }
-  };
-  const print = globalThis.__print;
-  delete globalThis.__print;
-  const to = (stream) => (...args) => print(stream, args.map((arg) => show(arg)).join(' ') + '\\n');
-  globalThis.console = { log: to('stdout'), info: to('stdout'), debug: to('stdout'), warn: to('stderr'), error: to('stderr') };
-})()`;
+/**
+ * An instance whose memory cannot grow past the guest's. QuickJS's own limit counts its allocations and not their bytes when it is compiled
+ * to WebAssembly, so the memory itself is what is limited.
+ */
+function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
+  warmJavaScript();
+  const wasmModule = compiled;
+  if (wasmModule === null) throw new Error('QuickJS was not compiled.');
+  const maximum = Math.ceil((INITIAL_BYTES + memoryBytes) / WASM_PAGE_BYTES);
+  const wasmMemory = () =>
+    Promise.resolve(new WebAssembly.Memory({ initial: INITIAL_BYTES / WASM_PAGE_BYTES, maximum }));
+  instance ??= newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmModule, wasmMemory }));
+  return instance;
+}
 
-/** Runs code as a script and waits for its promises. The last expression is the value, as JSON has it. */
-export async function runJavaScript(code: string, options: JavaScriptOptions): Promise<JavaScriptResult> {
-  const quickjs = await load();
-  const { limits } = options;
-  const runtime = quickjs.newRuntime();
-  runtime.setMemoryLimit(limits.memoryBytes);
+/** Runs code and the jobs that it leaves, until its last expression, when that is a promise, is settled. */
+export async function runJavaScript(run: JavaScriptRun): Promise<JavaScriptResult> {
+  const module = await quickJs(run.memoryBytes);
+  const runtime = module.newRuntime();
   runtime.setMaxStackSize(STACK_BYTES);
-  runtime.setInterruptHandler(() => performance.now() > limits.deadline);
-  const context = runtime.newContext();
+  runtime.setInterruptHandler(() => monotonicMs() > run.deadline);
+  let sound = false;
   try {
-    equip(context, options);
-    const evaluated = context.evalCode(code, options.file, { type: 'global' });
-    if (evaluated.error) return failureOf(context, evaluated.error, limits);
-    return settle(context, evaluated.value, limits);
-  } catch (error) {
-    return {
-      ok: false,
-      error: error instanceof Error ? error.message : String(error),
-      timedOut: performance.now() > limits.deadline,
-    };
-  } finally {
-    dispose(context, runtime);
-  }
-}
-
-function dispose(context: QuickJSContext, runtime: { dispose(): void }): void {
-  try {
+    const context = runtime.newContext();
+    const result = evaluate(context, runtime, run);
     context.dispose();
     runtime.dispose();
-  } catch {
-    // A run that was cut off may hold values that QuickJS asserts on; the module is then loaded afresh for the next run.
-    loading = null;
-  }
-}
-
-function equip(context: QuickJSContext, { print, globals = {}, values = {} }: JavaScriptOptions): void {
-  const define = (target: QuickJSHandle, name: string, work: HostFunction) => {
-    context
-      .newFunction(name, (...args) => {
-        const given = args.map((arg) => bytesOf(context, arg) ?? context.dump(arg));
-        try {
-          return toGuest(context, work(...given));
-        } catch (error) {
-          throw context.newError(error instanceof Error ? error.message : String(error));
-        }
-      })
-      .consume((handle) => context.setProp(target, name, handle));
-  };
-  define(context.global, '__print', (stream, text) => print(stream === 'stderr' ? 'stderr' : 'stdout', String(text)));
-  context.unwrapResult(context.evalCode(PRELUDE, 'prelude.js')).dispose();
-  for (const [name, functions] of Object.entries(globals)) {
-    context.newObject().consume((object) => {
-      for (const [key, work] of Object.entries(functions)) define(object, key, work);
-      context.setProp(context.global, name, object);
-    });
-  }
-  for (const [name, value] of Object.entries(values)) {
-    toGuest(context, value).consume((handle) => context.setProp(context.global, name, handle));
-  }
-}
-
-/** The bytes of a guest's Uint8Array or ArrayBuffer, or undefined for anything else. */
-function bytesOf(context: QuickJSContext, handle: QuickJSHandle): Uint8Array | undefined {
-  if (context.typeof(handle) !== 'object') return undefined;
-  const buffer = context.getProp(handle, 'buffer');
-  try {
-    const view = context.typeof(buffer) === 'object';
-    const length = context.getProp(handle, 'byteLength').consume((value) => context.dump(value));
-    if (typeof length !== 'number') return undefined;
-    const offset = view ? Number(context.getProp(handle, 'byteOffset').consume((value) => context.dump(value))) : 0;
-    const content = context.getArrayBuffer(view ? buffer : handle);
-    try {
-      return Uint8Array.from(content.value.subarray(offset, offset + length));
-    } finally {
-      content.dispose();
-    }
-  } catch {
-    // It only looked like bytes.
-    return undefined;
+    sound = true;
+    return result;
+  } catch (error) {
+    // Not the guest's error but QuickJS's own, as when it has no memory left to report one in.
+    const timedOut = monotonicMs() > run.deadline;
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ok: false, error: timedOut ? 'InternalError: interrupted' : `InternalError: ${reason}`, timedOut };
   } finally {
-    buffer.dispose();
+    if (!sound || module.getWasmMemory().buffer.byteLength > KEPT_MEMORY_BYTES) instance = null;
   }
 }
 
-function toGuest(context: QuickJSContext, value: unknown): QuickJSHandle {
-  if (value === undefined) return context.undefined.dup();
-  if (value instanceof Uint8Array) {
-    const content = Uint8Array.from(value);
-    return context.newArrayBuffer(content.buffer).consume((buffer) =>
-      context.getProp(context.global, 'Uint8Array').consume((constructor) => {
-        context.setProp(context.global, '__bytes', buffer);
-        constructor.dispose();
-        return context.unwrapResult(
-          context.evalCode(
-            '(() => { const bytes = new Uint8Array(__bytes); delete globalThis.__bytes; return bytes; })()',
-          ),
-        );
-      }),
+function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScriptRun): JavaScriptResult {
+  const toJson = equip(context, run);
+  try {
+    const evaluated = context.evalCode(run.code, run.file, {
+      type: 'global',
+      backtraceBarrier: true,
+    });
+    if (evaluated.error) return failed(context, evaluated.error, run);
+    const settled = settle(context, runtime, evaluated.value, run);
+    if ('ok' in settled) return settled;
+    const json = context.callFunction(toJson, context.undefined, settled.value);
+    settled.value.dispose();
+    if (json.error) return failed(context, json.error, run);
+    const text = json.value.consume((handle) =>
+      context.typeof(handle) === 'string' ? context.getString(handle) : undefined,
     );
+    if (text !== undefined && text.length > MAX_VALUE_CHARACTERS) {
+      return {
+        ok: false,
+        error: `RangeError: the value has more than ${MAX_VALUE_CHARACTERS} characters of JSON`,
+        timedOut: false,
+      };
+    }
+    return { ok: true, json: text };
+  } finally {
+    toJson.dispose();
   }
-  if (typeof value === 'string') return context.newString(value);
-  const text = JSON.stringify(value) ?? 'null';
-  return context
-    .newString(text)
-    .consume((json) =>
-      context
-        .getProp(context.global, 'JSON')
-        .consume((namespace) =>
-          context
-            .getProp(namespace, 'parse')
-            .consume((parse) => context.unwrapResult(context.callFunction(parse, namespace, json))),
-        ),
-    );
+}
+
+/** Gives the guest its globals. Returns the function that makes JSON of its values, taken before the guest can change anything. */
+function equip(context: QuickJSContext, { print, vfs, values = {} }: JavaScriptRun): QuickJSHandle {
+  const say: HostFunction = (stream, text) =>
+    print({ stream: stream === 'stderr' ? 'stderr' : 'stdout', text: String(text) });
+  const host = context.newObject();
+  for (const [name, work] of Object.entries({ ...vfs, say })) {
+    hostFunction(context, name, work).consume((handle) => context.setProp(host, name, handle));
+  }
+  context.newString(JSON.stringify(values)).consume((handle) => context.setProp(host, 'values', handle));
+  const prelude = context.unwrapResult(context.evalCode(PRELUDE, 'prelude'));
+  const names = context.newString(Object.keys(vfs ?? {}).join(' '));
+  try {
+    return context.unwrapResult(context.callFunction(prelude, context.undefined, host, names));
+  } finally {
+    for (const handle of [prelude, host, names]) handle.dispose();
+  }
+}
+
+function hostFunction(context: QuickJSContext, name: string, work: HostFunction): QuickJSHandle {
+  return context.newFunction(name, (...handles) => {
+    try {
+      const answer = work(...handles.map((handle) => received(context, handle)));
+      if (answer === undefined) return context.undefined;
+      if (typeof answer === 'string') return context.newString(answer);
+      if (answer instanceof Uint8Array) return context.newArrayBuffer(Uint8Array.from(answer).buffer);
+      return context.newString(JSON.stringify(answer));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { error: context.newError({ name: 'Error', message }) };
+    }
+  });
+}
+
+/** An argument as the prelude passes it: text, an ArrayBuffer, or nothing. */
+function received(context: QuickJSContext, handle: QuickJSHandle): string | Uint8Array | undefined {
+  const type = context.typeof(handle);
+  if (type === 'string') return context.getString(handle);
+  if (type !== 'object') return undefined;
+  return context.getArrayBuffer(handle).consume(({ value }) => Uint8Array.from(value));
 }
 
 /** Runs the guest's jobs until its value, when it is a promise, is settled. */
-function settle(context: QuickJSContext, value: QuickJSHandle, limits: JavaScriptLimits): JavaScriptResult {
-  const { runtime } = context;
-  for (;;) {
-    const jobs = runtime.executePendingJobs();
-    if (jobs.error) return failureOf(context, jobs.error, limits);
-    jobs.dispose();
-    if (!runtime.hasPendingJob()) break;
+function settle(
+  context: QuickJSContext,
+  runtime: QuickJSRuntime,
+  value: QuickJSHandle,
+  run: JavaScriptRun,
+): { value: QuickJSHandle } | JavaScriptResult {
+  const jobs = runtime.executePendingJobs();
+  if (jobs.error) {
+    value.dispose();
+    return failed(context, jobs.error, run);
   }
+  jobs.dispose();
   const state = context.getPromiseState(value);
-  if (state.type === 'pending') {
-    value.dispose();
-    return { ok: false, error: 'The value is a promise that nothing settles.', timedOut: false };
+  if (state.type === 'fulfilled') {
+    if (!state.notAPromise) value.dispose();
+    return { value: state.value };
   }
-  if (state.type === 'rejected') {
-    value.dispose();
-    return failureOf(context, state.error, limits);
-  }
-  return { ok: true, ...jsonOf(context, state.value) };
-}
-
-function jsonOf(context: QuickJSContext, value: QuickJSHandle): { value: unknown; defined: boolean } {
-  context.setProp(context.global, '__value', value);
   value.dispose();
-  const text = context
-    .unwrapResult(
-      context.evalCode(
-        "JSON.stringify(__value, (_, inner) => typeof inner === 'bigint' ? String(inner) : inner)",
-        'value.js',
-      ),
-    )
-    .consume((handle) => context.dump(handle));
-  return typeof text === 'string' ? { value: JSON.parse(text), defined: true } : { value: undefined, defined: false };
+  if (state.type === 'rejected') return failed(context, state.error, run);
+  // A job that was interrupted leaves its promise pending, as one does that waits for something that never comes.
+  if (monotonicMs() > run.deadline) return { ok: false, error: 'InternalError: interrupted', timedOut: true };
+  return { ok: false, error: 'The value is a promise that nothing settles.', timedOut: false };
 }
 
-function failureOf(context: QuickJSContext, handle: QuickJSHandle, limits: JavaScriptLimits): JavaScriptResult {
-  const timedOut = performance.now() > limits.deadline;
-  const dumped = handle.consume((error) => context.dump(error));
-  if (dumped !== null && typeof dumped === 'object') {
-    const { name = 'Error', message = '', stack = '' } = dumped as { name?: string; message?: string; stack?: string };
-    return { ok: false, error: `${name}: ${message}${stack === '' ? '' : `\n${stack.trimEnd()}`}`, timedOut };
+function failed(context: QuickJSContext, handle: QuickJSHandle, run: JavaScriptRun): JavaScriptResult {
+  const timedOut = monotonicMs() > run.deadline;
+  const dumped: unknown = handle.consume((error) => context.dump(error));
+  if (typeof dumped !== 'object' || dumped === null) {
+    return { ok: false, error: `Uncaught ${dumped}`.slice(0, MAX_ERROR_CHARACTERS), timedOut };
   }
-  return { ok: false, error: String(dumped), timedOut };
+  const { name = 'Error', message = '', stack = '' } = dumped as { name?: unknown; message?: unknown; stack?: unknown };
+  const where = String(stack).trimEnd();
+  const error = `${name}: ${message}${where === '' ? '' : `\n${where}`}`;
+  return { ok: false, error: error.slice(0, MAX_ERROR_CHARACTERS), timedOut };
 }

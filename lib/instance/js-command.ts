@@ -1,52 +1,57 @@
 /** The shell's `js` command: QuickJS in this process, in milliseconds. `js -e CODE`, `js FILE [ARGUMENT …]`, or code from stdin. */
-import { decodeBytesToUtf8, defineCommand } from 'just-bash';
-import { runJavaScript } from './javascript.ts';
-import type { profileOf } from './policies.ts';
+import { type Command, type CommandContext, decodeBytesToUtf8, defineCommand, type ExecResult } from 'just-bash';
+import { type JavaScriptRun, runJavaScript } from './javascript.ts';
+import { Output, textOf } from './output.ts';
+import type { Run } from './run.ts';
 
-const USAGE = 'usage: js -e CODE [ARGUMENT ...] | js FILE [ARGUMENT ...] | js < FILE\n';
+const USAGE = `usage: js -e CODE [ARGUMENT ...]
+       js FILE [ARGUMENT ...]
+       js [-]                     code from stdin
+Globals: args, stdin (text), console. JavaScript alone: no process, require or fetch.
+`;
+const TIMED_OUT_EXIT = 124;
 
-/** Guest values may take half of the profile; the other half is the shell's. */
-const SHARE_OF_MEMORY = 0.5;
+type Source = Pick<JavaScriptRun, 'code' | 'file'> & { args: string[]; stdin: string };
 
-/** Makes the command for a profile; `deadline` tells when the running call is out of time, in `performance.now()` milliseconds. */
-export function jsCommand(
-  profile: ReturnType<typeof profileOf>,
-  deadline: () => number,
-): ReturnType<typeof defineCommand> {
+/** Makes the command. `running`: the call within whose time a script runs. */
+export function jsCommand(memoryBytes: number, running: () => Run): Command {
   return defineCommand('js', async (args, context) => {
-    const [first, ...rest] = args;
-    if (first === '--help' || first === '-h') return { stdout: USAGE, stderr: '', exitCode: 0 };
-    const stdin = decodeBytesToUtf8(context.stdin);
-    let code = stdin;
-    let file = 'stdin';
-    let passed = rest;
-    if (first === '-e') {
-      const [inline, ...others] = rest;
-      if (inline === undefined) return { stdout: '', stderr: USAGE, exitCode: 2 };
-      code = inline;
-      file = 'inline';
-      passed = others;
-    } else if (first !== undefined && first !== '-') {
-      file = context.fs.resolvePath(context.cwd, first);
-      try {
-        code = await context.fs.readFile(file);
-      } catch {
-        // Whatever kept it from being read, the shell's words for it are these.
-        return { stdout: '', stderr: `js: ${first}: No such file or directory\n`, exitCode: 1 };
-      }
-    }
-    const said = { stdout: '', stderr: '' };
-    const room = context.limits.maxOutputSize;
-    const result = await runJavaScript(code, {
-      limits: { memoryBytes: profile.memoryBytes * SHARE_OF_MEMORY, deadline: deadline() },
+    if (args[0] === '--help' || args[0] === '-h') return { stdout: USAGE, stderr: '', exitCode: 0 };
+    const source = await sourceOf(args, context);
+    if ('exitCode' in source) return source;
+    const output = new Output();
+    const { code, file, args: passed, stdin } = source;
+    const result = await runJavaScript({
+      code,
       file,
-      print: (stream, text) => {
-        if (said[stream].length + text.length > room) throw new Error('output limit exceeded');
-        said[stream] += text;
-      },
-      values: { args: passed, stdin: file === 'stdin' ? '' : stdin },
+      memoryBytes,
+      deadline: running().deadline,
+      print: ({ stream, text }) => output.add(stream, Buffer.from(text)),
+      values: { args: passed, stdin },
     });
-    if (result.ok) return { ...said, exitCode: 0 };
-    return { ...said, stderr: `${said.stderr}js: ${result.error}\n`, exitCode: result.timedOut ? 124 : 1 };
+    const chunks = output.end();
+    const stderr = textOf(chunks, 'stderr') + (result.ok ? '' : `js: ${result.error}\n`);
+    const exitCode = result.ok ? 0 : result.timedOut ? TIMED_OUT_EXIT : 1;
+    return { stdout: textOf(chunks, 'stdout'), stderr, exitCode, stdoutKind: 'text' };
   });
+}
+
+async function sourceOf(args: string[], context: CommandContext): Promise<Source | ExecResult> {
+  const stdin = decodeBytesToUtf8(context.stdin);
+  const [first, ...rest] = args;
+  if (first === undefined || first === '-') return { code: stdin, file: 'stdin', args: rest, stdin: '' };
+  if (first === '-e') {
+    const [code, ...passed] = rest;
+    return code === undefined
+      ? { stdout: '', stderr: USAGE, exitCode: 2 }
+      : { code, file: 'inline', args: passed, stdin };
+  }
+  if (first.startsWith('-')) return { stdout: '', stderr: USAGE, exitCode: 2 };
+  const file = context.fs.resolvePath(context.cwd, first);
+  try {
+    return { code: await context.fs.readFile(file), file, args: rest, stdin };
+  } catch {
+    // Whatever kept it from being read, the shell's words for it are these.
+    return { stdout: '', stderr: `js: ${first}: No such file or directory\n`, exitCode: 1 };
+  }
 }

@@ -1,40 +1,63 @@
-/** What a call has said so far: kept up to a limit per stream, handed on as it comes, cut on whole characters. */
+/** What a call says: cut at a limit per stream and on whole characters, kept in order until it is taken. Knows nothing of where it goes. */
 import { StringDecoder } from 'node:string_decoder';
 import type { OutputChunk } from './instance.ts';
 
-/** Bytes of each stream that an answer holds. */
+/** Bytes of each stream that a call may say; what comes after is dropped. */
 export const MAX_STREAM_BYTES = 4 * 1024 * 1024;
+
+const LAST_CHARACTERS = 2000;
 
 type StreamName = OutputChunk['stream'];
 
 export class Output {
+  /** True once something was dropped. */
   truncated = false;
-  readonly #onChunk: (chunk: OutputChunk) => void;
-  readonly #kept: Record<StreamName, string[]> = { stdout: [], stderr: [] };
+  /** The end of what was said on stderr, taken or not. */
+  lastError = '';
   readonly #bytes: Record<StreamName, number> = { stdout: 0, stderr: 0 };
   readonly #decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  #waiting: { stream: StreamName; parts: string[] }[] = [];
 
-  constructor(onChunk: (chunk: OutputChunk) => void = () => {}) {
-    this.#onChunk = onChunk;
-  }
-
-  /** Adds bytes to a stream; what is over the limit is dropped. Returns false once nothing more is kept. */
-  add(stream: StreamName, content: Uint8Array): boolean {
+  /** Adds bytes; a character that ends in a later call of it is held back until then. */
+  add(stream: StreamName, content: Uint8Array): void {
     const room = MAX_STREAM_BYTES - this.#bytes[stream];
-    if (content.length > room) this.truncated = true;
-    if (room <= 0 || content.length === 0) return room > 0;
+    if (content.byteLength > room) this.truncated = true;
+    if (room <= 0 || content.byteLength === 0) return;
     const kept = content.subarray(0, room);
-    this.#bytes[stream] += kept.length;
-    const text = this.#decoders[stream].write(Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength));
-    if (text !== '') {
-      this.#kept[stream].push(text);
-      this.#onChunk({ stream, text });
-    }
-    return kept.length === content.length;
+    this.#bytes[stream] += kept.byteLength;
+    this.#keep(stream, this.#decoders[stream].write(Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength)));
   }
 
-  /** The whole of a stream so far. */
-  text(stream: StreamName): string {
-    return this.#kept[stream].join('');
+  /** What was said since the last time, in order; pieces of one stream in a row are one chunk. */
+  take(): OutputChunk[] {
+    const taken = this.#waiting.map(({ stream, parts }) => ({ stream, text: parts.join('') }));
+    this.#waiting = [];
+    return taken;
   }
+
+  /** The last of it: also what is left of a character that never ended. */
+  end(): OutputChunk[] {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      // A character that the limit cut in two is dropped with what came after it.
+      const rest = this.#decoders[stream].end();
+      if (this.#bytes[stream] < MAX_STREAM_BYTES) this.#keep(stream, rest);
+    }
+    return this.take();
+  }
+
+  #keep(stream: StreamName, text: string): void {
+    if (text === '') return;
+    if (stream === 'stderr') this.lastError = (this.lastError + text).slice(-LAST_CHARACTERS);
+    const last = this.#waiting.at(-1);
+    if (last?.stream === stream) last.parts.push(text);
+    else this.#waiting.push({ stream, parts: [text] });
+  }
+}
+
+/** The text of one stream of chunks. */
+export function textOf(chunks: readonly OutputChunk[], stream: StreamName): string {
+  return chunks
+    .filter((chunk) => chunk.stream === stream)
+    .map(({ text }) => text)
+    .join('');
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { messageOf, WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { InstancePool, InstanceProcess, OpenSpec } from './instance.ts';
-import { startWorker, type Worker } from './process.ts';
+import { startWorker, type Worker, type WorkerOptions } from './process.ts';
 import { SupervisedInstance } from './supervisor.ts';
 
 export interface PoolOptions {
@@ -14,9 +14,14 @@ export interface PoolOptions {
   maxActive: number;
   /** Absolute path; workers may read and write its live drawer and nothing else of it. */
   dataFolder: string;
+  /** Absolute path of the workers' compiled code; only this server and its workers may write to it. */
+  cacheFolder?: string;
+  /** Milliseconds that a worker may take to start. */
+  maxStartMs?: number;
   log?: Logger;
 }
 
+const MAX_START_MS = 30_000;
 /** Pause before another start after one failed, in milliseconds. */
 const RETRY_MS = 1000;
 
@@ -27,6 +32,7 @@ export function createPool(options: PoolOptions): InstancePool {
 
 class Pool implements InstancePool {
   readonly #options: PoolOptions;
+  readonly #worker: WorkerOptions;
   readonly #ready: Worker[] = [];
   readonly #starting = new Set<Worker>();
   readonly #serving = new Set<InstanceProcess>();
@@ -34,8 +40,10 @@ class Pool implements InstancePool {
   #wanted = false;
 
   constructor(options: PoolOptions) {
+    const { dataFolder, cacheFolder = join(dataFolder, 'cache'), maxStartMs = MAX_START_MS } = options;
     this.#options = options;
-    mkdirSync(join(options.dataFolder, 'live'), { recursive: true, mode: 0o700 });
+    this.#worker = { dataFolder, cacheFolder, maxStartMs };
+    for (const folder of [join(dataFolder, 'live'), cacheFolder]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
   get ready(): number {
@@ -47,17 +55,15 @@ class Pool implements InstancePool {
   }
 
   open(spec: OpenSpec): InstanceProcess {
-    const { maxActive, dataFolder } = this.#options;
+    const { maxActive } = this.#options;
     if (this.#stopped !== null || this.#serving.size >= maxActive) {
       throw new WinterdockError('capacity', `All ${maxActive} places for running sandboxes are taken.`, {
         hint: 'Suspend one, or wait until one idles.',
         retryAfterSeconds: 5,
       });
     }
-    const instance = new SupervisedInstance(
-      this.#ready.shift() ?? this.#takeStarting() ?? startWorker(dataFolder),
-      spec,
-    );
+    const worker = this.#ready.shift() ?? this.#takeStarting() ?? startWorker(this.#worker);
+    const instance = new SupervisedInstance(worker, spec);
     this.#serving.add(instance);
     void instance.ended.then(() => {
       this.#serving.delete(instance);
@@ -98,7 +104,7 @@ class Pool implements InstancePool {
   }
 
   #add(): void {
-    const worker = startWorker(this.#options.dataFolder);
+    const worker = startWorker(this.#worker);
     this.#starting.add(worker);
     worker.ready.then(
       () => {

@@ -1,10 +1,12 @@
 /**
- * The messages between the server and an Instance, both ways, validated at each end. Carried by Node's IPC channel with the
- * advanced serialisation, so bytes travel as bytes.
+ * The messages between the server and an Instance, both ways. Carried by Node's IPC channel with the advanced serialisation, so bytes travel
+ * as bytes. The server checks what it sends and what it gets; a worker imports the types alone, as a schema library would take 10 MB and
+ * 60 ms of every one of them, and what its server says is what it obeys anyway.
  */
 import { z } from 'zod';
-import { ERROR_STATUS, type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
+import { MAX_STREAM_BYTES } from './output.ts';
 
 const id = z.int().min(0);
 const volume = z.enum(VOLUMES);
@@ -26,14 +28,15 @@ const execCall = z.object({
   cwd: z.string().optional(),
   env: z.record(z.string(), z.string()).optional(),
   stdin: z.string().optional(),
-  timeoutMs: z.int(),
+  timeoutMs: z.number().min(0),
+  /** Whether somebody reads along: then output is sent at the end of every top-level command. */
   streaming: z.boolean(),
 });
 const evalCall = z.object({
   kind: z.literal('eval'),
   language: z.enum(['js', 'python']),
   code: z.string(),
-  timeoutMs: z.int(),
+  timeoutMs: z.number().min(0),
 });
 
 const writeOperation = z.discriminatedUnion('op', [
@@ -42,15 +45,13 @@ const writeOperation = z.discriminatedUnion('op', [
   z.object({ op: z.literal('move'), volume, from: z.string(), to: z.string() }),
 ]);
 
-const readRequest = z.looseObject({ op: z.string() });
-
-/** Server to Instance. */
+/** Server to Instance. A read's fields are checked by the VFS itself. */
 export const toInstanceSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('open'), spec: openSpec }),
   z.object({ type: z.literal('call'), id, call: z.discriminatedUnion('kind', [execCall, evalCall]) }),
   z.object({ type: z.literal('abort'), id }),
   z.object({ type: z.literal('write'), id, operation: writeOperation }),
-  z.object({ type: z.literal('read'), id, request: readRequest }),
+  z.object({ type: z.literal('read'), id, request: z.looseObject({ op: z.string() }) }),
   z.object({ type: z.literal('close') }),
 ]);
 export type ToInstance = z.infer<typeof toInstanceSchema>;
@@ -63,34 +64,40 @@ const failure = z.object({
   message: z.string(),
   hint: z.string().optional(),
   extra: z.record(z.string(), z.unknown()).optional(),
+  retryAfterSeconds: z.number().optional(),
 });
-export type Failure = z.infer<typeof failure>;
+
+const chunk = z.object({ stream: z.enum(['stdout', 'stderr']), text: z.string().max(MAX_STREAM_BYTES) });
+/** The last of the output is in the result; what came before was sent already. */
+const rest = z.array(chunk).max(1000);
+const execResult = z.object({
+  exitCode: z.int(),
+  cwd: z.string(),
+  timedOut: z.boolean(),
+  truncated: z.boolean(),
+  tookMs: z.number(),
+  rest,
+});
+const evalResult = z.object({
+  ok: z.boolean(),
+  json: z.string().optional(),
+  error: z.string().optional(),
+  timedOut: z.boolean(),
+  tookMs: z.number(),
+  rest,
+});
 
 /** Instance to server. */
 export const fromInstanceSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
   z.object({ type: z.literal('opened') }),
-  z.object({ type: z.literal('output'), id, stream: z.enum(['stdout', 'stderr']), text: z.string() }),
+  z.object({ type: z.literal('output'), id, chunks: rest }),
+  z.object({ type: z.literal('executed'), id, result: execResult }),
+  z.object({ type: z.literal('evaluated'), id, result: evalResult }),
   z.object({ type: z.literal('done'), id, result: z.unknown() }),
   z.object({ type: z.literal('failed'), id: id.nullable(), failure }),
   z.object({ type: z.literal('closed') }),
 ]);
 export type FromInstance = z.infer<typeof fromInstanceSchema>;
-
-/** An error as it travels. Anything unexpected keeps its message only for the server's log. */
-export function failureOf(error: unknown): Failure {
-  if (isWinterdockError(error)) {
-    return {
-      code: error.code,
-      message: error.message,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
-      extra: error.extra,
-    };
-  }
-  return { code: 'internal', message: `The Instance failed: ${messageOf(error)}` };
-}
-
-/** The error that a failure was. */
-export function errorOf({ code, message, hint, extra }: Failure): WinterdockError {
-  return new WinterdockError(code, message, { ...(hint === undefined ? {} : { hint }), extra: extra ?? {} });
-}
+export type ExecResult = z.infer<typeof execResult>;
+export type EvalResult = z.infer<typeof evalResult>;

@@ -1,84 +1,78 @@
 /**
- * The guest's shell: just-bash over the VFS. A script's top-level commands run one after another in one interpreter, so variables, functions
- * and the working directory carry on; after each one its writes are committed and its output is handed on. Knows nothing of processes.
+ * The guest's shell: just-bash over the VFS. One interpreter runs a script's top-level commands one after another; after each its writes are
+ * committed and its output is handed on. Owns its limits and commands; knows nothing of processes.
  */
 import {
   Bash,
   type BashExecResult,
+  type BashOptions,
+  type Command,
+  DefenseInDepthBox,
+  getCommandNames,
   latin1FromBytes,
-  parse,
-  type ScriptNode,
-  type StatementNode,
   stdoutAsBytes,
 } from 'just-bash';
+import { WinterdockError } from '../errors.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { GuestFiles } from './guest-files.ts';
-import type { ExecOutcome } from './instance.ts';
 import { jsCommand } from './js-command.ts';
-import { Output } from './output.ts';
-import type { profileOf } from './policies.ts';
-import type { ExecCall } from './protocol.ts';
-
-type Profile = ReturnType<typeof profileOf>;
+import type { Capability, PolicyProfile } from './policies.ts';
+import { pythonCommands } from './python.ts';
+import type { Run } from './run.ts';
+import { observed, SINKS, streamed } from './statements.ts';
 
 export const HOME = '/workspace';
 
-/** Paths that a command's output is redirected to, so that it leaves when the command ends. */
-const SINKS = { stdout: '/dev/winterdock/stdout', stderr: '/dev/winterdock/stderr' } as const;
-/** Counters that would end a script before its time does: time and memory are the limits here. */
-const UNCOUNTED = 1_000_000_000_000;
-const MIB = 1024 * 1024;
+const ENVIRONMENT = { HOME, USER: 'sandbox', TERM: 'dumb', LANG: 'C.UTF-8', TMPDIR: '/tmp' };
 const TIMED_OUT_EXIT = 124;
+/** As a shell says that it was interrupted. */
+const STOPPED_EXIT = 130;
+const CANNOT_EXIT = 126;
+const ARCHIVES = ['tar', 'gzip', 'gunzip', 'zcat'] as const;
+const PYTHON = ['python3', 'python'] as const;
+const JAVASCRIPT = ['js'] as const;
+/** How the shell puts a variable that `set -u` forbids, when a group catches the error. */
+const UNBOUND = /^\w+: unbound variable\n$/;
 
-/** `_` is what CPython would otherwise fill with the path of its own file on the host. */
-const ENVIRONMENT = { _: '/usr/bin/bash', HOME, USER: 'sandbox', TERM: 'dumb', LANG: 'C.UTF-8', TMPDIR: '/tmp' };
+type Profile = PolicyProfile & { name: string };
 
-/** One top-level command with its output redirected to the sinks, in the same shell. */
-function redirected(statement: StatementNode): StatementNode {
-  const [group] = parse(`{ :; } >> ${SINKS.stdout} 2>> ${SINKS.stderr}`).statements;
-  const command = group?.pipelines[0]?.commands[0];
-  if (group === undefined || command?.type !== 'Group') throw new Error('The shell parsed a group as something else.');
-  command.body = [statement];
-  return group;
+export interface ShellRequest {
+  command: string;
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: string;
+  /** Arguments of the script's first command, which the shell does not look at. */
+  args?: string[];
 }
 
-/** A list whose iteration calls `between` before each element but the first. */
-class Watched extends Array<StatementNode> {
-  between: () => void = () => {};
+export interface ShellOutcome {
+  exitCode: number;
+  cwd: string;
+  timedOut: boolean;
+}
 
-  override *[Symbol.iterator](): ArrayIterator<StatementNode> {
-    for (let at = 0; at < this.length; at += 1) {
-      if (at > 0) this.between();
-      const statement = this[at];
-      if (statement !== undefined) yield statement;
-    }
-  }
-
-  static watching(statements: StatementNode[], between: () => void): Watched {
-    const watched = new Watched();
-    watched.push(...statements);
-    watched.between = between;
-    return watched;
-  }
+/** Switches the shell's defences on for the life of the process: for every script it costs seven times as much as running `true`. */
+export function defendShells(): void {
+  DefenseInDepthBox.getInstance(true).activate();
 }
 
 export class Shell {
   readonly #files: GuestFiles;
   readonly #bash: Bash;
-  #vfs: Vfs;
-  #output = new Output();
-  /** Of `performance.now()`, of the call that runs. */
-  #deadline = 0;
+  #run: Run | null = null;
   /** The next script to be parsed is the call's own; scripts that it runs itself are left as they are. */
-  #top = false;
+  #own = false;
+  #unbound = false;
 
   constructor(vfs: Vfs, profile: Profile) {
-    this.#vfs = vfs;
+    const customCommands = commandsOf(profile, () => this.#running());
+    const names = [...new Set([...getCommandNames(), ...customCommands.map(({ name }) => name)])];
     this.#files = new GuestFiles(
       vfs,
+      names,
       new Map([
-        [SINKS.stdout, (content) => void this.#output.add('stdout', content)],
-        [SINKS.stderr, (content) => void this.#output.add('stderr', content)],
+        [SINKS.stdout, (content) => this.#run?.add('stdout', content)],
+        [SINKS.stderr, (content) => this.#said(content)],
       ]),
     );
     this.#bash = new Bash({
@@ -86,86 +80,138 @@ export class Shell {
       cwd: HOME,
       env: ENVIRONMENT,
       python: profile.capabilities.includes('python'),
-      customCommands: profile.capabilities.includes('js') ? [jsCommand(profile, () => this.#deadline)] : [],
-      executionLimits: {
-        maxCommandCount: UNCOUNTED,
-        maxLoopIterations: UNCOUNTED,
-        maxAwkIterations: UNCOUNTED,
-        maxSedIterations: UNCOUNTED,
-        maxJqIterations: UNCOUNTED,
-        maxExecutionTimeMs: profile.timeMs,
-        maxPythonTimeoutMs: profile.timeMs,
-        maxStringLength: profile.memoryBytes / 8,
-        maxOutputSize: 16 * MIB,
-        maxCallDepth: 200,
-      },
+      customCommands,
+      executionLimits: limitsOf(profile.memoryBytes),
     });
     this.#bash.registerTransformPlugin({
       name: 'top-level-commands',
-      transform: ({ ast }) => ({ ast: this.#top ? this.#watched(ast) : ast }),
+      transform: ({ ast }) => {
+        const own = this.#own;
+        this.#own = false;
+        const script = own ? streamed(ast, () => this.#run?.commandEnded()) : ast;
+        return { ast: observed(script, () => this.#run?.look()) };
+      },
     });
   }
 
-  /** Shows another VFS from now on. */
+  /** Shows another VFS from now on: a shell is made before it is known whose files it will see. */
   show(vfs: Vfs): void {
-    this.#vfs = vfs;
     this.#files.show(vfs);
   }
 
-  /** The last command's output is the script's own answer; each before it is redirected and leaves when it ends. */
-  #watched(ast: ScriptNode): ScriptNode {
-    this.#top = false;
-    const last = ast.statements.length - 1;
-    const statements = ast.statements.map((statement, at) => (at === last ? statement : redirected(statement)));
-    return { ...ast, statements: Watched.watching(statements, () => this.#commit()) };
-  }
-
-  #commit(): void {
-    this.#vfs.commit();
-    this.#vfs.begin();
-  }
-
-  /** A file system's refusal that no command of the shell took ends the script with it. */
-  async #execute(
-    call: ExecCall,
-    signal: AbortSignal,
-  ): Promise<Pick<BashExecResult, 'stdout' | 'stderr' | 'exitCode' | 'env'>> {
+  /**
+   * Runs a script within `run`, which it stops at. Output goes to the run. Throws `validation` when the directory it should run in is not
+   * there.
+   */
+  async exec(request: ShellRequest, run: Run): Promise<ShellOutcome> {
+    const cwd = await this.#directory(request.cwd ?? HOME);
+    this.#files.cwd = cwd;
+    this.#run = run;
+    this.#own = true;
     try {
-      return await this.#bash.exec(call.command, {
-        cwd: call.cwd ?? HOME,
-        env: { ...ENVIRONMENT, PWD: call.cwd ?? HOME, ...call.env },
+      const result = await this.#bash.exec(request.command, {
+        cwd,
+        env: { ...ENVIRONMENT, PWD: cwd, OLDPWD: cwd, ...request.env },
         rawScript: true,
-        signal,
-        ...(call.stdin === undefined ? {} : { stdin: call.stdin }),
+        signal: run.signal,
+        ...(request.stdin !== undefined && { stdin: request.stdin }),
+        ...(request.args && { args: request.args }),
       });
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && /^E[A-Z]+$/.test(String(error.code)))) throw error;
-      return { stdout: '', stderr: `bash: ${error.message}\n`, exitCode: 1, env: {} };
+      return await this.#outcome(result, run);
+    } finally {
+      this.#run = null;
+      this.#own = false;
     }
   }
 
-  /**
-   * Runs a script inside an open group of the VFS. `signal` stops it between commands. Output beyond the limit is cut. The caller
-   * commits the last command's writes before it answers.
-   */
-  async run(call: ExecCall, output: Output, signal: AbortSignal): Promise<Omit<ExecOutcome, 'tookMs'>> {
-    this.#output = output;
-    this.#deadline = performance.now() + call.timeoutMs;
-    this.#top = true;
-    const ended = { cwd: call.cwd ?? HOME };
-    const result = await this.#execute(call, signal);
-    this.#top = false;
-    output.add('stdout', Buffer.from(latin1FromBytes(stdoutAsBytes(result)), 'latin1'));
-    output.add('stderr', Buffer.from(result.stderr));
-    if (result.env.PWD !== undefined) ended.cwd = result.env.PWD;
-    const timedOut = signal.aborted || (result.exitCode === TIMED_OUT_EXIT && /execution deadline/.test(result.stderr));
-    return {
-      exitCode: timedOut ? TIMED_OUT_EXIT : result.exitCode,
-      stdout: output.text('stdout'),
-      stderr: output.text('stderr'),
-      cwd: ended.cwd,
-      timedOut,
-      truncated: output.truncated,
-    };
+  async #outcome(result: BashExecResult, run: Run): Promise<ShellOutcome> {
+    run.output.add('stdout', Buffer.from(latin1FromBytes(stdoutAsBytes(result)), 'latin1'));
+    run.output.add('stderr', Buffer.from(result.stderr));
+    const stopped = (run.signal.aborted || run.expired) && result.exitCode === TIMED_OUT_EXIT;
+    const exitCode = !stopped || run.expired ? result.exitCode : this.#unbound ? 1 : STOPPED_EXIT;
+    this.#unbound = false;
+    return { exitCode, cwd: await this.#lastDirectory(result), timedOut: stopped && run.expired };
   }
+
+  /** The shell's directory at its end: as its last command left it, or in a script that was not rewritten, as its variables say. */
+  async #lastDirectory(result: BashExecResult): Promise<string> {
+    const seen = this.#files.cwd;
+    const said = result.env.PWD;
+    return said !== undefined && said !== seen && result.exitCode === 0 && (await this.#isDirectory(said))
+      ? said
+      : seen;
+  }
+
+  /** A group turns the end that `set -u` makes of a script into an ordinary failure; it is made an end again. */
+  #said(content: Uint8Array): void {
+    this.#run?.add('stderr', content);
+    if (content.byteLength > 0 && content.byteLength < 300 && UNBOUND.test(Buffer.from(content).toString())) {
+      this.#unbound = true;
+      this.#run?.stop();
+    }
+  }
+
+  #running(): Run {
+    if (this.#run === null) throw new Error('A command of the shell was called outside a script.');
+    return this.#run;
+  }
+
+  async #directory(path: string): Promise<string> {
+    if (path.startsWith('/') && (await this.#isDirectory(path))) return this.#files.resolvePath('/', path);
+    throw new WinterdockError('validation', `There is no directory ${JSON.stringify(path.slice(0, 200))} to run in.`, {
+      hint: 'Give an absolute path of a directory, like /workspace.',
+      extra: { errors: [{ path: 'cwd', message: 'must be a directory of the sandbox' }] },
+    });
+  }
+
+  async #isDirectory(path: string): Promise<boolean> {
+    return (await this.#files.exists(path)) && (await this.#files.stat(path)).isDirectory;
+  }
+}
+
+/** Our own commands, and in place of what the profile lacks a word about it. */
+function commandsOf(profile: Profile, running: () => Run): Command[] {
+  const kinds: [Capability, readonly string[], () => Command[]][] = [
+    ['js', JAVASCRIPT, () => [jsCommand(profile.memoryBytes, running)]],
+    ['python', PYTHON, () => pythonCommands(PYTHON)],
+    ['archives', ARCHIVES, () => []],
+  ];
+  return kinds.flatMap(([capability, names, make]) =>
+    profile.capabilities.includes(capability) ? make() : names.map((name) => lacking(name, capability, profile.name)),
+  );
+}
+
+function lacking(name: string, capability: Capability, policy: string): Command {
+  const stderr = `${name}: the policy "${policy}" of this sandbox has no ${capability}\n`;
+  return { name, execute: async () => ({ stdout: '', stderr, exitCode: CANNOT_EXIT }) };
+}
+
+/**
+ * What bounds a script is its time and its memory, so just-bash's counters do not: they would end it with exit 126 at some number of
+ * commands. What one value may take follows from the memory; what a script may say or redirect in all is four times it.
+ */
+function limitsOf(memoryBytes: number): NonNullable<BashOptions['executionLimits']> {
+  const never = Number.MAX_SAFE_INTEGER;
+  const untimed = Number.POSITIVE_INFINITY;
+  return {
+    maxCommandCount: never,
+    maxLoopIterations: never,
+    maxAwkIterations: never,
+    maxSedIterations: never,
+    maxJqIterations: never,
+    maxWorkUnits: never,
+    maxGlobOperations: never,
+    maxTraversalEntries: never,
+    maxTraversalWork: never,
+    maxInputBytes: never,
+    maxExecutionTimeMs: untimed,
+    maxSqliteTimeoutMs: untimed,
+    maxPythonTimeoutMs: untimed,
+    maxCallDepth: 200,
+    maxStringLength: memoryBytes / 4,
+    maxHeredocSize: memoryBytes / 4,
+    maxLiveBytes: memoryBytes,
+    maxArrayElements: memoryBytes / 128,
+    maxOutputSize: memoryBytes * 4,
+  };
 }

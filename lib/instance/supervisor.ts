@@ -1,10 +1,10 @@
 /**
- * One supervised process on one VFS file: its queue of calls, its limits by clock and memory, its orderly and disorderly ends.
+ * One supervised process on one VFS file: what is sent to it and comes back, its limits by clock and memory, its orderly and disorderly ends.
  * The first cause of death wins. Knows nothing of rows, drawers or HTTP.
  */
-import { readFileSync } from 'node:fs';
 import { WinterdockError } from '../errors.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
+import { errorOf } from './failure.ts';
 import type {
   Death,
   DeathCause,
@@ -18,32 +18,20 @@ import type {
   WriteOperation,
   WriteOutcome,
 } from './instance.ts';
-import { Output } from './output.ts';
+import { residentBytes, roomFor, watchMemory } from './memory.ts';
 import { type Capability, profileOf } from './policies.ts';
 import type { Worker } from './process.ts';
-import { type Call, errorOf, type FromInstance, fromInstanceSchema, type ToInstance } from './protocol.ts';
+import { type Call, type FromInstance, fromInstanceSchema, type ToInstance, toInstanceSchema } from './protocol.ts';
+import { CallQueue, QueuedCall } from './queue.ts';
 
-const MAX_WAITING = 64;
-/** How long an interpreter may take to stop by itself before its process is ended. */
-const GRACE_MS = 300;
-const WATCH_MS = 25;
-/** Memory that a process may take beyond its own baseline and its profile: what interpreters need to run at all. */
-const ALLOWANCE_BYTES = 64 * 1024 * 1024;
-const PYTHON_ALLOWANCE_BYTES = 160 * 1024 * 1024;
-const PAGE_BYTES = 4096;
-const TIMED_OUT_EXIT = 124;
+/** How long past its time limit an interpreter may take to stop by itself before its process is ended. */
+const OVERTIME_MS = 500;
+/** The same after it was told to stop. */
+const STOP_MS = 1000;
 
 interface Pending {
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;
-}
-
-interface QueuedCall extends Pending {
-  id: number;
-  call: Call;
-  output: Output;
-  onOutput: ((chunk: OutputChunk) => void) | undefined;
-  started: number | null;
 }
 
 export class SupervisedInstance implements InstanceProcess {
@@ -52,18 +40,21 @@ export class SupervisedInstance implements InstanceProcess {
   readonly ended: Promise<Death>;
   readonly #worker: Worker;
   readonly #profile: ReturnType<typeof profileOf>;
+  readonly #queue = new CallQueue();
+  /** Writes and reads under way. */
   readonly #pending = new Map<number, Pending>();
-  readonly #queue: QueuedCall[] = [];
-  #running: QueuedCall | null = null;
   #nextId = 1;
-  #cause: { cause: DeathCause; detail: string } | null = null;
-  #dead = false;
+  #open: Pending = { resolve: () => {}, reject: () => {} };
+  #isOpen = false;
+  /** What kept the file from being opened. */
+  #refused: WinterdockError | null = null;
+  #closed: Pending | null = null;
   #closing = false;
+  #death: Death | null = null;
+  #dead = false;
+  /** Resident bytes of the process before its first call. */
   #baselineBytes = 0;
-  #watcher: NodeJS.Timeout | null = null;
-  #deadline: NodeJS.Timeout | null = null;
-  #settleOpened: Pending = { resolve: () => {}, reject: () => {} };
-  #settleClosed: Pending | null = null;
+  #unwatch: () => void = () => {};
   #idle: (() => void)[] = [];
 
   /** Hands a started (or starting) worker to a file. */
@@ -71,11 +62,11 @@ export class SupervisedInstance implements InstanceProcess {
     this.id = spec.id;
     this.#worker = worker;
     this.#profile = profileOf(spec.policy);
-    this.opened = new Promise((resolve, reject) => {
-      this.#settleOpened = { resolve: () => resolve(), reject };
-    });
+    const opened = Promise.withResolvers<unknown>();
+    this.#open = opened;
+    this.opened = opened.promise.then(() => undefined);
     this.opened.catch(() => {});
-    worker.child.on('message', (raw) => this.#receive(fromInstanceSchema.parse(raw)));
+    worker.child.on('message', (raw) => this.#receive(raw));
     this.ended = worker.exited.then((how) => this.#exited(how));
     const { file, policy, maxBytes, maxFileBytes, mustExist } = spec;
     this.#send({ type: 'open', spec: { file, policy, maxBytes, maxFileBytes, mustExist } });
@@ -86,35 +77,26 @@ export class SupervisedInstance implements InstanceProcess {
   }
 
   get busy(): boolean {
-    return this.#running !== null || this.#queue.length > 0 || this.#pending.size > 0;
+    return !this.#queue.empty || this.#pending.size > 0;
   }
 
-  exec(
-    request: ExecRequest,
+  async exec(
+    { command, cwd, env, stdin, timeoutMs }: ExecRequest,
     { onOutput, signal }: { onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal } = {},
   ): Promise<ExecOutcome> {
-    return this.#guarded(() => {
-      this.#require('shell');
-      const { command, cwd, env, stdin } = request;
-      const timeoutMs = this.#timeout(request.timeoutMs);
-      return this.#call<ExecOutcome>(
-        { kind: 'exec', command, cwd, env, stdin, timeoutMs, streaming: true },
-        onOutput,
-        signal,
-      );
-    });
+    this.#require('shell');
+    const streaming = onOutput !== undefined;
+    const call: Call = { kind: 'exec', command, cwd, env, stdin, timeoutMs: this.#capped(timeoutMs), streaming };
+    return this.#call(call, signal, onOutput) as Promise<ExecOutcome>;
   }
 
-  eval(request: EvalRequest, { signal }: { signal?: AbortSignal } = {}): Promise<EvalOutcome> {
-    return this.#guarded(() => {
-      this.#require(request.language);
-      const timeoutMs = this.#timeout(request.timeoutMs);
-      return this.#call<EvalOutcome>(
-        { kind: 'eval', language: request.language, code: request.code, timeoutMs },
-        undefined,
-        signal,
-      );
-    });
+  async eval(
+    { language, code, timeoutMs }: EvalRequest,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<EvalOutcome> {
+    this.#require(language);
+    const call: Call = { kind: 'eval', language, code, timeoutMs: this.#capped(timeoutMs) };
+    return this.#call(call, signal) as Promise<EvalOutcome>;
   }
 
   write(operation: WriteOperation): Promise<WriteOutcome> {
@@ -133,52 +115,50 @@ export class SupervisedInstance implements InstanceProcess {
         this.#closing = false;
         return false;
       }
-      this.#abortRunning();
-      if (!(await this.#idleWithin(GRACE_MS))) {
+      for (const call of this.#queue.clear()) call.reject(this.#gone(false));
+      this.#stopRunning('closing');
+      if (!(await this.#idleWithin(STOP_MS))) {
         await this.kill('killed');
         throw this.#gone(true);
       }
     }
-    const closed = new Promise<void>((resolve, reject) => {
-      this.#settleClosed = { resolve: () => resolve(), reject };
-    });
+    const closed = Promise.withResolvers<unknown>();
+    this.#closed = closed;
     this.#send({ type: 'close' });
-    await closed;
-    this.#cause ??= { cause: 'closed', detail: 'It was closed.' };
-    this.#worker.child.kill('SIGKILL');
-    await this.ended;
+    try {
+      await closed.promise;
+    } catch (error) {
+      this.#closing = false;
+      throw error;
+    } finally {
+      this.#closed = null;
+    }
+    await this.kill('closed', 'It was closed.');
     return true;
   }
 
   kill(cause: DeathCause, detail = `It was ended (${cause}).`): Promise<Death> {
-    this.#cause ??= { cause, detail };
+    this.#death ??= { cause, detail };
     if (!this.#dead) this.#worker.child.kill('SIGKILL');
     return this.ended;
   }
 
-  /** Turns what is thrown at once into a rejection. */
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    return work();
-  }
-
-  #timeout(asked: number | undefined): number {
-    return Math.min(asked ?? this.#profile.timeMs, this.#profile.timeMs);
+  #capped(timeoutMs: number | undefined): number {
+    return Math.max(0, Math.min(timeoutMs ?? this.#profile.timeMs, this.#profile.timeMs));
   }
 
   #require(capability: Capability): void {
-    if (this.#profile.capabilities.includes(capability)) return;
-    throw new WinterdockError(
-      'capability',
-      `The policy "${this.#profile.name}" of "${this.id}" has no ${capability}.`,
-      {
-        hint: 'Give it a policy that has it.',
-        extra: { needs: capability, policy: this.#profile.name },
-      },
-    );
+    const { name, capabilities } = this.#profile;
+    if (capabilities.includes(capability)) return;
+    throw new WinterdockError('capability', `The policy "${name}" of "${this.id}" has no ${capability}.`, {
+      hint: 'Give it a policy that has it.',
+      extra: { needs: capability, policy: name },
+    });
   }
 
   #send(message: ToInstance): void {
-    if (!this.#dead && this.#worker.child.connected) this.#worker.child.send(message, () => {});
+    // What cannot be sent any more shows as the process's exit.
+    if (!this.#dead && this.#worker.child.connected) this.#worker.child.send(toInstanceSchema.parse(message), () => {});
   }
 
   #ask<T>(message: (id: number) => ToInstance): Promise<T> {
@@ -190,81 +170,76 @@ export class SupervisedInstance implements InstanceProcess {
     }) as Promise<T>;
   }
 
-  #call<T>(call: Call, onOutput: QueuedCall['onOutput'], signal: AbortSignal | undefined): Promise<T> {
-    if (this.#dead || this.#closing) return Promise.reject(this.#gone(false));
-    if (this.#queue.length >= MAX_WAITING) {
-      throw new WinterdockError('rate_limited', `${MAX_WAITING} calls wait for "${this.id}" already.`, {
-        retryAfterSeconds: 1,
-      });
-    }
-    const id = this.#nextId++;
-    return new Promise<unknown>((resolve, reject) => {
-      const queued: QueuedCall = { id, call, onOutput, output: new Output(onOutput), started: null, resolve, reject };
-      this.#queue.push(queued);
-      signal?.addEventListener('abort', () => this.#abort(queued), { once: true });
-      if (signal?.aborted) this.#abort(queued);
-      this.#next();
-    }) as Promise<T>;
+  #call(call: Call, signal?: AbortSignal, onOutput?: (chunk: OutputChunk) => void): Promise<unknown> {
+    if (this.#dead || this.#closing) throw this.#gone(false);
+    const settled = Promise.withResolvers<unknown>();
+    const queued = new QueuedCall(this.#nextId++, call, settled, onOutput);
+    this.#queue.add(queued, this.id);
+    const giveUp = () => this.#giveUp(queued);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    if (signal?.aborted) giveUp();
+    this.#next();
+    return settled.promise.finally(() => signal?.removeEventListener('abort', giveUp));
   }
 
   #next(): void {
-    if (this.#running !== null || this.#dead) return;
-    const next = this.#queue.shift();
-    if (next === undefined) {
-      if (this.#pending.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
-      return;
+    if (this.#dead) return;
+    const call = this.#queue.next();
+    if (call) {
+      this.#send({ type: 'call', id: call.id, call: call.call });
+      if (this.#isOpen) this.#limit(call);
     }
-    this.#running = next;
-    next.started = performance.now();
-    this.#send({ type: 'call', id: next.id, call: next.call });
-    this.#deadline = setTimeout(
-      () => void this.kill('timeout', `A call ran longer than ${next.call.timeoutMs} ms and did not stop.`),
-      next.call.timeoutMs + GRACE_MS,
+    if (!this.busy) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** Begins the clock and the watch of a call that was sent to a process which has its file. */
+  #limit(queued: QueuedCall): void {
+    queued.startedAt = performance.now();
+    const { timeoutMs } = queued.call;
+    const overtime = setTimeout(
+      () => void this.kill('timeout', `A call ran longer than ${timeoutMs} ms and did not stop by itself.`),
+      timeoutMs + OVERTIME_MS,
     );
-    this.#watch(next);
-  }
-
-  /** Looks at the resident memory of the process while a call runs. */
-  #watch(queued: QueuedCall): void {
-    const python = queued.call.kind === 'eval' ? queued.call.language === 'python' : /python/.test(queued.call.command);
-    const allowance = ALLOWANCE_BYTES + (python ? PYTHON_ALLOWANCE_BYTES : 0);
-    const limit = this.#baselineBytes + this.#profile.memoryBytes + allowance;
-    this.#watcher = setInterval(() => {
-      const resident = residentBytes(this.pid);
-      if (this.#baselineBytes > 0 && resident > limit) {
-        void this.kill('memory', `It took more memory than its policy "${this.#profile.name}" allows.`);
-      }
-    }, WATCH_MS);
-  }
-
-  #finishCall(): QueuedCall | null {
-    const finished = this.#running;
-    if (this.#watcher !== null) clearInterval(this.#watcher);
-    if (this.#deadline !== null) clearTimeout(this.#deadline);
-    this.#running = null;
-    return finished;
-  }
-
-  #abort(queued: QueuedCall): void {
-    const waiting = this.#queue.indexOf(queued);
-    if (waiting >= 0) {
-      this.#queue.splice(waiting, 1);
-      queued.reject(
-        new WinterdockError('conflict', 'The call was given up before it began.', { extra: { started: true } }),
+    const limit = this.#baselineBytes + roomFor(this.#profile);
+    const unwatch = watchMemory(this.pid, limit, () => {
+      const { name, memoryBytes } = this.#profile;
+      void this.kill(
+        'memory',
+        `A call took more than the ${memoryBytes / 1024 / 1024} MiB that the policy "${name}" allows.`,
       );
-      return;
-    }
-    if (this.#running === queued) this.#abortRunning();
+    });
+    this.#unwatch = () => {
+      clearTimeout(overtime);
+      unwatch();
+    };
   }
 
-  /** Asks the running script to stop; a process that does not hear is ended. */
-  #abortRunning(): void {
-    const running = this.#running;
-    if (running === null) return;
+  #finish(id: number): QueuedCall | null {
+    if (this.#queue.running?.id !== id) return null;
+    this.#unwatch();
+    return this.#queue.finish();
+  }
+
+  /** A caller does not want its call any more: one that waits never runs, one that runs is told to stop. */
+  #giveUp(queued: QueuedCall): void {
+    if (this.#queue.remove(queued)) {
+      queued.reject(
+        new WinterdockError('conflict', 'The call was given up before it began.', { extra: { cause: 'aborted' } }),
+      );
+    } else if (this.#queue.running === queued) {
+      this.#stopRunning('caller');
+    }
+  }
+
+  /** Tells the running call to stop, and ends its process when it does not. */
+  #stopRunning(by: 'caller' | 'closing'): void {
+    const { running } = this.#queue;
+    if (running === null || running.stoppedBy) return;
+    running.stoppedBy = by;
     this.#send({ type: 'abort', id: running.id });
     setTimeout(() => {
-      if (this.#running === running) void this.kill('timeout', 'A call that was given up did not stop.');
-    }, GRACE_MS).unref();
+      if (this.#queue.running === running) void this.kill('timeout', 'A call that was told to stop did not.');
+    }, STOP_MS).unref();
   }
 
   #idleWithin(milliseconds: number): Promise<boolean> {
@@ -278,122 +253,113 @@ export class SupervisedInstance implements InstanceProcess {
     });
   }
 
-  #receive(message: FromInstance): void {
+  /** What a process says is checked: one that says anything else than was agreed is ended. */
+  #receive(raw: unknown): void {
+    const parsed = fromInstanceSchema.safeParse(raw);
+    if (parsed.success) this.#take(parsed.data);
+    else void this.kill('crash', 'Its process said something that was not agreed.');
+  }
+
+  #take(message: FromInstance): void {
     switch (message.type) {
       case 'ready':
         return;
       case 'opened':
-        this.#baselineBytes = residentBytes(this.pid);
-        this.#settleOpened.resolve(undefined);
+        this.#opened();
         return;
       case 'output':
-        if (this.#running?.id === message.id) this.#running.output.add(message.stream, Buffer.from(message.text));
+        if (this.#queue.running?.id === message.id) this.#heard(this.#queue.running, message.chunks);
         return;
-      case 'closed':
-        this.#settleClosed?.resolve(undefined);
+      case 'executed':
+        this.#ran(message.id, (call) => this.#heard(call, message.result.rest) && call.executed(message.result));
+        return;
+      case 'evaluated':
+        this.#ran(message.id, (call) => this.#heard(call, message.result.rest) && call.evaluated(message.result));
         return;
       case 'done':
-        this.#done(message.id, message.result);
+        this.#pending.get(message.id)?.resolve(message.result);
+        this.#pending.delete(message.id);
+        this.#next();
         return;
       case 'failed':
         this.#failed(message.id, errorOf(message.failure));
         return;
+      case 'closed':
+        this.#closed?.resolve(undefined);
+        return;
     }
   }
 
-  #done(id: number, result: unknown): void {
-    if (this.#running?.id === id) {
-      const finished = this.#finishCall();
-      if (finished?.call.kind === 'exec') this.#sendRest(finished, result as ExecOutcome);
-      finished?.resolve(result);
-    } else {
-      this.#pending.get(id)?.resolve(result);
-      this.#pending.delete(id);
-    }
+  #opened(): void {
+    this.#isOpen = true;
+    this.#baselineBytes = residentBytes(this.pid);
+    if (this.#queue.running) this.#limit(this.#queue.running);
+    this.#open.resolve(undefined);
+  }
+
+  #heard(call: QueuedCall, chunks: OutputChunk[]): boolean {
+    if (call.add(chunks)) return true;
+    void this.kill('crash', 'Its process said more than it may.');
+    return false;
+  }
+
+  #ran(id: number, outcome: (call: QueuedCall) => ExecOutcome | EvalOutcome | false): void {
+    const call = this.#finish(id);
+    const result = call && outcome(call);
+    if (result) call.resolve(call.stoppedBy === 'closing' ? call.cutOff('closing') : result);
+    else call?.reject(this.#gone(true));
     this.#next();
-  }
-
-  /** What came with the end of a script and not before it. */
-  #sendRest({ output, onOutput }: QueuedCall, result: ExecOutcome): void {
-    for (const stream of ['stdout', 'stderr'] as const) {
-      const text = result[stream].slice(output.text(stream).length);
-      if (text !== '') onOutput?.({ stream, text });
-    }
   }
 
   #failed(id: number | null, error: WinterdockError): void {
-    if (id === null) {
-      this.#settleClosed?.reject(error);
-      this.#settleOpened.reject(error);
-      this.#cause ??= { cause: 'killed', detail: error.message };
-      return;
-    }
-    if (this.#running?.id === id) this.#finishCall()?.reject(error);
-    else {
+    if (id !== null) {
       this.#pending.get(id)?.reject(error);
       this.#pending.delete(id);
+      this.#finish(id)?.reject(error);
+      this.#next();
+      return;
     }
-    this.#next();
+    if (this.#closed) {
+      this.#closed.reject(error);
+      return;
+    }
+    this.#refused = error;
+    this.#open.reject(error);
+    void this.kill('killed', error.message);
   }
 
   #gone(started: boolean): WinterdockError {
-    const detail = this.#cause?.detail ?? 'It is being closed.';
-    return new WinterdockError('conflict', `The process of "${this.id}" is gone: ${detail}`, {
-      hint: 'The next request starts another one.',
-      extra: { cause: this.#cause?.cause ?? 'closed', started },
+    const detail = this.#death?.detail ?? 'It is being closed.';
+    return new WinterdockError('conflict', `The process of "${this.id}" is gone. ${detail}`, {
+      hint: 'What was answered before is kept; the next request starts another process.',
+      extra: { cause: this.#death?.cause ?? 'closed', started },
     });
   }
 
   #exited(how: string): Death {
     this.#dead = true;
-    const stderr = this.#worker.stderr().trim();
-    this.#cause ??= { cause: 'crash', detail: `Its process ended with ${how}.${stderr === '' ? '' : ` ${stderr}`}` };
-    const cause = this.#cause;
-    const running = this.#finishCall();
-    this.#settleOpened.reject(new WinterdockError('internal', `The process of "${this.id}" ended: ${cause.detail}`));
-    this.#settleClosed?.reject(this.#gone(true));
-    for (const { reject } of this.#pending.values()) reject(this.#gone(true));
-    for (const queued of this.#queue.splice(0)) queued.reject(this.#gone(false));
+    this.#unwatch();
+    const said = this.#worker.stderr().trim();
+    this.#death ??= {
+      cause: 'crash',
+      detail: `Its process ended with ${how}.${said === '' ? '' : ` It said: ${said}`}`,
+    };
+    const death = this.#death;
+    this.#open.reject(new WinterdockError('internal', `The process of "${this.id}" ended. ${death.detail}`));
+    this.#closed?.reject(this.#gone(true));
+    for (const { reject } of this.#pending.values()) reject(this.#refused ?? this.#gone(true));
     this.#pending.clear();
-    if (running !== null) this.#endCall(running, cause.cause);
+    for (const call of this.#queue.clear()) call.reject(this.#refused ?? this.#gone(false));
+    const running = this.#queue.finish();
+    if (running) this.#cutOff(running, death.cause);
     for (const resolve of this.#idle.splice(0)) resolve();
-    return cause;
+    return death;
   }
 
-  /** A call whose process is gone: out of time is an answer, anything else an error. */
-  #endCall({ call, output, started, resolve, reject }: QueuedCall, cause: DeathCause): void {
-    if (cause !== 'timeout') {
-      reject(this.#gone(true));
-      return;
-    }
-    const tookMs = Math.round((performance.now() - (started ?? performance.now())) * 100) / 100;
-    const said = { stdout: output.text('stdout'), stderr: output.text('stderr') };
-    const ended = 'The call was ended; tmp is gone at the next wake.';
-    if (call.kind === 'exec') {
-      const stderr = `${said.stderr}winterdock: ran out of time after ${call.timeoutMs} ms. ${ended}\n`;
-      const outcome: ExecOutcome = {
-        exitCode: TIMED_OUT_EXIT,
-        stdout: said.stdout,
-        stderr,
-        cwd: call.cwd ?? '/workspace',
-        timedOut: true,
-        truncated: output.truncated,
-        tookMs,
-      };
-      resolve(outcome);
-    } else {
-      const outcome: EvalOutcome = { ok: false, ...said, error: `Ran out of time. ${ended}`, timedOut: true, tookMs };
-      resolve(outcome);
-    }
-  }
-}
-
-/** Resident bytes of a process, or 0 where the system does not say. */
-function residentBytes(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1] ?? 0) * PAGE_BYTES;
-  } catch {
-    // No /proc here, or the process is gone, which its exit tells.
-    return 0;
+  /** A call that ran when its process ended: out of time, or told to stop, is an answer; anything else is an error. */
+  #cutOff(call: QueuedCall, cause: DeathCause): void {
+    if (call.stoppedBy && cause !== 'memory' && cause !== 'crash') call.resolve(call.cutOff(call.stoppedBy));
+    else if (cause === 'timeout') call.resolve(call.cutOff('timeout'));
+    else call.reject(this.#refused ?? this.#gone(this.#isOpen));
   }
 }

@@ -65,7 +65,7 @@ export interface InstanceRow {
   lineageBlueprint: string | null;
   lineageSnapshot: string | null;
   lineageParent: string | null;
-  /** Null while the file is in use or there is none. */
+  /** What was recorded when the file was last filed; while it is in use only its inode still holds. Null when there is none. */
   file: FileRecord | null;
   /** Failures of filing in a row; the third raises `unknown`. */
   failures: number;

@@ -1,4 +1,6 @@
 /** What happens to the row and the file when a process is gone without having been asked to go. */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isWinterdockError, messageOf } from '../errors.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
@@ -28,6 +30,7 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
   await entry.exclusive(async () => {
     const file = absolute(engine, livePath(row.id));
     let fault = after.fault === null ? null : { fault: after.fault, reason: after.detail };
+    if (stampOf(file) === null) await fetchUndone(engine, row, file);
     if (stampOf(file) === null) {
       fault = { fault: 'missing', reason: 'its file is not where the row says' };
     } else {
@@ -58,6 +61,13 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
     });
     if (stamp !== null) engine.checkLater(filed.id, filed.generation);
   });
+}
+
+/** Brings a file home whose move there was undone by power loss: it lies in the cold drawer and has the inode that was recorded. */
+async function fetchUndone(engine: Engine, row: InstanceRow, file: string): Promise<void> {
+  if (row.file === null || engine.cold.stamp(row.id)?.inode !== row.file.inode) return;
+  mkdirSync(dirname(file), { recursive: true });
+  await (await engine.cold.fetch(row.id, file)).durable;
 }
 
 /** Walks a sandbox that lived only in its process through `archived` to `deleted`: nothing of it is left to file. */

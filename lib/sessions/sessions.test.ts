@@ -389,6 +389,44 @@ describe('the row says where the file is', () => {
   });
 });
 
+describe('power loss', () => {
+  /** The registry says that a frozen sandbox woke, and its file is still in the cold drawer: the rename was undone. */
+  async function undoneThaw(): Promise<void> {
+    await dock.create('a');
+    await dock.put('a', '/x', 'kept');
+    await dock.sessions.suspend('a', REQUEST);
+    await dock.sessions.freeze('a', REQUEST);
+    const row = await dock.registry.get('a');
+    if (row === null) throw new Error('no row');
+    await dock.registry.commit({
+      id: 'a',
+      from: 'frozen',
+      to: 'active',
+      generation: row.generation,
+      vfsPath: 'live/a/vfs.sqlite',
+      file: row.file,
+      now: row.updated,
+      ledger: [],
+    });
+    await dock.stop();
+  }
+
+  test('that undoes the move of a waking file loses nothing', async () => {
+    await undoneThaw();
+    dock = await startDock({ dataFolder: folder });
+    expect(await dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: null });
+    expect(await dock.run('a', 'cat x')).toBe('kept');
+  });
+
+  test('does not make another file in the drawer pass for the one that woke', async () => {
+    await undoneThaw();
+    writeFileSync(join(folder, 'other'), readFileSync(cold('a')));
+    renameSync(join(folder, 'other'), cold('a'));
+    dock = await startDock({ dataFolder: folder });
+    expect(await dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: 'missing' });
+  });
+});
+
 describe('archived', () => {
   beforeEach(async () => {
     await dock.create('a');

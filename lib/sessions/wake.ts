@@ -137,7 +137,9 @@ async function start(
     options.onProcess?.(process);
     await process.opened;
     engine.reached('resume.opened');
-    await durable;
+    // A rename that power loss undoes loses nothing: the file is then where it was, and boot knows it by its inode. The first
+    // answered write makes it durable, because SQLite syncs the folder of its log. Any other way home has to be on disk first.
+    if (place !== 'cold') await durable;
     const source = SOURCE_OF[place];
     const tookMs = since(started);
     const active = await engine.registry.commit({
@@ -146,7 +148,7 @@ async function start(
       to: 'active',
       generation: row.generation,
       vfsPath: target,
-      file: null,
+      file: place === 'cold' ? row.file : null,
       fault: null,
       now: now(engine),
       ...(options.policy === undefined ? {} : { policy: options.policy }),

@@ -1,0 +1,32 @@
+/** An error as it travels between the server and an Instance. Knows nothing of the messages around it. */
+import { type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+
+export interface Failure {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+  extra?: Record<string, unknown>;
+  retryAfterSeconds?: number;
+}
+
+/** Anything that was thrown; what is none of the contract's is `internal` and its message is for the server's log alone. */
+export function failureOf(error: unknown): Failure {
+  if (!isWinterdockError(error)) {
+    return { code: 'internal', message: 'The Instance failed unexpectedly.', extra: { reason: messageOf(error) } };
+  }
+  const { code, message, hint, extra, retryAfterSeconds } = error;
+  return {
+    code,
+    message,
+    extra,
+    ...(hint !== undefined && { hint }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+}
+
+/** The error that a failure was. An `internal` one keeps its reason as the cause, out of answers. */
+export function errorOf({ code, message, hint, extra = {}, retryAfterSeconds }: Failure): WinterdockError {
+  if (code === 'internal')
+    return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });
+  return new WinterdockError(code, message, { hint, extra, retryAfterSeconds });
+}

@@ -1,0 +1,76 @@
+/**
+ * Where a path of the shell leads: which volume and which path in it, following the links that the volumes hold. A link can lead to any place
+ * of the three volumes and nowhere else. Writes nothing.
+ */
+import type { Entry } from '../vfs/read.ts';
+import type { Place, Vfs } from '../vfs/vfs.ts';
+import { VOLUMES } from '../vfs/volumes.ts';
+import { posixError } from './posix-error.ts';
+
+/** As many as Linux follows. */
+const LINKS_FOLLOWED = 40;
+
+export interface Found {
+  /** Absolute and normalised, with every link on the way resolved. */
+  path: string;
+  /** Null for a path outside the volumes. */
+  place: Place | null;
+  /** Null when nothing is there, or outside the volumes. */
+  entry: Entry | null;
+}
+
+/** Absolute, without empty, `.` and `..` segments; `..` stops at the root. */
+export function absolute(path: string, base = '/'): string {
+  const segments: string[] = [];
+  for (const segment of (path.startsWith('/') ? path : `${base}/${path}`).split('/')) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '' && segment !== '.') segments.push(segment);
+  }
+  return `/${segments.join('/')}`;
+}
+
+/** The directory that a normalised path lies in. */
+export function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/')) || '/';
+}
+
+export function placeOf(path: string): Place | null {
+  const [, first = '', ...rest] = path.split('/');
+  const volume = VOLUMES.find((name) => name === first);
+  return volume === undefined ? null : { volume, path: `/${rest.join('/')}` };
+}
+
+/** Finds what is at a path; the last segment's own link is followed unless `follow` is false. Throws ELOOP, and what the VFS refuses. */
+export function find(vfs: Vfs, given: string, follow = true): Found {
+  let path = absolute(given);
+  for (let followed = 0; followed <= LINKS_FOLLOWED; followed += 1) {
+    const place = placeOf(path);
+    if (place === null) return { path, place, entry: null };
+    const entry = vfs.entry(place.path, place.volume);
+    // What is there lies under directories only, so that no link is on the way.
+    if (entry && (entry.kind !== 'link' || !follow)) return { path, place, entry };
+    const next = entry ? targetOf(path, entry) : throughLink(vfs, place);
+    if (next === null) return { path, place, entry: null };
+    path = next;
+  }
+  throw posixError('ELOOP', 'too many levels of symbolic links', given);
+}
+
+/** The path that a path leads to whose way goes over a link; null when no link is on the way. */
+function throughLink(vfs: Vfs, place: Place): string | null {
+  const segments = place.path.split('/');
+  for (let length = 2; length < segments.length; length += 1) {
+    const above = segments.slice(0, length).join('/');
+    const entry = vfs.entry(above, place.volume);
+    if (entry === null) return null;
+    if (entry.kind === 'link') {
+      const rest = segments.slice(length).join('/');
+      return absolute(`${targetOf(`/${place.volume}${above}`, entry)}/${rest}`);
+    }
+  }
+  return null;
+}
+
+function targetOf(path: string, link: Entry): string {
+  return absolute(link.target ?? '', directoryOf(path));
+}

@@ -1,0 +1,44 @@
+/**
+ * The guest's side of a JavaScript run, evaluated in QuickJS before the guest's code: `console`, `vfs` and the values that were passed. Its
+ * own references are taken first, so that nothing the guest redefines changes what it does.
+ */
+
+/** Source of a function of (host functions, names of those that `vfs` has). It returns the function that makes JSON of a value. */
+export const PRELUDE = `((host, names) => {
+  'use strict';
+  const { parse, stringify } = JSON;
+  const text = String;
+  const bytesOf = (value) => {
+    if (value instanceof ArrayBuffer) return value.slice(0);
+    if (ArrayBuffer.isView(value)) return value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength);
+    return undefined;
+  };
+  const plain = (_key, value) => (typeof value === 'bigint' ? text(value) : value);
+  const show = (value) => {
+    if (typeof value === 'string') return value;
+    if (typeof value === 'bigint') return value + 'n';
+    if (typeof value === 'function') return '[function ' + (value.name || 'anonymous') + ']';
+    if (typeof value !== 'object' || value === null) return text(value);
+    if (value instanceof Error) return value.name + ': ' + value.message + (value.stack ? '\\n' + value.stack.trimEnd() : '');
+    try { return stringify(value, plain) ?? text(value); } catch { return text(value); }
+  };
+  const printer = (stream) => (...values) => host.say(stream, values.map(show).join(' ') + '\\n');
+  const [out, err] = [printer('stdout'), printer('stderr')];
+  globalThis.console = { log: out, info: out, debug: out, warn: err, error: err };
+  const optional = (value) => (value === undefined || value === null ? undefined : text(value));
+  const functions = {
+    get: (path, volume) => host.get(text(path), optional(volume)) ?? null,
+    getBytes: (path, volume) => {
+      const content = host.getBytes(text(path), optional(volume));
+      return content === undefined ? null : new Uint8Array(content);
+    },
+    put: (path, content, volume) => { host.put(text(path), bytesOf(content) ?? text(content), optional(volume)); },
+    list: (prefix, volume) => parse(host.list(optional(prefix), optional(volume))),
+    delete: (path, volume) => parse(host.delete(text(path), optional(volume))),
+    query: (sql, params) => parse(host.query(text(sql), params === undefined ? undefined : stringify(params))),
+  };
+  const has = names.split(' ').filter((name) => name in functions);
+  if (has.length > 0) globalThis.vfs = Object.freeze(Object.fromEntries(has.map((name) => [name, functions[name]])));
+  Object.assign(globalThis, parse(host.values));
+  return (value) => stringify(value, plain);
+})`;

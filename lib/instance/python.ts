@@ -1,0 +1,58 @@
+/**
+ * The shell's `python3`: just-bash's CPython, given its code unharmed. On its own it indents the code to put it into a `try`, which changes
+ * every string of several lines; here the code travels as base64 and is compiled as it is.
+ */
+import { type Command, type CommandContext, decodeBytesToUtf8, defineCommand, type ExecResult } from 'just-bash';
+
+const USAGE_EXIT = 2;
+
+/** The commands by these names, in place of just-bash's own. */
+export function pythonCommands(names: readonly string[]): Command[] {
+  return names.map((name) => defineCommand(name, (args, context) => runPython(name, args, context)));
+}
+
+/** Code that runs `source` as if Python had been given it: its own file name, arguments and tracebacks. */
+export function pythonSource(source: string, file: string, argument0: string): string {
+  const encoded = Buffer.from(source).toString('base64');
+  return [
+    'def _run():',
+    ' import base64, linecache, sys, traceback',
+    ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
+    ` sys.argv[0] = ${JSON.stringify(argument0)}`,
+    ' linecache.cache[file] = (len(source), None, source.splitlines(True), file)',
+    ' main = sys.modules["__main__"].__dict__',
+    ' try:',
+    '  exec(compile(source, file, "exec"), main)',
+    ' except SystemExit:',
+    '  raise',
+    ' except BaseException as error:',
+    '  sys.stdout.flush()',
+    '  traceback.print_exception(type(error), error, error.__traceback__.tb_next)',
+    '  sys.exit(1)',
+    '_run()',
+  ].join('\n');
+}
+
+async function runPython(name: string, args: string[], context: CommandContext): Promise<ExecResult> {
+  const { origCommand } = context;
+  if (!origCommand) return { stdout: '', stderr: `${name}: not available\n`, exitCode: 127 };
+  const [first, ...rest] = args;
+  if (first === '-c' && rest[0] !== undefined) {
+    return origCommand(['-c', pythonSource(rest[0], '<string>', '-c'), ...rest.slice(1)]);
+  }
+  if (first === undefined || first === '-') {
+    const source = decodeBytesToUtf8(context.stdin);
+    return source.trim() === ''
+      ? origCommand(args)
+      : origCommand(['-c', pythonSource(source, '<stdin>', '-'), ...rest]);
+  }
+  if (first.startsWith('-')) return origCommand(args);
+  try {
+    const source = await context.fs.readFile(context.fs.resolvePath(context.cwd, first));
+    return await origCommand(['-c', pythonSource(source, first, first), ...rest]);
+  } catch {
+    // Whatever kept it from being read, Python's words for it are these.
+    const stderr = `${name}: can't open file '${first}': [Errno 2] No such file or directory\n`;
+    return { stdout: '', stderr, exitCode: USAGE_EXIT };
+  }
+}

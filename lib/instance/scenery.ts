@@ -1,0 +1,57 @@
+/**
+ * What the shell shows around the three volumes: `/bin`, `/usr/bin` and `/dev`, made of names alone. Read-only; holds nothing of the host.
+ */
+import type { FsStat } from 'just-bash';
+
+const EXECUTABLE = 0o755;
+const DEVICE = 0o666;
+const DEVICES = ['null', 'zero', 'stdin', 'stdout', 'stderr', 'full'];
+
+export class Scenery {
+  /** Children by directory. */
+  readonly #directories: ReadonlyMap<string, readonly string[]>;
+  readonly #files = new Map<string, { content: string; mode: number }>();
+
+  /** `commands` are shown in `/bin` and `/usr/bin`, `roots` beside them in `/`. */
+  constructor(commands: readonly string[], roots: readonly string[]) {
+    const names = [...commands].sort();
+    this.#directories = new Map([
+      ['/', ['bin', 'dev', 'usr', ...roots].sort()],
+      ['/bin', names],
+      ['/usr', ['bin']],
+      ['/usr/bin', names],
+      ['/dev', [...DEVICES].sort()],
+    ]);
+    for (const name of names) {
+      const file = { content: `#!/bin/sh\n# ${name} is built into the shell\n`, mode: EXECUTABLE };
+      this.#files.set(`/bin/${name}`, file);
+      this.#files.set(`/usr/bin/${name}`, file);
+    }
+    for (const name of DEVICES) this.#files.set(`/dev/${name}`, { content: '', mode: DEVICE });
+  }
+
+  /** The names in a directory; null for anything else. Paths are normalised. */
+  list(path: string): readonly string[] | null {
+    return this.#directories.get(path) ?? null;
+  }
+
+  /** The content of a file; null for anything else. */
+  read(path: string): string | null {
+    return this.#files.get(path)?.content ?? null;
+  }
+
+  /** Null when nothing is there. */
+  stat(path: string): FsStat | null {
+    const file = this.#files.get(path);
+    if (!file && !this.#directories.has(path)) return null;
+    return {
+      isFile: file !== undefined,
+      isDirectory: file === undefined,
+      isSymbolicLink: false,
+      mode: file?.mode ?? EXECUTABLE,
+      size: file?.content.length ?? 0,
+      mtime: new Date(0),
+      identity: path,
+    };
+  }
+}

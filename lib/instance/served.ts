@@ -1,0 +1,119 @@
+/** One open sandbox inside its process: runs its calls, serves its writes and reads in between. Knows the messages, not the channel. */
+import { WinterdockError } from '../errors.ts';
+import { answerRead } from '../vfs/answer.ts';
+import type { ReadRequest } from '../vfs/read.ts';
+import type { Vfs } from '../vfs/vfs.ts';
+import { evaluate } from './evaluate.ts';
+import type { WriteOperation, WriteOutcome } from './instance.ts';
+import { monotonicMs, since } from './monotonic.ts';
+import { DEFAULT_POLICY, type PolicyProfile } from './policies.ts';
+import type { Call, EvalCall, ExecCall, FromInstance, ToInstance } from './protocol.ts';
+import { Run } from './run.ts';
+import { Shell } from './shell.ts';
+
+type Request = Exclude<ToInstance, { type: 'open' | 'close' }>;
+
+export class Served {
+  readonly vfs: Vfs;
+  readonly #profile: PolicyProfile & { name: string };
+  readonly #shell: Shell;
+  readonly #say: (message: FromInstance) => void;
+  #running: { id: number; run: Run } | null = null;
+
+  /** `warmed`: a shell of the default policy that is used when the sandbox has that policy. */
+  constructor(
+    vfs: Vfs,
+    profile: PolicyProfile & { name: string },
+    warmed: Shell,
+    say: (message: FromInstance) => void,
+  ) {
+    this.vfs = vfs;
+    this.#profile = profile;
+    this.#say = say;
+    if (profile.name === DEFAULT_POLICY) {
+      warmed.show(vfs);
+      this.#shell = warmed;
+    } else {
+      this.#shell = new Shell(vfs, profile);
+    }
+  }
+
+  /** Serves one request. The server sends the next call when the last one was answered. */
+  async take(request: Request): Promise<void> {
+    switch (request.type) {
+      case 'call':
+        return this.#call(request.id, request.call);
+      case 'abort':
+        if (this.#running?.id === request.id) this.#running.run.stop();
+        return;
+      case 'write':
+        return this.#say({
+          type: 'done',
+          id: request.id,
+          result: this.#aside(() => write(this.vfs, request.operation)),
+        });
+      case 'read':
+        return this.#say({
+          type: 'done',
+          id: request.id,
+          result: this.#aside(() => answerRead(this.vfs, request.request as ReadRequest)),
+        });
+    }
+  }
+
+  async #call(id: number, call: Call): Promise<void> {
+    const started = monotonicMs();
+    const run = new Run(this.vfs, {
+      timeoutMs: call.timeoutMs,
+      streaming: call.kind === 'exec' && call.streaming,
+      say: (chunks) => this.#say({ type: 'output', id, chunks }),
+    });
+    this.#running = { id, run };
+    try {
+      this.#say(
+        call.kind === 'exec' ? await this.#exec(id, call, run, started) : await this.#eval(id, call, run, started),
+      );
+    } finally {
+      this.#running = null;
+      run.dispose();
+    }
+  }
+
+  async #exec(id: number, call: ExecCall, run: Run, started: number): Promise<FromInstance> {
+    const outcome = await this.#shell.exec(call, run);
+    run.finish();
+    const rest = run.output.end();
+    return {
+      type: 'executed',
+      id,
+      result: { ...outcome, truncated: run.output.truncated, rest, tookMs: since(started) },
+    };
+  }
+
+  async #eval(id: number, call: EvalCall, run: Run, started: number): Promise<FromInstance> {
+    const outcome = await evaluate(call, run, { vfs: this.vfs, shell: this.#shell, profile: this.#profile });
+    run.finish();
+    return { type: 'evaluated', id, result: { ...outcome, rest: run.output.end(), tookMs: since(started) } };
+  }
+
+  /** What a running script wrote so far is committed before another request is answered. */
+  #aside<T>(work: () => T): T {
+    return this.#running ? this.#running.run.aside(work) : work();
+  }
+}
+
+function write(vfs: Vfs, operation: WriteOperation): WriteOutcome {
+  const { volume } = operation;
+  switch (operation.op) {
+    case 'put':
+      return vfs.put(operation.path, operation.content, volume, { condition: operation.condition });
+    case 'delete':
+      if (!vfs.delete(operation.path, volume, { condition: operation.condition })) {
+        throw new WinterdockError('not_found', `There is no file ${JSON.stringify(operation.path)} in ${volume}.`);
+      }
+      return { created: false, stat: null };
+    case 'move':
+      vfs.move({ volume, path: operation.from }, { volume, path: operation.to });
+      return { created: false, stat: null };
+  }
+}

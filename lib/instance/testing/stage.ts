@@ -1,0 +1,75 @@
+/** A pool on a temporary data folder, for tests: real processes, real files. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import type { InstancePool, InstanceProcess, OpenSpec } from '../instance.ts';
+import { createPool } from '../pool.ts';
+
+const MIB = 1024 * 1024;
+
+export interface Stage {
+  readonly folder: string;
+  readonly pool: InstancePool;
+  /** The live file of a sandbox. */
+  file(id: string): string;
+  /** Opens a sandbox, made when it is not there yet. */
+  open(id: string, spec?: Partial<OpenSpec>): InstanceProcess;
+  /** Runs a script and returns what it wrote to stdout. */
+  say(process: InstanceProcess, command: string): Promise<string>;
+}
+
+/** One pool for the tests of a file. */
+export function stage(options: { size?: number; maxActive?: number } = {}): Stage {
+  let folder = '';
+  let pool: InstancePool;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'winterdock-instance-'));
+    pool = createPool({ size: options.size ?? 1, maxActive: options.maxActive ?? 40, dataFolder: folder });
+    await pool.start();
+  }, 60_000);
+  afterAll(async () => {
+    await pool.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const file = (id: string) => join(folder, 'live', id, 'vfs.sqlite');
+  return {
+    get folder() {
+      return folder;
+    },
+    get pool() {
+      return pool;
+    },
+    file,
+    open(id, spec = {}) {
+      mkdirSync(join(folder, 'live', id), { recursive: true });
+      return pool.open({
+        id,
+        file: file(id),
+        policy: 'posix',
+        maxBytes: 256 * MIB,
+        maxFileBytes: 64 * MIB,
+        mustExist: false,
+        ...spec,
+      });
+    },
+    async say(process, command) {
+      const { stdout, stderr } = await process.exec({ command });
+      return stdout + stderr;
+    },
+  };
+}
+
+/** Proportional set size of a process in MiB. */
+export function pssMib(pid: number): number {
+  return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024;
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    // Gone.
+    return false;
+  }
+}

@@ -1,0 +1,89 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { sweepLeftovers } from './leftovers.ts';
+import { isRunning, stage } from './testing/stage.ts';
+
+const at = stage();
+
+test('JavaScript reaches nothing of the host', async () => {
+  const a = at.open('wall-js');
+  const outcome = await a.eval({
+    language: 'js',
+    code: `const names = ['process', 'require', 'fetch', 'module', 'global', 'std', 'os', 'Deno', 'WebAssembly', 'setTimeout'];
+      const made = console.log.constructor('return typeof process')();
+      [names.filter((name) => name in globalThis), made, Object.keys(vfs)]`,
+  });
+  expect(outcome.value).toEqual([[], 'undefined', ['get', 'getBytes', 'put', 'list', 'delete', 'query']]);
+  expect(await a.eval({ language: 'js', code: 'import("node:fs")' })).toMatchObject({ ok: false });
+  for (const code of [
+    'vfs.get("/../../etc/passwd")',
+    'vfs.get("/etc/passwd", "../live")',
+    `vfs.query("ATTACH '${at.file('wall-js')}' AS other")`,
+    `vfs.query("SELECT readfile('/etc/passwd')")`,
+  ]) {
+    expect(await a.eval({ language: 'js', code }), code).toMatchObject({ ok: false });
+  }
+});
+
+test('the shell reaches nothing of the host, and nothing of another sandbox', async () => {
+  await at.open('wall-other').exec({ command: 'echo secret > s' });
+  const a = at.open('wall-sh');
+  const { stdout } = await a.exec({
+    command: `cat /etc/passwd /proc/self/environ /proc/1/cmdline ${at.file('wall-other')} ../../../../etc/hostname; ls ${at.folder}; env; curl http://127.0.0.1; js-exec -c 1; node -e 1; source /etc/profile`,
+  });
+  expect(stdout).not.toMatch(/root:|secret|WINTERDOCK|NODE_|MALLOC|SQLite/);
+  expect(stdout).toContain('HOME=/workspace');
+});
+
+test('Python reaches nothing of the host', async () => {
+  const a = at.open('wall-py');
+  const outcome = await a.eval({
+    language: 'python',
+    code: `import os, sys
+def attempt(work):
+    try: return repr(work())
+    except BaseException as error: return type(error).__name__
+print(attempt(lambda: open('/etc/passwd').read()))
+print(attempt(lambda: open('/proc/self/environ').read()))
+print(attempt(lambda: open(${JSON.stringify(at.file('wall-py'))}, 'rb').read()))
+print(attempt(lambda: os.system('id')))
+print(attempt(lambda: __import__('subprocess').run(['id'])))
+print(attempt(lambda: __import__('socket').create_connection(('127.0.0.1', 1), 1)))
+print(attempt(lambda: __import__('js')))
+print(sorted(name for name in os.environ if name.startswith(('NODE', 'WINTERDOCK', 'MALLOC'))))`,
+  });
+  expect(outcome.ok).toBe(true);
+  expect(outcome.stdout).not.toMatch(/root:|uid=|SQLite format/);
+  expect(outcome.stdout.trim().split('\n').at(-1)).toBe('[]');
+}, 60_000);
+
+function answer(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve) => child.once('message', resolve));
+}
+
+test('workers go with a server that is killed, blocked or not, and what is left of it is swept', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-server-'));
+  const script = join(folder, 'server.mjs');
+  writeFileSync(
+    script,
+    `import { mkdirSync } from 'node:fs';
+     import { createPool } from ${JSON.stringify(join(import.meta.dirname, 'pool.ts'))};
+     const pool = createPool({ size: 1, maxActive: 5, dataFolder: ${JSON.stringify(folder)} });
+     mkdirSync(${JSON.stringify(join(folder, 'live', 'a'))}, { recursive: true });
+     const a = pool.open({ id: 'a', file: ${JSON.stringify(join(folder, 'live', 'a', 'vfs.sqlite'))}, policy: 'posix', maxBytes: 1e8, maxFileBytes: 1e7, mustExist: false });
+     await a.opened;
+     void a.exec({ command: 'echo on; awk "BEGIN { while (1) x = 1 }"' }, { onOutput: () => process.send({ pid: a.pid }) });`,
+  );
+  const server = fork(script, [], { execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const { pid } = (await answer(server)) as { pid: number };
+  expect(await sweepLeftovers(folder)).toBe(0);
+  expect(isRunning(pid)).toBe(true);
+  server.kill('SIGKILL');
+  await new Promise((resolve) => server.once('exit', resolve));
+  await sweepLeftovers(folder);
+  await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
