@@ -34,7 +34,7 @@ export function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/')) || '/';
 }
 
-export function placeOf(path: string): Place | null {
+function placeOf(path: string): Place | null {
   const [, first = '', ...rest] = path.split('/');
   const volume = VOLUMES.find((name) => name === first);
   return volume === undefined ? null : { volume, path: `/${rest.join('/')}` };

@@ -5,7 +5,7 @@
 import type { FileStat, WriteCondition } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';
 
-export type { FileStat, WriteCondition } from '../vfs/read.ts';
+export type { WriteCondition } from '../vfs/read.ts';
 
 export interface OpenSpec {
   id: string;

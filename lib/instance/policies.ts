@@ -1,9 +1,9 @@
 /** Capability profiles: what an Instance may do and how much of it. Closed: an unknown name runs as `compute`. Pure. */
 
-export const POLICIES = ['compute', 'minimal', 'posix', 'network'] as const;
+const POLICIES = ['compute', 'minimal', 'posix', 'network'] as const;
 export type PolicyName = (typeof POLICIES)[number];
 
-export const CAPABILITIES = ['vfs', 'shell', 'js', 'python', 'archives', 'fetch'] as const;
+const CAPABILITIES = ['vfs', 'shell', 'js', 'python', 'archives', 'fetch'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
 export interface PolicyProfile {
@@ -16,7 +16,7 @@ export interface PolicyProfile {
 
 const MIB = 1024 * 1024;
 
-export const PROFILES: Readonly<Record<PolicyName, PolicyProfile>> = {
+const PROFILES: Readonly<Record<PolicyName, PolicyProfile>> = {
   compute: { memoryBytes: 64 * MIB, timeMs: 5_000, capabilities: ['vfs'] },
   minimal: { memoryBytes: 64 * MIB, timeMs: 5_000, capabilities: ['vfs', 'shell', 'js'] },
   posix: { memoryBytes: 256 * MIB, timeMs: 60_000, capabilities: ['vfs', 'shell', 'js', 'python', 'archives'] },

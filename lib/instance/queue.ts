@@ -5,7 +5,7 @@ import { MAX_STREAM_BYTES, textOf } from './output.ts';
 import type { Call, EvalResult, ExecResult } from './protocol.ts';
 
 /** Calls that may wait for one sandbox. */
-export const MAX_WAITING = 64;
+const MAX_WAITING = 64;
 /** Characters of output after which a process is not believed any more: two streams of 4 MiB, each byte a character at most. */
 const MAX_SAID_CHARACTERS = 8 * 1024 * 1024;
 

@@ -21,7 +21,7 @@ import { pythonCommands } from './python.ts';
 import type { Run } from './run.ts';
 import { observed, SINKS, streamed } from './statements.ts';
 
-export const HOME = '/workspace';
+const HOME = '/workspace';
 
 const ENVIRONMENT = { HOME, USER: 'sandbox', TERM: 'dumb', LANG: 'C.UTF-8', TMPDIR: '/tmp' };
 const TIMED_OUT_EXIT = 124;
