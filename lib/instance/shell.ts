@@ -23,7 +23,8 @@ import { observed, SINKS, streamed } from './statements.ts';
 
 const HOME = '/workspace';
 
-const ENVIRONMENT = { HOME, USER: 'sandbox', TERM: 'dumb', LANG: 'C.UTF-8', TMPDIR: '/tmp' };
+/** `_`: CPython would fill it with the path of its own file on the host. */
+const ENVIRONMENT = { HOME, _: '/usr/bin/bash', USER: 'sandbox', TERM: 'dumb', LANG: 'C.UTF-8', TMPDIR: '/tmp' };
 const TIMED_OUT_EXIT = 124;
 /** As a shell says that it was interrupted. */
 const STOPPED_EXIT = 130;
