@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Event, Instance } from '../lib/api/schema.ts';
+import { processesOf } from '../lib/testing/leftovers.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 
@@ -25,22 +26,6 @@ function call(method: string, path: string, body?: unknown, init: RequestInit = 
     ...init,
     headers: { authorization: `Bearer ${TEST_KEY}`, ...init.headers },
   });
-}
-
-/** Ids of live processes whose command line or environment names the data folder. */
-function processesOf(path: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`].some((file) =>
-          readFileSync(file, 'utf8').includes(path),
-        );
-      } catch {
-        // It ended while being looked at.
-        return false;
-      }
-    });
 }
 
 test('kill -9 with ten sandboxes being written to loses no answered write, leaves nothing stuck and no process behind', {

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { State } from '../lifecycle/states.ts';
+import { processesOf } from '../testing/leftovers.ts';
 import { ALL_STEPS, STEPS } from './steps.ts';
 import { REQUEST, startDock } from './testing/dock.ts';
 
@@ -15,22 +16,6 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-kill-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Ids of the processes whose command line or environment names the folder. */
-function processesOf(path: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`].some((file) =>
-          readFileSync(file, 'utf8').includes(path),
-        );
-      } catch {
-        // It ended while being looked at.
-        return false;
-      }
-    });
-}
 
 /** Brings sandbox `a` to a state, with a file in each volume that a surviving sandbox must have. */
 async function prepare(state: State): Promise<void> {
