@@ -66,7 +66,17 @@ export function isWinterdockError(error: unknown): error is WinterdockError {
   );
 }
 
-/** The message of anything that was thrown. */
+/**
+ * What may be told of anything that was thrown, in the ledger and to callers: the words of a WinterdockError, the code and the call of a
+ * system error, and nothing of what else there is, which may name paths of the machine.
+ */
+export function tellable(error: unknown): string {
+  if (isWinterdockError(error) && error.code !== 'internal') return error.message;
+  if (error instanceof Error && 'code' in error && 'syscall' in error) return `${error.code} at ${error.syscall}`;
+  return "an unexpected error, which is in the server's log";
+}
+
+/** The message of anything that was thrown, for the log. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

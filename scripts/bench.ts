@@ -141,7 +141,9 @@ async function measureMemory(): Promise<void> {
     const pss = workers.map(
       (pid) => Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) * 1.024e-3,
     );
-    bars.push({ what: `PSS of each of ${HOT} hot sandboxes`, measured: figures(pss).p50, limit: 27, unit: 'MB' });
+    bars.push({ what: `PSS of a hot sandbox, median of ${HOT}`, measured: figures(pss).p50, limit: 27, unit: 'MB' });
+    // The first worker on a new data folder compiles for all that follow.
+    bars.push({ what: `PSS of the largest of the ${HOT}`, measured: Math.max(...pss), limit: null, unit: 'MB' });
   } finally {
     await server.stop();
   }
@@ -152,6 +154,27 @@ await measureMemory();
 const registry = await measureRegistry(flags.quick ? 20_000 : 1_000_000, ROUNDS);
 rows.push(...registry.rows);
 bars.push(...registry.bars);
+
+/** The README's table is the last full run's. */
+function writeReadme(): void {
+  const path = join(ROOT, 'README.md');
+  const table = [
+    '| | measured | bar |',
+    '|---|---:|---:|',
+    ...bars.map(
+      ({ what, measured, limit, unit }) =>
+        `| ${what} | ${measured.toFixed(2)} ${unit} | ${limit === null ? '–' : `≤ ${limit} ${unit}`} |`,
+    ),
+    '',
+    '| | p50 ms | p99 ms |',
+    '|---|---:|---:|',
+    ...rows
+      .slice(0, 4)
+      .map(({ what, figures: found }) => `| ${what} | ${found.p50.toFixed(2)} | ${found.p99.toFixed(2)} |`),
+  ].join('\n');
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replace(/(<!-- bench -->)[\s\S]*?(<!-- \/bench -->)/, `$1\n${table}\n$2`));
+}
 
 const round = (value: number) => Math.round(value * 1000) / 1000;
 const cpu = cpus()[0]?.model ?? 'unknown';
@@ -181,6 +204,7 @@ if (!flags.quick) {
   };
   writeFileSync(join(ROOT, 'docs', 'bench.json'), `${JSON.stringify(result, null, 2)}\n`);
 }
+if (!flags.quick) writeReadme();
 const missed = bars.filter(({ measured, limit }) => limit !== null && measured > limit);
 for (const { what } of missed) process.stderr.write(`Over the bar: ${what}\n`);
 if (flags.check && missed.length > 0) process.exit(1);

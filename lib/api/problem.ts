@@ -19,9 +19,9 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
-/** Makes the problem document of anything thrown. What is not a WinterdockError becomes `internal` and tells nothing. */
+/** Makes the problem document of anything thrown. What nobody expected is `internal` and tells nothing. */
 export function toProblem(error: unknown, requestId: string): Problem {
-  if (!isWinterdockError(error)) {
+  if (!isWinterdockError(error) || error.code === 'internal') {
     return {
       type: 'about:blank',
       title: 'Internal error',

@@ -73,6 +73,8 @@ export interface Death {
   cause: DeathCause;
   /** One sentence, with the exit code or signal and the tail of stderr. */
   detail: string;
+  /** The end of what the process wrote to stderr, for the log only: it may name paths of the machine. */
+  said?: string;
 }
 
 export interface OutputChunk {

@@ -1,7 +1,7 @@
 /** The pool: workers started ahead of need, handed to a file one by one, replaced as they go. Counts the places that there are. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf, WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { InstancePool, InstanceProcess, OpenSpec } from './instance.ts';
 import { startWorker, type Worker, type WorkerOptions } from './process.ts';
@@ -115,7 +115,7 @@ class Pool implements InstancePool {
       (error) => {
         const spare = this.#starting.delete(worker);
         if (this.#stopped !== null) return;
-        this.#options.log?.error({ error: messageOf(error) }, 'a worker did not start');
+        this.#options.log?.error({ err: error }, 'a worker did not start');
         if (spare) setTimeout(() => this.#fill(), RETRY_MS).unref();
       },
     );

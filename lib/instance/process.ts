@@ -24,7 +24,7 @@ const SETPRIV = '/usr/bin/setpriv';
  * compiler a worker that has run 800 commands takes 26 MB and not 37. Two background threads: with one, compiling WebAssembly locked
  * up one start in a hundred.
  */
-const HEAP_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size', '--no-maglev', '--v8-pool-size=2'];
+const HEAP_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size', '--no-maglev', '--v8-pool-size=2', '--expose-gc'];
 
 /** The environment variables that name the data folder of a worker's server, and the server, by which leftovers are found. */
 export const FOLDER_MARK = 'WINTERDOCK_DATA';
@@ -116,7 +116,9 @@ function readiness(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) =>
-      reject(new WinterdockError('capacity', `An Instance did not start: ${why}.`, { retryAfterSeconds: 5 }));
+      reject(
+        new WinterdockError('capacity', `An Instance did not start: ${why}.`, { retryAfterSeconds: 5, cause: tail() }),
+      );
     const timer = setTimeout(() => {
       fail(`not ready after ${maxStartMs} ms`);
       child.kill('SIGKILL');
@@ -132,7 +134,7 @@ function readiness(
     });
     void exited.then((how) => {
       clearTimeout(timer);
-      fail(`${how}. ${tail()}`.trim());
+      fail(how);
     });
   });
 }

@@ -339,13 +339,11 @@ export class SupervisedInstance implements InstanceProcess {
   #exited(how: string): Death {
     this.#dead = true;
     this.#unwatch();
-    const said = this.#worker.stderr().trim();
-    this.#death ??= {
-      cause: 'crash',
-      detail: `Its process ended with ${how}.${said === '' ? '' : ` It said: ${said}`}`,
-    };
+    this.#death ??= { cause: 'crash', detail: `Its process ended with ${how}.`, said: this.#worker.stderr().trim() };
     const death = this.#death;
-    this.#open.reject(new WinterdockError('internal', `The process of "${this.id}" ended. ${death.detail}`));
+    this.#open.reject(
+      new WinterdockError('internal', `The process of "${this.id}" ended. ${death.detail}`, { cause: death.said }),
+    );
     this.#closed?.reject(this.#gone(true));
     for (const { reject } of this.#pending.values()) reject(this.#refused ?? this.#gone(true));
     this.#pending.clear();

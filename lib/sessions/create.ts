@@ -204,6 +204,7 @@ function watch(engine: Engine, id: string, process: InstanceProcess): void {
   void process.ended.then((death) => {
     const entry = engine.entries.peek(id);
     if (entry === undefined || entry.process !== process) return;
+    engine.log.warn({ id, ...death }, 'a process ended by itself');
     const settling = entry.verbs
       .runExclusive(async () => {
         if (entry.process !== process) return;

@@ -1,7 +1,7 @@
 /** What happens to the row and the file when a process is gone without having been asked to go. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isWinterdockError, messageOf } from '../errors.ts';
+import { isWinterdockError, tellable } from '../errors.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
@@ -39,7 +39,7 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
       } catch (error) {
         // Only a damaged file is the sandbox's fault; anything else is tried again with the next request.
         if (!isWinterdockError(error) || error.code !== 'corrupt') throw error;
-        fault = { fault: 'corrupt', reason: messageOf(error) };
+        fault = { fault: 'corrupt', reason: tellable(error) };
       }
     }
     const stamp = stampOf(file);

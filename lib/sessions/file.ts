@@ -1,6 +1,6 @@
 /** Filing: suspend, freeze, archive, delete. Each ends the process when there is one, moves a single clean file, and commits. */
 import { dirname } from 'node:path';
-import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
 import { whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS, transition, type Verb } from '../lifecycle/states.ts';
 import type { FileRecord, InstanceRow } from '../registry/registry.ts';
@@ -50,7 +50,7 @@ async function file(engine: Engine, entry: Entry, cause: Cause, filing: Filing, 
     requireHop(row, filing.to);
     if (!force) refuseFaulted(row);
   } catch (error) {
-    await engine.registry.append([line(engine, row, cause, `${filing.verb}.refused`, { error: messageOf(error) })]);
+    await engine.registry.append([line(engine, row, cause, `${filing.verb}.refused`, { error: tellable(error) })]);
     throw error;
   }
   entry.pending = filing.verb;
@@ -128,15 +128,16 @@ async function failed(
 ): Promise<void> {
   const code = isWinterdockError(error) ? error.code : null;
   const refused = code === 'conflict';
+  if (!refused) engine.log.warn({ id: row.id, err: error }, `${filing.verb} failed`);
   const failures = refused ? row.failures : row.failures + 1;
   const ledger = [
-    line(engine, row, cause, `${filing.verb}.${refused ? 'refused' : 'failed'}`, { error: messageOf(error) }),
+    line(engine, row, cause, `${filing.verb}.${refused ? 'refused' : 'failed'}`, { error: tellable(error) }),
   ];
   const fault =
     code === 'corrupt' || code === 'missing_file'
-      ? { fault: code === 'corrupt' ? ('corrupt' as const) : ('missing' as const), reason: messageOf(error) }
+      ? { fault: code === 'corrupt' ? ('corrupt' as const) : ('missing' as const), reason: tellable(error) }
       : failures >= FAILURES_TO_UNKNOWN
-        ? { fault: 'unknown' as const, reason: `${filing.verb} failed ${failures} times: ${messageOf(error)}` }
+        ? { fault: 'unknown' as const, reason: `${filing.verb} failed ${failures} times: ${tellable(error)}` }
         : null;
   if (fault !== null)
     ledger.push(line(engine, row, cause, 'fault.raised', { reason: fault.fault, error: fault.reason }));

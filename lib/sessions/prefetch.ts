@@ -1,5 +1,5 @@
 /** Prefetch: the file of a sleeping sandbox is brought home without a process, and filed back when nothing comes for it. */
-import { messageOf } from '../errors.ts';
+import { tellable } from '../errors.ts';
 import { blocks, type Source } from '../lifecycle/words.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
@@ -46,7 +46,7 @@ export async function prefetch(
     });
   } catch (error) {
     await engine.registry.abandon(row.id, {}, [
-      line(engine, row, cause, 'prefetch.failed', { error: messageOf(error) }),
+      line(engine, row, cause, 'prefetch.failed', { error: tellable(error) }),
     ]);
     throw error;
   } finally {

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { tellable } from '../errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { discardMemory, settleDead } from './death.ts';
@@ -24,11 +24,11 @@ export async function reconcile(engine: Engine): Promise<{ settled: number; orph
       await settle(engine, row);
       settled += 1;
     } catch (error) {
-      engine.log.error({ id: row.id, error: messageOf(error) }, 'reconcile');
+      engine.log.error({ id: row.id, err: error }, 'reconcile');
       await engine.registry.abandon(
         row.id,
-        { fault: { fault: 'unknown', reason: `reconcile failed: ${messageOf(error)}` } },
-        [line(engine, row, cause, 'fault.raised', { reason: 'unknown', error: messageOf(error) })],
+        { fault: { fault: 'unknown', reason: `reconcile failed: ${tellable(error)}` } },
+        [line(engine, row, cause, 'fault.raised', { reason: 'unknown', error: tellable(error) })],
       );
     }
   }

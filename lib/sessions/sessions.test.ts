@@ -262,6 +262,8 @@ describe('the ladder', () => {
     await dock.sessions.tick();
     await dock.sessions.tick();
     expect(await dock.registry.get('bad')).toMatchObject({ state: 'suspended', fault: 'unknown', pending: null });
+    expect(JSON.stringify(await dock.registry.ledger({ instance: 'bad' }, 50))).not.toContain(folder);
+    expect((await dock.registry.get('bad'))?.faultReason).toMatch(/^freeze failed 3 times: ENOENT at rename$/);
     expect(await dock.sessions.tick()).toEqual({ moved: 0, failed: 0 });
     await expect(dock.sessions.resume('bad', REQUEST)).rejects.toMatchObject({ code: 'unknown_state' });
     renameSync(join(folder, 'away'), join(folder, 'cold'));

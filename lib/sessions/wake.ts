@@ -1,5 +1,5 @@
 /** Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`. */
-import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import { profileOf } from '../instance/policies.ts';
 import type { Fault, Source } from '../lifecycle/words.ts';
@@ -70,7 +70,7 @@ export async function wake(engine: Engine, entry: Entry, cause: Cause, options: 
   try {
     admit(engine, row, place, options);
   } catch (error) {
-    await engine.registry.append([line(engine, row, cause, 'wake.refused', { error: messageOf(error) })]);
+    await engine.registry.append([line(engine, row, cause, 'wake.refused', { error: tellable(error) })]);
     throw error;
   }
   const verb = row.state === 'archived' ? 'revive' : 'resume';
@@ -184,11 +184,12 @@ async function backToRest(
 ): Promise<void> {
   if (entry.process !== null) return;
   const fault = faultOf(error);
+  engine.log.warn({ id: row.id, err: error }, 'a wake failed');
   const ledger = [
-    line(engine, row, cause, 'wake.failed', { error: messageOf(error) }),
-    ...(fault === null ? [] : [line(engine, row, cause, 'fault.raised', { reason: fault, error: messageOf(error) })]),
+    line(engine, row, cause, 'wake.failed', { error: tellable(error) }),
+    ...(fault === null ? [] : [line(engine, row, cause, 'fault.raised', { reason: fault, error: tellable(error) })]),
   ];
-  const raised = fault === null ? {} : { fault: { fault, reason: messageOf(error) } };
+  const raised = fault === null ? {} : { fault: { fault, reason: tellable(error) } };
   await entry.exclusive(async () => {
     if (fault === 'corrupt' || fault === 'missing' || !(await refile(engine, row, place, raised, ledger))) {
       await engine.registry.abandon(row.id, raised, ledger);
