@@ -17,7 +17,7 @@ import { defendShells, Shell } from './shell.ts';
 const SCRATCH = { maxBytes: 1024 * 1024, maxFileBytes: 1024, mustExist: false };
 
 /** Rounds of opening, running and closing before a worker is ready: with them a first call takes half as long as without. */
-const WARM_ROUNDS = 6;
+const WARM_ROUNDS = 12;
 
 const cacheFolder = process.env.NODE_COMPILE_CACHE;
 for (const name of Object.keys(process.env)) delete process.env[name];
