@@ -8,7 +8,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 /** The layers of lib/, lowest first. A file may import its own layer and lower ones. */
 const LAYERS = [
   ['lib/lifecycle/'],
-  ['lib/errors.ts', 'lib/config.ts', 'lib/clock.ts', 'lib/log.ts'],
+  ['lib/errors.ts', 'lib/config.ts', 'lib/clock.ts', 'lib/log.ts', 'lib/secret-file.ts', 'lib/signing.ts'],
   ['lib/vfs/'],
   ['db/', 'lib/registry/'],
   ['lib/storage/'],
