@@ -80,6 +80,7 @@ test('the last move is told as one sentence: who, from where, why, and how long 
     reason: null,
     error: null,
     request_id: null,
+    address: null,
   };
   expect(whyItIsHere(line)).toBe('The ladder suspended it because it was idle; it took 11 ms.');
   expect(

@@ -117,7 +117,10 @@ export const countsByLabel = sqliteTable(
   (table) => [primaryKey({ columns: [table.key, table.value] })],
 );
 
-/** The ledger: append-only, which triggers hold; so no number is ever used again. */
+/**
+ * The ledger: append-only, which triggers hold; so no number is ever used again. Each line has the hash of itself and of all
+ * before it.
+ */
 export const events = sqliteTable(
   'events',
   {
@@ -136,6 +139,10 @@ export const events = sqliteTable(
     reason: text('reason'),
     error: text('error'),
     requestId: text('request_id'),
+    /** The peer's address, where a request had one. */
+    address: text('address'),
+    /** Lower-case hex. Null only before a line of an older file is chained. */
+    hash: text('hash'),
   },
   (table) => [
     index('events_by_time').on(table.timeMs),
@@ -146,6 +153,27 @@ export const events = sqliteTable(
     index('events_by_trigger').on(table.trigger, table.timeMs),
   ],
 );
+
+/** A month of the ledger, sealed; it stays when its lines are dropped. Triggers let it be exported once and dropped once, no more. */
+export const ledgerSegments = sqliteTable('ledger_segments', {
+  /** `2026-11`. */
+  id: text('id').primaryKey().notNull(),
+  firstSeq: integer('first_seq').notNull(),
+  lastSeq: integer('last_seq').notNull(),
+  lines: integer('lines').notNull(),
+  /** The hash that the first line's is made with. */
+  previousHash: text('previous_hash').notNull(),
+  firstHash: text('first_hash').notNull(),
+  lastHash: text('last_hash').notNull(),
+  sealedMs: integer('sealed_ms').notNull(),
+  /** The `did:key` of the signatures. */
+  issuer: text('issuer').notNull(),
+  signature: text('signature').notNull(),
+  exportedMs: integer('exported_ms'),
+  /** Set before the first of its lines is dropped. */
+  droppedMs: integer('dropped_ms'),
+  dropSignature: text('drop_signature'),
+});
 
 /** Small facts of the whole registry; `value` is JSON. */
 export const settings = sqliteTable('settings', {

@@ -10,9 +10,11 @@ import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { Metrics } from '../metrics.ts';
 import type { InstanceRow, LedgerEntry, ListFilter, Registry, Thresholds } from '../registry/registry.ts';
-import type { Cause, Sessions } from '../sessions/sessions.ts';
+import { line } from '../sessions/engine.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import { normalisePath } from '../vfs/paths.ts';
 import { asVolume } from '../vfs/volumes.ts';
+import { causeOf } from './cause.ts';
 import { etagOf, writeConditionOf } from './conditions.ts';
 import { readingOperations } from './engine-reading.ts';
 import type { Operations } from './operations.ts';
@@ -52,41 +54,17 @@ function labelFilter(label: string): { key: string; value: string } {
   return { key: label.slice(0, colon), value: label.slice(colon + 1) };
 }
 
-/** Why a caller asks, for the ledger. A verb asked in the console is an operator's; all else is a request. */
-function causeOf(caller: Caller, reason?: string): Cause {
-  return {
-    trigger: caller.via === 'console' ? 'operator' : 'request',
-    actor: caller.actor,
-    via: caller.via,
-    requestId: caller.requestId,
-    reason: reason === undefined || reason === '' ? null : reason,
-  };
-}
-
 /** Makes the operations. */
 export function createOperations(parts: EngineParts): Operations {
   const { registry, sessions, clock, metrics } = parts;
   const now = () => epochSeconds(clock);
 
-  const entry = (caller: Caller, row: { id: string; tenant: string } | null, type: string): LedgerEntry => {
-    const cause = causeOf(caller);
-    return {
-      timeMs: clock.now(),
-      instance: row?.id ?? null,
-      tenant: row?.tenant ?? null,
-      type,
-      from: null,
-      to: null,
-      trigger: cause.trigger,
-      actor: cause.actor,
-      via: cause.via,
-      source: null,
-      tookMs: null,
-      reason: null,
-      error: null,
-      requestId: cause.requestId,
-    };
-  };
+  const entry = (
+    caller: Caller,
+    row: { id: string; tenant: string } | null,
+    type: string,
+    extra?: Partial<LedgerEntry>,
+  ): LedgerEntry => line({ clock }, row, causeOf(caller), type, extra);
 
   const show = async (row: InstanceRow, known?: Thresholds): Promise<Instance> =>
     instanceOf(row, sessions.live(row), known ?? (await registry.thresholds(row.tenant)), now());
@@ -164,7 +142,7 @@ export function createOperations(parts: EngineParts): Operations {
           lineageParent: null,
         },
         now(),
-        { ...entry(caller, { id, tenant: input.tenant }, 'instance.created'), to: 'created' },
+        entry(caller, { id, tenant: input.tenant }, 'instance.created', { to: 'created' }),
       );
       return show(row);
     },

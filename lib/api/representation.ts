@@ -72,5 +72,6 @@ export function eventOf(line: LedgerLine): Event {
     reason: line.reason,
     error: line.error,
     request_id: line.requestId,
+    address: line.address,
   };
 }

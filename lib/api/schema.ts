@@ -100,6 +100,7 @@ export const eventSchema = z
     reason: z.string().nullable(),
     error: z.string().nullable(),
     request_id: z.string().nullable(),
+    address: z.string().nullable(),
   })
   .meta({ id: 'Event' });
 export type Event = z.infer<typeof eventSchema>;

@@ -1,5 +1,5 @@
-/** The ledger: appended inside the transaction of what it tells of, announced once that is on disk, read in pages. */
-
+/** The ledger: chained and appended inside the transaction of what it tells of, announced once that is on disk, read in pages. */
+import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from './chain.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import type { RegistryDatabase, Value } from './database.ts';
 import type { LedgerEntry, LedgerFilter, LedgerLine, Page } from './registry.ts';
@@ -19,12 +19,19 @@ const COLUMNS: Readonly<Record<keyof LedgerEntry, string>> = {
   reason: 'reason',
   error: 'error',
   requestId: 'request_id',
+  address: 'address',
 };
 
 const PROPERTIES = Object.keys(COLUMNS) as (keyof LedgerEntry)[];
 const NAMES = PROPERTIES.map((property) => COLUMNS[property]).join(', ');
-const INSERT = `INSERT INTO events(${NAMES}) VALUES (${PROPERTIES.map(() => '?').join(', ')})`;
+const INSERT = `INSERT INTO events(seq, hash, ${NAMES}) VALUES (?, ?${', ?'.repeat(PROPERTIES.length)})`;
 const SELECT = `SELECT seq, ${NAMES} FROM events`;
+/** Parameters: the number to begin after, how many. */
+export const SELECT_CHAINED = `SELECT seq, ${NAMES}, hash FROM events WHERE seq > ? ORDER BY seq LIMIT ?`;
+const LAST = 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1';
+const LAST_DROPPED = 'SELECT last_seq, last_hash FROM ledger_segments ORDER BY last_seq DESC LIMIT 1';
+/** Lines chained at a time when an older file is opened. */
+const BATCH = 1000;
 
 /** The index that leads with each filter, narrowest first: the first that a query has is walked, the others are checked. */
 const INDEXES: readonly (readonly [keyof LedgerFilter & keyof LedgerEntry, string])[] = [
@@ -47,9 +54,41 @@ export class Ledger {
 
   /** Inside a write transaction. The lines go to `announce` once it is committed. */
   append(entries: LedgerEntry[]): LedgerLine[] {
+    let { seq, hash } = this.head();
     return entries.map((entry) => {
-      const { lastInsertRowid } = this.#database.sql(INSERT).run(...PROPERTIES.map((property) => entry[property]));
-      return { ...entry, seq: Number(lastInsertRowid) };
+      seq += 1;
+      const line: LedgerLine = { ...wellFormed(entry), seq };
+      hash = chainHash(hash, canonicalLine(line));
+      this.#database.sql(INSERT).run(seq, hash, ...PROPERTIES.map((property) => line[property]));
+      return line;
+    });
+  }
+
+  /** Where the chain stands. It goes on from the last sealed line when every line was dropped. */
+  head(): ChainHead {
+    const last = this.#database.sql(LAST).get() ?? this.#database.sql(LAST_DROPPED).get();
+    return last === undefined ? CHAIN_START : { seq: last[0] as number, hash: last[1] as string };
+  }
+
+  /** Lines after `seq` with their hashes, oldest first. */
+  chain(seq: number, limit: number): ChainedLine[] {
+    return this.#database.sql(SELECT_CHAINED).all(seq, limit).map(chainedLineOf);
+  }
+
+  /** Gives the lines of a file from before there were hashes theirs. Does nothing to a chained ledger. */
+  chainOlder(): void {
+    const isOlder = () => this.#database.integer('SELECT hash IS NULL FROM events ORDER BY seq DESC LIMIT 1') === 1;
+    if (!isOlder()) return;
+    this.#database.write(() => {
+      if (!isOlder()) return;
+      let { seq, hash } = CHAIN_START;
+      for (let lines = this.chain(seq, BATCH); lines.length > 0; lines = this.chain(seq, BATCH)) {
+        for (const line of lines) {
+          seq = line.seq;
+          hash = chainHash(hash, canonicalLine(line));
+          this.#database.sql('UPDATE events SET hash = ? WHERE seq = ?').run(hash, seq);
+        }
+      }
     });
   }
 
@@ -105,7 +144,7 @@ export class Ledger {
   }
 
   lastSeq(): number {
-    return this.#database.integer('SELECT max(seq) FROM events');
+    return this.head().seq;
   }
 }
 
@@ -116,4 +155,19 @@ function isPosition(position: unknown[]): position is [number, number] {
 function lineOf(values: Value[]): LedgerLine {
   const entries = PROPERTIES.map((property, at) => [property, values[at + 1]]);
   return { seq: values[0], ...Object.fromEntries(entries) } as LedgerLine;
+}
+
+/** One row of `SELECT_CHAINED`. */
+export function chainedLineOf(values: Value[]): ChainedLine {
+  return Object.assign(lineOf(values), { hash: values[PROPERTIES.length + 1] as string });
+}
+
+/** Text as it will be read back: SQLite keeps no lone surrogates, and a hash must be of what is kept. */
+function wellFormed(entry: LedgerEntry): LedgerEntry {
+  const kept: Record<string, unknown> = {};
+  for (const property of PROPERTIES) {
+    const value = entry[property];
+    kept[property] = typeof value === 'string' && !value.isWellFormed() ? value.toWellFormed() : value;
+  }
+  return kept as unknown as LedgerEntry;
 }

@@ -4,6 +4,7 @@
  */
 import type { State } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
+import type { ChainedLine, ChainHead } from './chain.ts';
 
 /** What was recorded of a file when it was filed. A thaw trusts a file whose stat is as recorded. */
 export interface FileRecord {
@@ -88,6 +89,8 @@ export interface LedgerEntry {
   reason: string | null;
   error: string | null;
   requestId: string | null;
+  /** Address of the peer that asked, where there was one. */
+  address: string | null;
 }
 
 export interface LedgerLine extends LedgerEntry {
@@ -253,6 +256,10 @@ export interface Registry {
   /** Lines after `seq`, oldest first: what a reconnecting stream missed. */
   ledgerAfter(seq: number, limit: number): Awaitable<LedgerLine[]>;
   lastSeq(): Awaitable<number>;
+  /** Lines after `seq` with their hashes, oldest first. */
+  chain(seq: number, limit: number): Awaitable<ChainedLine[]>;
+  /** Number and hash of the last line ever appended. */
+  chainHead(): Awaitable<ChainHead>;
 
   thresholds(tenant: string): Awaitable<Thresholds>;
   globalThresholds(): Awaitable<Thresholds>;

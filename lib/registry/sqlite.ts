@@ -34,6 +34,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
   const clock = options.clock ?? systemClock;
   const database = new RegistryDatabase(options.path);
   const ledger = new Ledger(database);
+  ledger.chainOlder();
   const lists = new Lists(database);
   const thresholds = new ThresholdBook(database, options.thresholds, clock);
   const writes = new Writes({ database, ledger, lists, thresholds });
@@ -80,6 +81,8 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     ledger: (filter, limit, cursor) => ledger.page(filter, limit, cursor),
     ledgerAfter: (seq, limit) => ledger.after(seq, limit),
     lastSeq: () => ledger.lastSeq(),
+    chain: (seq, limit) => ledger.chain(seq, limit),
+    chainHead: () => ledger.head(),
     onAppend: (listener) => ledger.onAppend(listener),
 
     thresholds: (tenant) => thresholds.ofTenant(tenant),

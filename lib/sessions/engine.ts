@@ -35,7 +35,7 @@ export interface Engine {
 
 /** Causes of what the engine does by itself. */
 export function systemCause(trigger: Cause['trigger'], via: Cause['via'] = 'system'): Cause {
-  return { trigger, actor: via === 'ticker' ? 'ticker' : 'system', via, requestId: null, reason: null };
+  return { trigger, actor: via === 'ticker' ? 'ticker' : 'system', via, requestId: null, address: null, reason: null };
 }
 
 /** The live drawer's path of a sandbox, relative to the data folder. */
@@ -57,18 +57,18 @@ export function since(started: number): number {
   return Math.round((performance.now() - started) * 100) / 100;
 }
 
-/** A ledger line about a sandbox. */
+/** A ledger line, about a sandbox or about none. Every line of the engine and of the API is made here. */
 export function line(
   engine: Pick<Engine, 'clock'>,
-  row: Pick<InstanceRow, 'id' | 'tenant'>,
+  row: Pick<InstanceRow, 'id' | 'tenant'> | null,
   cause: Cause,
   type: string,
   extra: Partial<LedgerEntry> = {},
 ): LedgerEntry {
   return {
     timeMs: engine.clock.now(),
-    instance: row.id,
-    tenant: row.tenant,
+    instance: row?.id ?? null,
+    tenant: row?.tenant ?? null,
     type,
     from: null,
     to: null,
@@ -80,6 +80,7 @@ export function line(
     reason: cause.reason,
     error: null,
     requestId: cause.requestId,
+    address: cause.address,
     ...extra,
   };
 }

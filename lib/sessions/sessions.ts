@@ -21,6 +21,8 @@ export interface Cause {
   actor: string;
   via: Via;
   requestId: string | null;
+  /** The peer's address, where a request had one. */
+  address: string | null;
   reason: string | null;
 }
 

@@ -169,6 +169,7 @@ test('a client that takes nothing is dropped, and the others go on', async () =>
     reason: null,
     error: null,
     requestId: null,
+    address: null,
   });
   const before = server.host.events.listeners;
   for (let round = 0; round < 60; round++) {

@@ -34,6 +34,7 @@ export function ledgerSuite(driver: Driver): void {
           reason: `because ${n}`,
           error: n % 5 === 0 ? 'broken' : null,
           requestId: `req-${n}`,
+          address: n % 2 === 0 ? '192.0.2.7' : null,
         });
         await registry.append([line]);
         written.push({ ...line, seq: n + 1 });

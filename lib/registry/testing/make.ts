@@ -32,6 +32,7 @@ export function entry(over: Partial<LedgerEntry> = {}): LedgerEntry {
     reason: null,
     error: null,
     requestId: null,
+    address: null,
     ...over,
   };
 }

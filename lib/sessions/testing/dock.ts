@@ -31,7 +31,14 @@ export interface Dock {
   abandon(): Promise<void>;
 }
 
-export const REQUEST: Cause = { trigger: 'request', actor: 'key:test', via: 'api', requestId: null, reason: null };
+export const REQUEST: Cause = {
+  trigger: 'request',
+  actor: 'key:test',
+  via: 'api',
+  requestId: null,
+  address: null,
+  reason: null,
+};
 
 export interface DockOptions {
   dataFolder: string;

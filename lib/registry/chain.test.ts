@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CHAIN_START, type ChainedLine, canonicalLine, chainHash } from './chain.ts';
+import { openSqliteRegistry } from './sqlite.ts';
+import { entry, HOSTILE, hop, make, START, THRESHOLDS } from './testing/make.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-chain-'));
+  path = join(folder, 'registry.sqlite');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = () => openSqliteRegistry({ path, thresholds: THRESHOLDS });
+const MIGRATIONS = join(import.meta.dirname, '../../db/migrations');
+
+/** Proves a chain with nothing of the code that makes it. */
+function expectChained(lines: ChainedLine[], first = 1, before = '0'.repeat(64)): void {
+  let previous = before;
+  for (const [at, line] of lines.entries()) {
+    expect(line.seq).toBe(first + at);
+    const digest = createHash('sha256').update(previous).update(canonicalLine(line)).digest('hex');
+    expect(line.hash, `line ${line.seq}`).toBe(digest);
+    previous = line.hash;
+  }
+}
+
+test('the canonical text and the hash of a line are these for ever', () => {
+  const line = {
+    ...entry({ type: 'transition', from: 'active', to: 'frozen', tookMs: 1.25, reason: 'ü "x"\n' }),
+    seq: 7,
+  };
+  const text =
+    '{"seq":7,"time_ms":1765500000000,"type":"transition","from":"active","to":"frozen","trigger":"request",' +
+    '"actor":"key:test","via":"api","took_ms":1.25,"reason":"ü \\"x\\"\\n"}';
+  expect(canonicalLine(line)).toBe(text);
+  expect(chainHash(CHAIN_START.hash, text)).toBe(
+    createHash('sha256')
+      .update(`${'0'.repeat(64)}${text}`)
+      .digest('hex'),
+  );
+  expect(canonicalLine({ ...line, address: '192.0.2.1' })).toBe(`${text.slice(0, -1)},"address":"192.0.2.1"}`);
+});
+
+test('every way of appending goes on with the chain, across processes and restarts, whatever the text', async () => {
+  const first = open();
+  const row = await make(first, 'a', 'active');
+  await first.commit(hop(row, 'suspended'));
+  await first.append(HOSTILE.map((text) => entry({ reason: text, actor: text, tookMs: 0.1 + 0.2 })));
+  await first.append([entry({ reason: 'half \ud800', address: '2001:db8::1' })]);
+  const other = open();
+  await other.append([entry({ type: 'by another' })]);
+  await first.append([entry({ type: 'by the first again' })]);
+  await expect(async () => first.commit(hop(row, 'frozen'))).rejects.toThrow();
+  await other.append([entry()]);
+  await first.close();
+  await other.close();
+  const again = open();
+  await again.append([entry()]);
+  const lines = await again.chain(0, 1000);
+  expect(lines).toHaveLength(3 + HOSTILE.length + 5);
+  expectChained(lines);
+  expect(lines.map(({ hash, ...line }) => line)).toEqual(await again.ledgerAfter(0, 1000));
+  expect(lines.at(-5)?.reason).toBe('half \ufffd');
+  expect(await again.chainHead()).toEqual({ seq: lines.length, hash: lines.at(-1)?.hash });
+  await again.close();
+});
+
+test('the lines of an older file are chained when it is first opened, and only then', async () => {
+  const older = new Database(path);
+  older.exec(readFileSync(join(MIGRATIONS, '0000_tables.sql'), 'utf8'));
+  older.exec(readFileSync(join(MIGRATIONS, '0001_triggers.sql'), 'utf8'));
+  older.exec('CREATE TABLE __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)');
+  older.exec("INSERT INTO __drizzle_migrations(hash, created_at) VALUES ('x', 1765500001000)");
+  const insert = older.prepare(
+    `INSERT INTO events(time_ms, instance, type, "trigger", actor, via, took_ms, reason)
+     VALUES (?, 'a', 'transition', 'idle', 'ticker', 'ticker', ?, ?)`,
+  );
+  older.exec('BEGIN');
+  for (let n = 0; n < 2500; n += 1) insert.run(START * 1000 + n, n / 3, n % 2 === 0 ? null : `because ${n}`);
+  older.exec('COMMIT');
+  older.close();
+  const registry = open();
+  await registry.append([entry({ type: 'new' })]);
+  const lines = await registry.chain(0, 10_000);
+  expect(lines).toHaveLength(2501);
+  expectChained(lines);
+  await registry.close();
+  const again = open();
+  expect(await again.chain(0, 10_000)).toEqual(lines);
+  await again.close();
+});
+
+test('the database itself refuses to change, remove, replace or slip in a line', async () => {
+  const registry = open();
+  await registry.append([entry(), entry(), entry()]);
+  const { $client: client } = registry.database;
+  const insert = (verb: string, seq: string, hash: string) =>
+    `${verb} INTO events(seq, time_ms, type, "trigger", actor, via, hash) VALUES (${seq}, 1, 'x', 'request', 'x', 'api', ${hash})`;
+  const refused = [
+    "UPDATE events SET actor = 'nobody' WHERE seq = 2",
+    "UPDATE events SET hash = 'x' WHERE seq = 2",
+    'UPDATE events SET hash = NULL WHERE seq = 2',
+    'UPDATE OR REPLACE events SET seq = 2 WHERE seq = 3',
+    'DELETE FROM events WHERE seq = 3',
+    'DELETE FROM events',
+    insert('INSERT OR REPLACE', '2', "'x'"),
+    insert('INSERT OR REPLACE', '3', "'x'"),
+    insert('INSERT', '5', "'x'"),
+    insert('INSERT', '0', "'x'"),
+    insert('INSERT', 'NULL', "'x'"),
+    insert('INSERT', '4', 'NULL'),
+  ];
+  for (const sql of refused) expect(() => client.exec(sql), sql).toThrow(/append-only/);
+  expectChained(await registry.chain(0, 10));
+  expect(await registry.lastSeq()).toBe(3);
+  await registry.close();
+});

@@ -1,0 +1,50 @@
+/**
+ * The chain that the ledger's lines form: each line's hash is the SHA-256 of the hash before it and of the line's canonical text. Pure;
+ * whoever has the lines can make it again.
+ */
+import { hash } from 'node:crypto';
+import type { LedgerEntry, LedgerLine } from './registry.ts';
+
+/** A line with its hash: 64 lower-case hex digits. */
+export interface ChainedLine extends LedgerLine {
+  hash: string;
+}
+
+/** Where a chain stands: the last line's number and hash. */
+export interface ChainHead {
+  seq: number;
+  hash: string;
+}
+
+/** Before the first line. */
+export const CHAIN_START: ChainHead = { seq: 0, hash: '0'.repeat(64) };
+
+/**
+ * The text of a line that its hash is made of: JSON, the members named as in the contract and in this order, without those that are
+ * null. So a member that lines get one day changes none of the lines before.
+ */
+export function canonicalLine(line: LedgerEntry & { seq: number }): string {
+  return JSON.stringify({
+    seq: line.seq,
+    time_ms: line.timeMs,
+    instance: line.instance ?? undefined,
+    tenant: line.tenant ?? undefined,
+    type: line.type,
+    from: line.from ?? undefined,
+    to: line.to ?? undefined,
+    trigger: line.trigger,
+    actor: line.actor,
+    via: line.via,
+    source: line.source ?? undefined,
+    took_ms: line.tookMs ?? undefined,
+    reason: line.reason ?? undefined,
+    error: line.error ?? undefined,
+    request_id: line.requestId ?? undefined,
+    address: line.address ?? undefined,
+  });
+}
+
+/** SHA-256 over the previous hash, as its 64 hex digits, followed by the canonical text. */
+export function chainHash(previous: string, canonical: string): string {
+  return hash('sha256', previous + canonical, 'hex');
+}
