@@ -3,13 +3,25 @@ import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { cache } from 'react';
 import type { Caller } from '#lib/api/operations.ts';
+import { addressOf, PEER_HEADER } from '#lib/auth/address.ts';
 import { getHost } from '#lib/host.ts';
 
 /** The visitor, or null when nobody is signed in. Asked once per request. */
-export const currentCaller = cache(
-  async (): Promise<Caller | null> =>
-    getHost().auth.callerFromHeaders(await headers(), { via: 'console', requestId: crypto.randomUUID() }),
-);
+export const currentCaller = cache(async (): Promise<Caller | null> => {
+  const { auth } = getHost();
+  const sent = await headers();
+  return auth.callerFromHeaders(sent, {
+    via: 'console',
+    requestId: crypto.randomUUID(),
+    address: await currentAddress(),
+  });
+});
+
+/** Where the visitor's request comes from, as the front saw it. */
+export async function currentAddress(): Promise<string | null> {
+  const sent = await headers();
+  return addressOf(sent, sent.get(PEER_HEADER), getHost().config.trustProxy);
+}
 
 /** The visitor; whoever is not signed in is led to the sign-in page and from there back to `path`. */
 export async function requireCaller(path: string): Promise<Caller> {

@@ -7,18 +7,33 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { keyChecker, readOrMakeSecret } from './auth/keys.ts';
 import type { AuthDatabase, AuthLibrary } from './auth/library.ts';
+import type { Role } from './auth/roles.ts';
 import { createSessionCache } from './auth/session-cache.ts';
 import type { Config } from './config.ts';
 import { WinterdockError } from './errors.ts';
 import type { Via } from './lifecycle/words.ts';
 import type { Logger } from './log.ts';
 
-/** Who is asking, how, and under which request. */
+/** Who is asking, how, from where, with which rights, and under which request. */
 export interface Caller {
-  /** `key:admin` or `user:<id>`; what the ledger shows. */
+  /** `key:admin`, `key:<id>` or `user:<id>`; what the ledger shows. */
   actor: string;
   via: Via;
   requestId: string;
+  role: Role;
+  /** The tenants it is limited to; null: all there are. */
+  tenants: readonly string[] | null;
+  /** Where it asks from, or null when that is not known. */
+  address: string | null;
+  /** Id of the session it came by, or null when by a key. */
+  session: string | null;
+}
+
+/** What the front knows of a request beyond its headers. */
+export interface CallerOptions {
+  via?: Via;
+  requestId?: string;
+  address?: string | null;
 }
 
 export type AnyHeaders = Headers | IncomingHttpHeaders;
@@ -31,7 +46,7 @@ export interface Auth {
    * Who sent a request with these headers, or null when neither the `Authorization: Bearer` key nor the session cookie is
    * valid. A wrong key is not made good by a cookie. `via` is `api` unless said otherwise.
    */
-  callerFromHeaders(headers: AnyHeaders, options?: { via?: Via; requestId?: string }): Promise<Caller | null>;
+  callerFromHeaders(headers: AnyHeaders, options?: CallerOptions): Promise<Caller | null>;
   /** A link that signs in the admin, for 15 minutes and once. `origin` without a trailing slash; default: the public URL. */
   signInLink(origin?: string): Promise<string>;
   /** Exchanges a credential for a session. The `Set-Cookie` values to send, or null when the credential is not good. */
@@ -86,7 +101,7 @@ export function createAuth(options: { config: Config; log: Logger; database: Aut
   };
 
   return {
-    async callerFromHeaders(headers, { via = 'api', requestId } = {}) {
+    async callerFromHeaders(headers, { via = 'api', requestId, address = null } = {}) {
       const authorization = headerOf(headers, 'authorization');
       let actor: string | null = null;
       if (authorization !== null) {
@@ -96,7 +111,16 @@ export function createAuth(options: { config: Config; log: Logger; database: Aut
         const cookie = SESSION_COOKIE.exec(headerOf(headers, 'cookie') ?? '')?.[1];
         if (cookie !== undefined) actor = await actorOfSession(cookie);
       }
-      return actor === null ? null : { actor, via, requestId: requestId ?? randomUUID() };
+      if (actor === null) return null;
+      return {
+        actor,
+        via,
+        requestId: requestId ?? randomUUID(),
+        role: 'admin',
+        tenants: null,
+        address,
+        session: null,
+      };
     },
 
     async signInLink(origin = config.publicUrl ?? `http://localhost:${config.port}`) {

@@ -5,6 +5,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { eventText } from './api/answer.ts';
 import { createDispatcher } from './api/dispatch.ts';
 import { createOperations } from './api/engine-operations.ts';
+import { guardOperations } from './api/guard.ts';
 import { openApiText } from './api/openapi.ts';
 import { eventOf } from './api/representation.ts';
 import { ROUTES } from './api/routes.ts';
@@ -53,7 +54,9 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     serialise: (line) => eventText(null, eventOf(line), line.seq),
   });
   const metrics = createMetrics({ registry, pool, sessions });
-  const operations = createOperations({ registry, sessions, clock, metrics });
+  const operations = guardOperations(createOperations({ registry, sessions, clock, metrics }), {
+    instance: (id) => registry.tenantOf(id),
+  });
   const auth = createAuth({ config, log, database: registry.database });
 
   let started: Promise<void> | null = null;

@@ -50,7 +50,7 @@ function forbidden(file: string, target: string): string | null {
   }
   if (file.startsWith('components/')) {
     if (target.startsWith('components/') || target.startsWith('lib/lifecycle/')) return null;
-    if (/^lib\/api\/(schema|client)\.ts$/.test(target)) return null;
+    if (/^lib\/api\/(schema|client|access)\.ts$/.test(target)) return null;
     return /^(lib|db|app|node:|better-sqlite3|drizzle-orm)/.test(target)
       ? 'components know only the contract and the state map'
       : null;

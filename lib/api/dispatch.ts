@@ -3,6 +3,7 @@
  * into a problem. The doors (node-door.ts, web-door.ts) bring requests and send answers; nothing here knows sockets.
  */
 import { randomUUID } from 'node:crypto';
+import { addressOf } from '../auth/address.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { type AnyHeaders, type Auth, type Caller, headerOf } from '../auth.ts';
 import { isWinterdockError, WinterdockError } from '../errors.ts';
@@ -22,6 +23,8 @@ interface Incoming {
   target: string;
   headers: AnyHeaders;
   body: BodySource;
+  /** The address of the other end of the connection. */
+  peer: string | null;
   /** Aborted when the client goes away before the answer is complete. */
   signal(): AbortSignal;
 }
@@ -52,6 +55,14 @@ export interface DispatchOptions {
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
+/** Who asks on a route that is open. It may read what is open, which is of no tenant. */
+const NOBODY: Omit<Caller, 'requestId' | 'address'> = {
+  actor: 'nobody',
+  via: 'api',
+  role: 'viewer',
+  tenants: null,
+  session: null,
+};
 const OWN_ROOTS = new Set(['api', 'instances', 'healthz', 'readyz', 'metrics', 'openapi.json']);
 
 /** The request's own `X-Request-Id` when it is a sane one, else a new id. */
@@ -101,10 +112,11 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
 
   const admit = async (route: Route, incoming: Incoming, requestId: string): Promise<Caller> => {
+    const address = addressOf(incoming.headers, incoming.peer, options.trustProxy);
     if (route.access === 'open' || (route.access === 'metrics' && options.metricsOpen)) {
-      return { actor: 'nobody', via: 'api', requestId };
+      return { ...NOBODY, requestId, address };
     }
-    const caller = await auth.callerFromHeaders(incoming.headers, { requestId });
+    const caller = await auth.callerFromHeaders(incoming.headers, { requestId, address });
     if (caller === null) {
       throw new WinterdockError('unauthorized', 'This needs a key or a session.', {
         hint: 'Send `Authorization: Bearer <key>`, or sign in.',

@@ -25,7 +25,7 @@ export interface EngineParts {
   registry: Registry;
   sessions: Sessions;
   clock: Clock;
-  metrics: Pick<Metrics, 'resumedWarm'>;
+  metrics: Pick<Metrics, 'resumedWarm' | 'text'>;
 }
 
 const COUNT_CAP = 10_000;
@@ -92,12 +92,13 @@ export function createOperations(parts: EngineParts): Operations {
   return {
     ...readingOperations({ registry, sessions, rowOf }),
 
-    async listInstances(_caller, query) {
+    async listInstances({ tenants }, query) {
       const where = thermalFilter(query);
       if (where === null) return { items: [], next: null, total: 0, totalIsExact: true };
       const filter: ListFilter = {
         ...where,
         ...(query.tenant === undefined ? {} : { tenant: query.tenant }),
+        ...(query.tenant !== undefined || tenants === null ? {} : { tenants }),
         ...(query.fault === undefined ? {} : { fault: query.fault }),
         ...(query.name === undefined ? {} : { name: query.name }),
         ...(query.label === undefined ? {} : { label: labelFilter(query.label) }),
@@ -270,14 +271,17 @@ export function createOperations(parts: EngineParts): Operations {
       return settingsOf(changed);
     },
 
-    async counts() {
-      return { states: await registry.countsByState(), faults: await registry.countsByFault() };
+    async counts({ tenants }) {
+      const among = tenants ?? undefined;
+      return { states: await registry.countsByState(among), faults: await registry.countsByFault(among) };
     },
 
-    async due(_caller, withinSeconds, limit) {
-      const rows = await registry.dueUntil(now() + withinSeconds, limit);
+    async due({ tenants }, withinSeconds, limit) {
+      const rows = await registry.dueUntil(now() + withinSeconds, limit, tenants ?? undefined);
       return Promise.all(rows.map(({ row, thresholds }) => show(row, thresholds)));
     },
+
+    metricsText: () => metrics.text(),
   };
 }
 

@@ -11,7 +11,16 @@ import { eventOf } from './representation.ts';
 
 type Reading = Pick<
   Operations,
-  'volumes' | 'files' | 'file' | 'fileStat' | 'search' | 'query' | 'instanceEvents' | 'events' | 'eventsAfter'
+  | 'volumes'
+  | 'files'
+  | 'file'
+  | 'fileStat'
+  | 'search'
+  | 'query'
+  | 'instanceEvents'
+  | 'events'
+  | 'eventsAfter'
+  | 'followEvents'
 >;
 
 function statOf(stat: FileStat | null, volume: string, path: string): FileContent['stat'] {
@@ -92,14 +101,25 @@ export function readingOperations(parts: {
       return { items: page.rows.map(eventOf), next: page.next };
     },
 
-    async events(_caller, { limit, cursor, ...query }) {
-      const filter: LedgerFilter = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+    async events({ tenants }, { limit, cursor, ...query }) {
+      const filter: LedgerFilter = {
+        ...Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)),
+        ...(tenants === null ? {} : { tenants }),
+      };
       const page = await registry.ledger(filter, limit, cursor);
       return { items: page.rows.map(eventOf), next: page.next };
     },
 
-    async eventsAfter(_caller, seq, limit) {
-      return (await registry.ledgerAfter(seq, limit)).map(eventOf);
+    async eventsAfter({ tenants }, seq, limit) {
+      for (let after = seq; ; ) {
+        const lines = await registry.ledgerAfter(after, limit);
+        const theirs = lines.filter((line) => tenants === null || tenants.includes(line.tenant ?? ''));
+        const last = lines.at(-1);
+        if (theirs.length > 0 || last === undefined) return theirs.map(eventOf);
+        after = last.seq;
+      }
     },
+
+    followEvents: async ({ tenants }, filter) => ({ filter, tenants }),
   };
 }

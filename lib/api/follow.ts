@@ -16,8 +16,13 @@ const DRAIN_POLL_MS = 20;
 
 type Filter = Omit<StreamQuery, 'last_event_id'>;
 
-function fits(event: Pick<Event, 'tenant' | 'instance' | 'type' | 'actor' | 'trigger'>, filter: Filter): boolean {
+function fits(
+  event: Pick<Event, 'tenant' | 'instance' | 'type' | 'actor' | 'trigger'>,
+  filter: Filter,
+  tenants: readonly string[] | null,
+): boolean {
   return (
+    (tenants === null || (event.tenant !== null && tenants.includes(event.tenant))) &&
     (filter.tenant === undefined || event.tenant === filter.tenant) &&
     (filter.instance === undefined || event.instance === filter.instance) &&
     (filter.type === undefined || event.type === filter.type) &&
@@ -31,17 +36,19 @@ export function followLedger(options: {
   services: Pick<Services, 'operations' | 'events'>;
   caller: Caller;
   filter: Filter;
+  /** The tenants whose lines it may see; null: all, and those of no tenant. */
+  tenants: readonly string[] | null;
   after: number | null;
   sink: Sink;
 }): void {
-  const { services, caller, filter, after, sink } = options;
+  const { services, caller, filter, tenants, after, sink } = options;
   let sent = after ?? -1;
   let waiting: Published[] | null = after === null ? null : [];
 
   const send = (line: Event | Published['line'], text: string) => {
     if (line.seq <= sent) return;
     sent = line.seq;
-    if (!fits(line, filter)) return;
+    if (!fits(line, filter, tenants)) return;
     if (sink.queuedBytes > QUEUE_BYTES) sink.drop();
     else sink.write(text);
   };
@@ -63,7 +70,7 @@ export function followLedger(options: {
     for (;;) {
       const missed = await services.operations.eventsAfter(caller, sent, PAGE);
       for (const event of missed) send(event, eventText(null, event, event.seq));
-      if (missed.length < PAGE || sink.gone.aborted) break;
+      if (missed.length === 0 || sink.gone.aborted) break;
       // A long absence is sent as fast as the client takes it.
       while (sink.queuedBytes > QUEUE_BYTES / 2 && !sink.gone.aborted) {
         await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));

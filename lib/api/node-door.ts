@@ -18,6 +18,7 @@ export async function answerNode(dispatcher: Dispatcher, req: IncomingMessage, r
     method: req.method ?? 'GET',
     target: req.url ?? '/',
     headers: req.headers,
+    peer: req.socket.remoteAddress ?? null,
     body: nodeBody(req, res),
     signal() {
       if (controller === null) {

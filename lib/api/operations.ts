@@ -25,6 +25,7 @@ import type {
   Settings,
   SqlAnswer,
   SqlInput,
+  StreamQuery,
   VerbInput,
   VolumeInfo,
 } from './schema.ts';
@@ -106,12 +107,19 @@ export interface Operations {
   ): Promise<{ hits: SearchHit[]; truncated: boolean }>;
   query(caller: Caller, id: string, input: SqlInput): Promise<SqlAnswer>;
   events(caller: Caller, query: EventsQuery): Promise<{ items: Event[]; next: string | null }>;
-  /** Lines after `seq`, oldest first. */
+  /** Lines after `seq` that the caller may see, oldest first; empty at the end, never before. */
   eventsAfter(caller: Caller, seq: number, limit: number): Promise<Event[]>;
+  /** What a stream of the ledger sends to this caller: the filter, narrowed to the tenants it may see (null: all). */
+  followEvents(
+    caller: Caller,
+    filter: Omit<StreamQuery, 'last_event_id'>,
+  ): Promise<{ filter: Omit<StreamQuery, 'last_event_id'>; tenants: readonly string[] | null }>;
   getSettings(caller: Caller): Promise<Settings>;
   patchSettings(caller: Caller, patch: Partial<Settings>): Promise<Settings>;
   /** What the overview shows: instances per state, of everything or of one tenant, maintained, never scanned. */
   counts(caller: Caller): Promise<{ states: Record<State, number>; faults: Record<string, number> }>;
   /** Sandboxes with an automatic move within `withinSeconds`, soonest first. */
   due(caller: Caller, withinSeconds: number, limit: number): Promise<Instance[]>;
+  /** The metrics in the Prometheus text format. */
+  metricsText(caller: Caller): Promise<string>;
 }

@@ -1,4 +1,5 @@
 /** The door for web `Request` and `Response`, which the Next route files use. The same dispatcher, the same answers. */
+import { PEER_HEADER } from '../auth/address.ts';
 import type { Answer, Sink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import type { Dispatcher } from './dispatch.ts';
@@ -10,6 +11,7 @@ export async function answerWeb(dispatcher: Dispatcher, request: Request): Promi
     method: request.method,
     target: `${url.pathname}${url.search}`,
     headers: request.headers,
+    peer: request.headers.get(PEER_HEADER),
     body: bodyOf(request),
     signal: () => request.signal,
   });

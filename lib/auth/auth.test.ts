@@ -89,7 +89,12 @@ test('a sign-in link works once, makes the first admin, and its session is known
     via: 'console',
     requestId: 'r1',
   });
-  expect(caller).toEqual({ actor: expect.stringMatching(/^user:.+/), via: 'console', requestId: 'r1' });
+  expect(caller).toMatchObject({
+    actor: expect.stringMatching(/^user:.+/),
+    via: 'console',
+    requestId: 'r1',
+    role: 'admin',
+  });
   expect(sqlite.prepare('SELECT role FROM user').all()).toEqual([{ role: 'admin' }]);
   expect(sqlite.prepare('SELECT * FROM verification').all()).toEqual([]);
 

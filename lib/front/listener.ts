@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { readBody } from '../api/body.ts';
 import { problemAnswer, requestIdOf } from '../api/dispatch.ts';
 import { answerNode, nodeBody, sendNode } from '../api/node-door.ts';
+import { PEER_HEADER } from '../auth/address.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { WinterdockError } from '../errors.ts';
 import type { Host } from '../host.ts';
@@ -67,6 +68,7 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
       // Pages and their actions name the request in the ledger by the same id.
       const requestId = requestIdOf(req.headers);
       req.headers['x-request-id'] = requestId;
+      req.headers[PEER_HEADER] = req.socket.remoteAddress ?? '';
       res.setHeader('x-request-id', requestId);
       return options.pages(req, res);
     }

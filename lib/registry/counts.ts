@@ -1,4 +1,4 @@
-/** Counts of instances that triggers keep. Read only; nothing here scans. */
+/** Counts of instances, nearly all of them kept by triggers. Read only. */
 import { STATES, type State } from '../lifecycle/states.ts';
 import { FAULTS, type Fault } from '../lifecycle/words.ts';
 import type { RegistryDatabase } from './database.ts';
@@ -10,6 +10,25 @@ export function countsByState(database: RegistryDatabase, tenant?: string): Reco
       ? database.sql('SELECT state, n FROM counts_by_state').all()
       : database.sql('SELECT state, n FROM counts_by_tenant WHERE tenant = ?').all(tenant);
   return record(STATES, new Map(rows.map(([state, n]) => [state, Number(n)])));
+}
+
+/** The same of some tenants together. */
+export function countsByStateOf(database: RegistryDatabase, tenants: readonly string[]): Record<State, number> {
+  const rows = database
+    .sql('SELECT state, sum(n) FROM counts_by_tenant WHERE tenant IN (SELECT value FROM json_each(?)) GROUP BY state')
+    .all(JSON.stringify(tenants));
+  return record(STATES, new Map(rows.map(([state, n]) => [state, Number(n)])));
+}
+
+/** Instances per fault of some tenants: looks through what is faulted. */
+export function countsByFaultOf(database: RegistryDatabase, tenants: readonly string[]): Record<Fault, number> {
+  const rows = database
+    .sql(
+      `SELECT fault, count(*) FROM instances INDEXED BY instances_by_fault_updated
+      WHERE fault IS NOT NULL AND tombstone = 0 AND tenant IN (SELECT value FROM json_each(?)) GROUP BY fault`,
+    )
+    .all(JSON.stringify(tenants));
+  return record(FAULTS, new Map(rows.map(([fault, n]) => [fault, Number(n)])));
 }
 
 /** Instances per fault, without what is deleted. */

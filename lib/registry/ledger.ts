@@ -112,7 +112,21 @@ export class Ledger {
   }
 
   /** Newest first: by time, lines of the same millisecond by number. */
-  page(filter: LedgerFilter, limit: number, cursor?: string): Page<LedgerLine> {
+  page({ tenants, ...filter }: LedgerFilter, limit: number, cursor?: string): Page<LedgerLine> {
+    const after = cursor === undefined ? null : readCursor(cursor, isPosition);
+    const asked = filter.tenant === undefined ? tenants : tenants?.filter((tenant) => tenant === filter.tenant);
+    const found =
+      asked === undefined
+        ? this.#find(filter, limit + 1, after)
+        : [...new Set(asked)]
+            .flatMap((tenant) => this.#find({ ...filter, tenant }, limit + 1, after))
+            .sort((a, b) => b.timeMs - a.timeMs || b.seq - a.seq);
+    const rows = found.slice(0, limit);
+    const last = rows.at(-1);
+    return { rows, next: found.length > limit && last ? writeCursor([last.timeMs, last.seq]) : null };
+  }
+
+  #find(filter: Omit<LedgerFilter, 'tenants'>, limit: number, after: [number, number] | null): LedgerLine[] {
     const where: string[] = [];
     const params: Value[] = [];
     const need = (sql: string, ...values: Value[]) => {
@@ -128,15 +142,12 @@ export class Ledger {
     }
     if (filter.since !== undefined) need('time_ms >= ?', filter.since * 1000);
     if (filter.until !== undefined) need('time_ms <= ?', filter.until * 1000 + 999);
-    if (cursor !== undefined) need('(time_ms, seq) < (?, ?)', ...readCursor(cursor, isPosition));
+    if (after !== null) need('(time_ms, seq) < (?, ?)', ...after);
     const clause = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`;
-    const found = this.#database
+    return this.#database
       .sql(`${SELECT} INDEXED BY ${index}${clause} ORDER BY time_ms DESC, seq DESC LIMIT ?`)
-      .all(...params, limit + 1)
+      .all(...params, limit)
       .map(lineOf);
-    const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    return { rows, next: found.length > limit && last ? writeCursor([last.timeMs, last.seq]) : null };
   }
 
   after(seq: number, limit: number): LedgerLine[] {

@@ -46,10 +46,14 @@ export class Lists {
   page(request: ListRequest): Page<InstanceRow> {
     const { sort, reverse, limit } = request;
     const after = request.cursor === undefined ? null : positionIn(request.cursor, sort, reverse);
-    const wanted = wantedOf(request);
-    if (wanted === null) return { rows: [], next: null };
     const descending = (sort === 'name') === reverse;
-    const found = this.#find(wanted, { conditions: conditionsOf(wanted), sort, descending, limit: limit + 1, after });
+    const found = eachTenant(request).flatMap((filter) => {
+      const wanted = wantedOf(filter);
+      if (wanted === null) return [];
+      return this.#find(wanted, { conditions: conditionsOf(wanted), sort, descending, limit: limit + 1, after });
+    });
+    // The lists of several tenants, each in order, become one.
+    if (request.tenants !== undefined) found.sort(byPosition(descending));
     const rows = found.slice(0, limit);
     const last = rows.at(-1);
     const next = found.length > limit && last ? cursorAt(last.position, sort, reverse) : null;
@@ -58,6 +62,15 @@ export class Lists {
 
   /** Exact up to `cap`; above it `cap + 1`. */
   count(filter: ListFilter, cap: number): number {
+    let sum = 0;
+    for (const one of eachTenant(filter)) {
+      sum += this.#count(one, cap);
+      if (sum > cap) return cap + 1;
+    }
+    return sum;
+  }
+
+  #count(filter: ListFilter, cap: number): number {
     const wanted = wantedOf(filter);
     if (wanted === null) return 0;
     const kept = this.#keptCount(wanted);
@@ -178,6 +191,25 @@ export class Lists {
     const found = this.#walk(source, ask, [end[0] as Position[0], end[1] as number]);
     return found.length >= ask.limit ? found : null;
   }
+}
+
+/** A filter by several tenants as one filter for each: every index leads with at most one. */
+function eachTenant<F extends ListFilter>({ tenants, ...filter }: F): Omit<F, 'tenants'>[] {
+  if (tenants === undefined) return [filter];
+  const asked = filter.tenant === undefined ? new Set(tenants) : tenants.filter((tenant) => tenant === filter.tenant);
+  return [...asked].map((tenant) => ({ ...filter, tenant }));
+}
+
+/** The order that SQLite gives: numbers, then text by its bytes, then blobs; rows decide between equals. */
+function byPosition(descending: boolean): (a: Found, b: Found) => number {
+  const rank = (key: Position[0]) => (typeof key === 'number' ? 0 : typeof key === 'string' ? 1 : 2);
+  const keys = (a: Position[0], b: Position[0]): number => {
+    if (typeof a === 'number' && typeof b === 'number') return a - b;
+    if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
+    return rank(a) - rank(b);
+  };
+  const ascending = (a: Found, b: Found) => keys(a.position[0], b.position[0]) || a.position[1] - b.position[1];
+  return descending ? (a, b) => ascending(b, a) : ascending;
 }
 
 interface Clause {

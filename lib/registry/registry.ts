@@ -148,6 +148,8 @@ export const LIST_SORTS = ['updated', 'created', 'name', 'bytes'] as const;
 
 export interface ListFilter {
   tenant?: string;
+  /** Of these tenants only; none when empty. */
+  tenants?: readonly string[];
   /** What is deleted is listed and counted only under `deleted`. */
   state?: State;
   /** Every state but this one: what `thermal=cold` asks. */
@@ -176,6 +178,8 @@ export interface Page<T> {
 
 export interface LedgerFilter {
   tenant?: string;
+  /** Lines of these tenants only; those of no tenant are left out. */
+  tenants?: readonly string[];
   instance?: string;
   type?: string;
   actor?: string;
@@ -200,6 +204,8 @@ export interface DueRow {
 export interface Registry {
   /** Inserts a row in state `created` with its ledger line. Throws `conflict` for an id ever used or a name taken in the tenant. */
   create(instance: NewInstance, now: number, ledger: LedgerEntry): Awaitable<InstanceRow>;
+  /** Whose a row is, tombstones included, or null: from an index alone, so that a known id takes as long as an unknown one. */
+  tenantOf(id: string): Awaitable<string | null>;
   /** The row, tombstones included, or null. */
   get(id: string): Awaitable<InstanceRow | null>;
   /** Changes what a person may change, with its ledger line. Null when there is no such row. Throws `conflict` for a taken name and `gone` for what is deleted. */
@@ -233,9 +239,10 @@ export interface Registry {
   list(request: ListRequest): Awaitable<Page<InstanceRow>>;
   /** Number of rows that match, exact up to `cap`; above it `cap + 1`. Maintained counts where there are any. */
   count(filter: ListFilter, cap: number): Awaitable<number>;
-  /** Instances per state, of everything or of one tenant; maintained, never scanned. */
-  countsByState(tenant?: string): Awaitable<Record<State, number>>;
-  countsByFault(): Awaitable<Record<Fault, number>>;
+  /** Instances per state, of everything or of some tenants; maintained, never scanned. */
+  countsByState(tenants?: readonly string[]): Awaitable<Record<State, number>>;
+  /** Instances per fault, without what is deleted: maintained for everything; of some tenants what is faulted is looked through. */
+  countsByFault(tenants?: readonly string[]): Awaitable<Record<Fault, number>>;
   /** Tenants that have or had instances, in order, with their maintained counts. */
   tenants(): Awaitable<{ tenant: string; counts: Record<State, number> }[]>;
 
@@ -245,7 +252,7 @@ export interface Registry {
    */
   due(now: number, limit: number): Awaitable<DueRow[]>;
   /** Rows that fall due up to `until` (epoch seconds), soonest first, for the overview. */
-  dueUntil(until: number, limit: number): Awaitable<DueRow[]>;
+  dueUntil(until: number, limit: number, tenants?: readonly string[]): Awaitable<DueRow[]>;
   /** Rows with an intent, and rows whose state is `active`: what a boot has to look at. */
   unsettled(): Awaitable<InstanceRow[]>;
   /** Every row that has a file, in id order after `after`, for the scrubber and orphan search. */

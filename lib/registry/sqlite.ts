@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type * as schema from '../../db/schema.ts';
 import { type Clock, epochSeconds, systemClock } from '../clock.ts';
-import { countsByFault, countsByState, tenantsWithCounts } from './counts.ts';
+import { countsByFault, countsByFaultOf, countsByState, countsByStateOf, tenantsWithCounts } from './counts.ts';
 import { RegistryDatabase, type Value } from './database.ts';
 import { Ledger } from './ledger.ts';
 import { Lists } from './lists.ts';
@@ -19,6 +19,10 @@ export interface SqliteRegistry extends Registry {
 
 const DUE = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
   WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL ORDER BY due_at, rowid LIMIT ?`;
+const DUE_OF_TENANTS = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
+  WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL AND tenant IN (SELECT value FROM json_each(?))
+  ORDER BY due_at, rowid LIMIT ?`;
+const TENANT_OF = 'SELECT tenant FROM instances WHERE id = ?';
 const UNSETTLED = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_pending WHERE pending IS NOT NULL
   UNION ALL SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_by_state_updated WHERE state = 'active' AND pending IS NULL`;
 const FILED = `SELECT ${ROW_COLUMNS} FROM instances
@@ -44,9 +48,11 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
       .all(...params)
       .map(rowOf);
 
-  const due = (until: number, limit: number): DueRow[] => {
+  const due = (until: number, limit: number, tenants?: readonly string[]): DueRow[] => {
     const byTenant = new Map<string, Thresholds>();
-    return rows(DUE, until, limit).map((row) => {
+    const found =
+      tenants === undefined ? rows(DUE, until, limit) : rows(DUE_OF_TENANTS, until, JSON.stringify(tenants), limit);
+    return found.map((row) => {
       const ofTenant = byTenant.get(row.tenant) ?? thresholds.ofTenant(row.tenant);
       byTenant.set(row.tenant, ofTenant);
       return { row, thresholds: thresholdsOf(row, ofTenant) };
@@ -56,6 +62,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
   return {
     database: database.drizzle,
     create: (instance, now, entry) => writes.create(instance, now, entry),
+    tenantOf: (id) => database.value(TENANT_OF, id) as string | null,
     get: (id) => findRow(database, id),
     patch: (id, patch, _now, entry) => writes.patch(id, patch, entry),
     begin: (id, intent) => writes.begin(id, intent),
@@ -67,10 +74,10 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
 
     list: (request) => lists.page(request),
     count: (filter, cap) => lists.count(filter, cap),
-    countsByState: (tenant) => countsByState(database, tenant),
-    countsByFault: () => countsByFault(database),
+    countsByState: (tenants) => (tenants === undefined ? countsByState(database) : countsByStateOf(database, tenants)),
+    countsByFault: (tenants) => (tenants === undefined ? countsByFault(database) : countsByFaultOf(database, tenants)),
     tenants: () => tenantsWithCounts(database),
-    due,
+    due: (now, limit) => due(now, limit),
     dueUntil: due,
     unsettled: () => rows(UNSETTLED),
     filed: (after, limit) => rows(FILED, after, limit),

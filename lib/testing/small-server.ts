@@ -127,7 +127,9 @@ export async function startSmallServer(): Promise<SmallServer> {
       callerFromHeaders: async (headers, options) => {
         const bag = headers instanceof Headers ? Object.fromEntries(headers) : headers;
         const known = bag.authorization === `Bearer ${SMALL_KEY}` || bag.cookie === 'session=good';
-        return known ? { actor: 'key:admin', via: 'api', requestId: options?.requestId ?? '' } : null;
+        if (!known) return null;
+        const { requestId = '', address = null } = options ?? {};
+        return { actor: 'key:admin', via: 'api', requestId, role: 'admin', tenants: null, address, session: null };
       },
     },
     log: createLogger('silent'),

@@ -55,13 +55,14 @@ export const eventRoutes: Route[] = [
     tag,
     query: streamQuerySchema,
     answers: { 200: { description: 'Events', mediaType: 'text/event-stream', schema: eventSchema } },
-    handle({ services, caller, query, header, head }) {
-      const { last_event_id: fromQuery, ...filter } = query;
+    async handle({ services, caller, query, header, head }) {
+      const { last_event_id: fromQuery, ...asked } = query;
       const sent = header('last-event-id');
       const after = sent === null || sent === '' ? fromQuery : parse(lastEventIdSchema, sent, 'Last-Event-ID');
+      const { filter, tenants } = await services.operations.followEvents(caller, asked);
       return eventStream((sink) => {
         if (head) return sink.end();
-        followLedger({ services, caller, filter, after: after ?? null, sink });
+        followLedger({ services, caller, filter, tenants, after: after ?? null, sink });
       });
     },
   }),

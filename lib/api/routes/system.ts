@@ -61,11 +61,11 @@ export const systemRoutes: Route[] = [
     tag,
     access: 'metrics',
     answers: { 200: { description: 'The metrics', mediaType: 'text/plain' } },
-    async handle({ services }) {
+    async handle({ services, caller }) {
       return {
         status: 200,
         headers: { 'content-type': services.metrics.contentType },
-        body: { text: await services.metrics.text() },
+        body: { text: await services.operations.metricsText(caller) },
       };
     },
   }),

@@ -372,7 +372,7 @@ export function listSuite(driver: Driver): void {
         tenants.map((tenant) => ({ tenant, counts: byState((row) => row.tenant === tenant) })),
       );
       for (const tenant of tenants)
-        expect(await registry.countsByState(tenant)).toEqual(byState((row) => row.tenant === tenant));
+        expect(await registry.countsByState([tenant])).toEqual(byState((row) => row.tenant === tenant));
       expect(await registry.countsByFault()).toEqual(
         Object.fromEntries(
           FAULTS.map((fault) => [fault, scan((row) => row.state !== 'deleted' && row.fault === fault)]),

@@ -134,7 +134,7 @@ export function rowSuite(driver: Driver): void {
         });
         expect(page.rows.map((row) => row.id)).toEqual([id]);
         expect(await registry.count({ label: { key: text, value: text } }, 10)).toBe(1);
-        expect(await registry.countsByState(text)).toMatchObject({ created: 1 });
+        expect(await registry.countsByState([text])).toMatchObject({ created: 1 });
         expect((await registry.ledger({ tenant: text, instance: id, type: text, actor: text }, 10)).rows).toHaveLength(
           1,
         );

@@ -1,0 +1,9 @@
+/** The roles there are. Pure; imports nothing. What each may do is one table: api/access.ts. */
+
+/** `tenant` is a program's: only keys have it. */
+export const ROLES = ['admin', 'operator', 'support', 'viewer', 'tenant'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The roles that a person can have. */
+export const PERSON_ROLES = ['admin', 'operator', 'support', 'viewer'] as const satisfies readonly Role[];
+export type PersonRole = (typeof PERSON_ROLES)[number];
