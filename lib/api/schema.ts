@@ -120,7 +120,7 @@ export const problemSchema = z
 export type Problem = z.infer<typeof problemSchema>;
 
 /** `limit` of every paged list: 1 to 500, default 100. In queries it arrives as a string. */
-const limitSchema = z.coerce.number().int().min(1).max(500).default(100);
+const limitSchema = z.coerce.number<number | string>().int().min(1).max(500).default(100);
 const cursorSchema = z.string().max(1200).optional();
 
 const SORTS = ['updated', '-updated', 'created', '-created', 'name', '-name', 'bytes', '-bytes'] as const;
@@ -301,8 +301,8 @@ export const eventsQuerySchema = z.strictObject({
   type: z.string().max(100).optional(),
   actor: z.string().max(200).optional(),
   trigger: triggerSchema.optional(),
-  since: z.coerce.number().int().min(0).optional(),
-  until: z.coerce.number().int().min(0).optional(),
+  since: z.coerce.number<number | string>().int().min(0).optional(),
+  until: z.coerce.number<number | string>().int().min(0).optional(),
   limit: limitSchema,
   cursor: cursorSchema,
 });
@@ -324,6 +324,8 @@ export const streamQuerySchema = z.strictObject({
   type: z.string().max(100).optional(),
   actor: z.string().max(200).optional(),
   trigger: triggerSchema.optional(),
-  last_event_id: z.coerce.number().int().min(0).optional(),
+  last_event_id: z.coerce.number<number | string>().int().min(0).optional(),
 });
 export type StreamQuery = z.infer<typeof streamQuerySchema>;
+
+export const healthSchema = z.object({ status: z.literal('ok') });

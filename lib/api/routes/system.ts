@@ -1,11 +1,9 @@
 /** Routes about the server itself: settings, health, metrics, the document. */
-import { z } from 'zod';
 import { json } from '../answer.ts';
 import { type Route, route } from '../route.ts';
-import { settingsPatchSchema, settingsSchema } from '../schema.ts';
+import { healthSchema, settingsPatchSchema, settingsSchema } from '../schema.ts';
 
 const tag = 'System';
-const healthSchema = z.object({ status: z.literal('ok') });
 
 export const systemRoutes: Route[] = [
   route({

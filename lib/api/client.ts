@@ -1,0 +1,105 @@
+/**
+ * The client of the HTTP contract: one method for every operation of the route table, typed by the contract's own schemas, and
+ * what streams need beyond that. Imports nothing at run time but the files beside it: safe for the browser, and built to plain
+ * JavaScript for other projects (`npm run build:client`).
+ */
+import type { z } from 'zod';
+import type { Volume } from '../vfs/volumes.ts';
+import { parametersOf } from './client/address.ts';
+import type { CallOptions } from './client/call.ts';
+import { CALLS, type Calls } from './client/calls.ts';
+import { type ExecEvent, execStream } from './client/exec-stream.ts';
+import { type FollowOptions, followEvents } from './client/follow.ts';
+import { type Page, pagesOf } from './client/pages.ts';
+import { type ClientOptions, createTransport, type Transport } from './client/transport.ts';
+import type { Event, execSchema, streamQuerySchema } from './schema.ts';
+
+export { Download } from './client/bytes.ts';
+export type { CallOptions, Progress, Upload, Written } from './client/call.ts';
+export { ApiError, type ClientCode } from './client/error.ts';
+export type { ExecEvent } from './client/exec-stream.ts';
+export type { FollowOptions } from './client/follow.ts';
+export type { Page, Pages } from './client/pages.ts';
+export type { ClientOptions } from './client/transport.ts';
+export type { Event, Instance, Problem } from './schema.ts';
+
+/** What is known of a file without its bytes. */
+export interface FileStat {
+  size: number;
+  etag: string | null;
+  contentType: string;
+  /** Epoch seconds, or null when the server does not say. */
+  mtime: number | null;
+}
+
+/** Every operation by its name in the OpenAPI document, and the streams. */
+export interface WinterdockClient extends Omit<Calls, 'streamEvents'> {
+  /** The server's address, without a trailing slash. */
+  readonly url: string;
+  /**
+   * Runs a script and yields `woke`, `stdout`, `stderr` and at last `exit` as they come. Leaving the loop, or aborting the signal,
+   * stops the script. Never tried again.
+   */
+  execStream(
+    id: string,
+    input: z.input<typeof execSchema>,
+    options?: CallOptions,
+  ): AsyncGenerator<ExecEvent, void, void>;
+  /**
+   * Yields the ledger as it grows, from `last_event_id` on or else from now, over connections that break, without a gap or a repeat.
+   * Ends only by leaving the loop, by the signal (throws its reason), or by a refusal.
+   */
+  streamEvents(query?: z.input<typeof streamQuerySchema>, options?: FollowOptions): AsyncGenerator<Event, void, void>;
+  /** Looks at a file without its bytes. Throws `not_found` when there is none. */
+  statFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<FileStat>;
+}
+
+/**
+ * Makes a client. Methods take the path's parameters in their order, then the body, then the query, each if the operation has it,
+ * then options. Throws a TypeError when the address is none; calls reject with ApiError.
+ */
+export function createClient(options: ClientOptions = {}): WinterdockClient {
+  const transport = createTransport(options);
+  const methods = Object.entries(CALLS).map(([name, line]) => [name, methodOf(transport, line)]);
+  const own: Pick<WinterdockClient, 'url' | 'execStream' | 'streamEvents' | 'statFile'> = {
+    url: transport.url,
+    execStream: (id, input, callOptions = {}) => execStream(transport, CALLS.execInInstance, id, input, callOptions),
+    streamEvents: (query = {}, followOptions = {}) =>
+      followEvents(transport, { stream: CALLS.streamEvents, list: CALLS.listEvents }, query, followOptions),
+    async statFile(id, volume, path, callOptions = {}) {
+      const line = { ...CALLS.getFile, method: 'HEAD' } as const;
+      const { headers } = await transport.send({ line, parameters: [id, volume, path], options: callOptions });
+      const written = Date.parse(headers.get('last-modified') ?? '');
+      return {
+        size: Number(headers.get('content-length')),
+        etag: headers.get('etag'),
+        contentType: headers.get('content-type') ?? 'application/octet-stream',
+        mtime: Number.isNaN(written) ? null : written / 1000,
+      };
+    },
+  };
+  return Object.assign(Object.fromEntries(methods), own);
+}
+
+/** One operation as a function: parameters, body, query, options, in this order. */
+function methodOf(transport: Transport, line: (typeof CALLS)[keyof typeof CALLS]) {
+  const count = parametersOf(line.path).length;
+  return (...given: unknown[]) => {
+    const parameters = given.slice(0, count).map(String);
+    const rest = given.slice(count);
+    const body = line.body === null ? undefined : rest.shift();
+    const query = line.query ? (rest.shift() as object | undefined) : undefined;
+    const options = (rest.shift() ?? {}) as CallOptions;
+    if (line.answer !== 'page') return transport.answer({ line, parameters, body, query, options });
+    return pagesOf(
+      (cursor) =>
+        transport.answer({
+          line,
+          parameters,
+          body,
+          query: cursor === null ? query : { ...query, cursor },
+          options,
+        }) as Promise<Page<unknown>>,
+    );
+  };
+}

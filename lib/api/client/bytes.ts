@@ -1,0 +1,94 @@
+/** Bodies as streams of bytes, with their progress and with broken connections told as what they are. Safe for the browser. */
+import type { Progress, Upload } from './call.ts';
+import { networkError } from './error.ts';
+
+/** The same bytes; `onChunk` sees each piece's length, and a broken source fails as `mapError` says. */
+export function passing(
+  source: ReadableStream<Uint8Array>,
+  onChunk: (bytes: number) => void,
+  mapError: (error: unknown) => unknown,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        onChunk(value.byteLength);
+        controller.enqueue(value);
+      } catch (error) {
+        controller.error(mapError(error));
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** Number of bytes of an upload, or null when only its end will tell. */
+export function sizeOf(upload: Upload): number | null {
+  if (typeof upload === 'string') return new TextEncoder().encode(upload).byteLength;
+  if (upload instanceof Blob) return upload.size;
+  return upload instanceof ReadableStream ? null : upload.byteLength;
+}
+
+/** The body to send. With a progress to report everything becomes a stream; its length is then told by `sizeOf`. */
+export function outgoing(upload: Upload, onProgress: Progress | undefined): BodyInit {
+  if (onProgress === undefined) return upload as BodyInit;
+  const total = sizeOf(upload);
+  const source = upload instanceof ReadableStream ? upload : new Blob([upload as BlobPart]).stream();
+  let sent = 0;
+  const count = (bytes: number) => {
+    sent += bytes;
+    onProgress(sent, total);
+  };
+  return passing(source, count, (error) => error);
+}
+
+/** The bytes of an answer, as a stream or at once. One of them can be asked for, once. */
+export class Download {
+  /** 200, 206 for a range, 304 when `ifNoneMatch` names what is there: then there are no bytes. */
+  readonly status: number;
+  readonly headers: Headers;
+  readonly contentType: string;
+  /** Bytes to come, when the server says so. */
+  readonly size: number | null;
+  readonly etag: string | null;
+  /** The name that the server gives it. */
+  readonly filename: string | null;
+  /** The bytes as they come. Fails with `network` when the connection breaks, never ends early. Cancelling it closes the connection. */
+  readonly stream: ReadableStream<Uint8Array>;
+
+  constructor(response: Response, options: { onProgress?: Progress; signal?: AbortSignal }) {
+    this.status = response.status;
+    this.headers = response.headers;
+    this.contentType = response.headers.get('content-type') ?? 'application/octet-stream';
+    const length = response.headers.get('content-length');
+    this.size = length === null ? null : Number(length);
+    this.etag = response.headers.get('etag');
+    this.filename = filenameOf(response.headers.get('content-disposition'));
+    let received = 0;
+    const count = (bytes: number) => {
+      received += bytes;
+      options.onProgress?.(received, this.size);
+    };
+    const broken = (error: unknown) =>
+      options.signal?.aborted === true ? options.signal.reason : networkError(response.url, error);
+    this.stream = passing(response.body ?? new Blob([]).stream(), count, broken);
+  }
+
+  /** All bytes, in memory. */
+  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return new Uint8Array(await new Response(this.stream).arrayBuffer());
+  }
+
+  /** All bytes as UTF-8. */
+  text(): Promise<string> {
+    return new Response(this.stream).text();
+  }
+}
+
+function filenameOf(disposition: string | null): string | null {
+  const extended = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '')?.[1];
+  if (extended !== undefined) return decodeURIComponent(extended);
+  return /filename="?([^";]+)"?/i.exec(disposition ?? '')?.[1] ?? null;
+}

@@ -1,0 +1,45 @@
+/** The shapes of calls: what a line of the table says, what every call takes besides its input. Safe for the browser. */
+
+/** How a call's answer is read. */
+export type AnswerKind = 'json' | 'page' | 'text' | 'download' | 'events' | 'written' | 'nothing';
+
+/** One line of the table of calls, as the route table has it. */
+export interface CallLine {
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `:name` parameters; a last `*` is the path of a file. */
+  path: string;
+  body: 'json' | 'bytes' | null;
+  query: boolean;
+  answer: AnswerKind;
+}
+
+/** Bytes to send. A stream is sent as it comes and can be sent once; anything else may be sent again when that is safe. */
+export type Upload = Blob | ArrayBuffer | Uint8Array | string | ReadableStream<Uint8Array>;
+
+/** Bytes of a body that have passed, and how many there will be when that is known. */
+export type Progress = (bytes: number, total: number | null) => void;
+
+export interface CallOptions {
+  /** Aborting it closes the connection: the call rejects with its reason, a running script is stopped. */
+  signal?: AbortSignal;
+  /** Additional headers, such as `X-Request-Id` or `If-Modified-Since`. */
+  headers?: Record<string, string>;
+  /** `If-Match`: only when the file's `ETag` is this one. It makes a write safe to repeat. */
+  ifMatch?: string;
+  /** `If-None-Match`: only when the file's `ETag` is another; `*`: only when there is none. */
+  ifNoneMatch?: string;
+  /** Part of a file, in bytes; `end` is inclusive, without it the rest. */
+  range?: { start: number; end?: number };
+  /** Called as the bytes of an upload or a download pass. */
+  onProgress?: Progress;
+  /** How often to try again what is safe to repeat; 0 never. Default: the client's. */
+  retries?: number;
+}
+
+/** How a file was written. */
+export interface Written {
+  /** Whether the file is new. */
+  created: boolean;
+  /** Its version now. */
+  etag: string | null;
+}

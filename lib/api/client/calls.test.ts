@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { CALLS_FILE, callsText, linesOf } from '../../../scripts/client/print-calls.ts';
+import { createClient } from '../client.ts';
+import { route } from '../route.ts';
+import { ROUTES } from '../routes.ts';
+import { instanceSchema, patchSchema, verbBodySchema } from '../schema.ts';
+import { CALLS } from './calls.ts';
+
+test('every route of the table is a method of the client, sent and read as the route says', () => {
+  expect(CALLS, 'run `npm run client:calls`').toEqual(linesOf(ROUTES));
+  const client = createClient({ url: 'http://localhost:3000' }) as unknown as Record<string, unknown>;
+  expect(ROUTES.map(({ name }) => name).filter((name) => typeof client[name] !== 'function')).toEqual([]);
+});
+
+test('the types of the calls are those of the routes, to the letter', async () => {
+  expect(readFileSync(CALLS_FILE, 'utf8'), 'run `npm run client:calls`').toBe(await callsText());
+});
+
+const declared = (name: string, body: typeof patchSchema | typeof verbBodySchema | null) =>
+  route({
+    method: 'POST',
+    path: '/instances/:id/turn',
+    name,
+    summary: 'Turns it.',
+    tag: 'Instances',
+    body,
+    answers: { 200: { description: 'It', schema: instanceSchema } },
+    handle: () => ({ status: 200 }),
+  });
+
+test('a route that is new or takes something else changes the table, so that nobody can forget it', async () => {
+  const before = await callsText(ROUTES);
+  expect(await callsText([...ROUTES, declared('turnInstance', null)])).not.toBe(before);
+  const one = await callsText([declared('turnInstance', patchSchema)]);
+  const other = await callsText([declared('turnInstance', verbBodySchema)]);
+  expect(one).toContain('input?: z.input<typeof patchSchema>');
+  expect(other).toContain('input?: z.input<typeof verbBodySchema>');
+});
+
+test('a route whose schema nobody outside can name is refused with its name', async () => {
+  const hidden = instanceSchema.pick({ id: true });
+  const made = route({ ...declared('turnInstance', null), params: null, query: null, body: hidden });
+  await expect(callsText([made])).rejects.toThrow(/turnInstance/);
+});

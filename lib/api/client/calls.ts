@@ -1,0 +1,209 @@
+/** The table of calls, printed from the route table by `npm run client:calls`. Not to be written by hand. */
+import type { z } from 'zod';
+import type { Volume } from '../../vfs/volumes.ts';
+import type {
+  createSchema,
+  evalAnswerSchema,
+  evalSchema,
+  eventSchema,
+  eventsQuerySchema,
+  execAnswerSchema,
+  execSchema,
+  fileInfoSchema,
+  filesQuerySchema,
+  healthSchema,
+  instanceEventsQuerySchema,
+  instanceSchema,
+  listQuerySchema,
+  moveSchema,
+  patchSchema,
+  prefetchAnswerSchema,
+  resumeAnswerSchema,
+  resumeSchema,
+  searchHitSchema,
+  searchQuerySchema,
+  settingsPatchSchema,
+  settingsSchema,
+  sqlAnswerSchema,
+  sqlSchema,
+  streamQuerySchema,
+  verbBodySchema,
+  volumeInfoSchema,
+} from '../schema.ts';
+import type { Download } from './bytes.ts';
+import type { CallLine, CallOptions, Upload, Written } from './call.ts';
+import type { Pages } from './pages.ts';
+
+/** Every operation of the route table. */
+export interface Calls {
+  /** Lists instances, newest activity first, a page at a time. Looking wakes nothing. */
+  listInstances(query?: z.input<typeof listQuerySchema>, options?: CallOptions): Pages<z.output<typeof instanceSchema>>;
+  /** Creates an instance. It has no process and no file until its first resume or call. */
+  createInstance(input: z.input<typeof createSchema>, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
+  /** Shows an instance. Looking wakes nothing. */
+  getInstance(id: string, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
+  /** Changes what a person may change without a transition. A policy holds from the next start of a process. */
+  patchInstance(
+    id: string,
+    input?: z.input<typeof patchSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
+  /** Deletes an archived instance for good. Its id is never used again. */
+  deleteInstance(id: string, options?: CallOptions): Promise<void>;
+  /** Wakes an instance from any state but deleted. `force` clears a fault and tries once more. */
+  resumeInstance(
+    id: string,
+    input?: z.input<typeof resumeSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof resumeAnswerSchema>>;
+  /** Brings the file home without starting a process. It is filed back by itself when nothing comes. */
+  prefetchInstance(id: string, options?: CallOptions): Promise<z.output<typeof prefetchAnswerSchema>>;
+  /** Ends the process and keeps the file where it is. */
+  suspendInstance(
+    id: string,
+    input?: z.input<typeof verbBodySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
+  /** Files a suspended instance into the cold drawer. */
+  freezeInstance(
+    id: string,
+    input?: z.input<typeof verbBodySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
+  /** Files an active or frozen instance away; only resume or revive brings it back. */
+  archiveInstance(
+    id: string,
+    input?: z.input<typeof verbBodySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
+  /** Brings an archived instance back to active. */
+  reviveInstance(
+    id: string,
+    input?: z.input<typeof verbBodySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
+  /** Runs a shell script, waking what sleeps. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen. Closing the connection stops the script. */
+  execInInstance(
+    id: string,
+    input: z.input<typeof execSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof execAnswerSchema>>;
+  /** Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it. */
+  evalInInstance(
+    id: string,
+    input: z.input<typeof evalSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof evalAnswerSchema>>;
+  /** Lists the three volumes with what they hold and promise. */
+  listVolumes(id: string, options?: CallOptions): Promise<z.output<typeof volumeInfoSchema>[]>;
+  /** Lists the files of a volume by path. Wakes nothing. */
+  listFiles(
+    id: string,
+    volume: Volume,
+    query?: z.input<typeof filesQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof fileInfoSchema>>;
+  /** Gives the bytes of a file, or a range of them. Wakes nothing. */
+  getFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<Download>;
+  /** Writes a file, waking what sleeps. Durable when answered. */
+  putFile(id: string, volume: Volume, path: string, body: Upload, options?: CallOptions): Promise<Written>;
+  /** Deletes a file, waking what sleeps. */
+  deleteFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<void>;
+  /** Moves a file within its volume, waking what sleeps. */
+  moveFile(id: string, volume: Volume, input: z.input<typeof moveSchema>, options?: CallOptions): Promise<void>;
+  /** Searches names or contents. Wakes nothing. */
+  searchFiles(
+    id: string,
+    query: z.input<typeof searchQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof searchHitSchema>>;
+  /** Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached. */
+  queryFiles(
+    id: string,
+    input: z.input<typeof sqlSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof sqlAnswerSchema>>;
+  /** Lists what happened to an instance, newest first. */
+  listInstanceEvents(
+    id: string,
+    query?: z.input<typeof instanceEventsQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof eventSchema>>;
+  /** Lists what happened, newest first. */
+  listEvents(query?: z.input<typeof eventsQuerySchema>, options?: CallOptions): Pages<z.output<typeof eventSchema>>;
+  /** Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. */
+  streamEvents(query?: z.input<typeof streamQuerySchema>, options?: CallOptions): Promise<Download>;
+  /** Shows the global thresholds of the ladder. */
+  getSettings(options?: CallOptions): Promise<z.output<typeof settingsSchema>>;
+  /** Changes the global thresholds of the ladder. */
+  patchSettings(
+    input?: z.input<typeof settingsPatchSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof settingsSchema>>;
+  /** Answers while the process lives. */
+  health(options?: CallOptions): Promise<z.output<typeof healthSchema>>;
+  /** Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then. */
+  readiness(options?: CallOptions): Promise<z.output<typeof healthSchema>>;
+  /** Shows the metrics in the Prometheus text format. */
+  metrics(options?: CallOptions): Promise<string>;
+  /** Shows this document (OpenAPI 3.1). */
+  openapi(options?: CallOptions): Promise<unknown>;
+}
+
+/** How each is sent and read. */
+export const CALLS = {
+  listInstances: { method: 'GET', path: '/api/instances', body: null, query: true, answer: 'page' },
+  createInstance: { method: 'POST', path: '/api/instances', body: 'json', query: false, answer: 'json' },
+  getInstance: { method: 'GET', path: '/api/instances/:id', body: null, query: false, answer: 'json' },
+  patchInstance: { method: 'PATCH', path: '/api/instances/:id', body: 'json', query: false, answer: 'json' },
+  deleteInstance: { method: 'DELETE', path: '/api/instances/:id', body: null, query: false, answer: 'nothing' },
+  resumeInstance: { method: 'POST', path: '/api/instances/:id/resume', body: 'json', query: false, answer: 'json' },
+  prefetchInstance: { method: 'POST', path: '/api/instances/:id/prefetch', body: null, query: false, answer: 'json' },
+  suspendInstance: { method: 'POST', path: '/api/instances/:id/suspend', body: 'json', query: false, answer: 'json' },
+  freezeInstance: { method: 'POST', path: '/api/instances/:id/freeze', body: 'json', query: false, answer: 'json' },
+  archiveInstance: { method: 'POST', path: '/api/instances/:id/archive', body: 'json', query: false, answer: 'json' },
+  reviveInstance: { method: 'POST', path: '/api/instances/:id/revive', body: 'json', query: false, answer: 'json' },
+  execInInstance: { method: 'POST', path: '/api/instances/:id/exec', body: 'json', query: false, answer: 'json' },
+  evalInInstance: { method: 'POST', path: '/api/instances/:id/eval', body: 'json', query: false, answer: 'json' },
+  listVolumes: { method: 'GET', path: '/api/instances/:id/volumes', body: null, query: false, answer: 'json' },
+  listFiles: { method: 'GET', path: '/api/instances/:id/volumes/:volume', body: null, query: true, answer: 'page' },
+  getFile: {
+    method: 'GET',
+    path: '/api/instances/:id/volumes/:volume/*',
+    body: null,
+    query: false,
+    answer: 'download',
+  },
+  putFile: {
+    method: 'PUT',
+    path: '/api/instances/:id/volumes/:volume/*',
+    body: 'bytes',
+    query: false,
+    answer: 'written',
+  },
+  deleteFile: {
+    method: 'DELETE',
+    path: '/api/instances/:id/volumes/:volume/*',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
+  moveFile: {
+    method: 'POST',
+    path: '/api/instances/:id/volumes/:volume/move',
+    body: 'json',
+    query: false,
+    answer: 'nothing',
+  },
+  searchFiles: { method: 'GET', path: '/api/instances/:id/search', body: null, query: true, answer: 'page' },
+  queryFiles: { method: 'POST', path: '/api/instances/:id/query', body: 'json', query: false, answer: 'json' },
+  listInstanceEvents: { method: 'GET', path: '/api/instances/:id/events', body: null, query: true, answer: 'page' },
+  listEvents: { method: 'GET', path: '/api/events', body: null, query: true, answer: 'page' },
+  streamEvents: { method: 'GET', path: '/api/events/stream', body: null, query: true, answer: 'events' },
+  getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },
+  patchSettings: { method: 'PATCH', path: '/api/settings', body: 'json', query: false, answer: 'json' },
+  health: { method: 'GET', path: '/healthz', body: null, query: false, answer: 'json' },
+  readiness: { method: 'GET', path: '/readyz', body: null, query: false, answer: 'json' },
+  metrics: { method: 'GET', path: '/metrics', body: null, query: false, answer: 'text' },
+  openapi: { method: 'GET', path: '/openapi.json', body: null, query: false, answer: 'json' },
+} as const satisfies Record<keyof Calls, CallLine>;

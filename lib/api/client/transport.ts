@@ -1,0 +1,196 @@
+/**
+ * Sends calls and reads their answers: addresses, keys, bodies, and trying again what is safe to repeat. Knows no operation by
+ * name. Safe for the browser.
+ */
+import { pathOf, searchOf } from './address.ts';
+import { Download, outgoing, sizeOf } from './bytes.ts';
+import type { CallLine, CallOptions, Upload, Written } from './call.ts';
+import { ApiError, errorOf, networkError, unexpectedAnswer } from './error.ts';
+import { pageOf } from './pages.ts';
+
+export interface ClientOptions {
+  /** The server's address, `http://localhost:3000`. Default: where the page came from, in a browser. */
+  url?: string;
+  /** A key, or what gives one before each call. Without it the browser's session is used. */
+  key?: string | (() => string | Promise<string>);
+  /** Headers of every call. */
+  headers?: Record<string, string>;
+  /** Instead of the platform's own. */
+  fetch?: typeof globalThis.fetch;
+  /** How often what is safe to repeat is tried again. Default 2. */
+  retries?: number;
+}
+
+/** A call with everything it takes. */
+export interface Call {
+  line: CallLine;
+  parameters: readonly string[];
+  query?: object;
+  body?: unknown;
+  /** What the answer should be, when the line does not say it. */
+  accept?: string;
+  options: CallOptions;
+}
+
+export interface Transport {
+  readonly url: string;
+  /** The server's answer to a call that it took. Rejects with ApiError, or with the reason of the call's own signal. */
+  send(call: Call): Promise<Response>;
+  /** The answer in the shape that the call's line says. */
+  answer(call: Call): Promise<unknown>;
+}
+
+const RETRIES = 2;
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 30_000;
+
+/** Waits; rejects with the signal's reason when that is aborted before. */
+export function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted === true) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** Doubling from 0.2 s, with up to half of it taken off, so that many clients do not come back at once. */
+export function backoffMs(attempt: number): number {
+  return Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS) * (0.5 + Math.random() / 2);
+}
+
+/** Whether doing it twice is doing it once: reads, deletions, and writes that name the version they replace. */
+function isRepeatable({ line, body, options }: Call): boolean {
+  if (body instanceof ReadableStream) return false;
+  if (line.method === 'GET' || line.method === 'HEAD' || line.method === 'DELETE') return true;
+  return line.method === 'PUT' && options.ifMatch !== undefined;
+}
+
+/** How long to wait before the next attempt, or null when there shall be none. */
+function waitFor(error: ApiError, attempt: number): number | null {
+  if (error.code === 'network') return backoffMs(attempt);
+  const { status, retryAfterSeconds } = error;
+  if ((status !== 429 && status !== 503) || retryAfterSeconds === null) return null;
+  const wait = retryAfterSeconds * 1000;
+  return wait > LONGEST_WAIT_MS ? null : Math.max(wait, backoffMs(attempt));
+}
+
+function rangeHeader({ start, end }: { start: number; end?: number }): string {
+  return `bytes=${start}-${end ?? ''}`;
+}
+
+/** Makes the transport of a client. Throws a TypeError when the address is none. */
+export function createTransport(clientOptions: ClientOptions): Transport {
+  const url = (clientOptions.url ?? '').replace(/\/+$/, '');
+  if (url !== '') new URL(url);
+  const send = clientOptions.fetch ?? globalThis.fetch.bind(globalThis);
+
+  const requestOf = async (call: Call): Promise<RequestInit & { duplex?: 'half' }> => {
+    const { line, body, options } = call;
+    const headers = new Headers({ ...clientOptions.headers, ...options.headers });
+    const key = typeof clientOptions.key === 'function' ? await clientOptions.key() : clientOptions.key;
+    if (key !== undefined) headers.set('authorization', `Bearer ${key}`);
+    if (call.accept !== undefined) headers.set('accept', call.accept);
+    if (options.ifMatch !== undefined) headers.set('if-match', options.ifMatch);
+    if (options.ifNoneMatch !== undefined) headers.set('if-none-match', options.ifNoneMatch);
+    if (options.range !== undefined) headers.set('range', rangeHeader(options.range));
+    const request: RequestInit & { duplex?: 'half' } = {
+      method: line.method,
+      headers,
+      // A redirected POST would arrive as a GET: the address must be the server's own.
+      redirect: 'error',
+      signal: options.signal,
+    };
+    if (line.body === 'json' && body !== undefined) {
+      headers.set('content-type', 'application/json');
+      request.body = JSON.stringify(body);
+    } else if (line.body === 'bytes') {
+      const upload = (body ?? '') as Upload;
+      if (!headers.has('content-type')) headers.set('content-type', 'application/octet-stream');
+      request.body = outgoing(upload, options.onProgress);
+      if (request.body instanceof ReadableStream) {
+        request.duplex = 'half';
+        const size = sizeOf(upload);
+        if (size !== null) headers.set('content-length', String(size));
+      }
+    }
+    return request;
+  };
+
+  const attemptOnce = async <T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> => {
+    const address = `${url}${pathOf(call.line, call.parameters)}${searchOf(call.query)}`;
+    const request = await requestOf(call);
+    try {
+      const response = await send(address, request);
+      if (!response.ok && response.status !== 304) throw await errorOf(response);
+      return await read(response);
+    } catch (error) {
+      if (call.options.signal?.aborted === true) throw call.options.signal.reason;
+      throw error instanceof ApiError ? error : networkError(url === '' ? address : url, error);
+    }
+  };
+
+  const attempt = async <T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> => {
+    const retries = isRepeatable(call) ? (call.options.retries ?? clientOptions.retries ?? RETRIES) : 0;
+    let lost = false;
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await attemptOnce(call, read);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        // The answer to an earlier attempt was lost, and it seems that one did it.
+        const done = lost && call.line.method === 'DELETE' && (error.status === 404 || error.status === 410);
+        if (done) return undefined as T;
+        lost ||= error.code === 'network';
+        const wait = attempts > retries ? null : waitFor(error, attempts);
+        if (wait === null) throw error;
+        await pause(wait, call.options.signal);
+      }
+    }
+  };
+
+  return {
+    url,
+    send: (call) => attempt(call, async (response) => response),
+    answer: (call) => attempt(call, (response) => readAnswer(response, call)),
+  };
+}
+
+async function readAnswer(response: Response, { line, options }: Call): Promise<unknown> {
+  switch (line.answer) {
+    case 'nothing':
+      await response.body?.cancel();
+      return undefined;
+    case 'text':
+      return response.text();
+    case 'written': {
+      await response.body?.cancel();
+      return { created: response.status === 201, etag: response.headers.get('etag') } satisfies Written;
+    }
+    case 'download':
+    case 'events':
+      return new Download(response, options);
+    case 'page':
+    case 'json': {
+      const value = await jsonOf(response);
+      if (line.answer === 'json') return value;
+      if (!Array.isArray(value)) throw unexpectedAnswer(response);
+      return pageOf(value, response.headers);
+    }
+  }
+}
+
+async function jsonOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw unexpectedAnswer(response, error);
+  }
+}
