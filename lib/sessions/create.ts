@@ -18,7 +18,7 @@ import { Entries, type Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
 import { placeOf } from './places.ts';
 import { type Prefetched, prefetch } from './prefetch.ts';
-import { Expansions, type Reading, read } from './reading.ts';
+import { copyOut, Expansions, type Reading, read } from './reading.ts';
 import { reconcile, sweepDrawers } from './reconcile.ts';
 import type { Cause, Live, ResumeResult, Sessions } from './sessions.ts';
 import type { Step } from './steps.ts';
@@ -116,6 +116,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       entries.with(id, (entry) => evaluate(engine, entry, request, cause, callOptions)),
     write: (id, operation, cause) => entries.with(id, (entry) => write(engine, entry, operation, cause)),
     read: (id, request) => entries.with(id, (entry) => read(engine, reading, entry, request)),
+    copyOut: (id, path, { volumes }) => entries.with(id, (entry) => copyOut(engine, reading, entry, path, volumes)),
     attach(id) {
       const entry = entries.hold(id);
       entry.attached += 1;

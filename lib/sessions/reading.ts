@@ -6,7 +6,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isWinterdockError, WinterdockError } from '../errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
-import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
+import type { Copied } from '../vfs/copy.ts';
+import type { ReadAnswer, ReadRequest, ReadTarget } from '../vfs/read.ts';
+import type { Volume } from '../vfs/volumes.ts';
 import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { readListing } from './listing.ts';
@@ -72,44 +74,75 @@ export interface Reading {
 }
 
 /** Answers one read. Throws `not_found`, `gone`, `missing_file`, `corrupt`, `validation`. */
-export async function read<R extends ReadRequest>(
+export function read<R extends ReadRequest>(
   engine: Engine,
   reading: Reading,
   entry: Entry,
   request: R,
 ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
-  const once = () => entry.lease(() => readLeased(engine, reading, entry, request));
+  type Wanted = Extract<ReadAnswer, { op: R['op'] }>;
+  return leased(entry, async () => {
+    const row = await rowOf(engine, entry.id);
+    const place = placeOf(engine, row);
+    if (place === 'memory' && entry.process !== null) return (await entry.process.read(request)) as Wanted;
+    if (place === 'archive') {
+      const listed = await readListing(engine, row.id, request);
+      if (listed !== null) return listed as Wanted;
+    }
+    return withTarget(engine, reading, row, (target) => engine.readers.read(target, request));
+  });
+}
+
+/**
+ * Writes `volumes` of a sandbox into a new file at `path` (absolute, on any filesystem), in any state, waking nothing. Calls and writes go
+ * on meanwhile; filing and waking wait. The file is on disk when this resolves; its name is not. Throws `not_found`, `gone`,
+ * `missing_file`, `corrupt`, `storage_unavailable`, and `conflict` for what lives only in its process; nothing is then left at `path`.
+ */
+export function copyOut(
+  engine: Engine,
+  reading: Reading,
+  entry: Entry,
+  path: string,
+  volumes: readonly Volume[],
+): Promise<Copied> {
+  return leased(entry, async () => {
+    const row = await rowOf(engine, entry.id);
+    if (placeOf(engine, row) === 'memory') {
+      throw new WinterdockError(
+        'conflict',
+        `The sandbox "${row.id}" lives only in its process: it has no file to copy.`,
+      );
+    }
+    return withTarget(engine, reading, row, (target) => engine.readers.copy(target, path, { volumes }));
+  });
+}
+
+/** Runs `look` while the file is neither moved nor opened. */
+async function leased<T>(entry: Entry, look: () => Promise<T>): Promise<T> {
   try {
-    return await once();
+    return await entry.lease(look);
   } catch (error) {
     // A process that died a moment ago leaves a file that is readable again once its row is settled.
     if (!isWinterdockError(error) || entry.settling === null) throw error;
     await entry.settling;
-    return once();
+    return entry.lease(look);
   }
 }
 
-async function readLeased<R extends ReadRequest>(
+/** Runs `look` on the file that holds what a sandbox has now. The caller holds the lease. */
+async function withTarget<T>(
   engine: Engine,
   reading: Reading,
-  entry: Entry,
-  request: R,
-): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
-  const row = await rowOf(engine, entry.id);
-  const atRest = (path: string) => engine.readers.read({ path, mode: 'rest' }, request);
+  row: InstanceRow,
+  look: (target: ReadTarget) => Promise<T>,
+): Promise<T> {
+  const atRest = (path: string) => look({ path, mode: 'rest' });
   const place = placeOf(engine, row);
-  if (place === 'memory' && entry.process !== null) {
-    return (await entry.process.read(request)) as Extract<ReadAnswer, { op: R['op'] }>;
-  }
-  if (row.state === 'created') return atRest(reading.emptyFile);
+  if (row.state === 'created' && (place === 'none' || place === 'memory')) return atRest(reading.emptyFile);
   if (place === 'none' || row.vfsPath === MEMORY || row.vfsPath === null) {
     throw new WinterdockError('missing_file', `The sandbox "${row.id}" has no file any more.`);
   }
-  if (place === 'archive') {
-    const listed = await readListing(engine, row.id, request);
-    if (listed !== null) return listed as Extract<ReadAnswer, { op: R['op'] }>;
-    return reading.expansions.use(engine, row, atRest);
-  }
+  if (place === 'archive') return reading.expansions.use(engine, row, atRest);
   const path = absolute(engine, row.vfsPath);
-  return row.state === 'active' ? engine.readers.read({ path, mode: 'live' }, request) : atRest(path);
+  return row.state === 'active' ? look({ path, mode: 'live' }) : atRest(path);
 }

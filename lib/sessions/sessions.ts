@@ -13,7 +13,9 @@ import type {
 } from '../instance/instance.ts';
 import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
 import type { InstanceRow } from '../registry/registry.ts';
+import type { Copied } from '../vfs/copy.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
+import type { Volume } from '../vfs/volumes.ts';
 
 /** Who or what asked, for the ledger. */
 export interface Cause {
@@ -79,6 +81,14 @@ export interface Sessions {
   write(id: string, operation: WriteOperation, cause: Cause): Promise<WriteOutcome>;
   /** Looking: wakes nothing and stamps nothing, in any state but `deleted`. A `created` sandbox reads as empty. */
   read<R extends ReadRequest>(id: string, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
+
+  /**
+   * Writes `volumes` of a sandbox into a new file at `path` (absolute), as one consistent copy, in any state but `deleted`: nothing is
+   * stopped or woken, calls and writes go on, filing and waking wait. The same content gives the same bytes. The bytes are on disk when
+   * this resolves, the name is not. Throws `not_found`, `gone`, `missing_file`, `corrupt`, `storage_unavailable`; `conflict` for a
+   * `:memory:` sandbox. Nothing is then left at `path`.
+   */
+  copyOut(id: string, path: string, options: { volumes: readonly Volume[] }): Promise<Copied>;
 
   /** Holds a sandbox hot while a terminal is attached. Returns the release. */
   attach(id: string): () => void;

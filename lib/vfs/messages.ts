@@ -3,12 +3,15 @@
  * 9 MB in every reader process.
  */
 import { ERROR_STATUS, type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import type { Copied } from './copy.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
+import { asVolume, type Volume } from './volumes.ts';
 
 export type Job =
   | { kind: 'read'; target: ReadTarget; request: ReadRequest }
   | { kind: 'check'; path: string }
-  | { kind: 'settle'; path: string };
+  | { kind: 'settle'; path: string }
+  | { kind: 'copy'; target: ReadTarget; path: string; volumes: Volume[]; strict: boolean };
 
 export interface Check {
   sha256: string;
@@ -19,7 +22,7 @@ interface Settled {
   settled: true;
 }
 
-export type JobAnswer = ReadAnswer | Check | Settled;
+export type JobAnswer = ReadAnswer | Check | Settled | Copied;
 
 type ToReader = { id: number; job: Job };
 
@@ -38,9 +41,17 @@ type Fields = Record<string, unknown>;
 /** A message of the server, checked. Throws `validation` when it is none; volumes and paths are checked by the operations themselves. */
 export function parseToReader(message: unknown): ToReader {
   const { id, job } = fields(message, 'message');
-  const { kind, target, request, path } = fields(job, 'job');
+  const { kind, target, request, path, volumes, strict } = fields(job, 'job');
   if (kind === 'check' || kind === 'settle') return { id: whole(id, 'id'), job: { kind, path: text(path, 'path') } };
-  if (kind !== 'read') throw unfit('job', 'must be a read, a check or to settle');
+  if (kind === 'copy') {
+    if (!Array.isArray(volumes) || typeof strict !== 'boolean') throw unfit('job', 'must say what to copy');
+    const copied = volumes.map((volume) => asVolume(text(volume, 'volume')));
+    return {
+      id: whole(id, 'id'),
+      job: { kind, target: parseTarget(target), path: text(path, 'path'), volumes: copied, strict },
+    };
+  }
+  if (kind !== 'read') throw unfit('job', 'must be a read, a check, a copy or to settle');
   return { id: whole(id, 'id'), job: { kind, target: parseTarget(target), request: parseRequest(request) } };
 }
 
@@ -122,6 +133,7 @@ function parseAnswer(answer: Fields): JobAnswer {
     (answer.op === 'search' && Array.isArray(answer.hits)) ||
     (answer.op === 'query' && Array.isArray(answer.rows) && Array.isArray(answer.columns)) ||
     answer.settled === true ||
+    (all(answer, 'string', 'sha256') && all(answer, 'number', 'bytes') && Array.isArray(answer.volumes)) ||
     all(answer, 'string', 'sha256', 'quickCheck');
   if (!sound) throw unfit('answer', 'is none that a reader gives');
   return answer as unknown as JobAnswer;

@@ -11,6 +11,7 @@ import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { WinterdockError } from '../errors.ts';
 import { corrupt, translateFailure } from './failures.ts';
+import type { ReadTarget } from './read.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from './volumes.ts';
 
@@ -29,7 +30,8 @@ const LOGS = ['-wal', '-journal'];
 /** Where the header says how the file is written: 1 by a journal, 2 by a write-ahead log. */
 const WRITE_VERSION_AT = 18;
 
-const OPTIONS: DatabaseSyncOptions = {
+/** What every handle on a VFS file is opened with. */
+export const OPTIONS: DatabaseSyncOptions = {
   timeout: BUSY_MS,
   allowExtension: false,
   defensive: true,
@@ -108,6 +110,11 @@ export function recoverFile(file: string): void {
  * lies beside the file: it is not at rest, and reading it alone would miss what the log holds.
  */
 export function openRestingFile(file: string): OpenFile {
+  refuseLog(file);
+  return openReading(file, 'immutable=1');
+}
+
+function refuseLog(file: string): void {
   for (const log of ['-wal', '-journal']) {
     if ((statSync(file + log, { throwIfNoEntry: false })?.size ?? 0) > 0) {
       throw new WinterdockError('conflict', 'The file of the sandbox is not at rest: a log lies beside it.', {
@@ -115,12 +122,24 @@ export function openRestingFile(file: string): OpenFile {
       });
     }
   }
-  return openReading(file, 'immutable=1');
 }
 
 /** Reads the committed state beside the process that writes the file. Throws `missing_file`, `corrupt`, `conflict`. */
 export function openFileBeside(file: string): OpenFile {
   return openReading(file, 'mode=ro');
+}
+
+/** Attaches a file as `source` to a handle, to be read as `openRestingFile` and `openFileBeside` read. Throws what they throw. */
+export function attachReading(db: DatabaseSync, target: ReadTarget): void {
+  if (target.mode === 'rest') refuseLog(target.path);
+  try {
+    db.exec(DISTRUST);
+    db.prepare('ATTACH ? AS source').run(
+      address(target.path, target.mode === 'rest' ? 'mode=ro&immutable=1' : 'mode=ro').href,
+    );
+  } catch (error) {
+    throw existsSync(target.path) ? translateFailure(error) : missing();
+  }
 }
 
 function openReading(file: string, query: string): OpenFile {

@@ -2,6 +2,7 @@
  * Reading a VFS file: the operations and answers that a reader process, and the Instance of a `:memory:` sandbox, understand.
  * Types only; knows nothing of processes.
  */
+import type { Copied } from './copy.ts';
 import type { Volume } from './volumes.ts';
 
 export type ReadRequest =
@@ -80,6 +81,12 @@ export interface Readers {
    * file and `storage_unavailable` when the disk fails or the readers stop: neither says anything about the file.
    */
   settle(path: string): Promise<void>;
+  /**
+   * Writes `volumes` of a file into a new file at `path`, in a process of its own: the same rows give the same bytes, deleted ones leave
+   * none, and what is being written meanwhile is in it whole or not at all. The caller holds the lease. `strict` refuses a file with any
+   * table that is not of a VFS. Throws `missing_file`, `corrupt`, `conflict`, `storage_unavailable`; nothing is then left at `path`.
+   */
+  copy(target: ReadTarget, path: string, options: { volumes: readonly Volume[]; strict?: boolean }): Promise<Copied>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -8,6 +8,7 @@ import { flushCompileCache } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
 import { answerRead } from './answer.ts';
+import { copyVfs } from './copy.ts';
 import { type Check, type FromReader, failureOf, type Job, type JobAnswer, parseToReader } from './messages.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
 import { openAtRest, openBeside, recoverToRest } from './vfs.ts';
@@ -36,6 +37,10 @@ async function run(job: Job): Promise<JobAnswer> {
   if (job.kind === 'settle') {
     recoverToRest(job.path);
     return { settled: true };
+  }
+  if (job.kind === 'copy') {
+    await startWatch();
+    return copyVfs(job.target, job.path, job.volumes, job.strict);
   }
   if (job.request.op === 'query') await startWatch();
   return read(job.target, job.request);
@@ -81,8 +86,8 @@ function quickCheck(path: string): string {
 }
 
 /**
- * A query can hold this thread for as long as it likes, and then nothing here would see the server go. A second thread does; it is
- * started with the first query and not before, as it takes 10 MB.
+ * A query or a copy can hold this thread for as long as it likes, and then nothing here would see the server go. A second thread does; it is
+ * started with the first of them and not before, as it takes 10 MB.
  */
 async function startWatch(): Promise<void> {
   if (watch) return;

@@ -2,12 +2,15 @@
  * Reads of VFS files in processes of their own, so that SQL and large contents never hold the server's thread and can be ended. Owns the
  * queue, who reads what next, and what a process's death means; knows nothing of leases: callers hold them.
  */
+import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { messageOf, WinterdockError } from '../errors.ts';
-import { CheckLane } from './checks.ts';
+import type { Copied } from './copy.ts';
+import { Lane } from './lane.ts';
 import { type Check, type Job, type JobAnswer, parseRequest } from './messages.ts';
 import type { ReadAnswer, Readers, ReadRequest, ReadTarget } from './read.ts';
 import { type JobDeath, type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
+import type { Volume } from './volumes.ts';
 
 export interface ReadersOptions {
   /** How many reads run at a time. */
@@ -33,6 +36,12 @@ const QUERY_TIMEOUT_MS = 5000;
 /** Any other read is bounded by the size of a file and by its own limits; past this the disk hangs. */
 const READ_TIMEOUT_MS = 30_000;
 const MAX_WAITING = 256;
+/** Hashing runs at 230 MB/s or more; a niced process on a busy machine gets a fraction of that. */
+const LONG_TIMEOUT_MS = 30 * 60_000;
+const CHECK_MEMORY_BYTES = 512 * 1024 * 1024;
+/** Copies that run at a time, somewhat behind what people wait for. */
+const COPY_LANES = 2;
+const COPY_NICENESS = 5;
 const RESTART_MS = 1000;
 const MIB = 1024 * 1024;
 
@@ -50,7 +59,8 @@ class ReaderPool implements Readers {
   readonly #idle: ReaderProcess[] = [];
   readonly #waiting: Waiting[] = [];
   readonly #running = new Set<Promise<void>>();
-  readonly #checks: { background: CheckLane; urgent: CheckLane };
+  readonly #checks: { background: Lane; urgent: Lane };
+  readonly #copies: readonly Lane[];
   #slowRunning = 0;
   #started: Promise<void> | null = null;
   #stopped: Promise<void> | null = null;
@@ -62,7 +72,10 @@ class ReaderPool implements Readers {
     const memoryBytes = 384 * MIB + 6 * options.maxFileBytes;
     this.#queryLimits = { timeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS, memoryBytes };
     this.#readLimits = { timeoutMs: READ_TIMEOUT_MS, memoryBytes };
-    this.#checks = { background: new CheckLane(19), urgent: new CheckLane(0) };
+    const checkLimits = { timeoutMs: LONG_TIMEOUT_MS, memoryBytes: CHECK_MEMORY_BYTES };
+    this.#checks = { background: new Lane('check', 19, checkLimits), urgent: new Lane('check', 0, checkLimits) };
+    const copyLimits = { timeoutMs: LONG_TIMEOUT_MS, memoryBytes };
+    this.#copies = Array.from({ length: COPY_LANES }, () => new Lane('copy', COPY_NICENESS, copyLimits));
   }
 
   async read<R extends ReadRequest>(target: ReadTarget, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
@@ -76,7 +89,26 @@ class ReaderPool implements Readers {
 
   check(path: string, options: { urgent?: boolean } = {}): Promise<Check> {
     if (this.#stopped) return Promise.reject(stopping());
-    return (options.urgent ? this.#checks.urgent : this.#checks.background).run(path);
+    return check(options.urgent ? this.#checks.urgent : this.#checks.background, path);
+  }
+
+  async copy(
+    target: ReadTarget,
+    path: string,
+    { volumes, strict = false }: { volumes: readonly Volume[]; strict?: boolean },
+  ): Promise<Copied> {
+    if (this.#stopped) throw stopping();
+    const [lane] = this.#copies.toSorted((a, b) => a.load - b.load);
+    if (lane === undefined) throw new WinterdockError('internal', 'There is no process for copies.');
+    try {
+      const answer = await lane.run({ kind: 'copy', target, path, volumes: [...volumes], strict });
+      if ('volumes' in answer && 'sha256' in answer) return answer;
+      throw new WinterdockError('internal', 'A reader did not answer a copy.');
+    } catch (error) {
+      // A process that was ended has left what it had written.
+      await rm(path, { force: true });
+      throw error;
+    }
   }
 
   async settle(path: string): Promise<void> {
@@ -115,7 +147,7 @@ class ReaderPool implements Readers {
     // A process that is just starting is ended by #add when it is there.
     await this.#started?.catch(() => undefined);
     await Promise.all(this.#running);
-    await Promise.all([this.#checks.background.stop(), this.#checks.urgent.stop()]);
+    await Promise.all([this.#checks.background, this.#checks.urgent, ...this.#copies].map((lane) => lane.stop()));
     await Promise.all([...this.#processes].map((process) => process.end()));
   }
 
@@ -188,6 +220,12 @@ class ReaderPool implements Readers {
     if (error.why === 'crash' && waiting.tries === 1 && !this.#stopped) this.#waiting.unshift(waiting);
     else waiting.reject(deathError(job, error, this.#queryLimits.timeoutMs));
   }
+}
+
+async function check(lane: Lane, path: string): Promise<Check> {
+  const answer = await lane.run({ kind: 'check', path });
+  if ('quickCheck' in answer) return answer;
+  throw new WinterdockError('internal', 'A reader did not answer a check.');
 }
 
 function isQuery(job: Job): boolean {

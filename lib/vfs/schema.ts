@@ -37,13 +37,19 @@ export interface Schema {
 /**
  * Looks at what the file declares; tables that are not ours are left alone. Throws `corrupt` for a trigger or view (they would run on our writes), for one of our tables in
  * another shape or with an index that is not ours, for a database without the seed's table that is not empty, and for a file whose text is not UTF-8 (paths are compared byte by byte).
+ * `name` is the attached database to look at; `strict` refuses tables that are not ours too.
  */
-export function inspectSchema(db: DatabaseSync): Schema {
-  const rows = db.prepare('SELECT type, lower(name) AS name, lower(tbl_name) AS owner, sql FROM sqlite_schema').all();
+export function inspectSchema(db: DatabaseSync, { name: database = 'main', strict = false } = {}): Schema {
+  const rows = db
+    .prepare(`SELECT type, lower(name) AS name, lower(tbl_name) AS owner, sql FROM ${database}.sqlite_schema`)
+    .all();
   const found = new Set<string>();
   for (const { type, name, owner, sql } of rows) {
     if (type === 'trigger' || type === 'view') throw corrupt(`it declares a ${type}`);
-    if (owner !== 'vfs' && owner !== 'vfs_node') continue;
+    if (owner !== 'vfs' && owner !== 'vfs_node') {
+      if (strict) throw corrupt(`its ${type} "${String(name).slice(0, 40)}" is not one of a VFS file`);
+      continue;
+    }
     const expected = typeof name === 'string' ? ALLOWED.get(name) : undefined;
     if (expected === undefined || expected !== (typeof sql === 'string' ? squeezed(sql) : null)) {
       throw corrupt(`its ${type} "${String(name).slice(0, 40)}" is not the one of a VFS file`);
@@ -51,7 +57,7 @@ export function inspectSchema(db: DatabaseSync): Schema {
     found.add(String(name));
   }
   if (rows.length > 0 && !found.has('vfs')) throw corrupt('it is a database of another kind, without a vfs table');
-  const encoding = db.prepare('PRAGMA encoding').get()?.encoding;
+  const encoding = db.prepare(`PRAGMA ${database}.encoding`).get()?.encoding;
   if (encoding !== 'UTF-8') throw corrupt(`its text is ${encoding}, not UTF-8`);
   return { vfs: found.has('vfs'), nodes: found.has('vfs_node') && found.has('vfs_node_tree') };
 }
@@ -61,6 +67,11 @@ export function ensureSchema(db: DatabaseSync, schema: Schema): void {
   if (schema.vfs && schema.nodes) return;
   const counter = "INSERT OR IGNORE INTO vfs_node (volume, path, kind, version) VALUES ('', '', 'counter', 0)";
   db.exec(`BEGIN IMMEDIATE; ${VFS_TABLE}; ${NODE_TABLE}; ${NODE_INDEX}; ${counter}; COMMIT`);
+}
+
+/** Makes the first table, and the second when `nodes`, in an empty database. */
+export function createTables(db: DatabaseSync, nodes: boolean): void {
+  db.exec(nodes ? `${VFS_TABLE}; ${NODE_TABLE}; ${NODE_INDEX}` : VFS_TABLE);
 }
 
 /** Declarations compared without regard to spaces, case, or quotes around the table's name (SQLite adds them on a rename). */

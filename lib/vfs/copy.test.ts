@@ -1,0 +1,251 @@
+import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Copied } from './copy.ts';
+import type { Readers } from './read.ts';
+import { createReaders } from './readers.ts';
+import { bytes, liveVfs, MIB, otherTool, scratchFolder, seedFile, text } from './testing/scratch.ts';
+import { closeToRest, openAtRest, openLive, type Vfs } from './vfs.ts';
+import { VOLUMES, type Volume } from './volumes.ts';
+
+const KEPT: Volume[] = ['workspace', 'memory'];
+
+function pool(): Readers {
+  const readers = createReaders({ maxFileBytes: 64 * MIB });
+  onTestFinished(() => readers.stop());
+  return readers;
+}
+
+/** A file at rest that `fill` wrote. */
+function resting(folder: string, name: string, fill: (vfs: Vfs) => void): string {
+  const file = join(folder, name);
+  const vfs = openLive(file, { maxBytes: 512 * MIB, maxFileBytes: 64 * MIB, mustExist: false });
+  fill(vfs);
+  closeToRest(vfs);
+  return file;
+}
+
+function opened(file: string): Vfs {
+  const vfs = openAtRest(file);
+  onTestFinished(() => vfs.close());
+  return vfs;
+}
+
+const copied = (readers: Readers, source: string, target: string, volumes: readonly Volume[] = KEPT, strict = false) =>
+  readers.copy({ path: source, mode: 'rest' }, target, { volumes, strict });
+const codeFrom = (run: Promise<unknown>) =>
+  run.then(
+    () => undefined,
+    (error: unknown) => Object(error).code,
+  );
+
+test('50. a copy beside constant writes is of one moment, and the writes go on', { timeout: 60_000 }, async () => {
+  const readers = pool();
+  const folder = scratchFolder();
+  const source = join(folder, 'live.sqlite');
+  const vfs = liveVfs({ file: source });
+  vfs.put('/large', new Uint8Array(48 * MIB));
+  let n = 0;
+  const write = () => {
+    n += 1;
+    vfs.begin();
+    vfs.put('/first', bytes(String(n)));
+    vfs.put('/second', bytes(String(n)), 'memory');
+    vfs.commit();
+  };
+  write();
+  for (let round = 0; round < 3; round += 1) {
+    const before = n;
+    const target = join(folder, `copy-${round}.sqlite`);
+    let done = false;
+    const copying = readers.copy({ path: source, mode: 'live' }, target, { volumes: KEPT }).finally(() => {
+      done = true;
+    });
+    while (!done) {
+      write();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await copying;
+    expect(n).toBeGreaterThan(before + 5);
+    const copy = opened(target);
+    const first = Number(text(copy.get('/first')));
+    expect(first).toBeGreaterThanOrEqual(before);
+    expect(text(copy.get('/second', 'memory'))).toBe(String(first));
+    expect(copy.get('/large')?.byteLength).toBe(48 * MIB);
+  }
+});
+
+test('51. the same rows give the same bytes, whatever came and went beside them', { timeout: 30_000 }, async () => {
+  const readers = pool();
+  const folder = scratchFolder();
+  const source = join(folder, 'a.sqlite');
+  const options = { maxBytes: 512 * MIB, maxFileBytes: MIB, mustExist: false };
+  let vfs = openLive(source, options);
+  for (let index = 0; index < 500; index += 1) vfs.put(`/d/${index}`, bytes(`file ${index}`));
+  vfs.put('/note', bytes('kept'), 'memory');
+  closeToRest(vfs);
+  const first = await copied(readers, source, join(folder, '1.sqlite'));
+  expect(readFileSync(join(folder, '1.sqlite')).byteLength).toBe(first.bytes);
+  expect(first.volumes.map(({ volume, files }) => `${volume} ${files}`)).toEqual([
+    'workspace 500',
+    'memory 1',
+    'tmp 0',
+  ]);
+
+  vfs = openLive(source, { ...options, mustExist: true });
+  vfs.put('/scratch', bytes('x'.repeat(100_000)), 'tmp');
+  const beside = await readers.copy({ path: source, mode: 'live' }, join(folder, '2.sqlite'), { volumes: KEPT });
+  vfs.put('/gone', bytes('y'.repeat(100_000)));
+  vfs.delete('/gone');
+  closeToRest(vfs);
+  expect(beside.sha256).toBe(first.sha256);
+  expect((await copied(readers, source, join(folder, '3.sqlite'))).sha256).toBe(first.sha256);
+  expect((await copied(readers, join(folder, '1.sqlite'), join(folder, '4.sqlite'))).sha256).toBe(first.sha256);
+
+  vfs = openLive(source, { ...options, mustExist: true });
+  vfs.put('/d/0', bytes('file 0!'));
+  closeToRest(vfs);
+  expect((await copied(readers, source, join(folder, '5.sqlite'))).sha256).not.toBe(first.sha256);
+});
+
+test('52. what was deleted, overwritten or left out is not in the bytes', async () => {
+  const readers = pool();
+  const folder = scratchFolder();
+  const secrets = [
+    'deleted-secret',
+    'overwritten-secret',
+    'memory-secret',
+    'tmp-secret',
+    'name-of-memory',
+    'stranger-secret',
+  ];
+  const source = resting(folder, 'a.sqlite', (vfs) => {
+    vfs.put('/kept', bytes('the work'));
+    vfs.put('/deleted', bytes('deleted-secret '.repeat(1000)));
+    vfs.put('/over', bytes('overwritten-secret '.repeat(1000)));
+    vfs.put('/name-of-memory', bytes('memory-secret '.repeat(1000)), 'memory');
+    vfs.mkdir('/name-of-memory-folder', 'memory');
+    vfs.put('/t', bytes('tmp-secret '.repeat(1000)), 'tmp');
+    vfs.delete('/deleted');
+    vfs.put('/over', bytes('new'));
+  });
+  const other = otherTool(source);
+  other.exec("CREATE TABLE _stranger (x); INSERT INTO _stranger VALUES ('stranger-secret')");
+  other.close();
+  const raw = readFileSync(source);
+  expect(secrets.filter((secret) => raw.includes(secret))).toEqual(secrets);
+
+  const target = join(folder, 'copy.sqlite');
+  await copied(readers, source, target, ['workspace']);
+  const copy = readFileSync(target);
+  expect(secrets.filter((secret) => copy.includes(secret))).toEqual([]);
+  expect(copy.includes('the work')).toBe(true);
+  const db = otherTool(target, { readOnly: true });
+  expect(db.prepare('PRAGMA freelist_count').get()?.freelist_count).toBe(0);
+  expect(
+    db.prepare("SELECT group_concat(name, ' ') AS names FROM sqlite_schema WHERE type = 'table'").get()?.names,
+  ).toBe('vfs vfs_node');
+});
+
+test('53. what is known of a file comes along, and a file of the seed stays one', async () => {
+  const readers = pool();
+  const folder = scratchFolder();
+  const source = resting(folder, 'a.sqlite', (vfs) => {
+    for (const volume of VOLUMES) vfs.put('/run', bytes('#!'), volume);
+    vfs.chmod('/run', 0o755);
+    vfs.utimes('/run', 1234);
+    vfs.link('/link', '/run');
+    vfs.mkdir('/empty');
+    vfs.put('/large', new Uint8Array(MIB));
+  });
+  await copied(readers, source, join(folder, 'b.sqlite'));
+  const [before, after] = [opened(source), opened(join(folder, 'b.sqlite'))];
+  for (const path of ['/run', '/link', '/empty', '/large']) expect(after.entry(path)).toEqual(before.entry(path));
+  expect(after.readdir('/')).toEqual(before.readdir('/'));
+  expect(after.entry('/run', 'memory')).toEqual(before.entry('/run', 'memory'));
+  expect(after.list('tmp', { limit: 10 }).files).toEqual([]);
+
+  const seed = join(folder, 'seed.sqlite');
+  seedFile(seed, [
+    ['workspace', '/a', 'text', 77],
+    ['memory', '/b', new Uint8Array([1, 0]), null],
+    ['tmp', '/c', 'gone', 1],
+  ]);
+  await copied(readers, seed, join(folder, 'seed-copy.sqlite'));
+  const db = otherTool(join(folder, 'seed-copy.sqlite'), { readOnly: true });
+  expect(
+    db
+      .prepare('SELECT name FROM sqlite_schema WHERE type = ?')
+      .all('table')
+      .map(({ name }) => name),
+  ).toEqual(['vfs']);
+  expect(
+    db
+      .prepare('SELECT volume, path, typeof(content) AS type, mtime FROM vfs')
+      .all()
+      .map((row) => ({ ...row })),
+  ).toEqual([
+    { volume: 'workspace', path: '/a', type: 'text', mtime: 77 },
+    { volume: 'memory', path: '/b', type: 'blob', mtime: null },
+  ]);
+});
+
+test('54. what is no healthy VFS file is refused and leaves nothing', { timeout: 30_000 }, async () => {
+  const readers = pool();
+  const folder = scratchFolder();
+  const target = join(folder, 'copy', 'target.sqlite');
+  const made = (name: string, sql: string) => {
+    const file = resting(folder, name, (vfs) => vfs.put('/a', bytes('text')));
+    const db = new DatabaseSync(file);
+    db.exec(sql);
+    db.close();
+    return file;
+  };
+  writeFileSync(
+    join(folder, 'text'),
+    'this is no database at all, but it is longer than a header of one hundred bytes'.repeat(3),
+  );
+  writeFileSync(join(folder, 'empty'), '');
+  const torn = resting(folder, 'torn.sqlite', (vfs) => vfs.put('/large', new Uint8Array(MIB).fill(7)));
+  truncateSync(torn, 500_000);
+  const wrong: [string, boolean, string][] = [
+    [join(folder, 'nothing'), false, 'missing_file'],
+    [join(folder, 'text'), false, 'corrupt'],
+    [join(folder, 'empty'), false, 'corrupt'],
+    [torn, false, 'corrupt'],
+    [made('trigger', 'CREATE TRIGGER t AFTER INSERT ON vfs BEGIN SELECT 1; END'), false, 'corrupt'],
+    [made('view', 'CREATE VIEW v AS SELECT * FROM vfs'), false, 'corrupt'],
+    [made('index', 'CREATE INDEX i ON vfs (path)'), false, 'corrupt'],
+    [made('table', 'CREATE TABLE other (x)'), true, 'corrupt'],
+    [made('volume', "INSERT INTO vfs VALUES ('fourth', '/x', 'x', 1)"), true, 'corrupt'],
+    [made('sequence', 'CREATE TABLE s (x INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE s'), true, 'corrupt'],
+  ];
+  for (const [source, strict, code] of wrong) {
+    expect([source, await codeFrom(copied(readers, source, join(folder, 'target.sqlite'), KEPT, strict))]).toEqual([
+      source,
+      code,
+    ]);
+    expect(existsSync(join(folder, 'target.sqlite'))).toBe(false);
+  }
+  const before = readdirSync(folder).sort();
+  expect(await codeFrom(copied(readers, torn, target))).toBeDefined();
+  expect(readdirSync(folder).sort()).toEqual(before);
+
+  const good = made('good', "INSERT INTO vfs VALUES ('fourth', '/x', 'x', 1); CREATE TABLE other (x)");
+  expect(((await copied(readers, good, join(folder, 'target.sqlite'))) satisfies Copied).bytes).toBeGreaterThan(0);
+});
+
+test('54. a copy that is broken off leaves nothing', { timeout: 30_000 }, async () => {
+  const readers = createReaders({ maxFileBytes: 64 * MIB });
+  const folder = scratchFolder();
+  const source = resting(folder, 'a.sqlite', (vfs) => {
+    for (let index = 0; index < 4; index += 1) vfs.put(`/${index}`, new Uint8Array(60 * MIB));
+  });
+  const target = join(folder, 'target.sqlite');
+  const code = codeFrom(copied(readers, source, target));
+  await expect.poll(() => existsSync(target), { interval: 1, timeout: 20_000 }).toBe(true);
+  await readers.stop();
+  expect(await code).toBe('storage_unavailable');
+  expect(readdirSync(folder)).toEqual(['a.sqlite']);
+});
