@@ -1,13 +1,30 @@
 /** Reading a request's body within a limit: nothing over it is ever kept, however it arrives. */
 import { isUtf8 } from 'node:buffer';
+import { open, rm } from 'node:fs/promises';
 import { WinterdockError } from '../errors.ts';
 
 /** A body before it is read. */
 export interface BodySource {
   /** `Content-Length`, or null when the body comes in chunks or there is none. */
   length: number | null;
-  /** Calls `onChunk` with each piece; resolves at the end. Stops for good when `onChunk` throws, rejecting with that. */
-  read(onChunk: (chunk: Uint8Array) => void): Promise<void>;
+  /**
+   * Calls `onChunk` with each piece, the next one when the promise that it may return has resolved; resolves at the end. Stops for good
+   * when `onChunk` throws or rejects, rejecting with that.
+   */
+  read(onChunk: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
+}
+
+/** A body that is too large to be held: it goes to a file as it comes, when the handler asks for it. */
+export interface Upload {
+  /** `Content-Length`, or null. */
+  readonly length: number | null;
+  /** `Content-Type` as sent, or null. */
+  readonly type: string | null;
+  /**
+   * Writes the body to a new file at `path` (absolute), readable by its owner only, and returns its size in bytes. Holds a piece at a time.
+   * Throws `too_large` over the limit of uploads and `bad_json` when the body ends in its middle; no file is then left.
+   */
+  saveTo(path: string): Promise<number>;
 }
 
 function tooLarge(limit: number): WinterdockError {
@@ -33,6 +50,34 @@ export async function readBody(source: BodySource, limit: number): Promise<Buffe
   });
   const [only] = chunks;
   return chunks.length === 1 && Buffer.isBuffer(only) ? only : Buffer.concat(chunks, size);
+}
+
+/** The upload that a body is, of at most `limit` bytes. */
+export function uploadOf(source: BodySource, type: string | null, limit: number): Upload {
+  return {
+    length: source.length,
+    type,
+    async saveTo(path) {
+      if (source.length !== null && source.length > limit) throw tooLarge(limit);
+      const file = await open(path, 'wx', 0o600);
+      let size = 0;
+      try {
+        if (source.length !== 0) {
+          await source.read(async (chunk) => {
+            size += chunk.byteLength;
+            if (size > limit) throw tooLarge(limit);
+            await file.writeFile(chunk);
+          });
+        }
+        await file.close();
+        return size;
+      } catch (error) {
+        await file.close();
+        await rm(path, { force: true });
+        throw error;
+      }
+    },
+  };
 }
 
 /** Parses a JSON body; none at all is `{}`. Throws `bad_json`. */

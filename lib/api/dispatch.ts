@@ -9,7 +9,7 @@ import { type AnyHeaders, type Auth, type Caller, headerOf } from '../auth.ts';
 import { isWinterdockError, WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { type Answer, json } from './answer.ts';
-import { type BodySource, parseJson, readBody } from './body.ts';
+import { type BodySource, parseJson, readBody, uploadOf } from './body.ts';
 import { type Found, Matcher } from './match.ts';
 import { toProblem } from './problem.ts';
 import type { Route, Services } from './route.ts';
@@ -46,9 +46,10 @@ export interface DispatchOptions {
   services: Services;
   auth: Pick<Auth, 'callerFromHeaders'>;
   log: Logger;
-  /** Largest JSON body and largest file, in bytes. */
+  /** Largest JSON body, largest file, and largest upload, which holds a sandbox: in bytes. */
   maxBodyBytes: number;
   maxFileBytes: number;
+  maxSandboxBytes: number;
   metricsOpen: boolean;
   publicUrl: string | null;
   trustProxy: boolean;
@@ -133,6 +134,9 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
 
   const bodyOf = async (route: Route, incoming: Incoming): Promise<unknown> => {
     if (route.body === null) return {};
+    if (route.body === 'stream') {
+      return uploadOf(incoming.body, headerOf(incoming.headers, 'content-type'), options.maxSandboxBytes);
+    }
     if (route.body === 'bytes') return readBody(incoming.body, Math.min(options.maxFileBytes, options.maxBodyBytes));
     return parse(route.body, parseJson(await readBody(incoming.body, options.maxBodyBytes)), 'body');
   };

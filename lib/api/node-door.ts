@@ -50,7 +50,13 @@ export function nodeBody(req: IncomingMessage, res: ServerResponse): BodySource 
         };
         const take = (chunk: Uint8Array) => {
           try {
-            onChunk(chunk);
+            const taken = onChunk(chunk);
+            if (taken === undefined) return;
+            req.pause();
+            taken.then(
+              () => req.resume(),
+              (error: unknown) => settle(() => reject(error)),
+            );
           } catch (error) {
             settle(() => reject(error));
           }

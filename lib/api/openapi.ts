@@ -40,7 +40,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       ? {}
       : {
           requestBody:
-            route.body === 'bytes'
+            route.body === 'bytes' || route.body === 'stream'
               ? { required: true, content: { 'application/octet-stream': {} } }
               : { required: false, content: { 'application/json': { schema: route.body } } },
         }),

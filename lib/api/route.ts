@@ -4,6 +4,7 @@ import type { Caller } from '../auth.ts';
 import type { EventHub } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Answer } from './answer.ts';
+import type { Upload } from './body.ts';
 import type { Operations } from './operations.ts';
 
 /** What handlers work with. */
@@ -28,7 +29,7 @@ export interface Context<P = unknown, Q = unknown, B = unknown> {
   caller: Caller;
   params: P;
   query: Q;
-  /** The parsed JSON body, or the bytes of a route that takes bytes. */
+  /** The parsed JSON body, the bytes of a route that takes bytes, or the upload, not read yet, of one that takes a stream. */
   body: B;
   /** True for HEAD: the answer's body will not be sent. */
   head: boolean;
@@ -61,18 +62,25 @@ export interface Route {
   access: Access;
   params: z.ZodType | null;
   query: z.ZodType | null;
-  body: z.ZodType | 'bytes' | null;
+  /** `bytes`: held whole, at most the largest file. `stream`: an Upload, at most the largest sandbox; not read before the handler asks. */
+  body: z.ZodType | 'bytes' | 'stream' | null;
   answers: Record<number, AnswerDoc>;
   handle(context: Context): Promise<Answer> | Answer;
 }
 
-type Output<S> = S extends z.ZodType ? z.output<S> : S extends 'bytes' ? Uint8Array : Record<string, never>;
+type Output<S> = S extends z.ZodType
+  ? z.output<S>
+  : S extends 'bytes'
+    ? Uint8Array
+    : S extends 'stream'
+      ? Upload
+      : Record<string, never>;
 
 /** Declares a route; the types of its handler's context come from its schemas. */
 export function route<
   P extends z.ZodType | null = null,
   Q extends z.ZodType | null = null,
-  B extends z.ZodType | 'bytes' | null = null,
+  B extends z.ZodType | 'bytes' | 'stream' | null = null,
 >(spec: {
   method: Method;
   path: string;

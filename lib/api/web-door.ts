@@ -26,7 +26,7 @@ function bodyOf(request: Request): BodySource {
       const reader = request.body?.getReader();
       if (reader === undefined) return;
       try {
-        for (let piece = await reader.read(); !piece.done; piece = await reader.read()) onChunk(piece.value);
+        for (let piece = await reader.read(); !piece.done; piece = await reader.read()) await onChunk(piece.value);
       } catch (error) {
         await reader.cancel().catch(() => undefined);
         throw error;

@@ -13,7 +13,7 @@ import { type Call, caller } from './call.ts';
 
 export const MIB = 1024 * 1024;
 /** Limits of the small server: bytes of a JSON body and of a file. */
-export const LIMITS = { maxBodyBytes: 2 * MIB, maxFileBytes: MIB };
+export const LIMITS = { maxBodyBytes: 2 * MIB, maxFileBytes: MIB, maxSandboxBytes: 256 * MIB };
 export const SMALL_KEY = 'the-right-key-of-this-test';
 
 export interface SmallServer {
@@ -25,8 +25,8 @@ export interface SmallServer {
   stop(): void;
 }
 
-/** Starts it on a free port. A cookie `session=good` is a session. */
-export async function startSmallServer(): Promise<SmallServer> {
+/** Starts it on a free port. A cookie `session=good` is a session. An upload is saved at `uploadPath`. */
+export async function startSmallServer(uploadPath = '/nonexistent/upload'): Promise<SmallServer> {
   const seen: SmallServer['seen'] = { sizes: [] };
   const routes = [
     route({
@@ -54,6 +54,17 @@ export async function startSmallServer(): Promise<SmallServer> {
         seen.sizes.push(body.byteLength);
         return empty(204, { 'x-path': encodeURIComponent(params.path) });
       },
+    }),
+    route({
+      method: 'POST',
+      path: '/instances/:id/upload',
+      name: 'upload',
+      summary: 'Takes an upload',
+      tag: 'test',
+      params: z.strictObject({ id: z.string() }),
+      body: 'stream',
+      answers: { 201: { description: 'taken' } },
+      handle: async ({ body }) => json(201, { size: await body.saveTo(uploadPath), type: body.type }),
     }),
     route({
       method: 'GET',
