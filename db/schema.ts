@@ -188,3 +188,37 @@ export const tenants = sqliteTable('tenants', {
   idleToSuspendSeconds: integer('idle_to_suspend_s'),
   idleToFreezeSeconds: integer('idle_to_freeze_s'),
 });
+
+/** What left in bundles: one row per bundle, written before its first byte was sent, never changed. */
+export const shares = sqliteTable(
+  'shares',
+  {
+    seq: integer('seq').primaryKey(),
+    /** The id in the bundle's manifest. */
+    id: text('id').notNull(),
+    instance: text('instance').notNull(),
+    tenant: text('tenant').notNull(),
+    format: text('format').notNull(),
+    /** JSON array of volumes. */
+    volumes: text('volumes').notNull(),
+    privateIncluded: integer('private_included').notNull(),
+    /** The `did:key` that signed; null when it is not signed. */
+    issuer: text('issuer'),
+    /** JSON: name of each member to its hash and size. */
+    members: text('members').notNull(),
+    /** Lower-case hex: of `vfs.sqlite`, and of the whole bundle. */
+    diskSha256: text('disk_sha256').notNull(),
+    sha256: text('sha256').notNull(),
+    bytes: integer('bytes').notNull(),
+    created: integer('created').notNull(),
+    actor: text('actor').notNull(),
+    requestId: text('request_id'),
+  },
+  (table) => [
+    uniqueIndex('shares_by_id').on(table.id),
+    index('shares_by_tenant').on(table.tenant, table.seq),
+    index('shares_by_instance').on(table.instance, table.seq),
+    index('shares_by_sha256').on(table.sha256),
+    index('shares_by_disk').on(table.diskSha256),
+  ],
+);
