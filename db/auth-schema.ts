@@ -1,6 +1,6 @@
 /**
- * Tables of the auth library (better-auth with its admin plugin), as its own generator defines them for SQLite. The library
- * reads columns by property name. Knows nothing of sandboxes.
+ * Tables of the auth library (better-auth with its admin plugin), as its own generator defines them for SQLite, which reads
+ * columns by property name; and beside them our own: keys of programs, and invitations. Knows nothing of sandboxes.
  */
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
@@ -22,6 +22,8 @@ export const user = sqliteTable('user', {
   banned: integer('banned', { mode: 'boolean' }).default(false),
   banReason: text('ban_reason'),
   banExpires: integer('ban_expires', { mode: 'timestamp_ms' }),
+  /** JSON array of the tenants that the person is limited to; null: all. Ours, not the library's. */
+  tenants: text('tenants'),
 });
 
 export const session = sqliteTable(
@@ -83,3 +85,40 @@ export const verification = sqliteTable(
   },
   (table) => [index('verification_identifier_idx').on(table.identifier)],
 );
+
+/** Keys of programs. Only a digest of the secret is here. Times are epoch seconds. */
+export const keys = sqliteTable(
+  'keys',
+  {
+    /** The visible part of the key. */
+    id: text('id').primaryKey().notNull(),
+    name: text('name').notNull(),
+    role: text('role').notNull(),
+    /** The only tenant it may act for; null: all. */
+    tenant: text('tenant'),
+    /** SHA-256 of the whole key in hex. */
+    hash: text('hash').notNull(),
+    created: integer('created').notNull(),
+    createdBy: text('created_by').notNull(),
+    expires: integer('expires'),
+    lastUsed: integer('last_used'),
+    revoked: integer('revoked'),
+  },
+  (table) => [index('keys_by_created').on(table.created)],
+);
+
+/** Links that let one person in once, with a role. Times are epoch seconds. */
+export const invitations = sqliteTable('invitations', {
+  id: text('id').primaryKey().notNull(),
+  /** SHA-256 of the link's token in hex. */
+  hash: text('hash').notNull().unique(),
+  /** Whom it is for; null when the person says so on coming in. */
+  email: text('email'),
+  role: text('role').notNull(),
+  /** JSON array; null: all. */
+  tenants: text('tenants'),
+  created: integer('created').notNull(),
+  createdBy: text('created_by').notNull(),
+  expires: integer('expires').notNull(),
+  used: integer('used'),
+});

@@ -53,6 +53,7 @@ export const instances = sqliteTable(
     bytesKey: integer('bytes_key').generatedAlwaysAs(sql`coalesce(bytes, -1)`, { mode: 'virtual' }),
   },
   (table) => [
+    index('instances_whose').on(table.id, table.tenant),
     index('instances_by_updated').on(table.tombstone, table.updated),
     index('instances_by_created').on(table.tombstone, table.created),
     index('instances_by_name').on(table.tombstone, table.nameKey),

@@ -22,7 +22,7 @@ const DUE = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
 const DUE_OF_TENANTS = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
   WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL AND tenant IN (SELECT value FROM json_each(?))
   ORDER BY due_at, rowid LIMIT ?`;
-const TENANT_OF = 'SELECT tenant FROM instances WHERE id = ?';
+const TENANT_OF = 'SELECT tenant FROM instances INDEXED BY instances_whose WHERE id = ?';
 const UNSETTLED = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_pending WHERE pending IS NOT NULL
   UNION ALL SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_by_state_updated WHERE state = 'active' AND pending IS NULL`;
 const FILED = `SELECT ${ROW_COLUMNS} FROM instances
