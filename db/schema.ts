@@ -71,6 +71,9 @@ export const instances = sqliteTable(
     uniqueIndex('instances_name_taken').on(table.tenant, table.name).where(sql`name is not null and tombstone = 0`),
     index('instances_due').on(table.dueAt).where(sql`due_at is not null and pending is null`),
     index('instances_pending').on(table.id).where(sql`pending is not null`),
+    index('instances_by_snapshot').on(table.lineageSnapshot, table.created).where(sql`lineage_snapshot is not null`),
+    index('instances_by_blueprint').on(table.lineageBlueprint, table.created).where(sql`lineage_blueprint is not null`),
+    index('instances_by_source').on(table.vfsPath).where(sql`state = 'created' and vfs_path is not null`),
   ],
 );
 
@@ -223,3 +226,55 @@ export const shares = sqliteTable(
     index('shares_by_disk').on(table.diskSha256),
   ],
 );
+
+/**
+ * Copies that outlive what they were made from. A deleted one stays as a row, the ancestor of what came from it; its file goes with the
+ * last row that needs it.
+ */
+export const snapshots = sqliteTable(
+  'snapshots',
+  {
+    id: text('id').primaryKey().notNull(),
+    tenant: text('tenant').notNull(),
+    /** The instance that it was made from. */
+    source: text('source').notNull(),
+    tag: text('tag'),
+    /** Lower-case hex SHA-256 of the file; equal content is one file. */
+    hash: text('hash').notNull(),
+    bytes: integer('bytes').notNull(),
+    /** JSON array of volumes with their files and bytes. */
+    volumes: text('volumes').notNull(),
+    /** JSON of the file record. */
+    file: text('file').notNull(),
+    created: integer('created').notNull(),
+    actor: text('actor').notNull(),
+    deleted: integer('deleted'),
+  },
+  (table) => [
+    index('snapshots_by_created').on(table.created, table.id).where(sql`deleted is null`),
+    index('snapshots_by_tenant').on(table.tenant, table.created, table.id).where(sql`deleted is null`),
+    index('snapshots_by_source').on(table.source, table.created, table.id),
+    index('snapshots_by_tag').on(table.tag, table.created, table.id).where(sql`deleted is null and tag is not null`),
+    index('snapshots_by_hash').on(table.hash).where(sql`deleted is null`),
+  ],
+);
+
+/** Bases that clones are made from, by their names, which are the installation's. `tenant` and `source` tell where one came from. */
+export const blueprints = sqliteTable(
+  'blueprints',
+  {
+    name: text('name').primaryKey().notNull(),
+    tenant: text('tenant'),
+    source: text('source'),
+    hash: text('hash').notNull(),
+    bytes: integer('bytes').notNull(),
+    volumes: text('volumes').notNull(),
+    file: text('file').notNull(),
+    created: integer('created').notNull(),
+    actor: text('actor').notNull(),
+  },
+  (table) => [index('blueprints_by_hash').on(table.hash)],
+);
+
+/** Files of copies, relative to the data folder, that are to go unless a row needs them: put there before its row, or left by the last one. */
+export const unclaimedFiles = sqliteTable('unclaimed_files', { path: text('path').primaryKey().notNull() });
