@@ -1,5 +1,6 @@
 /** The suite that every registry driver passes. */
 import { describe } from 'vitest';
+import { accessSuite } from './testing/access-suite.ts';
 import { ledgerSuite } from './testing/ledger-suite.ts';
 import { listSuite } from './testing/list-suite.ts';
 import type { Driver } from './testing/make.ts';
@@ -11,5 +12,6 @@ export function registryContract(name: string, driver: Driver): void {
     describe('rows', () => rowSuite(driver));
     describe('lists', () => listSuite(driver));
     describe('ledger and ladder', () => ledgerSuite(driver));
+    describe('access', () => accessSuite(driver));
   });
 }

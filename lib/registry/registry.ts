@@ -5,6 +5,8 @@
 import type { State } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
+import type { InvitationBook } from './invitations.ts';
+import type { KeyBook } from './keys.ts';
 
 /** What was recorded of a file when it was filed. A thaw trusts a file whose stat is as recorded. */
 export interface FileRecord {
@@ -202,6 +204,10 @@ export interface DueRow {
 
 /** All methods are synchronous in the SQLite driver and awaited by every caller, so that a driver may be asynchronous. */
 export interface Registry {
+  /** The keys of programs. */
+  readonly keys: KeyBook;
+  /** Links that let people in. */
+  readonly invitations: InvitationBook;
   /** Inserts a row in state `created` with its ledger line. Throws `conflict` for an id ever used or a name taken in the tenant. */
   create(instance: NewInstance, now: number, ledger: LedgerEntry): Awaitable<InstanceRow>;
   /** Whose a row is, tombstones included, or null: from an index alone, so that a known id takes as long as an unknown one. */
@@ -285,4 +291,4 @@ export interface Registry {
   close(): Awaitable<void>;
 }
 
-type Awaitable<T> = T | Promise<T>;
+export type Awaitable<T> = T | Promise<T>;

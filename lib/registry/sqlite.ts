@@ -5,6 +5,8 @@ import type * as schema from '../../db/schema.ts';
 import { type Clock, epochSeconds, systemClock } from '../clock.ts';
 import { countsByFault, countsByFaultOf, countsByState, countsByStateOf, tenantsWithCounts } from './counts.ts';
 import { RegistryDatabase, type Value } from './database.ts';
+import { SqliteInvitationBook } from './invitations.ts';
+import { SqliteKeyBook } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import { Lists } from './lists.ts';
 import type { DueRow, Registry, Thresholds } from './registry.ts';
@@ -61,6 +63,8 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
 
   return {
     database: database.drizzle,
+    keys: new SqliteKeyBook(database, ledger),
+    invitations: new SqliteInvitationBook(database, ledger),
     create: (instance, now, entry) => writes.create(instance, now, entry),
     tenantOf: (id) => database.value(TENANT_OF, id) as string | null,
     get: (id) => findRow(database, id),

@@ -1,0 +1,213 @@
+/** What every registry promises of keys and invitations, and of lists for some tenants only. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { InvitationRow } from '../invitations.ts';
+import type { NewKey } from '../keys.ts';
+import type { InstanceRow, Registry } from '../registry.ts';
+import { type Driver, entry, make, START } from './make.ts';
+
+function key(id: string, over: Partial<NewKey> = {}): NewKey {
+  return {
+    id,
+    name: `key ${id}`,
+    role: 'tenant',
+    tenant: 'acme',
+    hash: `hash of ${id}`,
+    created: START,
+    createdBy: 'user:one',
+    expires: null,
+    ...over,
+  };
+}
+
+function invitation(id: string, over: Partial<InvitationRow> = {}): InvitationRow {
+  return {
+    id,
+    hash: `hash of ${id}`,
+    email: null,
+    role: 'operator',
+    tenants: ['acme', 'globex'],
+    created: START,
+    createdBy: 'user:one',
+    expires: START + 100,
+    ...over,
+  };
+}
+
+export function accessSuite(driver: Driver): void {
+  let registry: Registry;
+  beforeEach(async () => {
+    registry = await driver.open();
+  });
+  afterEach(() => driver.discard());
+
+  const typesOf = async () => (await registry.ledger({}, 100)).rows.map(({ type }) => type);
+
+  describe('keys', () => {
+    test('a key reads back whole after another start, and its line is in the ledger', async () => {
+      const whole = key('k1', { tenant: null, role: 'support', expires: START + 5 });
+      expect(await registry.keys.add(whole, entry({ type: 'key.created' }))).toEqual({
+        ...whole,
+        lastUsed: null,
+        revoked: null,
+      });
+      const again = await driver.again();
+      expect(await again.keys.get('k1')).toEqual({ ...whole, lastUsed: null, revoked: null });
+      expect(await again.keys.get('k2')).toBeNull();
+      expect(await typesOf()).toEqual(['key.created']);
+    });
+
+    test('an id is taken once, and a refused one leaves no line', async () => {
+      await registry.keys.add(key('k1'), entry({ type: 'key.created' }));
+      await expect((async () => registry.keys.add(key('k1'), entry({ type: 'key.again' })))()).rejects.toThrow();
+      expect(await typesOf()).toEqual(['key.created']);
+    });
+
+    test('a revoked key leaves the list, once, and keeps its row', async () => {
+      await registry.keys.add(key('k1'), entry());
+      await registry.keys.add(key('k2', { created: START + 1 }), entry());
+      expect((await registry.keys.list()).map(({ id }) => id)).toEqual(['k2', 'k1']);
+      expect(await registry.keys.revoke('k1', START + 9, entry({ type: 'key.revoked' }))).toBe(true);
+      expect(await registry.keys.revoke('k1', START + 10, entry({ type: 'key.again' }))).toBe(false);
+      expect(await registry.keys.revoke('k3', START + 10, entry({ type: 'key.again' }))).toBe(false);
+      expect((await registry.keys.list()).map(({ id }) => id)).toEqual(['k2']);
+      expect((await registry.keys.get('k1'))?.revoked).toBe(START + 9);
+      expect(await typesOf()).not.toContain('key.again');
+    });
+
+    test('uses are stamped in one go and never backwards', async () => {
+      await registry.keys.add(key('k1'), entry());
+      await registry.keys.add(key('k2'), entry());
+      await registry.keys.used([
+        { id: 'k1', at: START + 50 },
+        { id: 'gone', at: START + 50 },
+      ]);
+      await registry.keys.used([{ id: 'k1', at: START + 20 }]);
+      await registry.keys.used([]);
+      expect((await registry.keys.get('k1'))?.lastUsed).toBe(START + 50);
+      expect((await registry.keys.get('k2'))?.lastUsed).toBeNull();
+    });
+  });
+
+  describe('invitations', () => {
+    test('one reads back whole until it is used, once', async () => {
+      const whole = invitation('i1', { email: 'mara@example.com' });
+      await registry.invitations.add(whole, [entry({ type: 'person.invited' })]);
+      expect(await registry.invitations.find('hash of i1', START)).toEqual(whole);
+      expect(await registry.invitations.find('hash of i2', START)).toBeNull();
+      expect(await registry.invitations.use('i1', START + 1)).toBe(true);
+      expect(await registry.invitations.use('i1', START + 1)).toBe(false);
+      expect(await registry.invitations.find('hash of i1', START)).toBeNull();
+      await registry.invitations.release('i1');
+      expect(await registry.invitations.find('hash of i1', START)).toEqual(whole);
+      expect(await typesOf()).toEqual(['person.invited']);
+    });
+
+    test('one is over when it expires', async () => {
+      await registry.invitations.add(invitation('i1'), []);
+      await registry.invitations.add(invitation('i2', { tenants: null, created: START + 1, expires: START + 200 }), []);
+      expect((await registry.invitations.list(START)).map(({ id }) => id)).toEqual(['i2', 'i1']);
+      expect((await registry.invitations.list(START + 100)).map(({ id }) => id)).toEqual(['i2']);
+      expect(await registry.invitations.find('hash of i1', START + 100)).toBeNull();
+      expect(await registry.invitations.use('i1', START + 100)).toBe(false);
+      expect((await registry.invitations.find('hash of i2', START + 100))?.tenants).toBeNull();
+    });
+
+    test('one is withdrawn, or all that somebody made', async () => {
+      await registry.invitations.add(invitation('i1'), []);
+      await registry.invitations.add(invitation('i2', { createdBy: 'start' }), []);
+      await registry.invitations.add(invitation('i3', { createdBy: 'start' }), []);
+      await registry.invitations.withdrawAllOf('start');
+      expect((await registry.invitations.list(START)).map(({ id }) => id)).toEqual(['i1']);
+      const line = [entry({ type: 'invitation.withdrawn' })];
+      expect(await registry.invitations.withdraw('i1', START, line)).toBe(true);
+      expect(await registry.invitations.withdraw('i1', START, line)).toBe(false);
+      expect(await registry.invitations.find('hash of i1', START)).toBeNull();
+      expect(await typesOf()).toEqual(['invitation.withdrawn']);
+    });
+  });
+
+  describe('some tenants only', () => {
+    const TENANTS = ['acme', 'globex', 'initech', 'umbrella'];
+    const some = ['initech', 'acme', 'nobody'];
+    let rows: InstanceRow[];
+    beforeEach(async () => {
+      rows = [];
+      for (let n = 0; n < 40; n += 1) {
+        const over = { tenant: TENANTS[n % 4], name: n % 3 === 0 ? null : `näme ${'\u{1F9CA}￼z'[n % 3]} ${n}` };
+        rows.push(await make(registry, `i${n}`, n % 5 === 0 ? 'suspended' : 'created', over, START + (n % 7)));
+      }
+    });
+    const theirs = () => rows.filter(({ tenant }) => some.includes(tenant)).map(({ id }) => id);
+
+    test.each(['updated', 'created', 'name', 'bytes'] as const)(
+      'a list by %s pages through them in one order',
+      async (sort) => {
+        for (const reverse of [false, true]) {
+          const all: string[] = [];
+          for (let cursor: string | undefined; ; ) {
+            const page = await registry.list({ sort, reverse, limit: 500, cursor });
+            all.push(...page.rows.filter(({ tenant }) => some.includes(tenant)).map(({ id }) => id));
+            if (page.next === null) break;
+            cursor = page.next;
+          }
+          const paged: string[] = [];
+          for (let cursor: string | undefined; ; ) {
+            const page = await registry.list({ sort, reverse, limit: 3, cursor, tenants: some });
+            paged.push(...page.rows.map(({ id }) => id));
+            if (page.next === null) break;
+            cursor = page.next;
+          }
+          expect(paged).toEqual(all);
+          expect(paged.toSorted()).toEqual(theirs().toSorted());
+        }
+      },
+    );
+
+    test('counts are of them, with any filter, and nothing is of nobody', async () => {
+      expect(await registry.count({ tenants: some }, 1000)).toBe(20);
+      expect(await registry.count({ tenants: some }, 15)).toBe(16);
+      expect(await registry.count({ tenants: some, tenant: 'acme' }, 1000)).toBe(10);
+      expect(await registry.count({ tenants: some, tenant: 'globex' }, 1000)).toBe(0);
+      expect(await registry.count({ tenants: [] }, 1000)).toBe(0);
+      const suspended = rows.filter(({ state, tenant }) => state === 'suspended' && some.includes(tenant)).length;
+      expect((await registry.countsByState(some)).suspended).toBe(suspended);
+      expect(await registry.countsByState(['nobody'])).toMatchObject({ created: 0, suspended: 0 });
+      await registry.setFault('i0', { fault: 'corrupt', reason: 'rot' }, entry());
+      await registry.setFault('i1', { fault: 'corrupt', reason: 'rot' }, entry());
+      expect(await registry.countsByFault(some)).toEqual({ error: 0, unknown: 0, corrupt: 1, missing: 0 });
+      expect((await registry.countsByFault()).corrupt).toBe(2);
+    });
+
+    test('what falls due is theirs', async () => {
+      const due = await registry.dueUntil(9_000_000_000, 100);
+      const expected = due.filter(({ row }) => some.includes(row.tenant)).map(({ row }) => row.id);
+      expect(expected.length).toBeGreaterThan(0);
+      expect((await registry.dueUntil(9_000_000_000, 100, some)).map(({ row }) => row.id)).toEqual(expected);
+    });
+
+    test('the ledger is theirs, in order, and lines of no tenant are nobody’s', async () => {
+      await registry.append([entry({ tenant: null, type: 'settings.changed' })]);
+      for (let n = 0; n < 30; n += 1) {
+        await registry.append([entry({ tenant: TENANTS[n % 4], type: 'walked', timeMs: START * 1000 + (n % 4) })]);
+      }
+      const all = (await registry.ledger({ type: 'walked' }, 500)).rows.filter(({ tenant }) =>
+        some.includes(tenant ?? ''),
+      );
+      const paged: number[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await registry.ledger({ type: 'walked', tenants: some }, 4, cursor);
+        paged.push(...page.rows.map(({ seq }) => seq));
+        if (page.next === null) break;
+        cursor = page.next;
+      }
+      expect(paged).toEqual(all.map(({ seq }) => seq));
+      expect((await registry.ledger({ tenants: some, tenant: 'globex' }, 10)).rows).toEqual([]);
+      expect((await registry.ledger({ tenants: some, type: 'settings.changed' }, 10)).rows).toEqual([]);
+    });
+
+    test('whose an id is, is known of every row there ever was', async () => {
+      expect(await registry.tenantOf('i1')).toBe('globex');
+      expect(await registry.tenantOf('never')).toBeNull();
+    });
+  });
+}
