@@ -7,6 +7,7 @@ import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { InvitationBook } from './invitations.ts';
 import type { KeyBook } from './keys.ts';
+import type { Shares } from './shares.ts';
 
 /** What was recorded of a file when it was filed. A thaw trusts a file whose stat is as recorded. */
 export interface FileRecord {
@@ -283,6 +284,9 @@ export interface Registry {
     patch: { [K in keyof Thresholds]?: number | null },
     ledger: LedgerEntry,
   ): Awaitable<Thresholds>;
+
+  /** What left in bundles. */
+  readonly shares: Shares;
 
   /** Calls back after each durable append, with the new lines in order. Returns the unsubscriber. */
   onAppend(listener: (lines: LedgerLine[]) => void): () => void;
