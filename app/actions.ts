@@ -2,9 +2,10 @@
 /** What the frame of every page can do: sign out, and choose between paper and night. */
 import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
+import { cookieRules } from '#lib/auth/cookies.ts';
 import { getHost } from '#lib/host.ts';
 import { passOnCookies } from './cookies.ts';
-import { isTheme, THEME_COOKIE } from './theme.ts';
+import { isTheme, themeCookie } from './theme.ts';
 
 const YEAR_SECONDS = 365 * 86_400;
 
@@ -19,7 +20,14 @@ export async function signOut(): Promise<void> {
 export async function chooseTheme(form: FormData): Promise<void> {
   const theme = form.get('theme');
   const jar = await cookies();
-  if (isTheme(theme)) {
-    jar.set(THEME_COOKIE, theme, { path: '/', maxAge: YEAR_SECONDS, sameSite: 'lax', httpOnly: true });
-  } else jar.delete(THEME_COOKIE);
+  const rules = cookieRules(getHost().config);
+  const cookie = {
+    name: themeCookie(rules),
+    path: '/',
+    secure: rules.secure,
+    sameSite: 'lax',
+    httpOnly: true,
+  } as const;
+  if (isTheme(theme)) jar.set({ ...cookie, value: theme, maxAge: YEAR_SECONDS });
+  else jar.set({ ...cookie, value: '', maxAge: 0 });
 }

@@ -6,11 +6,12 @@ import type { Metadata, Viewport } from 'next';
 import { cookies } from 'next/headers';
 import type { ReactNode } from 'react';
 import { Live } from '#components/live.tsx';
+import { cookieRules } from '#lib/auth/cookies.ts';
 import { getHost } from '#lib/host.ts';
 import { currentCaller } from './caller.ts';
 import { Foot } from './foot.tsx';
 import { Masthead } from './masthead.tsx';
-import { isTheme, THEME_COOKIE } from './theme.ts';
+import { isTheme, themeCookie } from './theme.ts';
 import './globals.css';
 
 export const dynamic = 'force-dynamic';
@@ -29,7 +30,7 @@ export const viewport: Viewport = {
 };
 
 export default async function Layout({ children }: { children: ReactNode }) {
-  const chosen = (await cookies()).get(THEME_COOKIE)?.value;
+  const chosen = (await cookies()).get(themeCookie(cookieRules(getHost().config)))?.value;
   const theme = isTheme(chosen) ? chosen : undefined;
   const caller = await currentCaller();
   const after = caller === null ? 0 : ((await getHost().operations.events(caller, { limit: 1 })).items[0]?.seq ?? 0);

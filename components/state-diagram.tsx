@@ -28,7 +28,7 @@ function Tip({ edge, faint }: { edge: Edge; faint: boolean }) {
   const { end, direction: d } = edge;
   const back = { x: end.x - d.x * 8, y: end.y - d.y * 8 };
   const points = `${end.x},${end.y} ${back.x - d.y * 4},${back.y + d.x * 4} ${back.x + d.y * 4},${back.y - d.x * 4}`;
-  return <polygon points={points} className="tip" style={faint ? { fill: 'var(--rule-2)' } : undefined} />;
+  return <polygon points={points} className={faint ? 'tip tip-faint' : 'tip'} />;
 }
 
 function Hop({ edge, open, faint, size }: { edge: Edge; open: boolean; faint: boolean; size: number }) {
@@ -90,7 +90,7 @@ function Words({
   const countY = nameY + countSize * (wide ? 1.22 : 1.16);
   const digits = count === undefined ? 0 : count.toLocaleString('en').length;
   return (
-    <g style={{ color: ink }}>
+    <g color={ink}>
       <StateMark state={state} size={16} x={left} y={nameY - 13} />
       <text
         x={left + 23}

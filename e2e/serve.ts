@@ -1,22 +1,10 @@
 /** Starts the server that the browser tests visit, and ends it after the last one. */
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnServer } from '../lib/testing/process.ts';
 import { ensureBuilt } from '../scripts/build.ts';
 import { SERVER_VARIABLE } from './visited.ts';
-
-/** A port that was free a moment ago. Next asks the server it runs in for pages, so the port has to be known beforehand. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
 
 export default async function serve(): Promise<() => Promise<void>> {
   ensureBuilt();
@@ -26,7 +14,6 @@ export default async function serve(): Promise<() => Promise<void>> {
     args: [],
     settings: {
       NODE_ENV: 'production',
-      PORT: String(await freePort()),
       WB_POOL: '2',
       WB_TICK_MS: '200',
       WB_LOG: 'warn',

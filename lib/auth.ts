@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
+import { cookieRules } from './auth/cookies.ts';
 import { keyChecker, readOrMakeSecret } from './auth/keys.ts';
 import type { AuthDatabase, AuthLibrary } from './auth/library.ts';
 import type { Role } from './auth/roles.ts';
@@ -59,8 +60,6 @@ export interface Auth {
 
 const SESSION_CACHE_MS = 30_000;
 const SESSION_CACHE_ENTRIES = 1000;
-/** The session cookie, with or without its `__Secure-` prefix. Its value is signed, so it can stand for the session. */
-const SESSION_COOKIE = /(?:^|; *)((?:__Secure-)?winterdock\.session_token=[^;]+)/;
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024}) *$/i;
 
 /** One header of either kind of header bag; null when absent. */
@@ -80,12 +79,15 @@ export function createAuth(options: { config: Config; log: Logger; database: Aut
   const { config, log } = options;
   const isAdminKey = keyChecker(config.adminKey ?? readOrMakeSecret(join(config.dataFolder, 'admin.key')));
   const secret = readOrMakeSecret(join(config.dataFolder, 'auth.secret'));
+  const cookies = cookieRules(config);
+  // Its value is signed, so it can stand for the session.
+  const sessionCookie = new RegExp(`(?:^|; *)(${cookies.session.replace('.', '\\.')}=[^;]+)`);
   const sessions = createSessionCache({ entries: SESSION_CACHE_ENTRIES, lifeMs: SESSION_CACHE_MS });
 
   let loading: Promise<AuthLibrary> | null = null;
   const library = (): Promise<AuthLibrary> => {
     loading ??= import('./auth/library.ts').then((module) =>
-      module.openAuthLibrary({ secret, publicUrl: config.publicUrl, database: options.database, log }),
+      module.openAuthLibrary({ secret, publicUrl: config.publicUrl, cookies, database: options.database, log }),
     );
     return loading;
   };
@@ -108,7 +110,7 @@ export function createAuth(options: { config: Config; log: Logger; database: Aut
         const key = BEARER.exec(authorization)?.[1];
         if (key !== undefined && isAdminKey(key)) actor = 'key:admin';
       } else {
-        const cookie = SESSION_COOKIE.exec(headerOf(headers, 'cookie') ?? '')?.[1];
+        const cookie = sessionCookie.exec(headerOf(headers, 'cookie') ?? '')?.[1];
         if (cookie !== undefined) actor = await actorOfSession(cookie);
       }
       if (actor === null) return null;

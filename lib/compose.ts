@@ -9,6 +9,7 @@ import { guardOperations } from './api/guard.ts';
 import { openApiText } from './api/openapi.ts';
 import { eventOf } from './api/representation.ts';
 import { ROUTES } from './api/routes.ts';
+import { cookieRules } from './auth/cookies.ts';
 import { createAuth } from './auth.ts';
 import { systemClock } from './clock.ts';
 import { WinterdockError } from './errors.ts';
@@ -95,7 +96,10 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       metrics,
       ready,
       openapi() {
-        document ??= openApiText(ROUTES, packageJson.version);
+        document ??= openApiText(ROUTES, {
+          version: packageJson.version,
+          sessionCookie: cookieRules(config).session,
+        });
         return document;
       },
     },

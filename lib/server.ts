@@ -5,6 +5,7 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { cookieRules } from './auth/cookies.ts';
 import { type Config, readConfig } from './config.ts';
 import { messageOf } from './errors.ts';
 import { type Listener, listen } from './front/listener.ts';
@@ -90,7 +91,9 @@ async function main(): Promise<void> {
   try {
     const pages = apiOnly ? undefined : await openPages({ dev, host: config.host, port: config.port });
     await host.start();
-    listener = await listen(host, { port: config.port, address: config.host, pages });
+    listener = await listen(host, { port: config.port, address: config.host, pages, dev });
+    // Next asks itself for the page that an action leads to: here, whatever port was free and whatever name people use.
+    process.env.__NEXT_PRIVATE_ORIGIN = originOf(config, listener.port);
     await announce(host, listener.port, apiOnly);
   } catch (error) {
     process.stderr.write(`${whyNotStarted(error, config)}\n`);
@@ -98,6 +101,16 @@ async function main(): Promise<void> {
     stopFor(1);
   }
 }
+
+/** Where this very process answers. */
+function originOf({ host }: Config, port: number): string {
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+const NOT_SECURE = `This address is neither https nor the machine's own: what is sent here, keys and sessions included, can be read on the way, and browsers
+would refuse cookies that are Secure. Put a proxy with TLS in front and set WB_PUBLIC_URL to its https address.
+`;
 
 /** Tells the person, and on the last line the program, that started it. */
 async function announce(host: Host, port: number, apiOnly: boolean): Promise<void> {
@@ -108,8 +121,8 @@ async function announce(host: Host, port: number, apiOnly: boolean): Promise<voi
   const lines = [`Winterdock serves ${origin}`];
   if (!apiOnly) lines.push(`Sign in: ${await host.auth.signInLink(origin)}`, '         (once, within 15 minutes)');
   if (config.adminKey === null) lines.push(`Key:     ${config.dataFolder}/admin.key`);
-  const address = config.host === '0.0.0.0' ? '127.0.0.1' : config.host.includes(':') ? '[::1]' : config.host;
-  process.stdout.write(`${lines.join('\n')}\nready http://${address}:${port}\n`);
+  if (!cookieRules(config).secure) process.stderr.write(NOT_SECURE);
+  process.stdout.write(`${lines.join('\n')}\nready ${originOf(config, port)}\n`);
 }
 
 await main();

@@ -11,6 +11,7 @@ const SOURCES = [
   'components',
   'lib',
   'public',
+  'instrumentation-client.ts',
   'next.config.ts',
   'postcss.config.mjs',
   'package-lock.json',

@@ -27,6 +27,9 @@ const SAFE_TYPES: Readonly<Record<string, string>> = {
   webp: 'image/webp',
 };
 
+/** A file is data: whatever opens it gets a place without an origin where nothing loads, runs or is framed. */
+const INERT_FILE = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 /** A file that is written while it is read is looked at anew so often. */
 const READ_ATTEMPTS = 5;
 
@@ -43,7 +46,7 @@ function headersOf(path: string, stat: Stat): AnswerHeaders {
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
     'content-disposition': `attachment; filename*=UTF-8''${encoded}`,
-    'content-security-policy': "sandbox; default-src 'none'",
+    'content-security-policy': INERT_FILE,
     'content-type': Object.hasOwn(SAFE_TYPES, extension) ? (SAFE_TYPES[extension] ?? '') : 'application/octet-stream',
     etag: stat.etag,
     'last-modified': new Date(stat.mtime * 1000).toUTCString(),

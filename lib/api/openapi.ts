@@ -58,7 +58,7 @@ function pathOf(route: Route): string {
 }
 
 /** Makes the document as JSON text. */
-export function openApiText(routes: readonly Route[], version: string): string {
+export function openApiText(routes: readonly Route[], about: { version: string; sessionCookie: string }): string {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
     const path = pathOf(route);
@@ -69,7 +69,7 @@ export function openApiText(routes: readonly Route[], version: string): string {
       openapi: '3.1.0',
       info: {
         title: 'Winterdock',
-        version,
+        version: about.version,
         description:
           'Agent sandboxes whose whole durable state is one SQLite file. Every path that starts with `/api/instances` also answers without `/api`. Times are epoch seconds; errors are `application/problem+json`.',
       },
@@ -77,7 +77,7 @@ export function openApiText(routes: readonly Route[], version: string): string {
       components: {
         securitySchemes: {
           key: { type: 'http', scheme: 'bearer' },
-          session: { type: 'apiKey', in: 'cookie', name: 'winterdock.session_token' },
+          session: { type: 'apiKey', in: 'cookie', name: about.sessionCookie },
         },
       },
       paths,

@@ -82,7 +82,7 @@ test('a sign-in link works once, makes the first admin, and its session is known
 
   const entered = await auth.signIn({ token: tokenOf(link) });
   expect(entered?.setCookie.join()).toMatch(
-    /^winterdock\.session_token=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/,
+    /^__Host-winterdock\.session_token=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
   );
   const cookie = cookieOf(entered?.setCookie ?? []);
   const caller = await auth.callerFromHeaders(new Headers({ cookie: `theme=dark; ${cookie}` }), {
@@ -144,18 +144,32 @@ test('a forged cookie, a person without the role and a wrong key beside a good c
   const entered = await auth.signIn({ token: tokenOf(await auth.signInLink()) });
   const cookie = cookieOf(entered?.setCookie ?? []);
   expect(await auth.callerFromHeaders({ cookie: cookie.replace(/.{6}$/, 'AAAAAA') })).toBeNull();
-  expect(await auth.callerFromHeaders({ cookie: 'winterdock.session_token=x.y' })).toBeNull();
+  expect(await auth.callerFromHeaders({ cookie: '__Host-winterdock.session_token=x.y' })).toBeNull();
   expect(await auth.callerFromHeaders({ cookie, authorization: 'Bearer wrong' })).toBeNull();
   sqlite.exec("UPDATE user SET role = 'user'");
   expect(await auth.callerFromHeaders({ cookie })).toBeNull();
 });
 
-test('cookies are Secure when people come by https', async () => {
+test('cookies are Secure and bound to the host when people come by https, and no other cookie counts', async () => {
   const auth = open({ WB_PUBLIC_URL: 'https://dock.example/' });
   const link = await auth.signInLink();
   expect(link).toMatch(/^https:\/\/dock\.example\/signin\?token=/);
   const entered = await auth.signIn({ token: tokenOf(link) });
-  expect(entered?.setCookie.join()).toMatch(/^__Secure-winterdock\.session_token=.*; Secure/);
+  expect(entered?.setCookie.join()).toMatch(/^__Host-winterdock\.session_token=.*; Secure/);
+  expect(entered?.setCookie.join()).not.toMatch(/Domain/i);
+  const cookie = cookieOf(entered?.setCookie ?? []);
+  expect(await auth.callerFromHeaders({ cookie })).not.toBeNull();
+  for (const prefix of ['', '__Secure-', 'x__Host-']) {
+    expect(await auth.callerFromHeaders({ cookie: cookie.replace('__Host-', prefix) })).toBeNull();
+  }
+});
+
+test('cookies are plain where browsers would refuse Secure ones', async () => {
+  const auth = open({ WB_PUBLIC_URL: 'http://192.168.1.20:3000' });
+  const entered = await auth.signIn({ token: tokenOf(await auth.signInLink()) });
+  expect(entered?.setCookie.join()).toMatch(
+    /^winterdock\.session_token=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
   expect(await auth.callerFromHeaders({ cookie: cookieOf(entered?.setCookie ?? []) })).not.toBeNull();
 });
 

@@ -10,6 +10,7 @@ import { admin, magicLink } from 'better-auth/plugins';
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core';
 import * as schema from '../../db/auth-schema.ts';
 import type { Logger } from '../log.ts';
+import type { CookieRules } from './cookies.ts';
 
 /** The drizzle database that holds the auth tables. */
 export type AuthDatabase = BaseSQLiteDatabase<'sync', unknown, Record<string, unknown>>;
@@ -37,10 +38,11 @@ const CLOSED_PATHS = [
   '/sign-in/social',
 ];
 
-/** Opens the library. `publicUrl` decides whether cookies are `Secure`; without it, over plain HTTP, they are not. */
+/** Opens the library. `publicUrl` is what it takes for its own address. */
 export async function openAuthLibrary(options: {
   secret: string;
   publicUrl: string | null;
+  cookies: CookieRules;
   database: AuthDatabase;
   log: Logger;
 }): Promise<AuthLibrary> {
@@ -61,9 +63,10 @@ export async function openAuthLibrary(options: {
     disabledPaths: CLOSED_PATHS,
     session: { expiresIn: SESSION_SECONDS, disableSessionRefresh: true },
     advanced: {
-      cookiePrefix: 'winterdock',
-      useSecureCookies: options.publicUrl?.startsWith('https://') ?? false,
-      defaultCookieAttributes: { httpOnly: true, sameSite: 'lax' },
+      cookiePrefix: options.cookies.prefix,
+      // Its own prefix would be `__Secure-`, which another host of the same domain could set.
+      useSecureCookies: false,
+      defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', secure: options.cookies.secure, path: '/' },
     },
     databaseHooks: {
       user: {

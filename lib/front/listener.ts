@@ -2,7 +2,7 @@
  * The HTTP server: which requests are the API's, which the auth library's, which the console's, and how connections begin and
  * end. Knows no route.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -13,6 +13,7 @@ import { PEER_HEADER } from '../auth/address.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { WinterdockError } from '../errors.ts';
 import type { Host } from '../host.ts';
+import { ANSWER_HEADERS, dropProxyHeaders, pagePolicy } from './headers.ts';
 
 /** Answers what is not the API's: the console. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void> | void;
@@ -22,6 +23,8 @@ export interface ListenOptions {
   port: number;
   address: string;
   pages?: PageHandler;
+  /** Whether pages come from their sources and need what hot reloading needs. */
+  dev?: boolean;
   /** How long a request's headers may take, in milliseconds. */
   headersMs?: number;
 }
@@ -45,14 +48,17 @@ const AUTH_BODY_BYTES = 64 * 1024;
  * (`EADDRINUSE`, `EACCES`, …).
  */
 export async function listen(host: Host, options: ListenOptions): Promise<Listener> {
-  const { dispatcher, log } = host;
-  const { headersMs = HEADERS_MS } = options;
+  const { config, dispatcher, log } = host;
+  const { headersMs = HEADERS_MS, dev = false } = options;
   let closing = false;
 
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     // A client that goes away in the middle of its request is no error of ours.
     req.on('error', () => undefined);
     res.on('error', () => undefined);
+    for (const [name, value] of Object.entries(ANSWER_HEADERS)) res.setHeader(name, value);
+    if (!config.trustProxy) dropProxyHeaders(req.headers);
+    delete req.headers['content-security-policy-report-only'];
     const target = req.url ?? '/';
     if (closing) {
       res.setHeader('connection', 'close');
@@ -64,15 +70,30 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
     }
     if (/^\/api\/auth(?:[/?]|$)/.test(target)) return answerAuth(host, req, res);
     if (dispatcher.owns(target)) return answerNode(dispatcher, req, res);
-    if (options.pages !== undefined) {
-      // Pages and their actions name the request in the ledger by the same id.
-      const requestId = requestIdOf(req.headers);
-      req.headers['x-request-id'] = requestId;
-      req.headers[PEER_HEADER] = req.socket.remoteAddress ?? '';
-      res.setHeader('x-request-id', requestId);
-      return options.pages(req, res);
-    }
+    if (options.pages !== undefined) return answerPage(options.pages, req, res);
     return refuse(req, res, new WinterdockError('not_found', 'There is nothing at this address.'));
+  };
+
+  const answerPage = (pages: PageHandler, req: IncomingMessage, res: ServerResponse): Promise<void> | void => {
+    if (!isSafeMethod(req.method ?? 'GET')) {
+      if (!isSameOrigin(req.headers, config)) {
+        return refuse(req, res, new WinterdockError('forbidden', 'This may only be asked from the console itself.'));
+      }
+      // Next compares the origin with the host once more, and knows no public address: what is proved is told to it.
+      const { origin } = req.headers;
+      if (origin !== undefined && URL.canParse(origin)) req.headers['x-forwarded-host'] = new URL(origin).host;
+    }
+    // Pages and their actions name the request in the ledger by the same id.
+    const requestId = requestIdOf(req.headers);
+    req.headers['x-request-id'] = requestId;
+    req.headers[PEER_HEADER] = req.socket.remoteAddress ?? '';
+    res.setHeader('x-request-id', requestId);
+    if (!(req.url ?? '/').startsWith('/_next/static/')) {
+      const policy = pagePolicy(randomBytes(16).toString('base64'), { dev });
+      req.headers['content-security-policy'] = policy;
+      res.setHeader('content-security-policy', policy);
+    }
+    return pages(req, res);
   };
 
   const refuse = (req: IncomingMessage, res: ServerResponse, error: unknown) => {
@@ -168,9 +189,15 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Socket): void {
     detail: status === 431 ? 'The headers are too large.' : 'The request is not valid HTTP.',
     request_id: requestId,
   });
-  socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\nconnection: close\r\nx-request-id: ${requestId}\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  const headers = {
+    ...ANSWER_HEADERS,
+    connection: 'close',
+    'x-request-id': requestId,
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${body}`);
 }
 
 /** The auth library's own routes, which speak `Request` and `Response`. */
@@ -196,7 +223,6 @@ async function answerAuth(host: Host, req: IncomingMessage, res: ServerResponse)
     new Request(url, { method, headers, ...(body.length === 0 ? {} : { body: new Uint8Array(body) }) }),
   );
   res.setHeader('x-request-id', requestId);
-  res.setHeader('x-content-type-options', 'nosniff');
   for (const [name, value] of answer.headers) if (name !== 'set-cookie') res.setHeader(name, value);
   const setCookie = answer.headers.getSetCookie();
   if (setCookie.length > 0) res.setHeader('set-cookie', setCookie);

@@ -113,6 +113,18 @@ test('the first start makes a key, says where it is and never shows it', async (
   expect((await server.call('GET', '/api/instances', undefined, { key: 'x' })).status).toBe(401);
 });
 
+test('a server that people reach by neither https nor the machine itself warns of it at its start', async () => {
+  const plain = await start({ HOST: '0.0.0.0' });
+  expect(plain.output()).toContain('neither https nor the machine');
+  await plain.end('SIGTERM');
+  const good: Record<string, string>[] = [{ HOST: '0.0.0.0', WB_PUBLIC_URL: 'https://dock.example' }, {}];
+  for (const settings of good) {
+    const careful = await start(settings);
+    expect(careful.output()).not.toContain('https nor');
+    await careful.end('SIGTERM');
+  }
+});
+
 test('SIGTERM with open streams and a running command suspends what is active and ends cleanly', async () => {
   const server = await start({ WB_DRAIN_MS: '300' });
   await server.call('POST', '/api/instances', { id: 'sleeper', tenant: 'acme' });

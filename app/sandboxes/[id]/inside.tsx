@@ -14,6 +14,11 @@ import { requireCaller } from '../../caller.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import { addressOf, FILES_READ, Listing, Way } from './folder.tsx';
 
+const VOLUME_COLOURS: Readonly<Record<Volume, string>> = {
+  workspace: 'bg-(--workspace)',
+  memory: 'bg-(--memory)',
+  tmp: 'bg-(--tmp)',
+};
 const PAGE = 500;
 const PREVIEW_BYTES = 64 * 1024;
 
@@ -62,8 +67,7 @@ function VolumeTab({ id, info, current }: { id: string; info: VolumeInfo; curren
       <span className="flex items-baseline justify-between gap-4">
         <span className="flex items-center gap-2.5 font-[580]">
           <span
-            className="inline-block h-3 w-3 rounded-[3px] border border-ink"
-            style={{ background: `var(--${volume})` }}
+            className={`inline-block h-3 w-3 rounded-[3px] border border-ink ${VOLUME_COLOURS[volume]}`}
             aria-hidden="true"
           />
           {volume}

@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { caller } from '../testing/call.ts';
+import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
+import { ANSWER_HEADERS, pagePolicy } from './headers.ts';
+import { type Listener, listen } from './listener.ts';
+
+let server: TestServer;
+const listeners: Listener[] = [];
+beforeAll(async () => {
+  server = await startServer({ settings: { WB_LOG: 'silent' } });
+  await server.call('POST', '/api/instances', { id: 'box', tenant: 'acme' });
+});
+afterEach(() => Promise.all(listeners.splice(0).map((listener) => listener.close(0))));
+afterAll(() => server.stop());
+
+/** A front of `on` whose pages say what reached them. */
+async function front(on: TestServer = server) {
+  const asked: { method?: string; headers: IncomingMessage['headers'] }[] = [];
+  const pages = (req: IncomingMessage, res: ServerResponse) => {
+    asked.push({ method: req.method, headers: req.headers });
+    res.end('a page');
+  };
+  const listener = await listen(on.host, { port: 0, address: '127.0.0.1', pages });
+  listeners.push(listener);
+  return { asked, port: listener.port, call: caller(`http://127.0.0.1:${listener.port}`, TEST_KEY) };
+}
+
+const nonceOf = (policy: unknown) => /script-src 'nonce-([^']+)'/.exec(String(policy))?.[1];
+
+test('every answer of every kind tells the browser to be careful', async () => {
+  const { call } = await front();
+  await call('PUT', '/api/instances/box/volumes/workspace/a.txt', 'x');
+  for (const [method, path, status] of [
+    ['GET', '/', 200],
+    ['GET', '/_next/static/chunks/x.js', 200],
+    ['GET', '/api/instances', 200],
+    ['GET', '/api/instances/box/volumes/workspace/a.txt', 200],
+    ['GET', '/api/instances/nobody', 404],
+    ['DELETE', '/healthz', 405],
+    ['GET', '/api/auth/get-session', 200],
+    ['POST', '/api/auth/sign-out', 403],
+    ['GET', '/openapi.json', 200],
+    ['POST', '/', 403],
+  ] as const) {
+    const { headers, ...answer } = await call(method, path, method === 'POST' ? {} : undefined);
+    expect([path, answer.status]).toEqual([path, status]);
+    const { 'content-security-policy': policy, ...fixed } = ANSWER_HEADERS;
+    expect(headers).toMatchObject(fixed);
+    expect(headers['content-security-policy']).toMatch(/default-src 'none'/);
+    expect(headers['content-security-policy']).toMatch(/frame-ancestors 'none'/);
+    expect(headers['content-security-policy']).toMatch(/base-uri 'none'/);
+    expect(headers['x-powered-by']).toBeUndefined();
+    if (path.startsWith('/api/instances/nobody')) expect(headers['content-security-policy']).toBe(policy);
+  }
+});
+
+test('what is not even HTTP is answered carefully too', async () => {
+  const { port } = await front();
+  const socket = connect(port, '127.0.0.1');
+  let said = '';
+  socket.on('data', (chunk) => {
+    said += chunk;
+  });
+  socket.write('nonsense\r\n\r\n');
+  await once(socket, 'close');
+  expect(said).toMatch(/^HTTP\/1\.1 400 /);
+  expect(said).toContain('\r\nx-content-type-options: nosniff\r\n');
+  expect(said).toContain("\r\ncontent-security-policy: default-src 'none'");
+});
+
+test('each page has a nonce of its own, which nobody outside can choose', async () => {
+  const { call, asked } = await front();
+  const claimed = {
+    'content-security-policy': "script-src 'nonce-EVIL' *",
+    'content-security-policy-report-only': "script-src 'nonce-EVIL' *",
+  };
+  const nonces = new Set<string | undefined>();
+  for (const headers of [{}, claimed, {}]) {
+    const answer = await call('GET', '/sandboxes', undefined, { headers });
+    const told = asked.at(-1)?.headers ?? {};
+    expect(told['content-security-policy']).toBe(answer.headers['content-security-policy']);
+    expect(told['content-security-policy-report-only']).toBeUndefined();
+    nonces.add(nonceOf(answer.headers['content-security-policy']));
+  }
+  expect(nonces.size).toBe(3);
+  for (const nonce of nonces) expect(nonce).toMatch(/^[A-Za-z0-9+/]{22}==$/);
+});
+
+test('the policy of a page names no other origin, nothing unsafe, and types what becomes code', () => {
+  const policy = pagePolicy('abc', { dev: false });
+  expect(policy).not.toMatch(/unsafe-|https?:|\*|data:|blob:/);
+  expect(policy).toMatch(/^default-src 'none'; /);
+  for (const rule of [
+    "script-src 'nonce-abc' 'strict-dynamic'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ]) {
+    expect(policy.split('; ')).toContain(rule);
+  }
+});
+
+test.each([
+  ['another site', { 'sec-fetch-site': 'cross-site' }],
+  ['another port of the same site', { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:1' }],
+  ['another site, in a browser without fetch metadata', { origin: 'https://evil.example' }],
+  ['a sandboxed frame', { origin: 'null' }],
+  ['no origin at all', {}],
+  ['an origin that is none', { origin: 'javascript:alert(1)' }],
+])('a form or server action sent from %s never reaches a page', async (_where, headers) => {
+  const { call, asked } = await front();
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+    const answer = await call(method, '/sandboxes/box', 'verb=suspend', {
+      key: null,
+      headers: { ...headers, 'next-action': '40f5', 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect([answer.status, answer.json.code]).toEqual([403, 'forbidden']);
+  }
+  expect(asked).toEqual([]);
+});
+
+test('a form sent from the console reaches its page, by whatever name the console is known', async () => {
+  const { call, asked, port } = await front();
+  for (const [host, origin] of [
+    [`127.0.0.1:${port}`, `http://127.0.0.1:${port}`],
+    ['dock.lan:3000', 'http://dock.lan:3000'],
+  ] as const) {
+    expect((await call('POST', '/', 'x', { headers: { host, origin } })).text).toBe('a page');
+    expect(asked.at(-1)?.headers['x-forwarded-host']).toBe(host);
+  }
+  const open = await startServer({ settings: { WB_LOG: 'silent', WB_PUBLIC_URL: 'https://dock.example' } });
+  try {
+    const behind = await front(open);
+    const answer = await behind.call('POST', '/', 'x', { headers: { origin: 'https://dock.example' } });
+    expect([answer.text, behind.asked[0]?.headers['x-forwarded-host']]).toEqual(['a page', 'dock.example']);
+  } finally {
+    await open.stop();
+  }
+});
+
+test('what a proxy says of the client counts only where a proxy is trusted', async () => {
+  const claimed = {
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-for': '6.6.6.6',
+    'x-forwarded-proto': 'https',
+    forwarded: 'for=6.6.6.6;host=evil.example',
+    'x-real-ip': '6.6.6.6',
+  };
+  const { call, asked } = await front();
+  await call('GET', '/', undefined, { headers: claimed });
+  for (const name of Object.keys(claimed)) expect(asked[0]?.headers[name]).toBeUndefined();
+  const forged = await call('POST', '/', 'x', { headers: { ...claimed, origin: 'https://evil.example' } });
+  expect(forged.status).toBe(403);
+
+  const trusting = await startServer({ settings: { WB_LOG: 'silent', WB_TRUST_PROXY: '1' } });
+  try {
+    const behind = await front(trusting);
+    const proxied = { ...claimed, 'x-forwarded-host': 'dock.example', origin: 'https://dock.example' };
+    expect((await behind.call('POST', '/', 'x', { headers: proxied })).status).toBe(200);
+    expect(behind.asked[0]?.headers['x-forwarded-for']).toBe('6.6.6.6');
+  } finally {
+    await trusting.stop();
+  }
+});
+
+test('a file is data whatever it calls itself: never a page, never a script of this origin', async () => {
+  const { call } = await front();
+  for (const [name, type] of [
+    ['evil.html', 'application/octet-stream'],
+    ['evil.svg', 'application/octet-stream'],
+    ['evil.xhtml', 'application/octet-stream'],
+    ['evil.xml', 'application/octet-stream'],
+    ['evil.js', 'application/octet-stream'],
+    ['evil.mjs', 'application/octet-stream'],
+    ['evil.css', 'application/octet-stream'],
+    ['evil.pdf', 'application/octet-stream'],
+    ['evil.constructor', 'application/octet-stream'],
+    ['evil', 'application/octet-stream'],
+    ['notes.md', 'text/plain; charset=utf-8'],
+    ['plain.txt', 'text/plain; charset=utf-8'],
+    ['pixel.png', 'image/png'],
+    ['a"; filename=x.html.txt', 'text/plain; charset=utf-8'],
+  ] as const) {
+    const path = `/api/instances/box/volumes/workspace/${encodeURIComponent(name)}`;
+    await call('PUT', path, '<script>fetch("/api/keys")</script>');
+    for (const [method, headers, status] of [
+      ['GET', {}, 200],
+      ['HEAD', {}, 200],
+      ['GET', { range: 'bytes=0-3' }, 206],
+    ] as const) {
+      const answer = await call(method, path, undefined, { headers });
+      expect([name, answer.status, answer.headers['content-type']]).toEqual([name, status, type]);
+      expect(answer.headers['content-disposition']).toMatch(/^attachment; filename\*=UTF-8''[\w.%-]+$/);
+      expect(answer.headers['content-security-policy']).toMatch(
+        /^sandbox; default-src 'none'; .*frame-ancestors 'none'/,
+      );
+      expect(answer.headers['x-content-type-options']).toBe('nosniff');
+    }
+  }
+});
