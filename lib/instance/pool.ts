@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { compiledFolder, isEmpty } from './compiled.ts';
 import type { InstancePool, InstanceProcess, OpenSpec } from './instance.ts';
 import { startWorker, type Worker, type WorkerOptions } from './process.ts';
 import { SupervisedInstance } from './supervisor.ts';
@@ -14,7 +15,7 @@ export interface PoolOptions {
   maxActive: number;
   /** Absolute path; workers may read and write its live drawer and nothing else of it. */
   dataFolder: string;
-  /** Absolute path of the workers' compiled code; only this server and its workers may write to it. */
+  /** Absolute path that the workers' compiled code is kept below; only this server and its workers may write to it. Default: `cache` of the data folder. */
   cacheFolder?: string;
   /** Milliseconds that a worker may take to start. */
   maxStartMs?: number;
@@ -22,9 +23,9 @@ export interface PoolOptions {
 }
 
 const MAX_START_MS = 30_000;
-/** Pause before another start after one failed, in milliseconds. */
 /** Pause between a hand-off and the start of the next worker, in milliseconds: a wake with its first call takes about five. */
 const REFILL_MS = 25;
+/** Pause before another start after one failed, in milliseconds. */
 const RETRY_MS = 1000;
 
 /** Makes the pool; nothing runs before `start` or the first `open`. */
@@ -39,13 +40,14 @@ class Pool implements InstancePool {
   readonly #starting = new Set<Worker>();
   readonly #serving = new Set<InstanceProcess>();
   #stopped: Promise<void> | null = null;
+  #compiling: Worker | null = null;
   #wanted = false;
 
   constructor(options: PoolOptions) {
     const { dataFolder, cacheFolder = join(dataFolder, 'cache'), maxStartMs = MAX_START_MS } = options;
     this.#options = options;
-    this.#worker = { dataFolder, cacheFolder, maxStartMs };
-    for (const folder of [join(dataFolder, 'live'), cacheFolder]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    mkdirSync(join(dataFolder, 'live'), { recursive: true, mode: 0o700 });
+    this.#worker = { dataFolder, cacheFolder: compiledFolder(cacheFolder), maxStartMs };
   }
 
   get ready(): number {
@@ -83,6 +85,7 @@ class Pool implements InstancePool {
   }
 
   async start(): Promise<void> {
+    if (isEmpty(this.#worker.cacheFolder)) await this.#compile();
     this.#wanted = true;
     this.#fill();
     await Promise.all([...this.#starting].map((worker) => worker.ready));
@@ -94,10 +97,26 @@ class Pool implements InstancePool {
   }
 
   async #stop(): Promise<void> {
-    const spare = [...this.#ready.splice(0), ...this.#starting];
+    const spare = [...this.#ready.splice(0), ...this.#starting, ...(this.#compiling ? [this.#compiling] : [])];
     for (const worker of spare) worker.child.kill('SIGKILL');
     await Promise.all(spare.map((worker) => worker.exited));
     await Promise.all([...this.#serving].map((instance) => instance.kill('killed')));
+  }
+
+  /** The first worker compiles for all that follow and takes half as much memory again as they do: it serves no sandbox. */
+  async #compile(): Promise<void> {
+    const worker = startWorker(this.#worker);
+    this.#compiling = worker;
+    try {
+      await worker.ready;
+    } catch (error) {
+      // The pool's own workers say it again when they do not start either.
+      this.#options.log?.warn({ err: error }, 'compiling the code of workers failed');
+    } finally {
+      worker.child.kill('SIGKILL');
+      await worker.exited;
+      this.#compiling = null;
+    }
   }
 
   #fill(): void {

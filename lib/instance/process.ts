@@ -24,7 +24,14 @@ const SETPRIV = '/usr/bin/setpriv';
  * compiler a worker that has run 800 commands takes 26 MB and not 37. Two background threads: with one, compiling WebAssembly locked
  * up one start in a hundred.
  */
-const HEAP_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size', '--no-maglev', '--v8-pool-size=2', '--expose-gc'];
+const HEAP_FLAGS = [
+  '--max-semi-space-size=1',
+  '--optimize-for-size',
+  '--no-maglev',
+  '--no-sparkplug',
+  '--v8-pool-size=2',
+  '--expose-gc',
+];
 
 /** The environment variables that name the data folder of a worker's server, and the server, by which leftovers are found. */
 export const FOLDER_MARK = 'WINTERDOCK_DATA';

@@ -67,7 +67,7 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
 async function fetchUndone(engine: Engine, row: InstanceRow, file: string): Promise<void> {
   if (row.file === null || engine.cold.stamp(row.id)?.inode !== row.file.inode) return;
   mkdirSync(dirname(file), { recursive: true });
-  await (await engine.cold.fetch(row.id, file)).durable;
+  await (await engine.cold.fetch(row.id, file)).makeDurable();
 }
 
 /** Walks a sandbox that lived only in its process through `archived` to `deleted`: nothing of it is left to file. */

@@ -4,7 +4,7 @@ import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Source } from '../lifecycle/words.ts';
 import type { InstanceRow } from '../registry/registry.ts';
-import type { Drawer } from '../storage/drawer.ts';
+import type { Drawer, Placed } from '../storage/drawer.ts';
 import { removeFile, stampOf, syncFolder } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
 
@@ -42,23 +42,20 @@ export function drawerOf(engine: Engine, place: Place): Drawer | null {
   return place === 'archive' ? engine.archive : null;
 }
 
-export interface Brought {
-  durable: Promise<void>;
-}
-
-/** Makes the live folder of a sandbox and brings its file there from where it rests. `durable` resolves once that is on disk. */
-export async function bringHome(engine: Engine, row: InstanceRow, place: Place): Promise<Brought> {
-  if (place === 'memory' || place === 'live') return { durable: Promise.resolve() };
+/** Makes the live folder of a sandbox and brings its file there from where it rests. */
+export async function bringHome(engine: Engine, row: InstanceRow, place: Place): Promise<Placed> {
+  if (place === 'memory' || place === 'live') return { makeDurable: async () => {} };
   const file = absolute(engine, livePath(row.id));
   const folder = dirname(file);
   if (existsSync(file)) await setAside(engine, row, livePath(row.id));
   mkdirSync(folder, { recursive: true });
   const drawer = drawerOf(engine, place);
-  const placed = drawer === null ? { durable: Promise.resolve() } : await drawer.fetch(row.id, file);
-  const durable = Promise.all([placed.durable, syncFolder(dirname(folder))]).then(() => {});
-  // Awaited by the caller before it commits; a failure before that must not count as unhandled.
-  durable.catch(() => {});
-  return { durable };
+  const placed = drawer === null ? null : await drawer.fetch(row.id, file);
+  return {
+    async makeDurable() {
+      await Promise.all([placed?.makeDurable(), syncFolder(dirname(folder))]);
+    },
+  };
 }
 
 /** Removes the live folder of a sandbox with whatever is in it. */

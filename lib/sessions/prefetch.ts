@@ -34,9 +34,9 @@ export async function prefetch(
   try {
     return await entry.exclusive(async () => {
       if (place === 'cold') await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? ''), false);
-      const { durable } = await bringHome(engine, row, place);
+      const { makeDurable } = await bringHome(engine, row, place);
       engine.reached('prefetch.brought');
-      await durable;
+      await makeDurable();
       await refile(engine, row, livePath(row.id), [
         line(engine, row, cause, 'file.prefetched', { source: SOURCE_OF[place], tookMs: since(started) }),
       ]);

@@ -122,7 +122,7 @@ async function start(
   if (place === 'live' || place === 'cold') {
     await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? target), options.force ?? false);
   }
-  const { durable } = await bringHome(engine, row, place);
+  const { makeDurable } = await bringHome(engine, row, place);
   engine.reached('resume.brought');
   const policy = options.policy ?? row.policy;
   const process = engine.pool.open({
@@ -137,9 +137,9 @@ async function start(
     options.onProcess?.(process);
     await process.opened;
     engine.reached('resume.opened');
-    // A rename that power loss undoes loses nothing: the file is then where it was, and boot knows it by its inode. The first
-    // answered write makes it durable, because SQLite syncs the folder of its log. Any other way home has to be on disk first.
-    if (place !== 'cold') await durable;
+    // A rename that power loss undoes loses nothing: the file is then where it was, and boot knows it by its inode. So nobody waits
+    // for it, and it goes to disk after the commit, for whose fsync the disk is free. Any other way home has to be on disk first.
+    if (place !== 'cold') await makeDurable();
     const source = SOURCE_OF[place];
     const tookMs = since(started);
     const active = await engine.registry.commit({
@@ -158,6 +158,9 @@ async function start(
       ],
     });
     engine.reached('resume.committed');
+    if (place === 'cold') {
+      makeDurable().catch((error: unknown) => engine.log.warn({ id: row.id, err: error }, 'a thaw was not synced'));
+    }
     entry.process = process;
     engine.watch(row.id, process);
     if (row.state === 'archived') await forgetArchived(engine, row.id);

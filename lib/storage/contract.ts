@@ -45,7 +45,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer): void {
     const before = await sha256Of(source);
     await drawer.put(source, 'a');
     expect(await keys()).toEqual(['a']);
-    await (await drawer.fetch('a', target)).durable;
+    await (await drawer.fetch('a', target)).makeDurable();
     expect(await sha256Of(target)).toBe(before);
   });
 

@@ -68,7 +68,7 @@ describe.runIf(crossable)('across filesystems', () => {
       const source = join(folder, 'vfs.sqlite');
       writeFileSync(source, 'the work');
       const target = join(other, 'vfs.sqlite');
-      await (await moveFile(source, target, join(other, 'staging'))).durable;
+      await (await moveFile(source, target, join(other, 'staging'))).makeDurable();
       expect(readFileSync(target, 'utf8')).toBe('the work');
       expect(existsSync(source)).toBe(false);
     } finally {

@@ -37,7 +37,7 @@ export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
     pathOf,
     async put(source, key) {
       refuseTaken(drawer, key);
-      await (await moveFile(source, absolute(key), staging)).durable;
+      await (await moveFile(source, absolute(key), staging)).makeDurable();
     },
     fetch: (key, target) => moveFile(absolute(key), target, staging),
     open: (key) => (stampOf(absolute(key)) === null ? null : absolute(key)),
@@ -79,7 +79,7 @@ export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Dra
           throw error;
         }
       });
-      return { durable: Promise.resolve() };
+      return { makeDurable: async () => {} };
     },
     open: () => null,
     stamp: (key) => stampOf(absolute(key)),

@@ -13,9 +13,9 @@ export interface FileStamp {
   ctimeNs: string;
 }
 
-/** The file is in place; `durable` resolves once power loss cannot undo that. */
+/** The file is in place. `makeDurable` resolves once power loss cannot undo that; whoever cannot wait for the disk asks later. */
 export interface Placed {
-  durable: Promise<void>;
+  makeDurable(): Promise<void>;
 }
 
 export interface Drawer {

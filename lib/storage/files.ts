@@ -60,12 +60,13 @@ export async function moveFile(source: string, target: string, staging: string):
     if (!isCode(error, 'EXDEV')) throw error;
     await copyFile(source, target, staging);
     await removeFile(source);
-    return { durable: Promise.resolve() };
+    return { makeDurable: async () => {} };
   }
-  const durable = Promise.all([syncFolder(dirname(target)), syncFolder(dirname(source))]).then(() => {});
-  // The caller awaits it later; a failure before that must not count as unhandled.
-  durable.catch(() => {});
-  return { durable };
+  return {
+    async makeDurable() {
+      await Promise.all([syncFolder(dirname(target)), syncFolder(dirname(source))]);
+    },
+  };
 }
 
 /** Copies a file so that the target is there whole or not at all: copy, fsync, verify by hash, rename, fsync of the folder. */

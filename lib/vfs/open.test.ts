@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { holdFile, kill, startProcess } from './testing/processes.ts';
 import {
   bytes,
@@ -23,12 +24,17 @@ import {
   scratchFolder,
   text,
 } from './testing/scratch.ts';
-import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './vfs.ts';
+import { closeToRest, openAtRest, openBeside, openLive, recoverToRest, type Vfs } from './vfs.ts';
 import { VOLUMES } from './volumes.ts';
 
 const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true };
 const NEW = { ...LIVE, mustExist: false };
 const beside = (file: string) => readdirSync(dirname(file)).sort();
+function openedBeside(file: string): Vfs {
+  const vfs = openBeside(file);
+  onTestFinished(() => vfs.close());
+  return vfs;
+}
 /** The header's word on how the file is written: 1 by a journal, 2 by a log. */
 const writeVersion = (file: string) => readFileSync(file)[18];
 
@@ -73,6 +79,67 @@ describe('coming to life', () => {
     const rest = openAtRest(file);
     expect(text(rest.get('/committed'))).toBe('committed');
     rest.close();
+  });
+
+  test('25. a file that lacks nothing may be opened without a byte of it changing until something is written', () => {
+    const file = scratchFile();
+    const first = liveVfs({ file });
+    first.put('/a', bytes('kept'));
+    closeToRest(first);
+    const before = readFileSync(file);
+    const vfs = openLive(file, { ...LIVE, walLater: true });
+    onTestFinished(() => vfs.close());
+    expect(text(vfs.get('/a'))).toBe('kept');
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+    vfs.begin();
+    vfs.put('/b', bytes('new'));
+    expect(writeVersion(file)).toBe(2);
+    vfs.commit();
+    expect(vfs.db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+    expect(vfs.db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
+    expect(text(openedBeside(file).get('/b'))).toBe('new');
+  });
+
+  test('25. such a file enters WAL mode when it is told to, and at once when its tmp has to be cleared', () => {
+    const file = scratchFile();
+    const first = liveVfs({ file });
+    first.put('/scratch', bytes('gone'), 'tmp');
+    closeToRest(first);
+    const full = openLive(file, { ...LIVE, walLater: true });
+    expect(writeVersion(file)).toBe(2);
+    expect(full.get('/scratch', 'tmp')).toBeNull();
+    closeToRest(full);
+    const empty = openLive(file, { ...LIVE, walLater: true });
+    expect(writeVersion(file)).toBe(1);
+    empty.prepareToWrite();
+    expect(writeVersion(file)).toBe(2);
+    closeToRest(empty);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+  });
+
+  test('25. such a file that was never written comes to rest as it was', () => {
+    const file = scratchFile();
+    closeToRest(liveVfs({ file }));
+    const before = readFileSync(file);
+    const stamp = statSync(file).mtimeMs;
+    closeToRest(openLive(file, { ...LIVE, walLater: true }));
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect(statSync(file).mtimeMs).toBe(stamp);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+  });
+
+  test('31. a first write waits for a reader that came before it, and does not fail', async () => {
+    const file = scratchFile();
+    closeToRest(liveVfs({ file }));
+    const vfs = openLive(file, { ...LIVE, walLater: true });
+    onTestFinished(() => vfs.close());
+    const reader = await holdFile(file, 'reading');
+    const started = performance.now();
+    spawn('sh', ['-c', `sleep 2; kill -9 ${reader.pid}`], { stdio: 'ignore' });
+    vfs.put('/a', bytes('written'));
+    expect(performance.now() - started).toBeGreaterThan(1500);
+    expect(text(openedBeside(file).get('/a'))).toBe('written');
   });
 
   test('25. opening clears tmp and nothing else; a file at rest keeps its tmp', () => {

@@ -20,8 +20,15 @@ interface OpenFile {
   schema: Schema;
 }
 
+interface LiveFile extends OpenFile {
+  /** Enters WAL mode, which everything that writes must do first; null when the file is in it or needs none. */
+  enterWal: (() => void) | null;
+}
+
 /** How long a handle waits for a lock before it fails, in milliseconds. */
 const BUSY_MS = 1000;
+/** Longer than any read beside a live file may take: a first write waits for one that came before it, and does not fail. */
+const ENTER_BUSY_MS = 35_000;
 /** The log is cut back to this after a checkpoint, so that one large write does not leave a large log. */
 const LOG_BYTES = 4 * 1024 * 1024;
 
@@ -45,22 +52,33 @@ const DISTRUST = 'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;';
 
 /**
  * The one writing handle: WAL, `synchronous=FULL`, both tables there, and every volume that does not survive a resume cleared. Writes only
- * what is missing. `maxBytes` bounds the file. Throws `missing_file` (with `mustExist`), `corrupt`, `conflict`, `storage_unavailable`.
+ * what is missing. `maxBytes` bounds the file. With `walLater`, a file that lacks nothing is left untouched, and `enterWal` is the caller's to
+ * run before the first write. Throws `missing_file` (with `mustExist`), `corrupt`, `conflict`, `storage_unavailable`.
  */
-export function openLiveFile(file: string, options: { maxBytes: number; mustExist: boolean }): OpenFile {
+export function openLiveFile(
+  file: string,
+  options: { maxBytes: number; mustExist: boolean; walLater?: boolean },
+): LiveFile {
   const inMemory = file === ':memory:';
   if (options.mustExist && !inMemory && !existsSync(file)) throw missing();
-  return opened(inMemory ? file : address(file, `mode=${options.mustExist ? 'rw' : 'rwc'}`), OPTIONS, (db) => {
-    db.exec(`${DISTRUST} PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES};`);
-    const schema = inspectSchema(db);
-    if (!schema.vfs && options.mustExist) throw corrupt('it is empty');
-    if (!inMemory) enterWal(db);
-    const pageBytes = Number(db.prepare('PRAGMA page_size').get()?.page_size);
-    db.exec(`PRAGMA max_page_count = ${pageLimit(options.maxBytes, pageBytes)}`);
-    ensureSchema(db, schema);
-    clearScratch(db);
-    return { vfs: true, nodes: true };
-  });
+  let later = false;
+  const { db, schema } = opened(
+    inMemory ? file : address(file, `mode=${options.mustExist ? 'rw' : 'rwc'}`),
+    OPTIONS,
+    (opening) => {
+      opening.exec(`${DISTRUST} PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES};`);
+      const found = inspectSchema(opening);
+      if (!found.vfs && options.mustExist) throw corrupt('it is empty');
+      later = options.walLater === true && found.nodes && !inMemory && !hasScratch(opening);
+      if (!inMemory && !later) enterWal(opening);
+      const pageBytes = Number(opening.prepare('PRAGMA page_size').get()?.page_size);
+      opening.exec(`PRAGMA max_page_count = ${pageLimit(options.maxBytes, pageBytes)}`);
+      ensureSchema(opening, found);
+      if (!later && hasScratch(opening)) clearScratch(opening);
+      return { vfs: true, nodes: true };
+    },
+  );
+  return { db, schema, enterWal: later ? () => enterWalBesideReaders(db) : null };
 }
 
 /**
@@ -182,20 +200,37 @@ function enterWal(db: DatabaseSync): void {
   db.exec('PRAGMA synchronous = FULL');
 }
 
-/** Empties the volumes that end with a resume, by name, in one statement per table; writes nothing when they are empty. */
-function clearScratch(db: DatabaseSync): void {
-  const names = VOLUMES.filter((volume) => !VOLUME_CONTRACTS[volume].survivesResume)
-    .map((volume) => `'${volume}'`)
-    .join(', ');
+/** The same for a file that others may be reading already: it waits until the last of them is done. */
+function enterWalBesideReaders(db: DatabaseSync): void {
+  db.exec(`PRAGMA busy_timeout = ${ENTER_BUSY_MS}`);
+  try {
+    enterWal(db);
+  } catch (error) {
+    throw translateFailure(error);
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA synchronous = FULL`);
+  }
+}
+
+/** The volumes that end with a resume, as a list of SQL strings. */
+const SCRATCH = VOLUMES.filter((volume) => !VOLUME_CONTRACTS[volume].survivesResume)
+  .map((volume) => `'${volume}'`)
+  .join(', ');
+
+function hasScratch(db: DatabaseSync): boolean {
   const some = db
     .prepare(
-      `SELECT EXISTS (SELECT 1 FROM vfs WHERE volume IN (${names})) OR EXISTS (SELECT 1 FROM vfs_node WHERE volume IN (${names})) AS some`,
+      `SELECT EXISTS (SELECT 1 FROM vfs WHERE volume IN (${SCRATCH})) OR EXISTS (SELECT 1 FROM vfs_node WHERE volume IN (${SCRATCH})) AS some`,
     )
     .get()?.some;
-  if (some !== 0)
-    db.exec(
-      `BEGIN IMMEDIATE; DELETE FROM vfs WHERE volume IN (${names}); DELETE FROM vfs_node WHERE volume IN (${names}); COMMIT`,
-    );
+  return some !== 0;
+}
+
+/** Empties them by name, in one statement per table. */
+function clearScratch(db: DatabaseSync): void {
+  db.exec(
+    `BEGIN IMMEDIATE; DELETE FROM vfs WHERE volume IN (${SCRATCH}); DELETE FROM vfs_node WHERE volume IN (${SCRATCH}); COMMIT`,
+  );
 }
 
 /** No log beside the file, and its header does not ask for one. Only for a file that this process has not open. */

@@ -12,11 +12,14 @@ export class Transaction {
   readonly #db: DatabaseSync;
   readonly #statements: Statements;
   readonly #beforeCommit: () => void;
+  /** What has to be done once before anything is written, or null. */
+  #prepare: (() => void) | null;
   #depth = 0;
   #lost: unknown = null;
 
-  /** `beforeCommit` may write; it runs inside every transaction that was begun, right before its end. */
-  constructor(db: DatabaseSync, beforeCommit: () => void) {
+  /** `beforeCommit` may write; it runs inside every transaction that was begun, right before its end. `prepare` runs before the first. */
+  constructor(db: DatabaseSync, beforeCommit: () => void, prepare: (() => void) | null = null) {
+    this.#prepare = prepare;
     this.#db = db;
     this.#statements = new Statements(db);
     this.#beforeCommit = beforeCommit;
@@ -60,8 +63,19 @@ export class Transaction {
     return this.#depth === 0 ? this.#alone(change) : this.#joined(change);
   }
 
-  #alone<T>(change: () => T): T {
+  /** Does what has to come before the first write, if it is not done. What it throws is tried again the next time. */
+  prepare(): void {
+    this.#prepare?.();
+    this.#prepare = null;
+  }
+
+  #begin(): void {
+    this.prepare();
     this.#statements.run('BEGIN IMMEDIATE');
+  }
+
+  #alone<T>(change: () => T): T {
+    this.#begin();
     try {
       const result = change();
       this.#end();
@@ -74,7 +88,7 @@ export class Transaction {
 
   #joined<T>(change: () => T): T {
     if (this.#lost !== null) throw lostGroup(this.#lost);
-    if (!this.#db.isTransaction) this.#statements.run('BEGIN IMMEDIATE');
+    if (!this.#db.isTransaction) this.#begin();
     this.#statements.run('SAVEPOINT one_write');
     try {
       const result = change();

@@ -44,16 +44,21 @@ export class Vfs {
 
   /**
    * Over an open handle whose file has the seed's table. `schema` saves looking at it again. Throws `corrupt` for a file that is
-   * none of ours. Files larger than `maxFileBytes` are refused.
+   * none of ours. Files larger than `maxFileBytes` are refused. `enterWal` is run before the first write.
    */
-  constructor(db: DatabaseSync, limits: { maxFileBytes: number; clock?: Clock }, schema: Schema = inspectSchema(db)) {
+  constructor(
+    db: DatabaseSync,
+    limits: { maxFileBytes: number; clock?: Clock },
+    schema: Schema = inspectSchema(db),
+    enterWal: (() => void) | null = null,
+  ) {
     this.db = db;
     this.#maxFileBytes = limits.maxFileBytes;
     this.#nodes = schema.nodes;
     this.#statements = new Statements(db);
     this.#rows = new Rows(this.#statements, schema.nodes);
     this.#changes = new Changes(this.#statements, limits.clock ?? systemClock);
-    this.#transaction = new Transaction(db, () => this.#changes.storeCounter());
+    this.#transaction = new Transaction(db, () => this.#changes.storeCounter(), enterWal);
     this.#quota = new Quota(this.#statements);
   }
 
@@ -280,6 +285,11 @@ export class Vfs {
     this.#transaction.rollback();
   }
 
+  /** Makes a file that was opened with `walLater` ready for writes before the first one comes. Throws `conflict`; a write tries again. */
+  prepareToWrite(): void {
+    this.#transaction.prepare();
+  }
+
   /** True between `begin` and its end. */
   get inTransaction(): boolean {
     return this.#transaction.open;
@@ -348,14 +358,15 @@ export class Vfs {
 }
 
 /**
- * Opens the file (or `:memory:`) for its one writing process: WAL, `synchronous=FULL`, at most `maxBytes`, scratch cleared. See `openLiveFile`.
+ * Opens the file (or `:memory:`) for its one writing process: WAL (from the first write on, with `walLater`), `synchronous=FULL`, at most
+ * `maxBytes`, scratch cleared. See `openLiveFile`.
  */
 export function openLive(
   file: string,
-  options: { maxBytes: number; maxFileBytes: number; mustExist: boolean; clock?: Clock },
+  options: { maxBytes: number; maxFileBytes: number; mustExist: boolean; walLater?: boolean; clock?: Clock },
 ): Vfs {
-  const { db, schema } = openLiveFile(file, options);
-  return new Vfs(db, options, schema);
+  const { db, schema, enterWal } = openLiveFile(file, options);
+  return new Vfs(db, options, schema, enterWal);
 }
 
 /**

@@ -1,0 +1,40 @@
+/** Where the compiled code of workers is kept: one folder per version of the code, made by the first worker and read by the others. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const LIB = dirname(dirname(fileURLToPath(import.meta.url)));
+const LOCK = join(dirname(LIB), 'package-lock.json');
+const DIGEST_LENGTH = 16;
+
+/** Names the code that workers run: changes with Node, with an installed package and with any file of ours. */
+function versionOfCode(): string {
+  const hash = createHash('sha256').update(process.version);
+  const sources = readdirSync(LIB, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const file of [LOCK, ...sources.sort()]) {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    hash.update(`${file} ${stat?.size} ${stat?.mtimeMs}\n`);
+  }
+  return hash.digest('hex').slice(0, DIGEST_LENGTH);
+}
+
+/**
+ * The folder for this version of the code below `parent` (an absolute path), which is made when it is missing; those of other versions are
+ * removed. Only this server and its workers may write to `parent`.
+ */
+export function compiledFolder(parent: string): string {
+  const folder = join(parent, versionOfCode());
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(parent)) {
+    if (join(parent, name) !== folder) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Whether nothing was compiled into a folder yet. */
+export function isEmpty(folder: string): boolean {
+  return readdirSync(folder).length === 0;
+}
