@@ -18,7 +18,13 @@ const LAYERS = [
   ['lib/api/'],
   ['lib/host.ts', 'lib/compose.ts'],
   ['lib/front/', 'lib/server.ts'],
+  ['lib/cli/'],
 ];
+
+/** What the command line may know of the rest: the contract, the state map, and their words. */
+const CLI_KNOWS = /^lib\/(cli\/|lifecycle\/|errors\.ts$|vfs\/volumes\.ts$|api\/(client|schema)\.ts$)/;
+/** What runs in other projects and in browsers: nothing but itself at run time, and the contract's types. */
+const CLIENT_KNOWS = /^(zod$|lib\/(api\/client[/.]|errors\.ts$|vfs\/volumes\.ts$|api\/schema\.ts$))/;
 
 const IMPORT =
   /(?:^|[\s;}])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;}])import\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g;
@@ -39,6 +45,9 @@ function forbidden(file: string, target: string): string | null {
   if (isTest) return null;
   if (file.startsWith('lib/lifecycle/'))
     return target.startsWith('lib/lifecycle/') ? null : 'lifecycle imports nothing';
+  if (file.startsWith('lib/cli/') && target.startsWith('lib/') && !CLI_KNOWS.test(target))
+    return 'the command line knows only the contract';
+  if (/^lib\/api\/client[/.]/.test(file) && !CLIENT_KNOWS.test(target)) return 'the client runs anywhere';
   if (file.startsWith('lib/') || file.startsWith('db/')) {
     if (/^(app|components|e2e|scripts)\//.test(target)) return 'the engine knows nothing of its users';
     if (file === 'lib/instance/worker.ts' && /^lib\/(registry|storage|config)/.test(target))
@@ -102,6 +111,10 @@ test('a forbidden import of each kind is found', () => {
   expect(found('components/list.tsx', "import {\n  getHost,\n} from '#lib/host.ts';")).toBe(true);
   expect(found('app/page.tsx', "import { readFile } from 'node:fs/promises';")).toBe(true);
   expect(found('app/page.tsx', "import Database from 'better-sqlite3';")).toBe(true);
+  expect(found('lib/cli/main.ts', "import { createHost } from '../host.ts';")).toBe(true);
+  expect(found('lib/api/client/transport.ts', "import { request } from 'node:http';")).toBe(true);
+  expect(found('lib/api/client.ts', "import type { Operations } from './operations.ts';")).toBe(true);
+  expect(found('lib/cli/main.ts', "import { createClient } from '../api/client.ts';")).toBe(false);
   expect(found('lib/registry/sqlite.ts', "import { STATES } from '../lifecycle/states.ts';")).toBe(false);
   expect(found('components/list.tsx', "import type { Instance } from '#lib/api/schema.ts';")).toBe(false);
 });

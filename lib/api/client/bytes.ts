@@ -3,7 +3,7 @@ import type { Progress, Upload } from './call.ts';
 import { networkError } from './error.ts';
 
 /** The same bytes; `onChunk` sees each piece's length, and a broken source fails as `mapError` says. */
-export function passing(
+function passing(
   source: ReadableStream<Uint8Array>,
   onChunk: (bytes: number) => void,
   mapError: (error: unknown) => unknown,

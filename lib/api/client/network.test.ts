@@ -173,6 +173,6 @@ test('answers that are not of Winterdock, redirects among them, are told as that
   expect(await codeOf(stranger.health())).toBe('unexpected');
   expect(await codeOf(stranger.getSettings())).toBe('network');
   page.close();
-  const nobody = createClient({ url: 'http://127.0.0.1:9', retries: 0 });
+  const nobody = createClient({ url: 'http://127.0.0.1:4', retries: 0 });
   expect(await codeOf(nobody.health())).toBe('network');
 });

@@ -22,7 +22,7 @@ export interface ClientOptions {
 }
 
 /** A call with everything it takes. */
-export interface Call {
+interface Call {
   line: CallLine;
   parameters: readonly string[];
   query?: object;

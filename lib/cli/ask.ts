@@ -1,0 +1,40 @@
+/** Questions to the person at the terminal. Without one there are no answers: what would be asked is refused instead. */
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { CliError } from './failure.ts';
+
+/** Whether somebody is there to answer. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** Asks for a yes. Throws a usage error when the answer is another, or when nobody can be asked. */
+export async function confirm(question: string, signal: AbortSignal): Promise<void> {
+  if (!canAsk()) throw new CliError('usage', `${question} Nobody is here to say so.`, 'Say --yes to go ahead.');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await lines.question(`${question} [y/N] `, { signal });
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('usage', 'Nothing was done.');
+  } finally {
+    lines.close();
+  }
+}
+
+/** Asks for a secret, which is not shown while it is typed. */
+export async function askSecret(question: string, signal: AbortSignal): Promise<string> {
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  try {
+    return (await lines.question('', { signal })).trim();
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
+  }
+}
+
+/** Everything that comes on stdin. */
+export function readStdin(): Promise<string> {
+  return text(process.stdin);
+}

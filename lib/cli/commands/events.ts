@@ -1,0 +1,85 @@
+/** `events`: the ledger, page by page or as it grows. */
+import type { Command } from 'commander';
+import type { Event } from '../../api/client.ts';
+import { addCommand, seconds, wholeNumber } from '../command.ts';
+import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { millisecondsText, printable, timeText } from '../words.ts';
+
+interface EventOptions extends ListOptions {
+  follow?: boolean;
+  after?: number;
+  instance?: string;
+  tenant?: string;
+  type?: string;
+  actor?: string;
+  trigger?: Event['trigger'];
+  within?: number;
+}
+
+const HEADINGS = ['SEQ', 'TIME', 'SANDBOX', 'WHAT', 'TOOK', 'BY', 'WHY'];
+
+function cells(event: Event): string[] {
+  const what = event.from !== null && event.to !== null ? `${event.from} → ${event.to}` : event.type;
+  const source = event.source === null ? '' : ` from ${event.source}`;
+  return [
+    String(event.seq),
+    timeText(event.time),
+    event.instance ?? '–',
+    `${what}${source}`,
+    event.took_ms === null ? '–' : millisecondsText(event.took_ms),
+    `${event.actor} (${event.via}, ${event.trigger})`,
+    event.error ?? event.reason ?? '',
+  ];
+}
+
+export function addEventCommands(program: Command): void {
+  addCommand<EventOptions>(program, 'events', {
+    summary: 'show the ledger, or follow it as it grows',
+    description:
+      'Newest first; with --follow oldest first, from now or from --after on, until Ctrl-C, over broken connections without a gap. With --json a follow prints one JSON document a line.',
+    options: (command) =>
+      listOptions(
+        command
+          .option('--follow', 'wait for what comes')
+          .option('--after <seq>', 'with --follow: begin after this line of the ledger', wholeNumber)
+          .option('--instance <id>', 'only of this sandbox')
+          .option('--tenant <tenant>', 'only of this tenant')
+          .option('--type <type>', 'only of this type, such as transition')
+          .option('--actor <actor>', 'only by this actor')
+          .option('--trigger <trigger>', 'only by this trigger, such as idle or request')
+          .option('--within <duration>', 'only of the last 15m, 24h, 7d …', seconds),
+        50,
+      ),
+    examples: [
+      ['events --instance sess-841', 'what happened to it'],
+      ['events --type transition --within 1h --all', 'all moves of the last hour'],
+      ['events --follow --json', 'feed another program'],
+    ],
+    async run(context, options) {
+      const { client, json, signal } = context;
+      const { instance, tenant, type, actor, trigger } = options;
+      const filter = { instance, tenant, type, actor, trigger };
+      if (options.follow !== true) {
+        const since = options.within === undefined ? undefined : Math.floor(Date.now() / 1000) - options.within;
+        return printList(context, options, {
+          read: (limit) => client.listEvents({ ...filter, since, limit }, { signal }),
+          headings: HEADINGS,
+          row: cells,
+          none: 'Nothing happened.',
+        });
+      }
+      const lost = () => context.say('winterdock: the connection broke; it is made again.');
+      const stream = client.streamEvents({ ...filter, last_event_id: options.after }, { signal, onLost: lost });
+      for await (const event of stream) {
+        process.stdout.write(
+          json
+            ? `${JSON.stringify(event)}\n`
+            : `${cells(event)
+                .map((cell) => printable(cell))
+                .join('  ')
+                .trimEnd()}\n`,
+        );
+      }
+    },
+  });
+}

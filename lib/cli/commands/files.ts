@@ -1,0 +1,173 @@
+/** `files`: what lies in a sandbox's volumes, in and out. Looking wakes nothing; writing does. */
+import { openAsBlob, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Command } from 'commander';
+import { asVolume, DEFAULT_VOLUME, type Volume } from '../../vfs/volumes.ts';
+import { addCommand } from '../command.ts';
+import { CliError } from '../failure.ts';
+import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { showProgress } from '../progress.ts';
+import { saveDownload } from '../save.ts';
+import { bytesText, table, timeText } from '../words.ts';
+
+/** Reads `/memory/notes` as the sandbox's own shell does; a path without a leading slash is in the workspace. */
+function placeOf(path: string): { volume: Volume; path: string } {
+  if (!path.startsWith('/')) return { volume: DEFAULT_VOLUME, path: `/${path}` };
+  const [, name = '', ...rest] = path.split('/');
+  return { volume: asVolume(name), path: `/${rest.join('/')}` };
+}
+
+/** The whole name of a file of a volume. */
+const wholePath = (volume: string, path: string) => `/${volume}${path}`;
+
+const progressOption = (command: Command) =>
+  command.option('--progress', 'show progress on stderr even when that is no terminal');
+
+export function addFileCommands(program: Command): void {
+  const files = program
+    .command('files')
+    .summary('list, read and write the files of a sandbox')
+    .description(
+      'List, read and write the files of a sandbox. Paths are those of its shell: /workspace/note, /memory/facts, /tmp/scratch; without a leading slash in /workspace. Looking wakes nothing, in any state; writing wakes.',
+    );
+
+  addCommand<ListOptions>(files, 'ls <id> [path]', {
+    summary: 'list the files below a path, or the three volumes',
+    options: (command) => listOptions(command, 1000),
+    examples: [
+      ['files ls sess-841', 'its volumes, and what each promises'],
+      ['files ls sess-841 /workspace/src/', 'the files below a folder'],
+    ],
+    async run(context, options, id: string, path?: string) {
+      const { client, print, signal } = context;
+      if (path === undefined) {
+        const volumes = await client.listVolumes(id, { signal });
+        const row = (info: (typeof volumes)[number]) => [
+          `/${info.volume}`,
+          String(info.files),
+          bytesText(info.bytes),
+          info.survives_resume ? 'survives' : 'gone at the next wake',
+          info.ships ? 'travels when shared' : 'stays home',
+        ];
+        return print(volumes, () => table(['VOLUME', 'FILES', 'SIZE', 'SLEEP', 'SHARING'], volumes.map(row)));
+      }
+      const place = placeOf(path);
+      const prefix = place.path === '/' ? undefined : place.path;
+      await printList(context, options, {
+        read: (limit) => client.listFiles(id, place.volume, { prefix, limit }, { signal }),
+        headings: ['SIZE', 'WRITTEN', 'PATH'],
+        row: (file) => [bytesText(file.size), timeText(file.mtime), wholePath(place.volume, file.path)],
+        none: 'No files.',
+      });
+    },
+  });
+
+  addCommand<{ progress?: boolean; force?: boolean }>(files, 'get <id> <path> [file]', {
+    summary: 'read a file, to stdout or into a file of yours',
+    options: (command) => progressOption(command).option('--force', 'write over a file of yours'),
+    examples: [
+      ['files get sess-841 note', 'print it'],
+      ['files get sess-841 /memory/facts.json facts.json', 'keep it'],
+    ],
+    async run(context, options, id: string, path: string, file?: string) {
+      const place = placeOf(path);
+      const target = file ?? '-';
+      const progress = showProgress(path, target === '-' && options.progress !== true ? false : options.progress);
+      const { signal } = context;
+      const download = await context.client.getFile(id, place.volume, place.path, {
+        signal,
+        onProgress: progress.bytes,
+      });
+      const saved = await saveDownload(download, target, { force: options.force, progress });
+      if (saved !== null)
+        context.print({ ...saved, etag: download.etag }, () => `${saved.file}: ${bytesText(saved.bytes)}\n`);
+    },
+  });
+
+  addCommand<{ progress?: boolean; new?: boolean; ifMatch?: string }>(files, 'put <id> <file> [path]', {
+    summary: 'write a file, from a file of yours or from stdin',
+    description:
+      'Durable when it says so. Without a path it keeps its name, in /workspace. One file is at most 64 MiB.',
+    options: (command) =>
+      progressOption(command)
+        .option('--new', 'refuse to replace one')
+        .option('--if-match <etag>', 'refuse to replace another version than this'),
+    examples: [
+      ['files put sess-841 report.md', 'as /workspace/report.md'],
+      ['echo hello | winterdock files put sess-841 - note', 'what comes on stdin'],
+    ],
+    async run({ client, print, signal }, options, id: string, file: string, path?: string) {
+      if (file === '-' && path === undefined) throw new CliError('usage', 'What comes on stdin needs a path.');
+      const place = placeOf(
+        path === undefined ? basename(file) : path.endsWith('/') ? `${path}${basename(file)}` : path,
+      );
+      if (file !== '-' && !statSync(file).isFile()) throw new CliError('usage', `"${file}" is not a file.`);
+      const upload =
+        file === '-' ? (Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>) : await openAsBlob(file);
+      const progress = showProgress(file, options.progress);
+      try {
+        const written = await client.putFile(id, place.volume, place.path, upload, {
+          signal,
+          ifMatch: options.ifMatch,
+          ifNoneMatch: options.new === true ? '*' : undefined,
+          onProgress: progress.bytes,
+        });
+        const whole = wholePath(place.volume, place.path);
+        progress.end();
+        print({ path: whole, ...written }, () => `${whole} is ${written.created ? 'written' : 'replaced'}.\n`);
+      } finally {
+        progress.end();
+      }
+    },
+  });
+
+  addCommand<object, [string, string[]]>(files, 'rm <id> <path...>', {
+    summary: 'delete files',
+    examples: [['files rm sess-841 note /tmp/scratch', 'two of them']],
+    async run({ client, print, signal }, _options, id, paths) {
+      const places = paths.map(placeOf);
+      for (const { volume, path } of places) await client.deleteFile(id, volume, path, { signal });
+      const whole = places.map(({ volume, path }) => wholePath(volume, path));
+      print({ deleted: whole }, () => whole.map((path) => `${path} is deleted.\n`).join(''));
+    },
+  });
+
+  addCommand(files, 'mv <id> <from> <to>', {
+    summary: 'move a file within its volume',
+    examples: [['files mv sess-841 note old/note', 'into a folder']],
+    async run({ client, print, signal }, _options, id: string, from: string, to: string) {
+      const [source, target] = [placeOf(from), placeOf(to)];
+      if (source.volume !== target.volume) {
+        throw new CliError('usage', 'A file moves within its volume only.', 'Get it, put it elsewhere, and delete it.');
+      }
+      await client.moveFile(id, source.volume, { from: source.path, to: target.path }, { signal });
+      const whole = wholePath(target.volume, target.path);
+      print({ path: whole }, () => `${whole} it is.\n`);
+    },
+  });
+
+  addCommand<ListOptions & { content?: boolean; volume?: Volume }>(files, 'search <id> <words>', {
+    summary: 'find files by their names or their contents',
+    options: (command) =>
+      listOptions(
+        command.option('--content', 'in contents instead of names').option('--volume <volume>', 'in this volume only'),
+        100,
+      ),
+    examples: [['files search sess-841 TODO --content', 'every line that has it']],
+    async run(context, options, id: string, q: string) {
+      const { content, volume } = options;
+      await printList(context, options, {
+        read: (limit) =>
+          context.client.searchFiles(
+            id,
+            { q, volume, in: content === true ? 'content' : 'name', limit },
+            { signal: context.signal },
+          ),
+        headings: ['PATH', 'LINE', 'TEXT'],
+        row: (hit) => [wholePath(hit.volume, hit.path), hit.line === undefined ? '' : String(hit.line), hit.text ?? ''],
+        none: 'Nothing found.',
+      });
+    },
+  });
+}

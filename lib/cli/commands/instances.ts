@@ -1,0 +1,195 @@
+/** `list`, `create`, `show`, `set`: sandboxes as rows. Looking wakes nothing. */
+import type { Command } from 'commander';
+import type { Instance } from '../../api/client.ts';
+import { addCommand, pairs, seconds } from '../command.ts';
+import { CliError } from '../failure.ts';
+import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { bytesText, durationText, facts, timeText } from '../words.ts';
+
+/** The state with what is wrong or under way. */
+function stateText({ state, fault, pending }: Instance): string {
+  const notes = [fault === null ? null : `fault: ${fault}`, pending === null ? null : `${pending}…`].filter(Boolean);
+  return notes.length === 0 ? state : `${state} (${notes.join(', ')})`;
+}
+
+function nextText({ next }: Instance): string {
+  if (next === null) return '–';
+  const inSeconds = next.at - Date.now() / 1000;
+  return `${next.state} ${inSeconds <= 0 ? 'now' : `in ${durationText(inSeconds)}`}`;
+}
+
+/** Everything of one sandbox, for a person. */
+function instanceFacts(instance: Instance): string {
+  const { lineage, labels } = instance;
+  const labelText = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return facts([
+    ['id', instance.id],
+    ['tenant', instance.tenant],
+    ['name', instance.name],
+    ['state', `${stateText(instance)} since ${timeText(instance.state_since)}`],
+    ['fault', instance.fault_reason],
+    ['process', instance.thermal === 'cold' ? 'none' : instance.thermal],
+    ['idle', durationText(instance.idle_seconds)],
+    ['next', instance.next === null ? 'nothing by itself' : `${nextText(instance)}: ${instance.next.because}`],
+    ['kept hot', instance.keep_hot ? 'yes' : null],
+    ['held until', instance.hold_until === null ? null : timeText(instance.hold_until)],
+    ['ephemeral', instance.ephemeral ? 'yes' : null],
+    ['policy', instance.policy],
+    ['file', instance.vfs_path ?? 'none yet'],
+    ['size', bytesText(instance.bytes)],
+    ['labels', labelText.join(', ')],
+    ['workbook', instance.workbook],
+    ['made from', lineage.snapshot ?? lineage.blueprint ?? lineage.parent],
+    ['created', timeText(instance.created)],
+  ]);
+}
+
+interface ListFilters extends ListOptions {
+  tenant?: string;
+  state?: Instance['state'];
+  thermal?: Instance['thermal'];
+  fault?: NonNullable<Instance['fault']>;
+  name?: string;
+  label?: string;
+  search?: string;
+  sort?: 'updated';
+}
+
+interface Changes {
+  tenant?: string;
+  name?: string;
+  policy?: string;
+  label?: Record<string, string>;
+  keepHot?: boolean;
+  holdFor?: number;
+  idleToSuspend?: number;
+  idleToFreeze?: number;
+  workbook?: string;
+}
+
+const changeOptions = (command: Command) =>
+  command
+    .option('--name <name>', 'a name, unique within the tenant')
+    .option('--policy <policy>', 'compute, minimal, posix (default) or network')
+    .option('--label <key=value>', 'a label; may come again', pairs('='))
+    .option('--keep-hot', 'never suspend it by itself')
+    .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m', seconds)
+    .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', seconds)
+    .option('--workbook <id>', 'the workbook it runs');
+
+const changesOf = (options: Changes) => ({
+  name: options.name,
+  policy: options.policy,
+  labels: options.label,
+  keep_hot: options.keepHot,
+  idle_to_suspend_s: options.idleToSuspend,
+  idle_to_freeze_s: options.idleToFreeze,
+  workbook: options.workbook,
+});
+
+export function addInstanceCommands(program: Command): void {
+  addCommand<ListFilters>(program, 'list', {
+    summary: 'list sandboxes, newest activity first',
+    options: (command) =>
+      listOptions(
+        command
+          .option('--tenant <tenant>', 'only of this tenant')
+          .option('--state <state>', 'created, active, suspended, frozen, archived or deleted')
+          .option('--thermal <thermal>', 'hot, warm or cold')
+          .option('--fault <fault>', 'error, unknown, corrupt or missing')
+          .option('--name <name>', 'only of this name')
+          .option('--label <key=value>', 'only with this label')
+          .option('--search <words>', 'whose id, name or labels have these words')
+          .option('--sort <by>', 'updated, created, name or bytes; with - the other way round'),
+        100,
+      ),
+    examples: [
+      ['list', 'the hundred that did something last'],
+      ['list --state frozen --tenant acme', 'what sleeps in the cold drawer'],
+      ['list --label team=red --all --json', 'all of them, as a JSON array'],
+    ],
+    async run(context, options) {
+      const { tenant, state, thermal, fault, name, search: q, sort } = options;
+      const label = options.label?.replace('=', ':');
+      await printList(context, options, {
+        read: (limit) =>
+          context.client.listInstances(
+            { tenant, state, thermal, fault, name, label, q, sort, limit },
+            { signal: context.signal },
+          ),
+        headings: ['ID', 'TENANT', 'STATE', 'PROCESS', 'IDLE', 'SIZE', 'NEXT', 'NAME'],
+        row: (instance) => [
+          instance.id,
+          instance.tenant,
+          stateText(instance),
+          instance.thermal === 'cold' ? '–' : instance.thermal,
+          durationText(instance.idle_seconds),
+          bytesText(instance.bytes),
+          nextText(instance),
+          instance.name ?? '',
+        ],
+        none: 'No sandboxes.',
+      });
+    },
+  });
+
+  addCommand<Changes & { ephemeral?: boolean; inMemory?: boolean; tenant: string }>(program, 'create [id]', {
+    summary: 'create a sandbox',
+    description: 'It has no process and no file until the first resume, command or write. Without an id it gets one.',
+    options: (command) =>
+      changeOptions(command.requiredOption('--tenant <tenant>', 'whose it is'))
+        .option('--ephemeral', 'archived and deleted by itself when its time is over')
+        .option('--in-memory', 'keep it only in its process: suspending it is refused'),
+    examples: [
+      ['create sess-841 --tenant acme', 'with an id of its own'],
+      ['create --tenant acme --label team=red --policy minimal --json', 'with an id that the server makes'],
+    ],
+    async run({ client, print, signal }, options, id?: string) {
+      const instance = await client.createInstance(
+        {
+          id,
+          tenant: options.tenant,
+          ephemeral: options.ephemeral,
+          vfs_path: options.inMemory === true ? ':memory:' : undefined,
+          ...changesOf(options),
+        },
+        { signal },
+      );
+      print(instance, () => `${instance.id} is created.\n`);
+    },
+  });
+
+  addCommand(program, 'show <id>', {
+    summary: 'show a sandbox',
+    description: 'Its state, what happens to it next and when, where its file is, what is wrong with it.',
+    examples: [
+      ['show sess-841', 'everything of its row'],
+      ['show sess-841 --json', 'the same, for a program'],
+    ],
+    async run({ client, print, signal }, _options, id: string) {
+      const instance = await client.getInstance(id, { signal });
+      print(instance, () => instanceFacts(instance));
+    },
+  });
+
+  addCommand<Changes>(program, 'set <id>', {
+    summary: 'change a sandbox’s name, labels, policy or thresholds',
+    description: 'Labels are replaced as a whole. A policy holds from the next start of its process.',
+    options: (command) =>
+      changeOptions(command)
+        .option('--no-keep-hot', 'let it be suspended by itself again')
+        .option('--hold-for <duration>', 'no move by itself until then, such as 7d', seconds),
+    examples: [
+      ['set sess-841 --keep-hot', 'leave its process running'],
+      ['set sess-841 --idle-to-suspend 1h --hold-for 7d', 'other thresholds, and none of them this week'],
+    ],
+    async run({ client, print, signal }, options, id: string) {
+      const until = options.holdFor === undefined ? undefined : Math.floor(Date.now() / 1000) + options.holdFor;
+      const changes = { ...changesOf(options), hold_until: until };
+      if (Object.values(changes).every((value) => value === undefined))
+        throw new CliError('usage', 'There is nothing to set.');
+      const instance = await client.patchInstance(id, changes, { signal });
+      print(instance, () => instanceFacts(instance));
+    },
+  });
+}

@@ -1,0 +1,175 @@
+/** Wakes and filings. A wish that is more than one hop is shown as a plan and asked about before its first. */
+import type { Command } from 'commander';
+import { ApiError, type Instance, type WinterdockClient } from '../../api/client.ts';
+import { plan } from '../../lifecycle/plan.ts';
+import { isState, type State, VERB_TARGET, type Verb } from '../../lifecycle/states.ts';
+import { confirm } from '../ask.ts';
+import { addCommand, type Context } from '../command.ts';
+import { CliError } from '../failure.ts';
+import { millisecondsText } from '../words.ts';
+
+interface MoveOptions {
+  reason?: string;
+  force?: boolean;
+  yes?: boolean;
+  policy?: string;
+}
+
+const moveOptions = (command: Command) =>
+  command
+    .option('--reason <words>', 'why; it goes into the ledger')
+    .option('--force', 'end running calls, or clear a fault and try once more');
+
+const planOptions = (command: Command) => moveOptions(command).option('--yes', 'walk the whole plan without asking');
+
+type Filing = Exclude<Verb, 'resume' | 'delete'>;
+
+/** One hop by its own call. */
+async function hop(
+  context: Context,
+  id: string,
+  from: State,
+  to: State,
+  { reason, force }: MoveOptions,
+): Promise<void> {
+  const { client, signal } = context;
+  const input = { reason, force };
+  switch (to) {
+    case 'active':
+      if (from === 'archived') await client.reviveInstance(id, input, { signal });
+      else await client.resumeInstance(id, input, { signal });
+      break;
+    case 'suspended':
+      await client.suspendInstance(id, input, { signal });
+      break;
+    case 'frozen':
+      await client.freezeInstance(id, input, { signal });
+      break;
+    case 'archived':
+      await client.archiveInstance(id, input, { signal });
+      break;
+    case 'deleted':
+      await client.deleteInstance(id, { signal });
+      break;
+    case 'created':
+      throw new CliError('conflict', 'Nothing goes back to created.');
+  }
+  context.say(`${from} → ${to}`);
+}
+
+/** The walk from where a sandbox is to where it is wished, asked about, then hop by hop. */
+async function walk(context: Context, id: string, from: State, to: State, options: MoveOptions): Promise<void> {
+  const hops = plan(from, to);
+  if (hops === null) throw new CliError('conflict', `No way leads from ${from} to ${to}.`);
+  context.say(`${id}: ${[from, ...hops].join(' → ')}`);
+  if (options.yes !== true) {
+    const steps = hops.length === 1 ? '' : ` in ${hops.length} steps`;
+    const last = to === 'deleted' ? ' It is gone for good then, and its id is never used again.' : '';
+    await confirm(`Make it ${to}${steps}?${last}`, context.signal);
+  }
+  let at = from;
+  for (const next of hops) {
+    await hop(context, id, at, next, options);
+    at = next;
+  }
+}
+
+function filingOf(client: WinterdockClient, verb: Filing) {
+  return {
+    suspend: client.suspendInstance,
+    freeze: client.freezeInstance,
+    archive: client.archiveInstance,
+    revive: client.reviveInstance,
+  }[verb];
+}
+
+/** Files a sandbox: by one call when the map has the hop, else by a plan. */
+async function file(context: Context, id: string, verb: Filing, options: MoveOptions): Promise<Instance> {
+  const { client, signal } = context;
+  try {
+    return await filingOf(client, verb)(id, { reason: options.reason, force: options.force }, { signal });
+  } catch (error) {
+    const from = error instanceof ApiError && error.code === 'invalid_transition' ? error.problem?.from : null;
+    // Reviving is for what is archived: anything else is not a longer way to the same end.
+    if (typeof from !== 'string' || !isState(from) || verb === 'revive') throw error;
+    await walk(context, id, from, VERB_TARGET[verb], options);
+    return client.getInstance(id, { signal });
+  }
+}
+
+function addFiling(program: Command, verb: Filing, summary: string, description: string, example: string): void {
+  addCommand<MoveOptions>(program, `${verb} <id>`, {
+    summary,
+    description,
+    options: verb === 'revive' ? moveOptions : planOptions,
+    examples: [[`${verb} sess-841${verb === 'archive' || verb === 'revive' ? ' --reason "ticket 512"' : ''}`, example]],
+    async run(context, options, id: string) {
+      const instance = await file(context, id, verb, options);
+      context.print(instance, () => `${instance.id} is ${instance.state}.\n`);
+    },
+  });
+}
+
+export function addMoveCommands(program: Command): void {
+  addCommand<MoveOptions>(program, 'resume <id>', {
+    summary: 'wake a sandbox, from wherever it is filed',
+    description: 'What sleeps is woken by `exec` and by writes as well; an archived one only by this, or by `revive`.',
+    options: (command) => moveOptions(command).option('--policy <policy>', 'run it under this policy from now on'),
+    examples: [
+      ['resume sess-841', 'and tell from where it came and how long that took'],
+      ['resume sess-841 --force', 'although it is faulted: clear that and try once more'],
+    ],
+    async run({ client, print, signal }, { policy, force, reason }, id: string) {
+      const answer = await client.resumeInstance(id, { policy, force, reason }, { signal });
+      print(answer, () =>
+        answer.path === 'warm'
+          ? `${id} was active already.\n`
+          : `${id} is active, from ${answer.source}, in ${millisecondsText(answer.took_ms)}.\n`,
+      );
+    },
+  });
+  addFiling(
+    program,
+    'suspend',
+    'end a sandbox’s process and keep its file',
+    'Running commands get a few seconds, then it is refused unless forced.',
+    'from active; from elsewhere by a plan',
+  );
+  addFiling(
+    program,
+    'freeze',
+    'file a sandbox into the cold drawer',
+    'From active it is a plan: it is suspended first.',
+    'from suspended; from elsewhere by a plan',
+  );
+  addFiling(
+    program,
+    'archive',
+    'file a sandbox away until somebody revives it',
+    'Commands and writes are refused from then on.',
+    'from active or frozen; from elsewhere by a plan',
+  );
+  addFiling(
+    program,
+    'revive',
+    'bring an archived sandbox back',
+    'It is active then, with its workspace and memory.',
+    'say why: the ledger keeps it',
+  );
+
+  addCommand<MoveOptions>(program, 'delete <id>', {
+    summary: 'delete a sandbox for good',
+    description:
+      'Only an archived one can be deleted; from elsewhere it is a plan, which is shown and asked about. Its row and its ledger stay, its id is never used again, its snapshots live on.',
+    options: planOptions,
+    examples: [
+      ['delete sess-841', 'show the way and ask'],
+      ['delete sess-841 --yes', 'without asking, for scripts'],
+    ],
+    async run(context, options, id: string) {
+      const { state } = await context.client.getInstance(id, { signal: context.signal });
+      await walk(context, id, state, 'deleted', options);
+      context.print({ id, state: 'deleted' }, () => `${id} is deleted.\n`);
+    },
+  });
+}

@@ -1,0 +1,109 @@
+/** `exec` and `eval`: code in a sandbox, with its output as it comes and its exit code as ours. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { readStdin } from '../ask.ts';
+import { addCommand, type Context, pairs, seconds } from '../command.ts';
+import { exitCode } from '../exits.ts';
+import { CliError } from '../failure.ts';
+import { millisecondsText } from '../words.ts';
+
+interface ExecOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  timeout?: number;
+  stdin?: boolean;
+  script?: string;
+  verbose?: boolean;
+}
+
+/** One word is a script as it is; several are one command, quoted so that its arguments arrive as they were given. */
+function scriptOf(words: readonly string[]): string {
+  const [only] = words;
+  if (words.length === 1 && only !== undefined) return only;
+  return words
+    .map((word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join(' ');
+}
+
+/** How a call woke the sandbox, for a person. */
+export function wokeText(id: string, woke: string, tookMs: number): string {
+  return woke === 'hot' ? `${id} was awake.` : `${id} woke from ${woke} in ${millisecondsText(tookMs)}.`;
+}
+
+async function runScript(context: Context, options: ExecOptions, id: string, command: string): Promise<number> {
+  const { client, json, signal } = context;
+  const input = {
+    command,
+    cwd: options.cwd,
+    env: options.env,
+    stdin: options.stdin === true ? await readStdin() : undefined,
+    timeout_ms: options.timeout === undefined ? undefined : options.timeout * 1000,
+  };
+  if (json) {
+    const answer = await client.execInInstance(id, input, { signal });
+    context.print(answer, () => '');
+    return answer.exit_code;
+  }
+  for await (const event of client.execStream(id, input, { signal })) {
+    if (event.event === 'stdout') process.stdout.write(event.text);
+    else if (event.event === 'stderr') process.stderr.write(event.text);
+    else if (event.event === 'woke') {
+      if (options.verbose === true) context.say(wokeText(id, event.woke, event.took_ms));
+    } else {
+      if (event.timed_out) context.say('winterdock: its time ran out.');
+      if (event.truncated) context.say('winterdock: there was more output than is kept; the rest was cut.');
+      return event.exit_code;
+    }
+  }
+  return exitCode('network');
+}
+
+export function addRunCommands(program: Command): void {
+  addCommand<ExecOptions, [string, string[]]>(program, 'exec <id> [command...]', {
+    summary: 'run a command in a sandbox, waking it',
+    description:
+      'Output streams as it comes, and the exit code is the command’s own. One word is a shell script as it stands; several are one command whose arguments arrive as given. Options of exec come before the id. Ctrl-C stops the command.',
+    options: (command) =>
+      command
+        .passThroughOptions()
+        .option('--cwd <folder>', 'where it runs (default: /workspace)')
+        .option('--env <key=value>', 'a variable; may come again', pairs('='))
+        .option('--timeout <duration>', 'end it after so long, such as 30s; it exits with 124 then', seconds)
+        .option('--stdin', 'give it what comes on stdin')
+        .option('--script <file>', 'run the script in this file of yours instead')
+        .option('--verbose', 'say on stderr whether it had to be woken, and how long that took'),
+    examples: [
+      ['exec sess-841 ls -la', 'one command'],
+      [`exec sess-841 'cat notes | wc -l > count'`, 'a script, in quotes'],
+      ['exec --stdin sess-841 "python3 -" < job.py', 'with a file of yours as its input'],
+      ['exec --json sess-841 true', 'the whole answer as one JSON document'],
+    ],
+    async run(context, options, id, words) {
+      if (options.script === undefined && words.length === 0)
+        throw new CliError('usage', 'There is no command to run.');
+      const command = options.script === undefined ? scriptOf(words) : readFileSync(options.script, 'utf8');
+      context.exitWith(await runScript(context, options, id, command));
+    },
+  });
+
+  addCommand<{ language: 'js' | 'python'; timeout?: number }>(program, 'eval <id> <code>', {
+    summary: 'evaluate JavaScript or Python in a sandbox, waking it',
+    description: 'Prints what it writes, then its value as JSON. Exits with 1 when it threw.',
+    options: (command) =>
+      command
+        .option('--language <language>', 'js or python', 'js')
+        .option('--timeout <duration>', 'end it after so long, such as 30s', seconds),
+    examples: [
+      [`eval sess-841 '6 * 7'`, 'prints 42'],
+      [`eval --language python sess-841 'print(sum(range(10)))'`, 'prints 45'],
+    ],
+    async run({ client, json, print, signal, exitWith }, { language, timeout }, id: string, code: string) {
+      const timeoutMs = timeout === undefined ? undefined : timeout * 1000;
+      const answer = await client.evalInInstance(id, { language, code, timeout_ms: timeoutMs }, { signal });
+      print(answer, () => `${answer.stdout}${answer.value === undefined ? '' : `${JSON.stringify(answer.value)}\n`}`);
+      if (!json) process.stderr.write(answer.stderr);
+      if (answer.error !== undefined && !json) process.stderr.write(`${answer.error}\n`);
+      exitWith(answer.timed_out ? 124 : answer.ok ? 0 : 1);
+    },
+  });
+}

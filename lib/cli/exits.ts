@@ -1,0 +1,89 @@
+/** Exit codes: the one table that the program, its help and its documentation are made from. Pure. */
+import type { ClientCode } from '../api/client.ts';
+import type { ErrorCode } from '../errors.ts';
+
+/** What each exit code says. `exec` and `shell` end with the command's own code instead, when it ran. */
+export const EXITS = [
+  { exit: 0, name: 'ok', says: 'it is done' },
+  { exit: 1, name: 'internal', says: 'something nobody expected: see the server’s log under the request id' },
+  { exit: 2, name: 'usage', says: 'the command line is wrong, or a question was not answered with yes' },
+  { exit: 3, name: 'refused', says: 'no valid key, or the key or the sandbox’s policy does not allow it' },
+  { exit: 4, name: 'absent', says: 'there is no such thing, or it was deleted' },
+  { exit: 5, name: 'conflict', says: 'not from this state, archived, taken, busy, or changed meanwhile' },
+  { exit: 6, name: 'invalid', says: 'the server cannot take what was sent: not valid, or too large' },
+  { exit: 7, name: 'limit', says: 'a quota is used up, or too many requests' },
+  { exit: 8, name: 'unavailable', says: 'no room for another process, or the store is away: try later' },
+  { exit: 9, name: 'fault', says: 'the sandbox is faulted: `show` tells why and what to do' },
+  { exit: 10, name: 'network', says: 'no whole answer came, or not one of Winterdock' },
+  { exit: 130, name: 'interrupted', says: 'stopped with Ctrl-C (143: with SIGTERM)' },
+] as const;
+
+export type ExitName = (typeof EXITS)[number]['name'];
+
+/** The exit of every stable error code. Exhaustive: a code without one does not compile. */
+const EXIT_OF: Readonly<Record<ErrorCode | ClientCode, ExitName>> = {
+  unauthorized: 'refused',
+  forbidden: 'refused',
+  capability: 'refused',
+  not_found: 'absent',
+  unknown_volume: 'absent',
+  gone: 'absent',
+  invalid_transition: 'conflict',
+  archived: 'conflict',
+  conflict: 'conflict',
+  precondition_failed: 'conflict',
+  validation: 'invalid',
+  bad_json: 'invalid',
+  method_not_allowed: 'invalid',
+  too_large: 'invalid',
+  range_not_satisfiable: 'invalid',
+  quota_exceeded: 'limit',
+  rate_limited: 'limit',
+  capacity: 'unavailable',
+  storage_unavailable: 'unavailable',
+  unknown_state: 'fault',
+  corrupt: 'fault',
+  missing_file: 'fault',
+  internal: 'internal',
+  network: 'network',
+  unexpected: 'network',
+};
+
+/** Exits by HTTP status, for codes of a newer server. */
+const EXIT_BY_STATUS: Readonly<Record<number, ExitName>> = {
+  400: 'invalid',
+  401: 'refused',
+  403: 'refused',
+  404: 'absent',
+  409: 'conflict',
+  410: 'absent',
+  412: 'conflict',
+  413: 'invalid',
+  422: 'invalid',
+  429: 'limit',
+  503: 'unavailable',
+};
+
+/** The number of an exit. */
+export function exitCode(name: ExitName): number {
+  return EXITS.find((exit) => exit.name === name)?.exit ?? 1;
+}
+
+/** The exit of an error of the API, by its code or else by its status. */
+export function exitOf(code: string, status: number): number {
+  const name = Object.hasOwn(EXIT_OF, code) ? EXIT_OF[code as ErrorCode] : EXIT_BY_STATUS[status];
+  return exitCode(name ?? 'internal');
+}
+
+/** The table with the error codes of each exit, for the help. */
+export function exitTable(): string {
+  const codes = (name: ExitName) =>
+    Object.entries(EXIT_OF)
+      .filter(([, exit]) => exit === name)
+      .map(([code]) => code);
+  const lines = EXITS.map(({ exit, name, says }) => {
+    const from = codes(name);
+    return `  ${String(exit).padStart(3)}  ${says}${from.length === 0 ? '' : `\n       (${from.join(', ')})`}`;
+  });
+  return `Exit codes:\n${lines.join('\n')}\n  exec and shell end with the command's own exit code when it ran.`;
+}

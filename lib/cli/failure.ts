@@ -1,0 +1,78 @@
+/** What went wrong, told on stderr: as sentences, or as one JSON document. */
+import { ApiError } from '../api/client.ts';
+import { ERROR_STATUS, isWinterdockError } from '../errors.ts';
+import { type ExitName, exitCode, exitOf } from './exits.ts';
+import { printable } from './words.ts';
+
+/** A failure that the program itself finds, before or after what it asks of the server. */
+export class CliError extends Error {
+  readonly exit: ExitName;
+  readonly hint: string | null;
+
+  constructor(exit: ExitName, message: string, hint: string | null = null) {
+    super(message);
+    this.name = 'CliError';
+    this.exit = exit;
+    this.hint = hint;
+  }
+}
+
+/** The reason of a signal that a person or the system stopped the program with. */
+export class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super('Stopped.');
+    this.name = 'Interrupted';
+    this.exitCode = exitCode;
+  }
+}
+
+interface Told {
+  exit: number;
+  code: string;
+  detail: string;
+  status?: number;
+  hint: string | null;
+  request_id?: string | null;
+  errors?: readonly { path: string; message: string }[];
+}
+
+function tell(error: unknown): Told {
+  if (error instanceof ApiError) {
+    const { code, status, message, hint, request_id, problem } = error;
+    return { exit: exitOf(code, status), code, status, detail: message, hint, request_id, errors: problem?.errors };
+  }
+  if (isWinterdockError(error)) {
+    const { code, message: detail, hint = null } = error;
+    return { exit: exitOf(code, ERROR_STATUS[code]), code, detail, hint };
+  }
+  if (error instanceof CliError) {
+    return { exit: exitCode(error.exit), code: error.exit, detail: error.message, hint: error.hint };
+  }
+  if (error instanceof Interrupted)
+    return { exit: error.exitCode, code: 'interrupted', detail: 'Stopped.', hint: null };
+  if (error instanceof Error && 'syscall' in error) {
+    return { exit: exitCode('usage'), code: 'usage', detail: error.message, hint: null };
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { exit: exitCode('internal'), code: 'internal', detail, hint: 'This is a mistake of the program itself.' };
+}
+
+/** The failure as lines for a person. */
+function sentences({ code, detail, hint, request_id, errors }: Told): string {
+  const lines = [`winterdock: ${printable(detail, true)} [${printable(code)}]`];
+  for (const { path, message } of errors ?? []) lines.push(`  ${printable(path)}: ${printable(message)}`);
+  if (hint !== null) lines.push(`  ${printable(hint)}`);
+  if (code === 'internal' && request_id) lines.push(`  Request ${printable(request_id)}.`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Writes a failure to stderr. Returns the exit code. */
+export function reportFailure(error: unknown, json: boolean): number {
+  const told = tell(error);
+  const { exit, ...document } = told;
+  if (json) process.stderr.write(`${JSON.stringify({ error: { ...document, exit } })}\n`);
+  else if (!(error instanceof Interrupted)) process.stderr.write(sentences(told));
+  return exit;
+}

@@ -1,0 +1,60 @@
+/** Lists of the API as tables or as one JSON array, as far as they are wanted, however many pages that takes. */
+import type { Command } from 'commander';
+import type { Pages } from '../api/client.ts';
+import { type Context, wholeNumber } from './command.ts';
+import { table } from './words.ts';
+
+/** The largest page that the API gives. */
+const PAGE = 500;
+
+export interface ListOptions {
+  limit?: number;
+  all?: boolean;
+}
+
+/** Adds the options of how much of a list is shown. */
+export function listOptions(command: Command, limit: number): Command {
+  return command
+    .option('--limit <count>', 'show so many at most', wholeNumber, limit)
+    .option('--all', 'show every one, however many there are');
+}
+
+/** Prints a list. `read` asks for pages of so many. JSON is written as it comes, so that a long list needs no memory. */
+export async function printList<T>(
+  { json, say }: Pick<Context, 'json' | 'say'>,
+  options: ListOptions,
+  list: {
+    read: (limit: number) => Pages<T>;
+    headings: readonly string[];
+    row: (item: T) => readonly string[];
+    /** What to say when there is nothing. */
+    none: string;
+  },
+): Promise<void> {
+  const most = options.all === true ? Number.POSITIVE_INFINITY : (options.limit ?? 100);
+  const pages = list.read(Math.max(1, Math.min(most, PAGE)));
+  const shown: T[] = [];
+  let count = 0;
+  let more = false;
+  if (json) process.stdout.write('[');
+  for await (const item of pages) {
+    if (count === most) {
+      more = true;
+      break;
+    }
+    if (json) process.stdout.write(`${count === 0 ? '' : ',\n'}${JSON.stringify(item)}`);
+    else shown.push(item);
+    count += 1;
+  }
+  if (json) process.stdout.write(']\n');
+  else process.stdout.write(table(list.headings, shown.map(list.row)));
+  const { total, totalIsExact, next, truncated } = await pages;
+  if (count === 0) say(list.none);
+  else if (more || (count === most && next !== null)) {
+    say(
+      total === null
+        ? `There are more: --all shows every one.`
+        : `${count} of ${total}${totalIsExact ? '' : ' or more'}: --all shows every one.`,
+    );
+  } else if (truncated) say('The search was cut: there is more than this.');
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+/** The entry of the command line: parses, runs, and turns what was thrown into an exit code. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CommanderError } from 'commander';
+import { exitCode } from './exits.ts';
+import { reportFailure } from './failure.ts';
+import { createProgram } from './program.ts';
+
+/** The version of the package that this file is part of, built or not. */
+function version(): string {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const path = join(folder, 'package.json');
+    if (existsSync(path)) return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+    if (folder === dirname(folder)) return '0.0.0';
+  }
+}
+
+// Whoever reads our output may have enough of it: that is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+try {
+  await createProgram(version()).parseAsync();
+} catch (error) {
+  // Commander has said what is wrong, or shown the help, before it throws.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCode('usage');
+  else process.exitCode = reportFailure(error, process.argv.includes('--json'));
+}

@@ -1,0 +1,44 @@
+/** The command line as one tree, for running it and for its documentation. Talks to the API only, through the client. */
+import { Command } from 'commander';
+import { addEventCommands } from './commands/events.ts';
+import { addFileCommands } from './commands/files.ts';
+import { addInstanceCommands } from './commands/instances.ts';
+import { addLoginCommands } from './commands/login.ts';
+import { addMoveCommands } from './commands/moves.ts';
+import { addRunCommands } from './commands/run.ts';
+import { addShellCommand } from './commands/shell.ts';
+import { exitTable } from './exits.ts';
+
+/** Makes the tree. It never ends the process by itself: what ends it is thrown. */
+export function createProgram(version: string): Command {
+  const program = new Command('winterdock')
+    .description(
+      'Sandboxes whose whole durable state is one file: create them, run code in them, file them away, wake them.',
+    )
+    .version(version)
+    .enablePositionalOptions()
+    .exitOverride()
+    .showSuggestionAfterError()
+    .addHelpText(
+      'after',
+      `
+To begin with:
+  winterdock login localhost:3000 --key-file data/admin.key
+  winterdock create sess-841 --tenant acme
+  winterdock exec sess-841 'echo hello > note'
+  winterdock suspend sess-841
+  winterdock files get sess-841 note
+
+Every command has --help with examples, and --json for programs.
+
+${exitTable()}`,
+    );
+  addLoginCommands(program);
+  addInstanceCommands(program);
+  addRunCommands(program);
+  addShellCommand(program);
+  addFileCommands(program);
+  addMoveCommands(program);
+  addEventCommands(program);
+  return program;
+}

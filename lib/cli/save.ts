@@ -1,0 +1,46 @@
+/** Downloads into files: whole or not at all, and never over what is there unless asked. `-` is stdout. */
+import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Download } from '../api/client.ts';
+import { CliError } from './failure.ts';
+import type { Shown } from './progress.ts';
+
+export interface Saved {
+  file: string;
+  bytes: number;
+}
+
+/** Throws a usage error when `file` is there and shall not be written over. To be asked before the download is. */
+export function refuseOver(file: string, force: boolean | undefined): void {
+  if (file === '-' || force === true || !existsSync(file)) return;
+  throw new CliError('usage', `"${file}" is there already.`, 'Say --force to write over it, or name another.');
+}
+
+/** Writes a download to `file`. Returns what was written, or null for stdout. What breaks leaves nothing behind. */
+export async function saveDownload(
+  download: Download,
+  file: string,
+  options: { force?: boolean; progress: Shown },
+): Promise<Saved | null> {
+  refuseOver(file, options.force);
+  const source = Readable.fromWeb(download.stream as import('node:stream/web').ReadableStream);
+  try {
+    if (file === '-') {
+      await pipeline(source, process.stdout, { end: false });
+      return null;
+    }
+    const temporary = `${file}.part-${process.pid}`;
+    const sink = createWriteStream(temporary, { flags: 'wx' });
+    try {
+      await pipeline(source, sink);
+      renameSync(temporary, file);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
+    return { file, bytes: sink.bytesWritten };
+  } finally {
+    options.progress.end();
+  }
+}

@@ -1,0 +1,99 @@
+/** For tests: the command line as the process that people start, with a home of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const LAUNCHER = fileURLToPath(new URL('../../../bin/winterdock.js', import.meta.url));
+
+/** How it ended, and all it wrote. */
+class Ended {
+  readonly exit: number | NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+
+  constructor(exit: number | NodeJS.Signals | null, stdout: string, stderr: string) {
+    this.exit = exit;
+    this.stdout = stdout;
+    this.stderr = stderr;
+  }
+
+  /** stdout as one JSON document. Throws when it is none. */
+  get json(): Loose {
+    return JSON.parse(this.stdout);
+  }
+
+  /** stdout as JSON documents, one a line. */
+  get lines(): Loose[] {
+    return this.stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  }
+}
+
+/** JSON of unknown shape, to be read freely and proved by what a test expects. */
+interface Loose {
+  readonly [member: string]: Loose;
+}
+
+interface Running {
+  child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  ended: Promise<Ended>;
+}
+
+export interface CommandLine {
+  /** Its `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and working folder. */
+  home: string;
+  start(args: readonly string[], options?: { env?: Record<string, string> }): Running;
+  /** Runs it to its end, with `input` on stdin. */
+  run(args: readonly string[], options?: { env?: Record<string, string>; input?: string | Uint8Array }): Promise<Ended>;
+  remove(): void;
+}
+
+/** Makes a command line. `env` is what it finds besides the homes. */
+export function commandLine(env: Record<string, string> = {}): CommandLine {
+  const home = mkdtempSync(join(tmpdir(), 'winterdock-cli-'));
+  const { PATH, NODE_COMPILE_CACHE, NODE_ENV } = process.env;
+  const start: CommandLine['start'] = (args, options = {}) => {
+    const child = spawn(process.execPath, [LAUNCHER, ...args], {
+      cwd: home,
+      env: {
+        PATH,
+        NODE_COMPILE_CACHE,
+        NODE_ENV,
+        HOME: home,
+        XDG_CONFIG_HOME: home,
+        XDG_STATE_HOME: home,
+        ...env,
+        ...options.env,
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    child.stdin.on('error', () => undefined);
+    const ended = once(child, 'close').then(() => new Ended(child.exitCode ?? child.signalCode, stdout, stderr));
+    return { child, stdout: () => stdout, stderr: () => stderr, ended };
+  };
+  return {
+    home,
+    start,
+    run(args, options = {}) {
+      const { child, ended } = start(args, options);
+      child.stdin?.end(options.input ?? '');
+      return ended;
+    },
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  };
+}
