@@ -5,6 +5,7 @@ import { ledgerSuite } from './testing/ledger-suite.ts';
 import { listSuite } from './testing/list-suite.ts';
 import type { Driver } from './testing/make.ts';
 import { rowSuite } from './testing/row-suite.ts';
+import { segmentSuite } from './testing/segment-suite.ts';
 import { shareSuite } from './testing/share-suite.ts';
 
 /** Runs the registry suite on a driver. */
@@ -15,5 +16,6 @@ export function registryContract(name: string, driver: Driver): void {
     describe('ledger and ladder', () => ledgerSuite(driver));
     describe('access', () => accessSuite(driver));
     describe('shares', () => shareSuite(driver));
+    describe('segments of the ledger', () => segmentSuite(driver));
   });
 }

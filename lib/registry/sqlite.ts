@@ -11,6 +11,7 @@ import { Ledger } from './ledger.ts';
 import { Lists } from './lists.ts';
 import type { DueRow, Registry, Thresholds } from './registry.ts';
 import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
+import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
 import { ThresholdBook, thresholdsOf } from './thresholds.ts';
 import { Writes } from './writes.ts';
@@ -96,6 +97,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     chain: (seq, limit) => ledger.chain(seq, limit),
     chainHead: () => ledger.head(),
     shares: openShares(database, ledger),
+    segments: new SegmentTable(database, ledger),
     onAppend: (listener) => ledger.onAppend(listener),
 
     thresholds: (tenant) => thresholds.ofTenant(tenant),
