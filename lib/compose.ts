@@ -6,6 +6,7 @@ import { eventText } from './api/answer.ts';
 import { createDispatcher } from './api/dispatch.ts';
 import { createOperations } from './api/engine-operations.ts';
 import { guardOperations } from './api/guard.ts';
+import { createLedgerOperations } from './api/ledger-operations.ts';
 import { openApiText } from './api/openapi.ts';
 import { eventOf } from './api/representation.ts';
 import { ROUTES } from './api/routes.ts';
@@ -17,10 +18,12 @@ import { createEventHub } from './events.ts';
 import type { Host, HostOptions } from './host.ts';
 import { sweepLeftovers } from './instance/leftovers.ts';
 import { createPool } from './instance/pool.ts';
+import { createLedgerKeeper } from './ledger/keeper.ts';
 import { createLogger } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { openSqliteRegistry } from './registry/sqlite.ts';
 import { createSessions } from './sessions/create.ts';
+import { openSigner } from './signing.ts';
 import { createReaders } from './vfs/readers.ts';
 
 /** How long an answer of `/readyz` holds, so that asking often costs nothing. */
@@ -55,9 +58,15 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     serialise: (line) => eventText(null, eventOf(line), line.seq),
   });
   const metrics = createMetrics({ registry, pool, sessions });
-  const operations = guardOperations(createOperations({ registry, sessions, clock, metrics }), {
-    instance: (id) => registry.tenantOf(id),
-  });
+  const signer = openSigner(config.dataFolder);
+  const ledger = createLedgerKeeper({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
+  const operations = guardOperations(
+    {
+      ...createOperations({ registry, sessions, clock, metrics }),
+      ...createLedgerOperations({ registry, keeper: ledger, clock }),
+    },
+    { instance: (id) => registry.tenantOf(id) },
+  );
   const auth = createAuth({ config, log, database: registry.database });
 
   let started: Promise<void> | null = null;
@@ -111,6 +120,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const start = async (): Promise<void> => {
     await sweepLeftovers(config.dataFolder);
     await readers.start();
+    await ledger.start();
     await sessions.reconcile();
     await pool.start();
     sessions.start();
@@ -125,6 +135,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await pool.stop();
     await readers.stop();
     metrics.close();
+    await ledger.stop();
     await registry.close();
   };
 
@@ -138,6 +149,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     operations,
     auth,
     events,
+    ledger,
     metrics,
     dispatcher,
     start() {

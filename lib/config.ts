@@ -30,6 +30,7 @@ const environmentSchema = z.object({
   WB_MAX_FILE: integer(1024, 256 * MIB, 64 * MIB),
   WB_MAX_SANDBOX: integer(MIB, 1024 * 1024 * MIB, 1024 * MIB),
   WB_TRUST_PROXY: z.enum(['0', '1']).default('0'),
+  WB_LEDGER_KEEP_DAYS: integer(0, 36_500, 0),
   WB_METRICS: z.enum(['key', 'open']).default('key'),
   WB_ADMIN_KEY: z.string().min(16, 'must have at least 16 characters').max(512).optional(),
   WB_LOG: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
@@ -54,6 +55,8 @@ export interface Config {
   maxFileBytes: number;
   maxSandboxBytes: number;
   trustProxy: boolean;
+  /** Days that a sealed and exported month of the ledger is kept; null: for ever. */
+  ledgerKeepDays: number | null;
   metricsOpen: boolean;
   adminKey: string | null;
   logLevel: string;
@@ -98,6 +101,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     maxFileBytes: env.WB_MAX_FILE,
     maxSandboxBytes: env.WB_MAX_SANDBOX,
     trustProxy: env.WB_TRUST_PROXY === '1',
+    ledgerKeepDays: env.WB_LEDGER_KEEP_DAYS === 0 ? null : env.WB_LEDGER_KEEP_DAYS,
     metricsOpen: env.WB_METRICS === 'open',
     adminKey: env.WB_ADMIN_KEY ?? null,
     logLevel: env.WB_LOG,

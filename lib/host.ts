@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { EventHub } from './events.ts';
 import type { InstancePool } from './instance/instance.ts';
+import type { LedgerKeeper } from './ledger/keeper.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Registry } from './registry/registry.ts';
@@ -22,6 +23,7 @@ export interface Host {
   readonly operations: Operations;
   readonly auth: Auth;
   readonly events: EventHub;
+  readonly ledger: LedgerKeeper;
   readonly metrics: Metrics;
   readonly dispatcher: Dispatcher;
   /** Reconciles, then begins to serve. Idempotent. */

@@ -14,7 +14,7 @@ const LAYERS = [
   ['lib/storage/'],
   ['lib/instance/'],
   ['lib/sessions/'],
-  ['lib/events.ts', 'lib/metrics.ts', 'lib/auth.ts', 'lib/auth/'],
+  ['lib/events.ts', 'lib/metrics.ts', 'lib/auth.ts', 'lib/auth/', 'lib/ledger/'],
   ['lib/api/'],
   ['lib/host.ts', 'lib/compose.ts'],
   ['lib/front/', 'lib/server.ts'],

@@ -9,7 +9,7 @@ export function causeOf(caller: Caller, reason?: string): Cause {
     actor: caller.actor,
     via: caller.via,
     requestId: caller.requestId,
-    address: (caller as { address?: string | null }).address ?? null,
+    address: caller.address,
     reason: reason === undefined || reason === '' ? null : reason,
   };
 }

@@ -55,6 +55,8 @@ export interface DispatchOptions {
   trustProxy: boolean;
 }
 
+/** The command line names itself. It only says how; whoever sends it falsely hides nothing of who he is. */
+const CLIENT_HEADER = 'x-winterdock-client';
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 /** Who asks on a route that is open. It may read what is open, which is of no tenant. */
 const NOBODY: Omit<Caller, 'requestId' | 'address'> = {
@@ -117,7 +119,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     if (route.access === 'open' || (route.access === 'metrics' && options.metricsOpen)) {
       return { ...NOBODY, requestId, address };
     }
-    const caller = await auth.callerFromHeaders(incoming.headers, { requestId, address });
+    const via = headerOf(incoming.headers, CLIENT_HEADER) === 'cli' ? 'cli' : 'api';
+    const caller = await auth.callerFromHeaders(incoming.headers, { requestId, address, via });
     if (caller === null) {
       throw new WinterdockError('unauthorized', 'This needs a key or a session.', {
         hint: 'Send `Authorization: Bearer <key>`, or sign in.',

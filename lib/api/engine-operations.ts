@@ -17,7 +17,9 @@ import { asVolume } from '../vfs/volumes.ts';
 import { causeOf } from './cause.ts';
 import { etagOf, writeConditionOf } from './conditions.ts';
 import { readingOperations } from './engine-reading.ts';
+import type { LedgerOperations } from './operations/ledger.ts';
 import type { Operations } from './operations.ts';
+import { createPrivateReads } from './private-reads.ts';
 import { instanceOf } from './representation.ts';
 import type { CreateInput, Instance, ListQuery, PatchInput, Settings } from './schema.ts';
 
@@ -55,7 +57,7 @@ function labelFilter(label: string): { key: string; value: string } {
 }
 
 /** Makes the operations. */
-export function createOperations(parts: EngineParts): Operations {
+export function createOperations(parts: EngineParts): Omit<Operations, keyof LedgerOperations> {
   const { registry, sessions, clock, metrics } = parts;
   const now = () => epochSeconds(clock);
 
@@ -90,7 +92,7 @@ export function createOperations(parts: EngineParts): Operations {
     sessions.write(id, operation, causeOf(caller));
 
   return {
-    ...readingOperations({ registry, sessions, rowOf }),
+    ...readingOperations({ registry, sessions, rowOf, privateRead: createPrivateReads({ registry, clock, rowOf }) }),
 
     async listInstances({ tenants }, query) {
       const where = thermalFilter(query);

@@ -4,9 +4,10 @@ import type { InstanceRow, LedgerFilter, Registry } from '../registry/registry.t
 import type { Sessions } from '../sessions/sessions.ts';
 import { normalisePath } from '../vfs/paths.ts';
 import type { FileStat } from '../vfs/read.ts';
-import { asVolume, VOLUME_CONTRACTS } from '../vfs/volumes.ts';
+import { asVolume, VOLUME_CONTRACTS, type Volume } from '../vfs/volumes.ts';
 import { etagOf } from './conditions.ts';
 import type { FileContent, Operations } from './operations.ts';
+import type { PrivateReads } from './private-reads.ts';
 import { eventOf } from './representation.ts';
 
 type Reading = Pick<
@@ -23,18 +24,25 @@ type Reading = Pick<
   | 'followEvents'
 >;
 
+/** The volume whose reading is told to the ledger. */
+const PRIVATE: Volume = 'memory';
+
 function statOf(stat: FileStat | null, volume: string, path: string): FileContent['stat'] {
   if (stat === null) throw new WinterdockError('not_found', `There is no file "${path}" in ${volume}.`);
   return { ...stat, etag: etagOf(stat.version) };
 }
 
-/** Makes them. `rowOf` gives the row of a living sandbox or throws `not_found` or `gone`. */
+/**
+ * Makes them. `rowOf` gives the row of a living sandbox or throws `not_found` or `gone`; `privateRead` tells the ledger that a caller is
+ * about to read what the volume `memory` holds.
+ */
 export function readingOperations(parts: {
   registry: Registry;
   sessions: Sessions;
   rowOf: (id: string) => Promise<InstanceRow>;
+  privateRead: PrivateReads;
 }): Reading {
-  const { registry, sessions, rowOf } = parts;
+  const { registry, sessions, rowOf, privateRead } = parts;
   return {
     async volumes(_caller, id) {
       const { volumes } = await sessions.read(id, { op: 'volumes' });
@@ -47,7 +55,8 @@ export function readingOperations(parts: {
       }));
     },
 
-    async files(_caller, id, volume, { prefix, limit, cursor }) {
+    async files(caller, id, volume, { prefix, limit, cursor }) {
+      if (volume === PRIVATE) await privateRead(caller, id, 'names of files');
       const { files, next } = await sessions.read(id, {
         op: 'list',
         volume: asVolume(volume),
@@ -58,8 +67,9 @@ export function readingOperations(parts: {
       return { items: files, next };
     },
 
-    async file(_caller, id, volume, path, range) {
+    async file(caller, id, volume, path, range) {
       const wanted = normalisePath(path);
+      if (volume === PRIVATE) await privateRead(caller, id, 'a file');
       const { stat, content } = await sessions.read(id, {
         op: 'get',
         volume: asVolume(volume),
@@ -69,13 +79,15 @@ export function readingOperations(parts: {
       return { stat: statOf(stat, volume, wanted), content: content ?? new Uint8Array() };
     },
 
-    async fileStat(_caller, id, volume, path) {
+    async fileStat(caller, id, volume, path) {
       const wanted = normalisePath(path);
+      if (volume === PRIVATE) await privateRead(caller, id, 'a file');
       const { stat } = await sessions.read(id, { op: 'stat', volume: asVolume(volume), path: wanted });
       return statOf(stat, volume, wanted);
     },
 
-    async search(_caller, id, { q, volume, in: where, limit }) {
+    async search(caller, id, { q, volume, in: where, limit }) {
+      if (volume === undefined || volume === PRIVATE) await privateRead(caller, id, 'a search');
       const { hits, truncated } = await sessions.read(id, {
         op: 'search',
         text: q,
@@ -86,7 +98,8 @@ export function readingOperations(parts: {
       return { hits, truncated };
     },
 
-    async query(_caller, id, { sql, params }) {
+    async query(caller, id, { sql, params }) {
+      await privateRead(caller, id, 'a query over all volumes');
       const { columns, rows, truncated } = await sessions.read(id, {
         op: 'query',
         sql,

@@ -6,6 +6,7 @@
 import type { Caller } from '../auth.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Volume } from '../vfs/volumes.ts';
+import type { LedgerOperations } from './operations/ledger.ts';
 import type {
   CreateInput,
   EvalAnswer,
@@ -37,7 +38,7 @@ export interface FileContent {
   content: Uint8Array;
 }
 
-export interface Operations {
+export interface Operations extends LedgerOperations {
   listInstances(
     caller: Caller,
     query: ListQuery,

@@ -6,6 +6,7 @@
 import type { Route } from './route.ts';
 import { eventRoutes } from './routes/events.ts';
 import { instanceRoutes } from './routes/instances.ts';
+import { ledgerRoutes } from './routes/ledger.ts';
 import { runRoutes } from './routes/runs.ts';
 import { systemRoutes } from './routes/system.ts';
 import { volumeRoutes } from './routes/volumes.ts';
@@ -15,5 +16,6 @@ export const ROUTES: readonly Route[] = [
   ...runRoutes,
   ...volumeRoutes,
   ...eventRoutes,
+  ...ledgerRoutes,
   ...systemRoutes,
 ];

@@ -7,6 +7,8 @@ import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 
+export * from './schema/ledger.ts';
+
 const stateSchema = z.enum(STATES);
 const thermalSchema = z.enum(THERMALS);
 const faultSchema = z.enum(FAULTS);
@@ -307,6 +309,11 @@ export const eventsQuerySchema = z.strictObject({
   cursor: cursorSchema,
 });
 export type EventsQuery = z.infer<typeof eventsQuerySchema>;
+
+export const exportQuerySchema = eventsQuerySchema
+  .omit({ limit: true, cursor: true })
+  .extend({ format: z.enum(['csv', 'jsonl']) });
+export type ExportQuery = z.infer<typeof exportQuerySchema>;
 
 export const settingsSchema = z
   .object({ idle_to_suspend_s: thresholdSchema, idle_to_freeze_s: thresholdSchema })

@@ -55,7 +55,7 @@ export function caller(url: string, serverKey: string): Call {
             const bytes = Buffer.concat(chunks);
             const text = bytes.toString();
             const flat = Object.entries(res.headers).map(([name, value]) => [name, String(value)]);
-            const isJson = /json/.test(res.headers['content-type'] ?? '') && text !== '';
+            const isJson = /json(?:;|$)/.test(res.headers['content-type'] ?? '') && text !== '';
             resolve({
               status: res.statusCode ?? 0,
               headers: Object.fromEntries(flat),

@@ -9,11 +9,15 @@ import type {
   eventsQuerySchema,
   execAnswerSchema,
   execSchema,
+  exportQuerySchema,
   fileInfoSchema,
   filesQuerySchema,
   healthSchema,
   instanceEventsQuerySchema,
   instanceSchema,
+  ledgerHeadSchema,
+  ledgerProofSchema,
+  ledgerSegmentSchema,
   listQuerySchema,
   moveSchema,
   patchSchema,
@@ -133,6 +137,16 @@ export interface Calls {
   listEvents(query?: z.input<typeof eventsQuerySchema>, options?: CallOptions): Pages<z.output<typeof eventSchema>>;
   /** Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. */
   streamEvents(query?: z.input<typeof streamQuerySchema>, options?: CallOptions): Promise<Download>;
+  /** Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger. */
+  exportEvents(query: z.input<typeof exportQuerySchema>, options?: CallOptions): Promise<Download>;
+  /** Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that nothing up to there was changed or removed. */
+  getLedgerHead(options?: CallOptions): Promise<z.output<typeof ledgerHeadSchema>>;
+  /** Proves that no line of the ledger was changed, removed or reordered, or says which is the first that was. */
+  verifyLedger(options?: CallOptions): Promise<z.output<typeof ledgerProofSchema>>;
+  /** Lists the sealed months of the ledger, oldest first. */
+  listLedgerSegments(options?: CallOptions): Promise<z.output<typeof ledgerSegmentSchema>[]>;
+  /** Downloads a sealed month as JSON lines, each with its hash, the signed head last: a file that `npm run ledger:verify -- --file` proves by itself. Once it was taken whole, the month may be dropped after `WB_LEDGER_KEEP_DAYS`. */
+  exportLedgerSegment(id: string, options?: CallOptions): Promise<Download>;
   /** Shows the global thresholds of the ladder. */
   getSettings(options?: CallOptions): Promise<z.output<typeof settingsSchema>>;
   /** Changes the global thresholds of the ladder. */
@@ -200,6 +214,17 @@ export const CALLS = {
   listInstanceEvents: { method: 'GET', path: '/api/instances/:id/events', body: null, query: true, answer: 'page' },
   listEvents: { method: 'GET', path: '/api/events', body: null, query: true, answer: 'page' },
   streamEvents: { method: 'GET', path: '/api/events/stream', body: null, query: true, answer: 'events' },
+  exportEvents: { method: 'GET', path: '/api/events/export', body: null, query: true, answer: 'download' },
+  getLedgerHead: { method: 'GET', path: '/api/events/head', body: null, query: false, answer: 'json' },
+  verifyLedger: { method: 'GET', path: '/api/events/verify', body: null, query: false, answer: 'json' },
+  listLedgerSegments: { method: 'GET', path: '/api/events/segments', body: null, query: false, answer: 'json' },
+  exportLedgerSegment: {
+    method: 'GET',
+    path: '/api/events/segments/:id',
+    body: null,
+    query: false,
+    answer: 'download',
+  },
   getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },
   patchSettings: { method: 'PATCH', path: '/api/settings', body: 'json', query: false, answer: 'json' },
   health: { method: 'GET', path: '/healthz', body: null, query: false, answer: 'json' },

@@ -1,0 +1,74 @@
+/**
+ * The signed documents of the ledger: the head (how far it went), a segment (a month of it), a drop (a month whose lines were given up).
+ * Safe for the browser. Pure; each has one canonical text, which is what is signed.
+ */
+import { z } from 'zod';
+
+const hashSchema = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits');
+const seqSchema = z.int().min(0);
+const timeMsSchema = z.int().min(0);
+const issuerSchema = z.string().max(100);
+const signatureSchema = z.string().max(100);
+
+export const HEAD_KIND = 'winterdock.ledger.head/1';
+export const SEGMENT_KIND = 'winterdock.ledger.segment/1';
+export const DROP_KIND = 'winterdock.ledger.drop/1';
+
+/** How far the ledger went at a moment. Kept elsewhere, it proves that nothing up to there was changed or removed since. */
+export const ledgerHeadSchema = z
+  .strictObject({
+    kind: z.literal(HEAD_KIND),
+    /** Number of the last line; 0 when there is none. */
+    seq: seqSchema,
+    hash: hashSchema,
+    time_ms: timeMsSchema,
+    issuer: issuerSchema,
+    signature: signatureSchema,
+  })
+  .meta({ id: 'LedgerHead' });
+export type LedgerHead = z.infer<typeof ledgerHeadSchema>;
+
+/** The last line of an exported segment. */
+export const segmentHeadSchema = z
+  .strictObject({
+    kind: z.literal(SEGMENT_KIND),
+    id: z.string().regex(/^\d{4}-\d{2}$/),
+    first_seq: seqSchema,
+    last_seq: seqSchema,
+    lines: seqSchema,
+    previous_hash: hashSchema,
+    first_hash: hashSchema,
+    last_hash: hashSchema,
+    sealed_ms: timeMsSchema,
+    issuer: issuerSchema,
+    signature: signatureSchema,
+  })
+  .meta({ id: 'LedgerSegmentHead' });
+export type SegmentHead = z.infer<typeof segmentHeadSchema>;
+
+const dropSchema = z.strictObject({
+  kind: z.literal(DROP_KIND),
+  id: z.string(),
+  last_hash: hashSchema,
+  dropped_ms: timeMsSchema,
+  issuer: issuerSchema,
+  signature: signatureSchema,
+});
+export type SegmentDrop = z.infer<typeof dropSchema>;
+
+export type LedgerDocument = LedgerHead | SegmentHead | SegmentDrop;
+/** A document before it is signed. */
+export type Unsigned<D extends LedgerDocument> = Omit<D, 'issuer' | 'signature'>;
+
+const MEMBERS = {
+  [HEAD_KIND]: Object.keys(ledgerHeadSchema.shape),
+  [SEGMENT_KIND]: Object.keys(segmentHeadSchema.shape),
+  [DROP_KIND]: Object.keys(dropSchema.shape),
+};
+
+/** What is signed of a document: its JSON without the signature, the members in the order of its schema. */
+export function signedText(document: LedgerDocument): string {
+  const members: Record<string, unknown> = document;
+  const order = MEMBERS[document.kind].filter((name) => name !== 'signature');
+  return JSON.stringify(Object.fromEntries(order.map((name) => [name, members[name]])));
+}

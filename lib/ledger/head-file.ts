@@ -1,0 +1,52 @@
+/**
+ * The signed head beside the registry file: how far the ledger went, outside of the database that it proves. Written whole or not at all.
+ * Knows nothing of the chain.
+ */
+
+import { readFileSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { type LedgerHead, ledgerHeadSchema } from './documents.ts';
+
+/** Where the head of a registry file is kept; null for a registry in memory. */
+export function headPathOf(registryPath: string): string | null {
+  return registryPath === ':memory:' ? null : `${registryPath}.head`;
+}
+
+/** The head in the file, or null when there is no file. Throws when the file holds something else. */
+export function readHead(path: string): LedgerHead | null {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+  return parseHead(text);
+}
+
+/** The head in a text. Throws when it is none. */
+export function parseHead(text: string): LedgerHead {
+  try {
+    return ledgerHeadSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new Error('There is no signed head of a ledger in it.', { cause: error });
+  }
+}
+
+/** Replaces the file. On disk once it resolves. */
+export async function writeHead(path: string, head: LedgerHead): Promise<void> {
+  const draft = `${path}.${process.pid}`;
+  try {
+    const file = await open(draft, 'w', 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify(head)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}

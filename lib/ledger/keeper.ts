@@ -1,0 +1,207 @@
+/**
+ * Keeps the ledger provable while the server runs: signs how far it went, seals the months that are over, drops what may go, and proves it
+ * when asked. Holds no lines.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+import { messageOf, WinterdockError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { ChainHead } from '../registry/chain.ts';
+import { openLedgerFile } from '../registry/ledger-file.ts';
+import type { Registry, Segment } from '../registry/registry.ts';
+import { line, systemCause } from '../sessions/engine.ts';
+import type { Signer } from '../signing.ts';
+import { HEAD_KIND, type LedgerHead } from './documents.ts';
+import { headPathOf, readHead, writeHead } from './head-file.ts';
+import { dropSegments, sealMonths } from './seal.ts';
+import { isSigned, signed } from './sign.ts';
+import { Flawed, type Proof, verifyLedger } from './verify.ts';
+
+export interface LedgerKeeper {
+  /** Compares the ledger with the head that was kept, then keeps a new one a second after lines were appended. Idempotent. */
+  start(): Promise<void>;
+  /** Keeps the last head. Idempotent. */
+  stop(): Promise<void>;
+  /** Seals and drops what is due; never overlaps itself. Returns the ids of the segments. */
+  tick(): Promise<{ sealed: string[]; dropped: string[] }>;
+  /** The signed head of this moment. Throws `corrupt` when the ledger no longer goes through the head that was kept. */
+  head(): Promise<LedgerHead>;
+  /** Proves the whole ledger; whoever asks while that is under way gets the same answer. */
+  verify(): Promise<Proof & { tookMs: number; head: LedgerHead | null }>;
+}
+
+export interface KeeperParts {
+  registry: Pick<Registry, 'segments' | 'chain' | 'chainHead' | 'append' | 'onAppend'>;
+  /** Of the registry's file, or `:memory:`. */
+  registryPath: string;
+  signer: Signer;
+  clock: Clock;
+  log: Logger;
+  /** How long a sealed and exported segment is kept; null: for ever. */
+  keepDays: number | null;
+  tickMs: number;
+}
+
+/** So many lines of one busy second share a signature and an fsync. */
+const HEAD_DELAY_MS = 1000;
+
+/** Makes the keeper. Nothing runs before `start`. */
+export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
+  const { registry, signer, clock, log } = parts;
+  const headPath = headPathOf(parts.registryPath);
+  const pause = () => setImmediate();
+  let kept: LedgerHead | null = null;
+  /** Why the ledger is not to be signed any more, or null. */
+  let broken: string | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let ticker: NodeJS.Timeout | null = null;
+  let leave = () => {};
+  let keeping: Promise<void> = Promise.resolve();
+
+  const isBroken = async (why: string): Promise<void> => {
+    if (broken !== null) return;
+    broken = why;
+    log.error({ why }, 'the ledger is not what was signed: nothing more of it is signed');
+    await registry.append([line({ clock }, null, systemCause('reconcile'), 'ledger.broken', { error: why })]);
+  };
+
+  /** A first start with an older ledger, or someone took the head away: what was cut off before this line cannot be told any more. */
+  const noHead = (): unknown =>
+    registry.append([
+      line({ clock }, null, systemCause('boot'), 'ledger.head_missing', {
+        reason: 'no signed head was found beside the registry',
+      }),
+    ]);
+
+  /** Whether the chain still goes through the head that was kept. */
+  const goesThrough = async (head: LedgerHead, now: ChainHead): Promise<boolean> => {
+    if (head.seq === now.seq) return head.hash === now.hash;
+    if (head.seq === 0) return true;
+    const [at] = await registry.chain(head.seq - 1, 1);
+    if (at?.seq === head.seq) return at.hash === head.hash;
+    const gone = (await registry.segments.list()).filter((segment) => segment.droppedMs !== null);
+    const ended = gone.find((segment) => segment.lastSeq === head.seq);
+    if (ended !== undefined) return ended.lastHash === head.hash;
+    return gone.some((segment) => segment.firstSeq <= head.seq && head.seq < segment.lastSeq);
+  };
+
+  const signedHead = async (): Promise<LedgerHead> => {
+    const now = await registry.chainHead();
+    if (kept !== null && !(await goesThrough(kept, now))) {
+      await isBroken(`line ${kept.seq} is not the one that was signed, or is gone`);
+    }
+    if (broken !== null) {
+      throw new WinterdockError('corrupt', 'The ledger is not what was signed.', {
+        hint: 'Run `npm run ledger:verify` to see where, and compare with a head that was kept elsewhere.',
+      });
+    }
+    return signed<LedgerHead>(signer, { kind: HEAD_KIND, seq: now.seq, hash: now.hash, time_ms: clock.now() });
+  };
+
+  const keep = async (): Promise<void> => {
+    if (headPath === null || broken !== null) return;
+    try {
+      const head = await signedHead();
+      if (kept?.seq === head.seq) return;
+      await writeHead(headPath, head);
+      kept = head;
+    } catch (error) {
+      // The head before this one still holds; the next append tries again.
+      log.error({ error: messageOf(error) }, 'the head of the ledger was not kept');
+    }
+  };
+
+  /** One at a time, in order. */
+  const keepNow = (): Promise<void> => {
+    keeping = keeping.then(keep);
+    return keeping;
+  };
+  const keepSoon = () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      void keepNow();
+    }, HEAD_DELAY_MS).unref();
+  };
+
+  const round = async (): Promise<{ sealed: string[]; dropped: string[] }> => {
+    if (broken !== null) return { sealed: [], dropped: [] };
+    try {
+      const work = { registry, signer, clock, pause };
+      return { sealed: await sealMonths(work), dropped: await dropSegments({ ...work, keepDays: parts.keepDays }) };
+    } catch (error) {
+      if (!(error instanceof Flawed)) throw error;
+      await isBroken(error.message);
+      return { sealed: [], dropped: [] };
+    }
+  };
+  let ticking: ReturnType<typeof round> | null = null;
+  const tick = () => {
+    ticking ??= round().finally(() => {
+      ticking = null;
+    });
+    return ticking;
+  };
+
+  const prove = async (): Promise<Proof & { tookMs: number; head: LedgerHead | null }> => {
+    const started = performance.now();
+    const options = { heads: kept === null ? [] : [kept], issuers: [signer.issuer], pause };
+    const file = headPath === null ? null : openLedgerFile(parts.registryPath);
+    try {
+      const proof = await verifyLedger(file ?? memorySource(registry), options);
+      const flaw = proof.flaw ?? (broken === null ? null : { seq: null, why: broken });
+      return { ...proof, flaw, head: kept, tookMs: performance.now() - started };
+    } finally {
+      file?.close();
+    }
+  };
+  let proving: ReturnType<typeof prove> | null = null;
+
+  let started: Promise<void> | null = null;
+  const start = async (): Promise<void> => {
+    if (headPath !== null) {
+      try {
+        kept = readHead(headPath);
+        if (kept !== null && !isSigned(kept, [signer.issuer])) {
+          await isBroken('the head that was kept is not signed by this server');
+        }
+      } catch (error) {
+        await isBroken(`the head that was kept cannot be read: ${messageOf(error)}`);
+      }
+      if (kept === null && broken === null && (await registry.chainHead()).seq > 0) await noHead();
+      await keepNow();
+    }
+    leave = registry.onAppend(keepSoon);
+    ticker = setInterval(() => {
+      tick().catch((error: unknown) => log.error({ err: error }, 'the ledger was not sealed'));
+    }, parts.tickMs).unref();
+  };
+
+  return {
+    start() {
+      started ??= start();
+      return started;
+    },
+    async stop() {
+      leave();
+      if (timer !== null) clearTimeout(timer);
+      if (ticker !== null) clearInterval(ticker);
+      await ticking?.catch(() => undefined);
+      if (started !== null) await keepNow();
+    },
+    tick,
+    head: signedHead,
+    verify() {
+      proving ??= prove().finally(() => {
+        proving = null;
+      });
+      return proving;
+    },
+  };
+}
+
+function memorySource(registry: KeeperParts['registry']) {
+  return {
+    segments: (): Segment[] | Promise<Segment[]> => registry.segments.list(),
+    lines: (seq: number, limit: number) => registry.chain(seq, limit),
+  };
+}

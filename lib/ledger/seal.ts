@@ -1,0 +1,126 @@
+/**
+ * Seals the months of the ledger that are over, and gives up those that were exported and kept for long enough. Knows the rules of both;
+ * the rows are the registry's.
+ */
+import type { Clock } from '../clock.ts';
+import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
+import type { Registry, Segment } from '../registry/registry.ts';
+import { line, systemCause } from '../sessions/engine.ts';
+import type { Signer } from '../signing.ts';
+import { SEGMENT_KIND, type SegmentDrop, type SegmentHead } from './documents.ts';
+import { endOfMonth, monthAfter, monthOf } from './months.ts';
+import { dropOf, signed } from './sign.ts';
+import { Flawed, follow } from './verify.ts';
+
+interface Parts {
+  registry: Pick<Registry, 'segments' | 'chain'>;
+  signer: Signer;
+  clock: Clock;
+  /** Called between pieces of work, so that requests get their turn. */
+  pause: () => Promise<void>;
+}
+
+/** Lines read at a time. */
+const PAGE = 200;
+/** Lines removed in one transaction. */
+const SWEPT = 200;
+
+/**
+ * Seals every month that is over and has lines, each with a line of its own. Returns their ids. Throws a `Flawed` when the lines do not
+ * fit their hashes: what was tampered with is not signed.
+ */
+export async function sealMonths({ registry, signer, clock, pause }: Parts): Promise<string[]> {
+  const sealed: string[] = [];
+  for (;;) {
+    const before: Segment | undefined = (await registry.segments.list()).at(-1);
+    const start: ChainHead = before === undefined ? CHAIN_START : { seq: before.lastSeq, hash: before.lastHash };
+    const [first] = await registry.chain(start.seq, 1);
+    if (first === undefined) return sealed;
+    // A clock that was set back can put a line into a month that is sealed: it belongs to the next.
+    const id = [monthOf(first.timeMs), before === undefined ? '' : monthAfter(before.id)].sort().at(-1) ?? '';
+    if (id >= monthOf(clock.now())) return sealed;
+
+    const next = await registry.segments.firstSince(start.seq, endOfMonth(id));
+    const { last, firstHash } = await followTo(registry, start, next, pause);
+    const head = signed<SegmentHead>(signer, {
+      kind: SEGMENT_KIND,
+      id,
+      first_seq: start.seq + 1,
+      last_seq: last.seq,
+      lines: last.seq - start.seq,
+      previous_hash: start.hash,
+      first_hash: firstHash,
+      last_hash: last.hash,
+      sealed_ms: clock.now(),
+    });
+    await registry.segments.seal(
+      {
+        id,
+        firstSeq: head.first_seq,
+        lastSeq: head.last_seq,
+        lines: head.lines,
+        previousHash: head.previous_hash,
+        firstHash: head.first_hash,
+        lastHash: head.last_hash,
+        sealedMs: head.sealed_ms,
+        issuer: head.issuer,
+        signature: head.signature,
+      },
+      line({ clock }, null, systemCause('schedule', 'ticker'), 'ledger.sealed', {
+        reason: `${id}: lines ${head.first_seq} to ${head.last_seq}`,
+      }),
+    );
+    sealed.push(id);
+  }
+}
+
+/** Walks the chain from `start` up to, not including, line `next`; to its end when that is null. */
+async function followTo(
+  registry: Parts['registry'],
+  start: ChainHead,
+  next: number | null,
+  pause: Parts['pause'],
+): Promise<{ last: ChainHead; firstHash: string }> {
+  let last = start;
+  let firstHash = '';
+  for (;;) {
+    const limit = next === null ? PAGE : Math.min(PAGE, next - 1 - last.seq);
+    const lines = limit === 0 ? [] : await registry.chain(last.seq, limit);
+    for (const one of lines) {
+      last = follow(last, one);
+      if (firstHash === '') firstHash = last.hash;
+    }
+    if (lines.length < PAGE) break;
+    await pause();
+  }
+  if (next !== null && last.seq !== next - 1) throw new Flawed(last.seq + 1, `line ${last.seq + 1} is missing`);
+  return { last, firstHash };
+}
+
+/**
+ * Drops the oldest segments that were exported and sealed at least `keepDays` ago (null: never), each with a line of its own, and removes
+ * their lines. Returns their ids. What a kill left half done is finished.
+ */
+export async function dropSegments(parts: Parts & { keepDays: number | null }): Promise<string[]> {
+  const { registry, signer, clock, pause, keepDays } = parts;
+  const dropped: string[] = [];
+  if (keepDays !== null) {
+    for (const segment of await registry.segments.list()) {
+      if (segment.droppedMs !== null) continue;
+      const until = segment.sealedMs + keepDays * 86_400_000;
+      // In order, so that the ledger stays one piece.
+      if (segment.exportedMs === null || until > clock.now() || segment.issuer !== signer.issuer) break;
+      const { signature, dropped_ms: timeMs } = signed<SegmentDrop>(signer, dropOf(segment, clock.now()));
+      await registry.segments.drop(
+        segment.id,
+        { timeMs, signature },
+        line({ clock }, null, systemCause('schedule', 'ticker'), 'ledger.dropped', {
+          reason: `${segment.id}: lines ${segment.firstSeq} to ${segment.lastSeq}, kept for ${keepDays} days`,
+        }),
+      );
+      dropped.push(segment.id);
+    }
+  }
+  while ((await registry.segments.sweep(SWEPT)) > 0) await pause();
+  return dropped;
+}

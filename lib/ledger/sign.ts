@@ -1,0 +1,58 @@
+/** Signs the ledger's documents and checks them. Knows nothing of where they are kept. */
+import type { Segment } from '../registry/registry.ts';
+import { type Signer, verify } from '../signing.ts';
+import {
+  DROP_KIND,
+  type LedgerDocument,
+  SEGMENT_KIND,
+  type SegmentDrop,
+  type SegmentHead,
+  signedText,
+  type Unsigned,
+} from './documents.ts';
+
+/** The document with its issuer and signature. */
+export function signed<D extends LedgerDocument>(signer: Signer, document: Unsigned<D>): D {
+  const named = { ...document, issuer: signer.issuer, signature: '' } as unknown as D;
+  return { ...named, signature: signer.sign(Buffer.from(signedText(named))) };
+}
+
+/** Whether a document is signed by its issuer, and that issuer is one of those trusted. */
+export function isSigned(document: LedgerDocument, trusted: readonly string[]): boolean {
+  const { issuer, signature } = document;
+  return trusted.includes(issuer) && verify(issuer, Buffer.from(signedText(document)), signature);
+}
+
+/** The signed document of a sealed segment. */
+export function segmentHeadOf(segment: Omit<Segment, 'exportedMs' | 'droppedMs' | 'dropSignature'>): SegmentHead {
+  return {
+    kind: SEGMENT_KIND,
+    id: segment.id,
+    first_seq: segment.firstSeq,
+    last_seq: segment.lastSeq,
+    lines: segment.lines,
+    previous_hash: segment.previousHash,
+    first_hash: segment.firstHash,
+    last_hash: segment.lastHash,
+    sealed_ms: segment.sealedMs,
+    issuer: segment.issuer,
+    signature: segment.signature,
+  };
+}
+
+/** The document by which a segment's lines were given up, not signed yet. */
+export function dropOf(segment: Segment, droppedMs: number): Unsigned<SegmentDrop> {
+  return { kind: DROP_KIND, id: segment.id, last_hash: segment.lastHash, dropped_ms: droppedMs };
+}
+
+/** Whether a segment's own signature is good. */
+export function isSealed(segment: Segment, trusted: readonly string[]): boolean {
+  return isSigned(segmentHeadOf(segment), trusted);
+}
+
+/** Whether a segment that is marked as dropped was dropped by the server. */
+export function isDropped(segment: Segment, trusted: readonly string[]): boolean {
+  const { issuer, droppedMs, dropSignature } = segment;
+  if (droppedMs === null || dropSignature === null) return false;
+  return isSigned({ ...dropOf(segment, droppedMs), issuer, signature: dropSignature }, trusted);
+}

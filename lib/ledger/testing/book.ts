@@ -1,0 +1,104 @@
+/** For tests: a registry file with its keeper, on a clock that moves only when told to, and ways to tamper with it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { FakeClock } from '../../clock.ts';
+import { createLogger } from '../../log.ts';
+import { openSqliteRegistry, type SqliteRegistry } from '../../registry/sqlite.ts';
+import { entry, THRESHOLDS } from '../../registry/testing/make.ts';
+import { openSigner, type Signer } from '../../signing.ts';
+import { createLedgerKeeper, type LedgerKeeper } from '../keeper.ts';
+
+export interface Book {
+  folder: string;
+  /** Of the registry. */
+  path: string;
+  clock: FakeClock;
+  signer: Signer;
+  registry: SqliteRegistry;
+  keeper: LedgerKeeper;
+  /** Appends `count` lines, a second apart. */
+  write(count: number): Promise<void>;
+  /** Stops the keeper and closes the file. */
+  close(): Promise<void>;
+  /** Opens it again, as another start of the server. */
+  reopen(options?: { keepDays?: number }): Promise<void>;
+  /** Changes the closed file behind everyone's back, triggers dropped. */
+  tamper(change: (client: Database.Database) => void): void;
+  discard(): Promise<void>;
+}
+
+/** Epoch milliseconds of the first of June 2026. */
+export const JUNE = Date.UTC(2026, 5, 1);
+export const DAY_SECONDS = 86_400;
+
+/** Opens one in a folder of its own. */
+export async function openBook(options: { keepDays?: number } = {}): Promise<Book> {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-ledger-'));
+  const path = join(folder, 'registry.sqlite');
+  const clock = new FakeClock(JUNE);
+  const signer = openSigner(folder);
+  let open = false;
+  const book: Book = {
+    folder,
+    path,
+    clock,
+    signer,
+    registry: undefined as unknown as SqliteRegistry,
+    keeper: undefined as unknown as LedgerKeeper,
+    async write(count) {
+      for (let n = 0; n < count; n += 1) {
+        clock.advance(1);
+        await book.registry.append([
+          entry({
+            timeMs: clock.now(),
+            instance: `sb-${n % 7}`,
+            tenant: 'acme',
+            reason: `because ${n}`,
+            tookMs: n / 3,
+          }),
+        ]);
+      }
+    },
+    async close() {
+      if (!open) return;
+      open = false;
+      await book.keeper.stop();
+      await book.registry.close();
+    },
+    async reopen({ keepDays } = {}) {
+      await book.close();
+      book.registry = openSqliteRegistry({ path, thresholds: THRESHOLDS, clock });
+      book.keeper = createLedgerKeeper({
+        registry: book.registry,
+        registryPath: path,
+        signer,
+        clock,
+        log: createLogger('silent'),
+        keepDays: keepDays ?? null,
+        tickMs: 3_600_000,
+      });
+      open = true;
+      await book.keeper.start();
+    },
+    tamper(change) {
+      const client = new Database(path);
+      const triggers = client
+        .prepare<[], { name: string; sql: string }>(
+          "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('events', 'ledger_segments')",
+        )
+        .all();
+      for (const { name } of triggers) client.exec(`DROP TRIGGER ${name}`);
+      change(client);
+      for (const { sql } of triggers) client.exec(sql);
+      client.close();
+    },
+    async discard() {
+      await book.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await book.reopen(options);
+  return book;
+}

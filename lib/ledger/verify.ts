@@ -1,0 +1,154 @@
+/**
+ * Proves a ledger: walks its chain from the first line to the last, beside the sealed segments and the signed heads, and names the first
+ * thing that does not fit. Memory does not grow with the ledger. Knows nothing of where the lines are.
+ */
+import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
+import type { Segment } from '../registry/registry.ts';
+import type { LedgerHead } from './documents.ts';
+import { isDropped, isSealed, isSigned } from './sign.ts';
+
+export interface ChainSource {
+  /** Oldest first. */
+  segments(): Segment[] | Promise<Segment[]>;
+  /** Lines after `seq`, oldest first. */
+  lines(seq: number, limit: number): ChainedLine[] | Promise<ChainedLine[]>;
+}
+
+interface Flaw {
+  /** Number of the first bad line; null when it is not about one. */
+  seq: number | null;
+  why: string;
+}
+
+export interface Proof {
+  /** The first flaw, or null: no line was changed, removed or reordered. */
+  flaw: Flaw | null;
+  /** Lines whose hashes were made again. */
+  lines: number;
+  /** Lines that were exported and dropped; the chain goes over them by what their segments say. */
+  dropped: number;
+  segments: number;
+  /** How far the walk came. */
+  last: ChainHead;
+  /** Number of the last line that a signed head covers; what comes after it is chained but could still be cut off. */
+  signedTo: number;
+}
+
+export interface VerifyOptions {
+  /** Signed heads that the chain must pass through. */
+  heads: readonly LedgerHead[];
+  /** The issuers (`did:key`) whose signatures count. */
+  issuers: readonly string[];
+  /** Called between pages, so that others get their turn. */
+  pause?: () => Promise<void>;
+}
+
+/** Lines read at a time: about a millisecond's work. */
+const PAGE = 200;
+
+/** A flaw as an exception, so that the walk reads as what must hold. */
+export class Flawed extends Error {
+  readonly flaw: Flaw;
+
+  constructor(seq: number | null, why: string) {
+    super(why);
+    this.flaw = { seq, why };
+  }
+}
+
+/** Walks the ledger. Throws only what the source throws; a bad ledger is an answer. */
+export async function verifyLedger(source: ChainSource, options: VerifyOptions): Promise<Proof> {
+  const proof: Proof = { flaw: null, lines: 0, dropped: 0, segments: 0, last: CHAIN_START, signedTo: 0 };
+  try {
+    await walk(source, options, proof);
+  } catch (error) {
+    if (!(error instanceof Flawed)) throw error;
+    proof.flaw = error.flaw;
+  }
+  return proof;
+}
+
+async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): Promise<void> {
+  const { heads, issuers } = options;
+  for (const head of heads) {
+    if (!isSigned(head, issuers)) throw new Flawed(null, `the signed head of line ${head.seq} has no good signature`);
+  }
+  const segments = await source.segments();
+  checkSegments(segments, issuers);
+  proof.segments = segments.length;
+
+  // Where the chain must have which hash, and who says so.
+  const marks = new Map<number, { hash: string; by: string }[]>();
+  const mark = (seq: number, hash: string, by: string) => marks.set(seq, [...(marks.get(seq) ?? []), { hash, by }]);
+  for (const segment of segments) {
+    mark(segment.firstSeq, segment.firstHash, `the segment ${segment.id}`);
+    mark(segment.lastSeq, segment.lastHash, `the segment ${segment.id}`);
+  }
+  for (const head of heads) mark(head.seq, head.hash, `the signed head of line ${head.seq}`);
+  const meet = ({ seq, hash }: ChainHead) => {
+    const against = marks.get(seq)?.find((one) => one.hash !== hash);
+    if (against !== undefined) throw new Flawed(seq, `line ${seq} is not the one that ${against.by} was made of`);
+  };
+
+  meet(CHAIN_START);
+  const gone = segments.findLast((segment) => segment.droppedMs !== null);
+  if (gone !== undefined) {
+    proof.dropped = gone.lastSeq;
+    proof.last = { seq: gone.lastSeq, hash: gone.lastHash };
+    meet(proof.last);
+  }
+  for (;;) {
+    const lines = await source.lines(proof.last.seq, PAGE);
+    for (const line of lines) {
+      proof.last = follow(proof.last, line);
+      proof.lines += 1;
+      meet(proof.last);
+    }
+    if (lines.length < PAGE) break;
+    await options.pause?.();
+  }
+  const { seq } = proof.last;
+  const cut = [
+    ...segments.map(({ id, lastSeq }) => ({ to: lastSeq, by: `the segment ${id}` })),
+    ...heads.map((head) => ({ to: head.seq, by: `the head signed ${new Date(head.time_ms).toISOString()}` })),
+  ].find(({ to }) => to > seq);
+  if (cut !== undefined) {
+    throw new Flawed(
+      seq + 1,
+      `the ledger ends at line ${seq}, but ${cut.by} goes to line ${cut.to}: its end was removed`,
+    );
+  }
+  proof.signedTo = Math.max(0, ...heads.map((head) => head.seq), ...segments.map(({ lastSeq }) => lastSeq));
+}
+
+/** Where the chain stands after `line`. Throws a `Flawed` when the line is not the one that follows. */
+export function follow(before: ChainHead, line: ChainedLine): ChainHead {
+  const seq = before.seq + 1;
+  if (line.seq !== seq) throw new Flawed(seq, `line ${seq} is missing: after ${before.seq} comes ${line.seq}`);
+  const hash = chainHash(before.hash, canonicalLine(line));
+  if (hash !== line.hash) {
+    throw new Flawed(
+      seq,
+      `line ${seq} does not fit its hash: it, or the line before it, was changed, moved or exchanged`,
+    );
+  }
+  return { seq, hash };
+}
+
+function checkSegments(segments: Segment[], issuers: readonly string[]): void {
+  let before = CHAIN_START;
+  let droppable = true;
+  for (const segment of segments) {
+    const { id, firstSeq, lastSeq } = segment;
+    if (!isSealed(segment, issuers)) throw new Flawed(firstSeq, `the segment ${id} has no good signature`);
+    if (firstSeq !== before.seq + 1 || segment.previousHash !== before.hash) {
+      throw new Flawed(before.seq + 1, `the segment ${id} does not follow the one before it`);
+    }
+    if (segment.droppedMs !== null) {
+      if (!droppable) throw new Flawed(firstSeq, `the segment ${id} was dropped before an older one`);
+      if (!isDropped(segment, issuers))
+        throw new Flawed(firstSeq, `the lines of the segment ${id} were not dropped by the server`);
+    } else droppable = false;
+    before = { seq: lastSeq, hash: segment.lastHash };
+  }
+}
