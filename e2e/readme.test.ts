@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
-import { spawnServer } from '../lib/testing/process.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
@@ -16,20 +17,56 @@ function block(language: string, heading: string): string {
 }
 
 /** Durations differ from run to run; everything else must be as printed. */
-const timeless = (text: string) => text.replaceAll(/"took_ms":[\d.]+/g, '"took_ms":…');
+const timeless = (text: string) =>
+  text.replaceAll(/"took_ms":[\d.]+/g, '"took_ms":…').replaceAll(/in [\d.]+ m?s\./g, 'in ….');
+
+const fileOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+let folder: string;
+let key: string;
+let server: ServerProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-readme-'));
+  // Without a key of the test's own: the one that the first start makes and keeps is what the README reads.
+  server = await spawnServer({ folder, settings: { WB_ADMIN_KEY: '' } });
+  key = readFileSync(join(folder, 'admin.key'), 'utf8').trim();
+});
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What a script of the README prints, on stdout and stderr, with the test's server for its own. */
+async function printed(script: string, env: Record<string, string> = {}): Promise<string> {
+  const here = script
+    .replaceAll('localhost:3000', server.url.replace('http://', ''))
+    .replaceAll('data/admin.key', join(folder, 'admin.key'))
+    .replaceAll('npx winterdock', `'${process.execPath}' '${fileOf('bin/winterdock.js')}'`);
+  const { stdout } = await promisify(execFile)('bash', ['-c', `exec 2>&1\n${here}`], {
+    env: { ...process.env, ...env },
+  });
+  return stdout.replaceAll(server.url, 'http://localhost:3000');
+}
 
 test('the five lines of the README print what the README says', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'winterdock-readme-'));
-  // Without a key of the test's own: the one that the first start makes and keeps is what the README reads.
-  const server = await spawnServer({ folder, settings: { WB_ADMIN_KEY: '' } });
-  try {
-    const script = block('sh', '## Five lines')
-      .replace('localhost:3000', server.url.replace('http://', ''))
-      .replace('data/admin.key', join(folder, 'admin.key'));
-    const { stdout } = await promisify(execFile)('bash', ['-c', script]);
-    expect(timeless(stdout)).toBe(timeless(block('text', '## Five lines')));
-  } finally {
-    await server.end();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  expect(timeless(await printed(block('sh', '## Five lines')))).toBe(timeless(block('text', '## Five lines')));
+});
+
+test('its command lines print what it says', async () => {
+  const heading = '## The same by command line';
+  const said = await printed(block('sh', heading), { XDG_CONFIG_HOME: folder });
+  expect(timeless(said)).toBe(timeless(block('text', heading)));
+});
+
+test('its JavaScript prints what it says', async () => {
+  const heading = '## From JavaScript and TypeScript';
+  const program = block('js', heading)
+    .replace("'winterdock/client'", JSON.stringify(fileOf('lib/api/client.ts')))
+    .replace('http://localhost:3000', server.url);
+  writeFileSync(join(folder, 'example.mjs'), program);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'example.mjs')], {
+    env: { ...process.env, WINTERDOCK_KEY: key },
+  });
+  expect(stdout).toBe(block('text', heading));
 });

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServer, TEST_KEY, type TestServer } from '../../lib/testing/server.ts';
+import { ROOT } from '../build.ts';
+import { buildClient } from './build.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'winterdock-package-'));
+const project = join(folder, 'project');
+const installed = join(project, 'node_modules', 'winterdock');
+let server: TestServer;
+
+/** Runs a program in the other project. What it needs of the environment is its address and key, and nothing of ours. */
+const run = (program: string, ...args: string[]) =>
+  promisify(execFile)(program, args, {
+    cwd: project,
+    env: {
+      ...process.env,
+      HOME: folder,
+      XDG_CONFIG_HOME: folder,
+      WINTERDOCK_URL: server.url,
+      WINTERDOCK_KEY: TEST_KEY,
+    },
+  });
+
+beforeAll(async () => {
+  server = await startServer();
+  mkdirSync(project);
+  buildClient(join(folder, 'built'));
+  const pack = ['pack', '--silent', '--pack-destination', folder, join(folder, 'built')];
+  const file = (await run('npm', ...pack)).stdout.trim().split('\n').at(-1) ?? '';
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'other', private: true, type: 'module' }));
+  const needed = ['zod', 'commander'].map((name) => join(ROOT, 'node_modules', name));
+  await run('npm', 'install', '--offline', '--no-audit', '--no-fund', join(folder, file), ...needed);
+}, 120_000);
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('another project installs the package and uses the client from plain JavaScript', async () => {
+  writeFileSync(
+    join(project, 'use.js'),
+    `import { ApiError, createClient } from 'winterdock/client';
+const dock = createClient({ url: process.env.WINTERDOCK_URL, key: process.env.WINTERDOCK_KEY });
+await dock.createInstance({ id: 'a', tenant: 'acme' });
+for await (const event of dock.execStream('a', { command: 'echo hello' })) if (event.event === 'stdout') process.stdout.write(event.text);
+await dock.suspendInstance('a');
+for await (const { id, state } of dock.listInstances()) console.log(id, state);
+try {
+  await dock.getInstance('nobody');
+} catch (error) {
+  console.log(error instanceof ApiError, error.code, error.status);
+}
+`,
+  );
+  const { stdout, stderr } = await run(process.execPath, 'use.js');
+  expect(stdout).toBe('hello\na suspended\ntrue not_found 404\n');
+  expect(stderr).toBe('');
+});
+
+test('its command line runs from there', async () => {
+  await server.call('POST', '/api/instances', { id: 'b', tenant: 'acme' });
+  const cli = join(project, 'node_modules', '.bin', 'winterdock');
+  expect((await run(cli, '--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect((await run(cli, 'exec', 'b', 'echo from elsewhere')).stdout).toBe('from elsewhere\n');
+});
+
+test('at run time the client imports nothing but files of its own, so a browser can load it', () => {
+  const seen = new Set<string>();
+  const foreign: string[] = [];
+  const walk = (path: string) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+      if (target.startsWith('.')) walk(join(dirname(path), target));
+      else foreign.push(target);
+    }
+  };
+  walk(join(installed, 'api', 'client.js'));
+  expect(seen.size).toBeGreaterThan(8);
+  expect(foreign).toEqual([]);
+  for (const path of seen) expect(readFileSync(path, 'utf8')).not.toMatch(/\b(process|Buffer|require)\b[.(]/);
+});
+
+test('its types hold in a project without ours: right use compiles, wrong use does not', async () => {
+  writeFileSync(
+    join(project, 'consumer.ts'),
+    `import { ApiError, createClient, type Event, type Instance, type Page } from 'winterdock/client';
+
+const dock = createClient({ url: 'http://localhost:3000', key: 'k' });
+const made: Instance = await dock.createInstance({ tenant: 'acme', labels: { team: 'red' } });
+const page: Page<Instance> = await dock.listInstances({ state: 'frozen', limit: 10 });
+const code: number = (await dock.execInInstance(made.id, { command: 'true' })).exit_code;
+const bytes: Uint8Array = await (await dock.getFile(made.id, 'workspace', '/note')).bytes();
+for await (const event of dock.streamEvents({ tenant: 'acme' })) {
+  const line: Event = event;
+  console.log(line.seq, page.next, code, bytes);
+}
+for await (const event of dock.execStream('a', { command: 'true' }, { signal: AbortSignal.timeout(1000) })) {
+  if (event.event === 'exit') console.log(event.exit_code);
+  // @ts-expect-error only the exit has a code
+  else console.log(event.exit_code);
+}
+try {
+  await dock.archiveInstance('a', { reason: 'done' });
+} catch (error) {
+  if (error instanceof ApiError && error.code === 'conflict') console.log(error.hint, error.request_id);
+}
+// @ts-expect-error a sandbox has a tenant
+await dock.createInstance({ id: 'a' });
+// @ts-expect-error there is no such state
+await dock.listInstances({ state: 'paused' });
+// @ts-expect-error there are three volumes
+await dock.getFile('a', 'home', '/note');
+// @ts-expect-error there is no such operation
+await dock.explode('a');
+// @ts-expect-error a number is no command
+await dock.execInInstance('a', { command: 1 });
+`,
+  );
+  const compilerOptions = {
+    target: 'ES2022',
+    lib: ['ES2022', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
+    module: 'nodenext',
+    moduleResolution: 'nodenext',
+    strict: true,
+    noEmit: true,
+    types: [],
+  };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+  const checked = await run(join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', '.').catch((error) => error);
+  expect(checked.stdout).toBe('');
+}, 120_000);
