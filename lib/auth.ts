@@ -3,9 +3,9 @@
  * library (auth/library.ts); the key is compared here and never touches it. Knows nothing of routes or sandboxes.
  */
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { cookieRules } from './auth/cookies.ts';
+import { type AnyHeaders, headerOf } from './auth/header.ts';
 import { keyChecker, readOrMakeSecret } from './auth/keys.ts';
 import type { AuthDatabase, AuthLibrary } from './auth/library.ts';
 import type { Role } from './auth/roles.ts';
@@ -37,8 +37,6 @@ export interface CallerOptions {
   address?: string | null;
 }
 
-export type AnyHeaders = Headers | IncomingHttpHeaders;
-
 /** What a person shows to come in: the token of a sign-in link, which works once, or the admin key. */
 type Credential = { token: string } | { key: string };
 
@@ -61,14 +59,6 @@ export interface Auth {
 const SESSION_CACHE_MS = 30_000;
 const SESSION_CACHE_ENTRIES = 1000;
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024}) *$/i;
-
-/** One header of either kind of header bag; null when absent. */
-export function headerOf(headers: AnyHeaders, name: string): string | null {
-  if (typeof headers.get === 'function') return headers.get(name);
-  const value = (headers as IncomingHttpHeaders)[name];
-  if (value === undefined) return null;
-  return Array.isArray(value) ? value.join(', ') : value;
-}
 
 /**
  * Makes the door. `database` opens the auth library's tables; the library is loaded at the first use of a session, so that

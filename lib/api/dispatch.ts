@@ -4,8 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { addressOf } from '../auth/address.ts';
+import { type AnyHeaders, headerOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
-import { type AnyHeaders, type Auth, type Caller, headerOf } from '../auth.ts';
+import type { Auth, Caller } from '../auth.ts';
 import { isWinterdockError, WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { type Answer, json } from './answer.ts';

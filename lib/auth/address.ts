@@ -1,5 +1,5 @@
 /** Where a request comes from. Pure. A proxy's word counts only when the settings say that there is one. */
-import { type AnyHeaders, headerOf } from '../auth.ts';
+import { type AnyHeaders, headerOf } from './header.ts';
 
 /** Set by the front on what it hands to the pages, over whatever the client sent. */
 export const PEER_HEADER = 'x-winterdock-peer';

@@ -1,5 +1,5 @@
 /** Whether a request that a browser sends with its cookie comes from our own pages. Pure. */
-import { type AnyHeaders, headerOf } from '../auth.ts';
+import { type AnyHeaders, headerOf } from './header.ts';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
