@@ -207,3 +207,22 @@ test('the ledger is shown, and followed as JSON lines until Ctrl-C', async () =>
   expect(ended.lines.map((event) => event.instance)).toEqual(['after']);
   expect(JSON.parse(ended.stderr)).toMatchObject({ error: { code: 'interrupted' } });
 });
+
+test('the ledger is verified and exported', async () => {
+  await ok('create', 'a', '--tenant', 'acme');
+  expect((await ok('ledger', 'verify')).stdout).toMatch(/^verdict +whole$/m);
+  expect((await ok('ledger', 'verify', '--json')).json).toMatchObject({ ok: true, flaw: null });
+  expect((await ok('ledger', 'head', '--json')).json).toMatchObject({ signature: expect.any(String) });
+  expect((await ok('ledger', 'segments', '--json')).json).toEqual([]);
+  expect((await cli.run(['ledger', 'segment', '2020-01'])).exit).toBe(4);
+  const exported = await ok('ledger', 'export', '--instance', 'a');
+  expect(exported.lines).toMatchObject([{ instance: 'a', tenant: 'acme', type: 'instance.created' }]);
+  await ok('ledger', 'export', 'ledger.csv', '--format', 'csv');
+  expect(readFileSync(join(cli.home, 'ledger.csv'), 'utf8')).toMatch(/^seq,[\s\S]*acme/);
+  expect((await cli.run(['ledger', 'export', 'ledger.csv'])).exit).toBe(2);
+});
+
+test('the ledger says that it was the command line', async () => {
+  await ok('create', 'a', '--tenant', 'acme');
+  expect((await server.call('GET', '/api/events?instance=a')).json).toMatchObject([{ via: 'cli' }]);
+});

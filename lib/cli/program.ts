@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
 import { addInstanceCommands } from './commands/instances.ts';
+import { addLedgerCommands } from './commands/ledger.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addMoveCommands } from './commands/moves.ts';
 import { addRunCommands } from './commands/run.ts';
@@ -40,5 +41,6 @@ ${exitTable()}`,
   addFileCommands(program);
   addMoveCommands(program);
   addEventCommands(program);
+  addLedgerCommands(program);
   return program;
 }

@@ -12,7 +12,7 @@ export interface Saved {
 }
 
 /** Throws a usage error when `file` is there and shall not be written over. To be asked before the download is. */
-function refuseOver(file: string, force: boolean | undefined): void {
+export function refuseOver(file: string, force: boolean | undefined): void {
   if (file === '-' || force === true || !existsSync(file)) return;
   throw new CliError('usage', `"${file}" is there already.`, 'Say --force to write over it, or name another.');
 }
