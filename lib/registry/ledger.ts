@@ -164,8 +164,9 @@ function isPosition(position: unknown[]): position is [number, number] {
 }
 
 function lineOf(values: Value[]): LedgerLine {
-  const entries = PROPERTIES.map((property, at) => [property, values[at + 1]]);
-  return { seq: values[0], ...Object.fromEntries(entries) } as LedgerLine;
+  const line: Record<string, Value | undefined> = { seq: values[0] };
+  for (let at = 0; at < PROPERTIES.length; at += 1) line[PROPERTIES[at] as string] = values[at + 1];
+  return line as unknown as LedgerLine;
 }
 
 /** One row of `SELECT_CHAINED`. */

@@ -6,8 +6,9 @@ import { verifySegmentFile } from '../../ledger/verify-file.ts';
 import type { SqliteRegistry } from '../../registry/sqlite.ts';
 import { entry } from '../../registry/testing/make.ts';
 import { issuerOf } from '../../signing.ts';
-import { startServer, type TestServer } from '../../testing/server.ts';
+import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 import { type Event, eventSchema, type LedgerSegment, ledgerProofSchema, ledgerSegmentSchema } from '../schema.ts';
+import { answerWeb } from '../web-door.ts';
 
 let server: TestServer & { clock: FakeClock };
 beforeAll(async () => {
@@ -150,6 +151,57 @@ function parseCsv(text: string): string[][] {
   expect(rows.map((row) => row.length)).toEqual(rows.map(() => Object.keys(eventSchema.shape).length));
   return rows;
 }
+
+test('who is limited to some tenants exports only their lines, and proves or takes nothing of all', async () => {
+  await server.call('POST', '/api/instances', { id: 'theirs', tenant: 'globex' });
+  const { operations } = server.host;
+  const limited = (tenants: string[], role: 'tenant' | 'operator' | 'viewer' = 'operator') => ({
+    actor: 'key:limited',
+    via: 'api' as const,
+    requestId: 'limited',
+    role,
+    tenants,
+    address: '192.0.2.9',
+    session: null,
+  });
+  const tenantsIn = async (pages: AsyncIterable<Event[]>) => {
+    const found = new Set<string | null>();
+    for await (const page of pages) for (const { tenant } of page) found.add(tenant);
+    return [...found].sort();
+  };
+  expect(await tenantsIn(await operations.exportEvents(limited(['acme'], 'tenant'), { format: 'csv' }))).toEqual([
+    'acme',
+  ]);
+  expect(await tenantsIn(await operations.exportEvents(limited(['acme', 'out']), { format: 'csv' }))).toEqual([
+    'acme',
+    'out',
+  ]);
+  expect((await events('type=ledger.exported&limit=2')).map(({ actor, address }) => [actor, address])).toEqual([
+    ['key:limited', '192.0.2.9'],
+    ['key:limited', '192.0.2.9'],
+  ]);
+  const foreign = operations.exportEvents(limited(['acme']), { format: 'csv', tenant: 'globex' });
+  await expect(foreign).rejects.toMatchObject({ code: 'forbidden' });
+  const everyone = limited(['acme']);
+  for (const wish of [
+    () => operations.verifyLedger(everyone),
+    () => operations.ledgerHead(everyone),
+    () => operations.ledgerSegments(everyone),
+    () => operations.exportSegment(everyone, '2025-12'),
+    () => operations.exportSegment({ ...everyone, role: 'viewer', tenants: null }, '2025-12'),
+  ]) {
+    await expect(wish()).rejects.toMatchObject({ code: 'forbidden' });
+  }
+  expect((await operations.verifyLedger({ ...everyone, role: 'viewer', tenants: null })).ok).toBe(true);
+});
+
+test('the console’s own door streams an export as the other does', async () => {
+  const url = `${server.url}/api/events/export?format=csv&tenant=out&type=instance.created`;
+  const headers = { authorization: `Bearer ${TEST_KEY}` };
+  const answer = await answerWeb(server.host.dispatcher, new Request(url, { headers }));
+  expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+  expect((await answer.text()).split('\r\n')).toHaveLength(7);
+});
 
 test('the head is signed and goes on with the ledger; the proof says how far it came', async () => {
   const { json } = await server.call('GET', '/api/events/head');
