@@ -1,6 +1,7 @@
 /** The suite that every registry driver passes. */
 import { describe } from 'vitest';
 import { accessSuite } from './testing/access-suite.ts';
+import { copySuite } from './testing/copy-suite.ts';
 import { ledgerSuite } from './testing/ledger-suite.ts';
 import { listSuite } from './testing/list-suite.ts';
 import type { Driver } from './testing/make.ts';
@@ -13,6 +14,7 @@ export function registryContract(name: string, driver: Driver): void {
   describe(name, () => {
     describe('rows', () => rowSuite(driver));
     describe('lists', () => listSuite(driver));
+    describe('copies', () => copySuite(driver));
     describe('ledger and ladder', () => ledgerSuite(driver));
     describe('access', () => accessSuite(driver));
     describe('shares', () => shareSuite(driver));

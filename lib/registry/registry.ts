@@ -5,6 +5,7 @@
 import type { State } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
+import type { CopyStore } from './copies.ts';
 import type { InvitationBook } from './invitations.ts';
 import type { KeyBook } from './keys.ts';
 import type { Shares } from './shares.ts';
@@ -248,6 +249,9 @@ export interface Registry {
   readonly keys: KeyBook;
   /** Links that let people in. */
   readonly invitations: InvitationBook;
+  /** Snapshots, blueprints, and what was made from them. */
+  readonly copies: CopyStore;
+
   /** Inserts a row in state `created` with its ledger line. Throws `conflict` for an id ever used or a name taken in the tenant. */
   create(instance: NewInstance, now: number, ledger: LedgerEntry): Awaitable<InstanceRow>;
   /** Whose a row is, tombstones included, or null: from an index alone, so that a known id takes as long as an unknown one. */

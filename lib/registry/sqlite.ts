@@ -13,6 +13,7 @@ import type { DueRow, Registry, Thresholds } from './registry.ts';
 import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
+import { sqliteCopies } from './sqlite-copies.ts';
 import { ThresholdBook, thresholdsOf } from './thresholds.ts';
 import { Writes } from './writes.ts';
 
@@ -67,6 +68,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     database: database.drizzle,
     keys: new SqliteKeyBook(database, ledger),
     invitations: new SqliteInvitationBook(database, ledger),
+    copies: sqliteCopies({ database, ledger, writes }),
     create: (instance, now, entry) => writes.create(instance, now, entry),
     tenantOf: (id) => database.value(TENANT_OF, id) as string | null,
     get: (id) => findRow(database, id),

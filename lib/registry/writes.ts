@@ -43,32 +43,33 @@ export class Writes {
   }
 
   create(instance: NewInstance, now: number, entry: LedgerEntry): InstanceRow {
-    const row: InstanceRow = {
-      ...instance,
-      name: instance.name?.toWellFormed() ?? null,
-      labels: wellFormed(instance.labels),
-      state: 'created',
-      updated: now,
-      created: now,
-      stateSince: now,
-      generation: 0,
-      fault: null,
-      faultReason: null,
-      pending: null,
-      holdUntil: null,
-      bytes: null,
-      file: null,
-      failures: 0,
-    };
-    this.#logged([entry], () => {
-      try {
-        insertRow(this.#database, row, { dueAt: this.#dueAt(row), words: searchWords(row) });
-        this.#lists.wordsChanged('added');
-      } catch (error) {
-        throw taken(error, row) ?? error;
-      }
-    });
+    const row = newRow(instance, now);
+    this.#logged([entry], () => this.#insert(row));
     return row;
+  }
+
+  /** Inserts all or none. `content` says, inside the transaction, what every one of them begins with. */
+  createAll(
+    instances: NewInstance[],
+    now: number,
+    entries: LedgerEntry[],
+    content: () => Pick<InstanceRow, 'vfsPath' | 'bytes' | 'file'>,
+  ): InstanceRow[] {
+    return this.#logged(entries, () => {
+      const shared = content();
+      const rows = instances.map((instance) => ({ ...newRow(instance, now), ...shared }));
+      for (const row of rows) this.#insert(row);
+      return rows;
+    });
+  }
+
+  #insert(row: InstanceRow): void {
+    try {
+      insertRow(this.#database, row, { dueAt: this.#dueAt(row), words: searchWords(row) });
+      this.#lists.wordsChanged('added');
+    } catch (error) {
+      throw taken(error, row) ?? error;
+    }
   }
 
   patch(id: string, patch: InstancePatch, entry: LedgerEntry): InstanceRow | null {
@@ -188,6 +189,26 @@ export class Writes {
     });
     if (reworded || after.state === 'deleted') this.#lists.wordsChanged('removed');
   }
+}
+
+function newRow(instance: NewInstance, now: number): InstanceRow {
+  return {
+    ...instance,
+    name: instance.name?.toWellFormed() ?? null,
+    labels: wellFormed(instance.labels),
+    state: 'created',
+    updated: now,
+    created: now,
+    stateSince: now,
+    generation: 0,
+    fault: null,
+    faultReason: null,
+    pending: null,
+    holdUntil: null,
+    bytes: null,
+    file: null,
+    failures: 0,
+  };
 }
 
 /** `undefined` leaves the fault alone, null clears it. */

@@ -1,0 +1,221 @@
+/** What every registry promises of copies and of what is made from them. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type BlueprintRow, copyAt, copyPath, type SnapshotRow } from '../copies.ts';
+import type { Registry } from '../registry.ts';
+import { type Driver, entry, HOSTILE, hop, instance, make, START } from './make.ts';
+
+const HASH = 'a'.repeat(64);
+const OTHER = 'b'.repeat(64);
+const FILE = { size: 8192, inode: '1', mtimeNs: '2', ctimeNs: '3', sha256: HASH, quickCheck: 'ok' };
+const CONTENT = { hash: HASH, bytes: 8192, volumes: [{ volume: 'workspace', files: 1, bytes: 5 }], file: FILE };
+
+const snapshot = (id: string, over: Partial<SnapshotRow> = {}): SnapshotRow => ({
+  ...CONTENT,
+  id,
+  tenant: 'acme',
+  source: 'origin',
+  tag: null,
+  created: START,
+  actor: 'key:test',
+  deleted: null,
+  ...over,
+});
+const blueprint = (name: string, over: Partial<BlueprintRow> = {}): BlueprintRow => ({
+  ...CONTENT,
+  name,
+  tenant: 'acme',
+  source: 'origin',
+  created: START,
+  actor: 'key:test',
+  ...over,
+});
+
+export function copySuite(driver: Driver): void {
+  let registry: Registry;
+  const lineCount = async () => (await registry.ledger({}, 500)).rows.length;
+  beforeEach(async () => {
+    registry = await driver.open();
+  });
+  afterEach(() => driver.discard());
+
+  test('a path says which copy it is of, and only a copy’s does', () => {
+    expect(copyAt(copyPath('snapshot', HASH))).toEqual({ kind: 'snapshot', hash: HASH });
+    expect(copyAt(copyPath('blueprint', HASH))).toEqual({ kind: 'blueprint', hash: HASH });
+    for (const path of [
+      'snapshots/a.sqlite',
+      `cold/${HASH}.sqlite`,
+      `x/snapshots/${HASH}.sqlite`,
+      `snapshots/../${HASH}.sqlite`,
+    ])
+      expect(copyAt(path)).toBeNull();
+  });
+
+  test('snapshots and blueprints read back whole, whatever is in them, after a restart too', async () => {
+    const rows = HOSTILE.map((text, n) => snapshot(`s${n}`, { tag: text, source: `i${n}`, created: START + n }));
+    for (const row of rows) await registry.copies.addSnapshot(row, entry({ type: 'snapshot.taken' }));
+    await registry.copies.addBlueprint(blueprint('base', { tenant: null, source: null }), entry());
+    expect(await lineCount()).toBe(rows.length + 1);
+    const again = await driver.again();
+    for (const row of rows) expect(await again.copies.snapshot(row.id)).toEqual(row);
+    expect(await again.copies.blueprint('base')).toEqual(blueprint('base', { tenant: null, source: null }));
+    expect(await again.copies.snapshot('none')).toBeNull();
+    expect(await again.copies.blueprint('none')).toBeNull();
+  });
+
+  test('snapshots are listed newest first, in pages, by every filter', async () => {
+    const all: SnapshotRow[] = [];
+    for (let n = 0; n < 23; n += 1) {
+      const row = snapshot(`s${String(n).padStart(2, '0')}`, {
+        tenant: n % 2 === 0 ? 'acme' : 'globex',
+        tag: [null, 'nightly', 'release'][n % 3] ?? null,
+        source: `i${n % 4}`,
+        created: START + Math.floor(n / 5),
+      });
+      all.unshift(row);
+      await registry.copies.addSnapshot(row, entry());
+    }
+    const walk = async (filter: Parameters<Registry['copies']['snapshots']>[0]) => {
+      const found: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await registry.copies.snapshots(filter, 4, cursor);
+        expect(page.rows.length).toBeLessThanOrEqual(4);
+        found.push(...page.rows.map(({ id }) => id));
+        cursor = page.next ?? undefined;
+      } while (cursor !== undefined);
+      return found;
+    };
+    const ids = (keep: (row: SnapshotRow) => boolean) => all.filter(keep).map(({ id }) => id);
+    expect(await walk({})).toEqual(ids(() => true));
+    expect(await walk({ tenant: 'globex' })).toEqual(ids(({ tenant }) => tenant === 'globex'));
+    expect(await walk({ tenants: ['acme'] })).toEqual(ids(({ tenant }) => tenant === 'acme'));
+    expect(await walk({ tenants: [] })).toEqual([]);
+    expect(await walk({ tag: 'release' })).toEqual(ids(({ tag }) => tag === 'release'));
+    expect(await walk({ source: 'i2', tenant: 'acme' })).toEqual(
+      ids((row) => row.source === 'i2' && row.tenant === 'acme'),
+    );
+    await expect(async () => registry.copies.snapshots({}, 4, 'nonsense')).rejects.toMatchObject({
+      code: 'validation',
+    });
+
+    expect(await registry.copies.deleteSnapshot('s22', START + 9, entry())).toBe(true);
+    expect(await registry.copies.deleteSnapshot('s22', START + 9, entry())).toBe(false);
+    expect(await registry.copies.deleteSnapshot('none', START, entry())).toBe(false);
+    expect(await walk({})).toEqual(ids(({ id }) => id !== 's22'));
+    expect(await registry.copies.snapshot('s22')).toMatchObject({ deleted: START + 9, hash: HASH });
+  });
+
+  test('a name is one blueprint’s until that is deleted', async () => {
+    for (const name of ['b', 'c', 'a']) await registry.copies.addBlueprint(blueprint(name), entry());
+    await expect(async () => registry.copies.addBlueprint(blueprint('a'), entry())).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    const first = await registry.copies.blueprints(2);
+    const second = await registry.copies.blueprints(2, first.next ?? undefined);
+    expect([...first.rows, ...second.rows].map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+    expect(second.next).toBeNull();
+    expect(await registry.copies.deleteBlueprint('a', entry())).toBe(true);
+    expect(await registry.copies.deleteBlueprint('a', entry())).toBe(false);
+    await registry.copies.addBlueprint(blueprint('a', { hash: OTHER }), entry());
+    expect((await registry.copies.blueprint('a'))?.hash).toBe(OTHER);
+  });
+
+  describe('seeding', () => {
+    beforeEach(async () => {
+      await registry.copies.addSnapshot(snapshot('s'), entry());
+      await registry.copies.addBlueprint(blueprint('base'), entry());
+    });
+    const children = (count: number, over = {}) =>
+      Array.from({ length: count }, (_, n) =>
+        instance(`c${n}`, { name: `n-${n}`, lineageSnapshot: 's', lineageParent: 'origin', ...over }),
+      );
+
+    test('instances begin with what their copy holds, with a line each, and are found from their ancestor', async () => {
+      const before = await lineCount();
+      const ledger = children(5).map(({ id }) => entry({ instance: id, type: 'instance.created' }));
+      const rows = await registry.copies.seed({ snapshot: 's' }, children(5), START + 5, ledger);
+      expect(rows.map(({ id }) => id)).toEqual(['c0', 'c1', 'c2', 'c3', 'c4']);
+      for (const row of rows) {
+        expect(row).toMatchObject({
+          state: 'created',
+          vfsPath: copyPath('snapshot', HASH),
+          bytes: 8192,
+          file: FILE,
+          created: START + 5,
+        });
+        expect(await registry.get(row.id)).toEqual(row);
+      }
+      expect(await lineCount()).toBe(before + 5);
+      expect(await registry.count({ state: 'created' }, 100)).toBe(5);
+      const first = await registry.copies.descendants({ snapshot: 's' }, 3);
+      const second = await registry.copies.descendants({ snapshot: 's' }, 3, first.next ?? undefined);
+      expect([...first.rows, ...second.rows].map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
+      expect(second.next).toBeNull();
+      expect(await registry.copies.countDescendants({ snapshot: 's' })).toBe(5);
+      expect(await registry.copies.countDescendants({ blueprint: 'base' })).toBe(0);
+    });
+
+    test('one id or name that is taken, in the middle, and none is there and no line', async () => {
+      await make(registry, 'c3');
+      await make(registry, 'other', 'created', { name: 'n-2' });
+      const before = await lineCount();
+      for (const wish of [children(5), children(3, { labels: { a: 'b' } })]) {
+        const seeding = async () => registry.copies.seed({ blueprint: 'base' }, wish, START, [entry()]);
+        await expect(seeding).rejects.toMatchObject({ code: 'conflict' });
+      }
+      expect(await lineCount()).toBe(before);
+      expect(await registry.get('c0')).toBeNull();
+      expect(await registry.countsByState()).toMatchObject({ created: 2 });
+      expect(
+        (await registry.list({ sort: 'created', reverse: false, limit: 10, label: { key: 'a', value: 'b' } })).rows,
+      ).toEqual([]);
+    });
+
+    test('nothing comes from what was deleted or never was', async () => {
+      await registry.copies.deleteSnapshot('s', START, entry());
+      for (const from of [{ snapshot: 's' }, { snapshot: 'x' }, { blueprint: 'x' }]) {
+        await expect(async () => registry.copies.seed(from, children(1), START, [])).rejects.toMatchObject({
+          code: 'not_found',
+        });
+      }
+      expect(await registry.get('c0')).toBeNull();
+    });
+
+    test('a thousand are one transaction', async () => {
+      const rows = await registry.copies.seed({ snapshot: 's' }, children(1000), START, []);
+      expect(rows.length).toBe(1000);
+      expect(await registry.countsByState()).toMatchObject({ created: 1000 });
+    });
+  });
+
+  test('a file is needed while a snapshot, a blueprint or an instance that was never resumed has it, and is marked when none does', async () => {
+    const { copies } = registry;
+    const [inSnapshots, inBlueprints] = [copyPath('snapshot', HASH), copyPath('blueprint', HASH)];
+    await copies.markUnclaimed(inSnapshots);
+    await copies.markUnclaimed(inSnapshots);
+    expect([await copies.unclaimed(), await copies.isNeeded(inSnapshots)]).toEqual([[inSnapshots], false]);
+
+    await copies.addSnapshot(snapshot('one'), entry());
+    await copies.addSnapshot(snapshot('two'), entry());
+    expect([await copies.unclaimed(), await copies.isNeeded(inSnapshots)]).toEqual([[], true]);
+    expect(await copies.isNeeded(inBlueprints)).toBe(false);
+    await copies.deleteSnapshot('one', START, entry());
+    expect([await copies.unclaimed(), await copies.isNeeded(inSnapshots)]).toEqual([[], true]);
+
+    const [child] = await copies.seed({ snapshot: 'two' }, [instance('c', { lineageSnapshot: 'two' })], START, []);
+    await copies.deleteSnapshot('two', START, entry());
+    expect([await copies.unclaimed(), await copies.isNeeded(inSnapshots)]).toEqual([[inSnapshots], true]);
+    expect(await (await driver.again()).copies.unclaimed()).toEqual([inSnapshots]);
+
+    if (child === undefined) throw new Error('no child');
+    await registry.commit(hop(child, 'active', { vfsPath: 'live/c/vfs.sqlite' }));
+    expect(await copies.isNeeded(inSnapshots)).toBe(false);
+    await copies.forget(inSnapshots);
+    expect(await copies.unclaimed()).toEqual([]);
+
+    await copies.addBlueprint(blueprint('base'), entry());
+    expect(await copies.isNeeded(inBlueprints)).toBe(true);
+    await copies.deleteBlueprint('base', entry());
+    expect([await copies.unclaimed(), await copies.isNeeded(inBlueprints)]).toEqual([[inBlueprints], false]);
+  });
+}
