@@ -8,12 +8,22 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 /** The layers of lib/, lowest first. A file may import its own layer and lower ones. */
 const LAYERS = [
   ['lib/lifecycle/'],
-  ['lib/errors.ts', 'lib/config.ts', 'lib/clock.ts', 'lib/log.ts', 'lib/secret-file.ts', 'lib/signing.ts'],
+  [
+    'lib/errors.ts',
+    'lib/config.ts',
+    'lib/clock.ts',
+    'lib/log.ts',
+    'lib/secret-file.ts',
+    'lib/signing.ts',
+    'lib/ids.ts',
+  ],
   ['lib/vfs/'],
   ['db/', 'lib/registry/'],
   ['lib/storage/'],
   ['lib/instance/'],
   ['lib/sessions/'],
+  ['lib/copies.ts', 'lib/seeding.ts'],
+  ['lib/snapshots.ts', 'lib/blueprints.ts'],
   ['lib/events.ts', 'lib/metrics.ts', 'lib/auth.ts', 'lib/auth/', 'lib/ledger/'],
   ['lib/api/'],
   ['lib/host.ts', 'lib/compose.ts'],

@@ -2,10 +2,10 @@
  * The operations over the real engine: contract input in, registry and sessions called, contract objects out. Holds no state
  * and no policy of its own; what a sandbox may do is decided below.
  */
-import { randomBytes } from 'node:crypto';
 import type { Caller } from '../auth.ts';
 import { type Clock, epochSeconds } from '../clock.ts';
 import { WinterdockError } from '../errors.ts';
+import { newId } from '../ids.ts';
 import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { Metrics } from '../metrics.ts';
@@ -31,17 +31,6 @@ export interface EngineParts {
 }
 
 const COUNT_CAP = 10_000;
-/** Crockford's base 32 without look-alikes, lower case. */
-const ID_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-const ID_LENGTH = 10;
-
-/** A new instance id: `sb-` and 50 random bits. */
-function newInstanceId(): string {
-  let id = 'sb-';
-  for (const byte of randomBytes(ID_LENGTH)) id += ID_ALPHABET[byte % ID_ALPHABET.length];
-  return id;
-}
-
 /** A thermal state as a filter of the registry, or null when no row can match. Nothing is ever warm at rest. */
 function thermalFilter(query: ListQuery): Pick<ListFilter, 'state' | 'notState'> | null {
   if (query.thermal === undefined) return query.state === undefined ? {} : { state: query.state };
@@ -125,7 +114,7 @@ export function createOperations(parts: EngineParts): Omit<Operations, keyof Led
     },
 
     async createInstance(caller, input: CreateInput) {
-      const id = input.id ?? newInstanceId();
+      const id = input.id ?? newId('sb');
       const inMemory = input.vfs_path !== undefined;
       const row = await registry.create(
         {

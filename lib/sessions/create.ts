@@ -7,7 +7,7 @@ import { messageOf } from '../errors.ts';
 import type { InstancePool, InstanceProcess } from '../instance/instance.ts';
 import type { Logger } from '../log.ts';
 import type { InstanceRow, Registry } from '../registry/registry.ts';
-import { createArchiveDrawer, createColdDrawer } from '../storage/disk.ts';
+import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from '../storage/disk.ts';
 import type { Readers } from '../vfs/read.ts';
 import { closeToRest, openLive } from '../vfs/vfs.ts';
 import { evaluate, exec, write } from './calls.ts';
@@ -55,6 +55,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     ...options,
     cold: createColdDrawer(config.dataFolder),
     archive: createArchiveDrawer(config.dataFolder),
+    copies: createCopyDrawers(config.dataFolder),
     entries: new Entries(),
     reached: options.reached ?? (() => {}),
     checkLater: (id, generation) => checks.ask(engine, id, generation),

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { WinterdockError } from '../errors.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import type { Logger } from '../log.ts';
+import type { CopyKind } from '../registry/copies.ts';
 import type { InstanceRow, Intent, LedgerEntry, Registry } from '../registry/registry.ts';
 import type { Drawer } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/read.ts';
@@ -23,6 +24,8 @@ export interface Engine {
   readonly readers: Readers;
   readonly cold: Drawer;
   readonly archive: Drawer;
+  /** Where snapshots and blueprints are: what a sandbox that was never resumed is read from. */
+  readonly copies: Readonly<Record<CopyKind, Drawer>>;
   readonly entries: Entries;
   /** Called as each step is reached; for fault injection only. */
   readonly reached: (step: Step) => void;
@@ -44,7 +47,7 @@ export function livePath(id: string): string {
 }
 
 /** The absolute path of a path that a row shows. */
-export function absolute(engine: Engine, relative: string): string {
+export function absolute(engine: { config: Pick<Config, 'dataFolder'> }, relative: string): string {
   return join(engine.config.dataFolder, relative);
 }
 
@@ -86,7 +89,7 @@ export function line(
 }
 
 /** The row of a living sandbox. Throws `not_found` or `gone`. */
-export async function rowOf(engine: Engine, id: string): Promise<InstanceRow> {
+export async function rowOf(engine: Pick<Engine, 'registry'>, id: string): Promise<InstanceRow> {
   const row = await engine.registry.get(id);
   if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
   if (row.state === 'deleted') {

@@ -3,13 +3,14 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Source } from '../lifecycle/words.ts';
+import { type CopyKind, copyAt } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import type { Drawer, Placed } from '../storage/drawer.ts';
 import { removeFile, stampOf, syncFolder } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
 
 /** Where the row says the file is. */
-export type Place = 'none' | 'memory' | 'live' | 'cold' | 'archive';
+export type Place = 'none' | 'memory' | 'live' | 'cold' | 'archive' | CopyKind;
 
 export function placeOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): Place {
   switch (row.vfsPath) {
@@ -23,8 +24,11 @@ export function placeOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>
       return 'cold';
     case engine.archive.pathOf(row.id):
       return 'archive';
-    default:
+    default: {
+      const copy = copyAt(row.vfsPath);
+      if (copy !== null) return copy.kind;
       throw new Error(`The row of ${row.id} names a place that no drawer has.`);
+    }
   }
 }
 
@@ -34,9 +38,11 @@ export const SOURCE_OF: Readonly<Record<Place, Source>> = {
   live: 'local',
   cold: 'cold',
   archive: 'archive',
+  snapshot: 'snapshot',
+  blueprint: 'blueprint',
 };
 
-/** The drawer that a place is, or null for the live drawer and for no file. */
+/** The drawer that a place is, or null for the live drawer, for no file, and for one that others have too. */
 export function drawerOf(engine: Engine, place: Place): Drawer | null {
   if (place === 'cold') return engine.cold;
   return place === 'archive' ? engine.archive : null;
@@ -49,13 +55,23 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
   const folder = dirname(file);
   if (existsSync(file)) await setAside(engine, row, livePath(row.id));
   mkdirSync(folder, { recursive: true });
-  const drawer = drawerOf(engine, place);
-  const placed = drawer === null ? null : await drawer.fetch(row.id, file);
+  const placed = await fetchHome(engine, row, place, file);
   return {
     async makeDurable() {
       await Promise.all([placed?.makeDurable(), syncFolder(dirname(folder))]);
     },
   };
+}
+
+async function fetchHome(engine: Engine, row: InstanceRow, place: Place, file: string): Promise<Placed | null> {
+  const copy = copyAt(row.vfsPath ?? '');
+  if (copy !== null) return engine.copies[copy.kind].fetch(copy.hash, file);
+  return drawerOf(engine, place)?.fetch(row.id, file) ?? null;
+}
+
+/** Whether a place is the file of a snapshot or a blueprint: only what was never resumed is there, and others may be too. */
+export function isShared(place: Place): place is CopyKind {
+  return place === 'snapshot' || place === 'blueprint';
 }
 
 /** Removes the live folder of a sandbox with whatever is in it. */
@@ -87,7 +103,11 @@ export function hasWal(file: string): boolean {
 }
 
 /** Moves an orphan out of the drawers into `orphans/`, with a ledger line. It is never preferred and never deleted. */
-export async function setAside(engine: Engine, row: Pick<InstanceRow, 'id' | 'tenant'>, path: string): Promise<void> {
+export async function setAside(
+  engine: Pick<Engine, 'clock' | 'registry'> & { config: Pick<Engine['config'], 'dataFolder'> },
+  row: Pick<InstanceRow, 'id' | 'tenant'>,
+  path: string,
+): Promise<void> {
   const source = absolute(engine, path);
   const folder = join(engine.config.dataFolder, 'orphans');
   await mkdir(folder, { recursive: true });

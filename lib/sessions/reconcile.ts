@@ -10,7 +10,7 @@ import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { discardMemory, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
-import { clearLive, hasWal, leaveLive, placeOf, putAway, setAside } from './places.ts';
+import { clearLive, hasWal, isShared, leaveLive, placeOf, putAway, setAside } from './places.ts';
 import { recordOf } from './trust.ts';
 
 const cause = systemCause('reconcile');
@@ -72,7 +72,7 @@ async function settleActive(engine: Engine, row: InstanceRow): Promise<void> {
 async function undoWake(engine: Engine, row: InstanceRow): Promise<void> {
   const place = placeOf(engine, row);
   const live = absolute(engine, livePath(row.id));
-  if (place === 'none' || place === 'memory') {
+  if (place === 'none' || place === 'memory' || isShared(place)) {
     await clearLive(engine, row.id);
     return rolledBack(engine, row);
   }

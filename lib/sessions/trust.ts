@@ -21,8 +21,8 @@ export function recordOf(stamp: FileStamp, known: Pick<FileRecord, 'sha256' | 'q
  * as long as the structure is sound. Returns what is known of the bytes. Throws `missing_file` or `corrupt`.
  */
 export async function ensureTrusted(
-  engine: Engine,
-  row: InstanceRow,
+  engine: Pick<Engine, 'readers'>,
+  row: Pick<InstanceRow, 'id' | 'file'>,
   path: string,
   force: boolean,
 ): Promise<Pick<FileRecord, 'sha256' | 'quickCheck'> | null> {
@@ -49,7 +49,7 @@ export async function ensureTrusted(
   return check;
 }
 
-function corrupt(row: InstanceRow, why: string): WinterdockError {
+function corrupt(row: Pick<InstanceRow, 'id'>, why: string): WinterdockError {
   return new WinterdockError('corrupt', `The file of "${row.id}" was refused: ${why.slice(0, 300)}.`, {
     hint: 'It is kept for repair and nothing was overwritten. Restore it, or resume with force to accept it as it is.',
   });

@@ -9,7 +9,17 @@ import { settleDead } from './death.ts';
 import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { removeListing } from './listing.ts';
-import { bringHome, clearLive, drawerOf, leaveLive, type Place, placeOf, putAway, SOURCE_OF } from './places.ts';
+import {
+  bringHome,
+  clearLive,
+  drawerOf,
+  isShared,
+  leaveLive,
+  type Place,
+  placeOf,
+  putAway,
+  SOURCE_OF,
+} from './places.ts';
 import type { Cause } from './sessions.ts';
 import { ensureTrusted, recordOf } from './trust.ts';
 
@@ -119,7 +129,7 @@ async function start(
   const target = place === 'memory' ? MEMORY : livePath(row.id);
   const file = target === MEMORY ? MEMORY : absolute(engine, target);
   // An archived file is proved by the checksum of its own compression as it expands.
-  if (place === 'live' || place === 'cold') {
+  if (place === 'live' || place === 'cold' || isShared(place)) {
     await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? target), options.force ?? false);
   }
   const { makeDurable } = await bringHome(engine, row, place);
@@ -209,7 +219,7 @@ async function refile(
   ledger: LedgerEntry[],
 ): Promise<boolean> {
   const file = absolute(engine, livePath(row.id));
-  if (place === 'none' || place === 'memory') {
+  if (place === 'none' || place === 'memory' || isShared(place)) {
     await clearLive(engine, row.id);
     return false;
   }

@@ -1,13 +1,14 @@
 /**
  * The drawers on local disk. `cold` keeps a file as it is, so that filing on one filesystem is a rename; `archive` keeps it
- * zstd-compressed. Unfinished work lives in the data folder's `staging/`, never in a drawer.
+ * zstd-compressed; a sealed one keeps copies that nothing may change. Unfinished work lives in the data folder's `staging/`, never in a drawer.
  */
-import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
-import { opendir } from 'node:fs/promises';
+import { createReadStream, createWriteStream, constants as fsConstants, mkdirSync } from 'node:fs';
+import { chmod, copyFile, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { WinterdockError } from '../errors.ts';
+import { type CopyKind, copyDrawer } from '../registry/copies.ts';
 import type { Drawer } from './drawer.ts';
 import { intoPlace, moveFile, removeFile, stampOf } from './files.ts';
 
@@ -46,6 +47,48 @@ export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
     keys: () => keysIn(join(dataFolder, folder), '.sqlite'),
   };
   return drawer;
+}
+
+/**
+ * A drawer of files that nothing may change: `<folder>/<key>.sqlite`, with the permissions `mode`. `put` moves; `fetch` copies, sharing the
+ * blocks where the filesystem can, and gives a copy that its owner may write.
+ */
+export function createSealedDrawer(dataFolder: string, folder: string, mode: number): Drawer {
+  mkdirSync(join(dataFolder, folder), { recursive: true });
+  const staging = join(dataFolder, 'staging');
+  const pathOf = (key: string) => `${folder}/${key}.sqlite`;
+  const absolute = (key: string) => join(dataFolder, pathOf(key));
+  const drawer: Drawer = {
+    pathOf,
+    async put(source, key) {
+      refuseTaken(drawer, key);
+      await chmod(source, mode);
+      await (await moveFile(source, absolute(key), staging)).makeDurable();
+    },
+    async fetch(key, target) {
+      if (stampOf(absolute(key)) === null) {
+        throw new WinterdockError('missing_file', 'The copy that this is made from is not in its drawer.');
+      }
+      await intoPlace(target, staging, async (unfinished) => {
+        await copyFile(absolute(key), unfinished, fsConstants.COPYFILE_FICLONE);
+        await chmod(unfinished, 0o600);
+      });
+      return { makeDurable: async () => {} };
+    },
+    open: (key) => (stampOf(absolute(key)) === null ? null : absolute(key)),
+    stamp: (key) => stampOf(absolute(key)),
+    remove: (key) => removeFile(absolute(key)),
+    keys: () => keysIn(join(dataFolder, folder), '.sqlite'),
+  };
+  return drawer;
+}
+
+/** The drawers of snapshots, for their owner's eyes only, and of blueprints. */
+export function createCopyDrawers(dataFolder: string): Record<CopyKind, Drawer> {
+  return {
+    snapshot: createSealedDrawer(dataFolder, copyDrawer('snapshot'), 0o400),
+    blueprint: createSealedDrawer(dataFolder, copyDrawer('blueprint'), 0o444),
+  };
 }
 
 /** A drawer of compressed files: `<folder>/<key>.sqlite.zst`. `put` and `fetch` copy; the source stays until it is forgotten. */

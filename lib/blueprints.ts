@@ -1,0 +1,160 @@
+/** Blueprints: read-only bases that clones are made from, out of a sandbox's work or an uploaded file. Knows nothing of HTTP. */
+import { type Clock, epochSeconds } from './clock.ts';
+import type { Copies } from './copies.ts';
+import { isWinterdockError, tellable, WinterdockError } from './errors.ts';
+import { DEFAULT_POLICY } from './instance/policies.ts';
+import type { BlueprintRow, CopyContent } from './registry/copies.ts';
+import type { InstanceRow, LedgerEntry, Page, Registry } from './registry/registry.ts';
+import type { Seeding } from './seeding.ts';
+import { line, rowOf, since } from './sessions/engine.ts';
+import type { Cause, Sessions } from './sessions/sessions.ts';
+import type { Copied } from './vfs/copy.ts';
+import type { Readers } from './vfs/read.ts';
+import { VOLUME_CONTRACTS, VOLUMES } from './vfs/volumes.ts';
+
+export interface CloneRequest {
+  tenant: string;
+  /** 1 to 1 000; default 1. */
+  count?: number;
+  name?: string;
+  start?: boolean;
+}
+
+export interface Blueprints {
+  /**
+   * Makes one of the work of a sandbox: of what may leave it, so not of its memory, as a blueprint is every tenant's. In any state, waking
+   * nothing. Throws `conflict` for a taken name, and what a snapshot throws.
+   */
+  fromInstance(name: string, instance: string, cause: Cause): Promise<BlueprintRow>;
+  /** Makes one of a file that `save` writes to the path that it is given. Throws `validation` when it is no VFS file, `conflict`. */
+  fromUpload(name: string, save: (path: string) => Promise<unknown>, cause: Cause): Promise<BlueprintRow>;
+  get(name: string): Promise<BlueprintRow>;
+  list(limit: number, cursor?: string): Promise<Page<BlueprintRow>>;
+  /** Clones keep what they have. Throws `not_found`. */
+  delete(name: string, cause: Cause): Promise<void>;
+  /** New sandboxes, all or none. Throws `not_found`, `conflict`, `corrupt`, `missing_file`, `validation`. */
+  clone(name: string, request: CloneRequest, cause: Cause): Promise<InstanceRow[]>;
+}
+
+const LEAVES = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].ships);
+const HANDED_IN = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].survivesResume);
+
+/** Makes them. */
+export function createBlueprints(parts: {
+  clock: Clock;
+  registry: Registry;
+  readers: Readers;
+  sessions: Pick<Sessions, 'copyOut'>;
+  copies: Copies;
+  seeding: Seeding;
+}): Blueprints {
+  const { clock, registry, readers, sessions, copies, seeding } = parts;
+
+  const get = async (name: string): Promise<BlueprintRow> => {
+    const row = await registry.copies.blueprint(name);
+    if (row !== null) return row;
+    throw new WinterdockError('not_found', `There is no blueprint "${name}".`);
+  };
+  const requireFree = async (name: string): Promise<void> => {
+    if ((await registry.copies.blueprint(name)) === null) return;
+    throw new WinterdockError('conflict', `There is a blueprint "${name}" already.`, {
+      hint: 'Choose another name, or delete the one that has it.',
+    });
+  };
+
+  const keep = async (
+    name: string,
+    source: { id: string; tenant: string } | null,
+    make: (path: string) => Promise<Copied>,
+    cause: Cause,
+  ): Promise<BlueprintRow> => {
+    const started = performance.now();
+    const entry = (type: string, extra: Partial<LedgerEntry>): LedgerEntry => ({
+      ...line(parts, source ?? { id: '', tenant: '' }, cause, type, extra),
+      ...(source === null ? { instance: null, tenant: null } : {}),
+    });
+    const claim = async (content: CopyContent): Promise<BlueprintRow> => {
+      const row: BlueprintRow = {
+        ...content,
+        name,
+        tenant: source?.tenant ?? null,
+        source: source?.id ?? null,
+        created: epochSeconds(clock),
+        actor: cause.actor,
+      };
+      const said = `${name}, sha256:${row.hash}, ${row.bytes} bytes`;
+      await registry.copies.addBlueprint(row, entry('blueprint.made', { reason: said, tookMs: since(started) }));
+      return row;
+    };
+    try {
+      await requireFree(name);
+      return await copies.keep('blueprint', make, claim);
+    } catch (error) {
+      await registry.append([entry('blueprint.failed', { reason: name, error: tellable(error) })]);
+      throw error;
+    }
+  };
+
+  return {
+    async fromInstance(name, instance, cause) {
+      const source = await rowOf(parts, instance);
+      return keep(name, source, (path) => sessions.copyOut(instance, path, { volumes: LEAVES }), cause);
+    },
+    fromUpload: (name, save, cause) =>
+      keep(
+        name,
+        null,
+        (path) =>
+          copies.staged(async (uploaded) => {
+            await save(uploaded);
+            return sound(readers.copy({ path: uploaded, mode: 'rest' }, path, { volumes: HANDED_IN, strict: true }));
+          }),
+        cause,
+      ),
+    get,
+    list: async (limit, cursor) => registry.copies.blueprints(limit, cursor),
+    async delete(name, cause) {
+      const row = await get(name);
+      const about = line(parts, { id: row.source ?? '', tenant: row.tenant ?? '' }, cause, 'blueprint.deleted', {
+        reason: name,
+      });
+      if (!(await registry.copies.deleteBlueprint(name, { ...about, instance: row.source, tenant: row.tenant })))
+        await get(name);
+      await copies.sweep();
+    },
+    async clone(name, request, cause) {
+      const row = await get(name);
+      await copies.requireSound('blueprint', name, row);
+      return seeding.seed(
+        { blueprint: name },
+        {
+          tenant: request.tenant,
+          count: request.count ?? 1,
+          name: request.name ?? null,
+          policy: DEFAULT_POLICY,
+          lineage: { blueprint: name, snapshot: null, parent: null },
+          start: request.start ?? false,
+        },
+        cause,
+      );
+    },
+  };
+}
+
+/** What is wrong with a file that someone handed in is wrong with the request. */
+async function sound(copying: Promise<Copied>): Promise<Copied> {
+  try {
+    return await copying;
+  } catch (error) {
+    if (!isWinterdockError(error) || (error.code !== 'corrupt' && error.code !== 'conflict')) throw error;
+    const message = error.message.replace(
+      'The file of the sandbox is damaged',
+      'The uploaded file is no sound VFS file',
+    );
+    throw new WinterdockError('validation', message, {
+      hint: 'Upload the SQLite file of a sandbox, at rest, with nothing but its vfs tables.',
+      extra: { errors: [{ path: 'body', message }] },
+      cause: error,
+    });
+  }
+}

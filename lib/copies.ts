@@ -1,0 +1,189 @@
+/**
+ * The files of snapshots and blueprints: made outside the server's thread, kept once per content, removed with the last row that needs them.
+ * Owns the order of file and row, so that a kill between any two steps leaves no file and loses none; knows nothing of who may do what.
+ *
+ * A file is marked in the registry before it is put into its drawer. The transaction that adds its row takes the mark off; the one that
+ * deletes the last row sets it again. Whatever is marked and needed by no row goes: at once, when the last sandbox that was never resumed
+ * leaves it, or at the next start. A file without a mark that no row needs is nobody's and set aside.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Mutex } from 'async-mutex';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import { messageOf, WinterdockError } from './errors.ts';
+import type { Logger } from './log.ts';
+import { COPY_KINDS, type CopyContent, type CopyKind, copyAt, copyPath } from './registry/copies.ts';
+import type { LedgerLine, Registry } from './registry/registry.ts';
+import { setAside } from './sessions/places.ts';
+import { ensureTrusted, recordOf } from './sessions/trust.ts';
+import { createCopyDrawers } from './storage/disk.ts';
+import type { Drawer } from './storage/drawer.ts';
+import type { Copied } from './vfs/copy.ts';
+import type { Readers } from './vfs/read.ts';
+
+/** The steps of keeping and removing a file, in order, for fault injection. */
+export const COPY_STEPS = [
+  'copy.staged',
+  'copy.marked',
+  'copy.put',
+  'copy.claimed',
+  'copy.unclaimed',
+  'copy.removed',
+] as const;
+export type CopyStep = (typeof COPY_STEPS)[number];
+
+export interface CopiesOptions {
+  config: Pick<Config, 'dataFolder'>;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  readers: Readers;
+  reached?: (step: CopyStep) => void;
+}
+
+export class Copies {
+  readonly #parts: CopiesOptions;
+  readonly #drawers: Record<CopyKind, Drawer>;
+  /** Putting, claiming and removing exclude each other. */
+  readonly #files = new Mutex();
+  readonly #reached: (step: CopyStep) => void;
+  #unsubscribe: (() => void) | null = null;
+  #sweeping: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: CopiesOptions) {
+    this.#parts = parts;
+    this.#drawers = createCopyDrawers(parts.config.dataFolder);
+    this.#reached = parts.reached ?? (() => {});
+  }
+
+  /** Runs `work` with the path of a temporary file that is not there yet, and removes it whatever happens. */
+  async staged<T>(work: (path: string) => Promise<T>): Promise<T> {
+    const folder = join(this.#parts.config.dataFolder, 'staging');
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, `${randomUUID()}.sqlite`);
+    try {
+      return await work(path);
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+
+  /**
+   * Keeps what `make` writes to the path that it is given, once per content; `claim` adds the row that needs it. Rejects as they do;
+   * no file is then left that was not there.
+   */
+  keep<T>(
+    kind: CopyKind,
+    make: (path: string) => Promise<Copied>,
+    claim: (content: CopyContent) => Promise<T> | T,
+  ): Promise<T> {
+    return this.staged(async (staged) => {
+      const copied = await make(staged);
+      this.#reached('copy.staged');
+      return this.#files.runExclusive(async () => {
+        const path = copyPath(kind, copied.sha256);
+        await this.#parts.registry.copies.markUnclaimed(path);
+        this.#reached('copy.marked');
+        try {
+          const content = await this.#put(kind, staged, copied);
+          this.#reached('copy.put');
+          const claimed = await claim(content);
+          this.#reached('copy.claimed');
+          return claimed;
+        } catch (error) {
+          await this.#removeUnneeded(path);
+          throw error;
+        }
+      });
+    });
+  }
+
+  /** Makes sure that the file of a copy is there and as it was made. `name` says whose it is. Throws `missing_file`, `corrupt`. */
+  async requireSound(kind: CopyKind, name: string, content: CopyContent): Promise<void> {
+    const path = join(this.#parts.config.dataFolder, copyPath(kind, content.hash));
+    await ensureTrusted(this.#parts, { id: name, file: content.file }, path, false);
+  }
+
+  /** Removes every marked file that no row needs. */
+  sweep(): Promise<void> {
+    const sweeping = this.#sweeping.then(async () => {
+      for (const path of await this.#parts.registry.copies.unclaimed()) {
+        await this.#files.runExclusive(() => this.#removeUnneeded(path));
+      }
+    });
+    // The next sweep does not depend on how this one ended; its caller is told.
+    this.#sweeping = sweeping.catch(() => undefined);
+    return sweeping;
+  }
+
+  /** Finishes what a killed server left, then watches for sandboxes that leave the file they were made from. Idempotent. */
+  async start(): Promise<void> {
+    if (this.#unsubscribe !== null) return;
+    this.#unsubscribe = this.#parts.registry.onAppend((lines) => this.#watch(lines));
+    await this.sweep();
+    void this.#setAsideOthers().catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'orphan search'));
+  }
+
+  /** Waits for removals under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#unsubscribe?.();
+    await this.#sweeping;
+    await this.#files.waitForUnlock();
+  }
+
+  async #put(kind: CopyKind, staged: string, copied: Copied): Promise<CopyContent> {
+    const drawer = this.#drawers[kind];
+    const hash = copied.sha256;
+    if (drawer.stamp(hash) !== null && !(await this.#isWhole(drawer, hash))) await drawer.remove(hash);
+    if (drawer.stamp(hash) === null) await drawer.put(staged, hash);
+    const stamp = drawer.stamp(hash);
+    if (stamp === null)
+      throw new WinterdockError('storage_unavailable', 'The drawer lost a copy that was just put there.');
+    return {
+      hash,
+      bytes: copied.bytes,
+      volumes: copied.volumes,
+      file: recordOf(stamp, { sha256: hash, quickCheck: 'ok' }),
+    };
+  }
+
+  /** Whether the file that is there already has the bytes of its name; one that rotted is replaced. */
+  async #isWhole(drawer: Drawer, hash: string): Promise<boolean> {
+    const path = drawer.open(hash);
+    return path !== null && (await this.#parts.readers.check(path, { urgent: true })).sha256 === hash;
+  }
+
+  async #removeUnneeded(path: string): Promise<void> {
+    const { copies } = this.#parts.registry;
+    if (await copies.isNeeded(path)) return;
+    this.#reached('copy.unclaimed');
+    const copy = copyAt(path);
+    if (copy !== null) await this.#drawers[copy.kind].remove(copy.hash);
+    this.#reached('copy.removed');
+    await copies.forget(path);
+  }
+
+  /** A sandbox that leaves `created` may have been the last that needed a file. */
+  #watch(lines: readonly LedgerLine[]): void {
+    if (this.#stopped || !lines.some(({ type, from }) => type === 'transition' && from === 'created')) return;
+    this.sweep().catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'removing a copy'));
+  }
+
+  async #setAsideOthers(): Promise<void> {
+    const { registry } = this.#parts;
+    for (const kind of COPY_KINDS) {
+      for await (const key of this.#drawers[kind].keys()) {
+        if (this.#stopped) return;
+        await this.#files.runExclusive(async () => {
+          const path = this.#drawers[kind].pathOf(key);
+          if (await registry.copies.isNeeded(path)) return;
+          await setAside(this.#parts, { id: key.slice(0, 63), tenant: '' }, path);
+        });
+      }
+    }
+  }
+}

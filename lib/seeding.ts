@@ -1,0 +1,151 @@
+/**
+ * Many sandboxes from one copy: their rows, all or none, and the resumes that follow in the background. A row is all that a sandbox costs until
+ * its first resume. Knows nothing of how the copy was made.
+ */
+import { type Clock, epochSeconds } from './clock.ts';
+import { isWinterdockError, messageOf, tellable, WinterdockError } from './errors.ts';
+import { newId } from './ids.ts';
+import type { Logger } from './log.ts';
+import type { Ancestor } from './registry/copies.ts';
+import type { InstanceRow, NewInstance, Registry } from './registry/registry.ts';
+import { line } from './sessions/engine.ts';
+import type { Cause, Sessions } from './sessions/sessions.ts';
+
+/** Most sandboxes of one call. */
+export const MAX_COUNT = 1000;
+/** Resumes that run at a time: bounded by starting processes, which two cores do a few at a time. */
+const STARTING = 4;
+/** A progress line is due after this share of all. */
+const PROGRESS_SHARE = 0.1;
+
+export interface SeedRequest {
+  tenant: string;
+  count: number;
+  /** With more than one, `-1`, `-2`, … are appended. */
+  name: string | null;
+  policy: string;
+  lineage: { blueprint: string | null; snapshot: string | null; parent: string | null };
+  /** Resume them in the background. */
+  start: boolean;
+}
+
+export interface SeedingParts {
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  sessions: Pick<Sessions, 'resume'>;
+}
+
+export class Seeding {
+  readonly #parts: SeedingParts;
+  readonly #running = new Set<Promise<void>>();
+  #stopped = false;
+
+  constructor(parts: SeedingParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Inserts `count` sandboxes in state `created`, all or none, with a line each and one for the whole. Throws `not_found` when the copy is
+   * gone, `conflict` for a taken name, `validation` for a count that is not 1 to 1 000.
+   */
+  async seed(from: Ancestor, request: SeedRequest, cause: Cause): Promise<InstanceRow[]> {
+    const { clock, registry } = this.#parts;
+    const { tenant, count, name, policy, lineage } = request;
+    if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {
+      throw new WinterdockError('validation', `One call makes 1 to ${MAX_COUNT} sandboxes, not ${count}.`, {
+        extra: { errors: [{ path: 'count', message: `must be 1 to ${MAX_COUNT}` }] },
+      });
+    }
+    const [kind, copy] =
+      'snapshot' in from ? (['snapshot', from.snapshot] as const) : (['blueprint', from.blueprint] as const);
+    const instances: NewInstance[] = Array.from({ length: count }, (_, index) => ({
+      id: newId('sb'),
+      tenant,
+      name: name === null || count === 1 ? name : `${name}-${index + 1}`,
+      vfsPath: null,
+      ephemeral: false,
+      policy,
+      keepHot: false,
+      idleToSuspendSeconds: null,
+      idleToFreezeSeconds: null,
+      labels: {},
+      workbook: null,
+      lineageBlueprint: lineage.blueprint,
+      lineageSnapshot: lineage.snapshot,
+      lineageParent: lineage.parent,
+    }));
+    const rows = await registry.copies.seed(from, instances, epochSeconds(clock), [
+      ...instances.map((instance) =>
+        line({ clock }, instance, cause, 'instance.created', {
+          to: 'created',
+          source: kind,
+          reason: `from the ${kind} ${copy}`,
+        }),
+      ),
+      this.#line(
+        kind,
+        copy,
+        tenant,
+        cause,
+        kind === 'snapshot' ? 'snapshot.restored' : 'blueprint.cloned',
+        `${count} made`,
+      ),
+    ]);
+    if (request.start) this.#startAll(rows, kind, copy, cause);
+    return rows;
+  }
+
+  /** Lets resumes under way end and begins no more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#running);
+  }
+
+  #line(kind: string, copy: string, tenant: string, cause: Cause, type: string, what: string) {
+    const entry = line(this.#parts, { id: '', tenant }, cause, type, { reason: `${what} from the ${kind} ${copy}` });
+    return { ...entry, instance: null };
+  }
+
+  #startAll(rows: InstanceRow[], kind: 'snapshot' | 'blueprint', copy: string, cause: Cause): void {
+    const running = this.#start(rows, kind, copy, cause)
+      .catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'starting what was seeded'))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Each sandbox's failure is in the ledger, and so is how far this came. */
+  async #start(rows: InstanceRow[], kind: 'snapshot' | 'blueprint', copy: string, cause: Cause): Promise<void> {
+    const waiting = [...rows];
+    const total = rows.length;
+    const tenant = rows[0]?.tenant ?? '';
+    let started = 0;
+    let failed = 0;
+    let told = 0;
+    let broken: string | null = null;
+    const tell = async (type: string) => {
+      told = started + failed;
+      const failures = failed === 0 ? '' : `, ${failed} failed${broken === null ? '' : `: ${broken}`}`;
+      await this.#parts.registry.append([
+        this.#line(kind, copy, tenant, cause, type, `${started} of ${total} started${failures}`),
+      ]);
+    };
+    const work = async () => {
+      for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
+        if (this.#stopped) return;
+        try {
+          await this.#parts.sessions.resume(row.id, { ...cause, reason: `started after ${kind} ${copy}` });
+          started += 1;
+        } catch (error) {
+          failed += 1;
+          broken = tellable(error);
+          // Where there is no place for one there is none for the rest: they stay, and their first request starts them.
+          if (isWinterdockError(error) && error.code === 'capacity') failed += waiting.splice(0).length;
+        }
+        if (started + failed < total && started + failed - told >= total * PROGRESS_SHARE) await tell('start.progress');
+      }
+    };
+    await Promise.all(Array.from({ length: STARTING }, work));
+    await tell(this.#stopped && started + failed < total ? 'start.broken_off' : 'start.done');
+  }
+}
