@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
 import { eventText } from './api/answer.ts';
+import { copiesOperations } from './api/copies-operations.ts';
 import { createDispatcher } from './api/dispatch.ts';
 import { createOperations } from './api/engine-operations.ts';
 import { guardOperations } from './api/guard.ts';
@@ -12,7 +13,9 @@ import { eventOf } from './api/representation.ts';
 import { ROUTES } from './api/routes.ts';
 import { cookieRules } from './auth/cookies.ts';
 import { createAuth } from './auth.ts';
+import { createBlueprints } from './blueprints.ts';
 import { systemClock } from './clock.ts';
+import { Copies } from './copies.ts';
 import { WinterdockError } from './errors.ts';
 import { createEventHub } from './events.ts';
 import type { Host, HostOptions } from './host.ts';
@@ -22,8 +25,10 @@ import { createLedgerKeeper } from './ledger/keeper.ts';
 import { createLogger } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { openSqliteRegistry } from './registry/sqlite.ts';
+import { Seeding } from './seeding.ts';
 import { createSessions } from './sessions/create.ts';
 import { openSigner } from './signing.ts';
+import { createSnapshots } from './snapshots.ts';
 import { createReaders } from './vfs/readers.ts';
 
 /** How long an answer of `/readyz` holds, so that asking often costs nothing. */
@@ -60,12 +65,20 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const metrics = createMetrics({ registry, pool, sessions });
   const signer = openSigner(config.dataFolder);
   const ledger = createLedgerKeeper({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
+  const copies = new Copies({ config, clock, log, registry, readers, reached: options.reached });
+  const seeding = new Seeding({ clock, log, registry, sessions });
+  const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
+  const blueprints = createBlueprints({ clock, registry, readers, sessions, copies, seeding });
   const operations = guardOperations(
     {
       ...createOperations({ registry, sessions, clock, metrics }),
       ...createLedgerOperations({ registry, keeper: ledger, clock }),
+      ...copiesOperations({ registry, sessions, clock, snapshots, blueprints, dataFolder: config.dataFolder }),
     },
-    { instance: (id) => registry.tenantOf(id) },
+    {
+      instance: (id) => registry.tenantOf(id),
+      snapshot: async (id) => (await registry.copies.snapshot(id))?.tenant ?? null,
+    },
   );
   const auth = createAuth({ config, log, database: registry.database });
 
@@ -122,6 +135,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await readers.start();
     await ledger.start();
     await sessions.reconcile();
+    await copies.start();
     await pool.start();
     sessions.start();
     serving = true;
@@ -131,7 +145,9 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     serving = false;
     events.close();
     await started?.catch(() => undefined);
+    await seeding.stop();
     await sessions.stop();
+    await copies.stop();
     await pool.stop();
     await readers.stop();
     metrics.close();

@@ -4,6 +4,7 @@ import type { Operations } from './api/operations.ts';
 import type { Auth } from './auth.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import type { CopyStep } from './copies.ts';
 import type { EventHub } from './events.ts';
 import type { InstancePool } from './instance/instance.ts';
 import type { LedgerKeeper } from './ledger/keeper.ts';
@@ -39,7 +40,7 @@ export interface HostOptions {
   /** Default: JSON lines on stderr at the level of the settings. */
   log?: Logger;
   /** Fault injection: called as each step of a filing or waking is reached. */
-  reached?: (step: Step) => void;
+  reached?: (step: Step | CopyStep) => void;
 }
 
 const KEY = Symbol.for('winterdock.host');

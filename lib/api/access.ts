@@ -7,7 +7,7 @@ import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 import type { Operations } from './operations.ts';
 
 /** The kinds of things that belong to a tenant and are asked for by id. */
-export const OWNED = ['instance'] as const;
+export const OWNED = ['instance', 'snapshot'] as const;
 export type Owned = (typeof OWNED)[number];
 
 /**
@@ -42,6 +42,8 @@ const EVERYONE = ROLES;
 const PEOPLE: readonly Role[] = ['admin', 'operator', 'support', 'viewer'];
 const READERS: readonly Role[] = ['admin', 'operator', 'support', 'tenant'];
 const WORKERS: readonly Role[] = ['admin', 'operator', 'tenant'];
+/** A blueprint is every tenant's: who makes one gives its work to all. */
+const KEEPERS: readonly Role[] = ['admin', 'operator'];
 const ADMIN: readonly Role[] = ['admin'];
 
 const look: Rule = { roles: EVERYONE, about: 'instance' };
@@ -73,6 +75,20 @@ export const RULES: Readonly<Record<keyof Operations, Rule>> = {
   moveFile: { roles: WORKERS, about: 'instance', contents: 'named' },
   search: { roles: READERS, about: 'instance', contents: 'searched' },
   query: run,
+  takeSnapshot: move,
+  listSnapshots: { roles: EVERYONE, about: 'list' },
+  getSnapshot: { roles: EVERYONE, about: 'snapshot' },
+  deleteSnapshot: { roles: WORKERS, about: 'snapshot' },
+  restoreSnapshot: { roles: WORKERS, about: 'snapshot' },
+  createBlueprint: { roles: KEEPERS, about: 'dock', names: { from_instance: 'instance' } },
+  uploadBlueprint: { roles: KEEPERS, about: 'dock' },
+  listBlueprints: { roles: EVERYONE, about: 'dock' },
+  getBlueprint: { roles: EVERYONE, about: 'dock' },
+  deleteBlueprint: { roles: KEEPERS, about: 'everyone' },
+  cloneBlueprint: { roles: WORKERS, about: 'dock' },
+  instanceLineage: look,
+  snapshotLineage: { roles: EVERYONE, about: 'snapshot' },
+  blueprintLineage: { roles: EVERYONE, about: 'dock' },
   events: { roles: EVERYONE, about: 'list' },
   eventsAfter: { roles: EVERYONE, about: 'dock' },
   followEvents: { roles: EVERYONE, about: 'list' },

@@ -3,6 +3,7 @@
  * into a problem. The doors (node-door.ts, web-door.ts) bring requests and send answers; nothing here knows sockets.
  */
 import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
 import { addressOf } from '../auth/address.ts';
 import { type AnyHeaders, headerOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
@@ -136,13 +137,19 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     return caller;
   };
 
-  const bodyOf = async (route: Route, incoming: Incoming): Promise<unknown> => {
-    if (route.body === null) return {};
-    if (route.body === 'stream') {
+  const bodyOf = async (route: Route, incoming: Incoming, query: Record<string, unknown>): Promise<unknown> => {
+    const { body } = route;
+    if (body === null) return {};
+    const either = typeof body === 'object' && 'isUpload' in body ? body : null;
+    if (body === 'stream' || either?.isUpload(query)) {
       return uploadOf(incoming.body, headerOf(incoming.headers, 'content-type'), options.maxSandboxBytes);
     }
-    if (route.body === 'bytes') return readBody(incoming.body, Math.min(options.maxFileBytes, options.maxBodyBytes));
-    return parse(route.body, parseJson(await readBody(incoming.body, options.maxBodyBytes)), 'body');
+    if (body === 'bytes') return readBody(incoming.body, Math.min(options.maxFileBytes, options.maxBodyBytes));
+    return parse(
+      either?.json ?? (body as z.ZodType),
+      parseJson(await readBody(incoming.body, options.maxBodyBytes)),
+      'body',
+    );
   };
 
   const run = async (incoming: Incoming, requestId: string): Promise<Answer> => {
@@ -152,7 +159,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const params = route.params === null ? {} : parse(route.params, parametersOf(route, found), 'path');
     const query =
       route.query === null ? noQuery(target.search) : parse(route.query, queryObject(target.search), 'query');
-    const body = await bodyOf(route, incoming);
+    const body = await bodyOf(route, incoming, query as Record<string, unknown>);
     return route.handle({
       services,
       caller,

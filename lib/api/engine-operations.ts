@@ -17,11 +17,10 @@ import { asVolume } from '../vfs/volumes.ts';
 import { causeOf } from './cause.ts';
 import { etagOf, writeConditionOf } from './conditions.ts';
 import { readingOperations } from './engine-reading.ts';
-import type { LedgerOperations } from './operations/ledger.ts';
-import type { Operations } from './operations.ts';
+import type { EngineOperations } from './operations.ts';
 import { createPrivateReads } from './private-reads.ts';
-import { instanceOf } from './representation.ts';
-import type { CreateInput, Instance, ListQuery, PatchInput, Settings } from './schema.ts';
+import type { CreateInput, ListQuery, PatchInput, Settings } from './schema.ts';
+import { showing } from './showing.ts';
 
 export interface EngineParts {
   registry: Registry;
@@ -31,6 +30,7 @@ export interface EngineParts {
 }
 
 const COUNT_CAP = 10_000;
+
 /** A thermal state as a filter of the registry, or null when no row can match. Nothing is ever warm at rest. */
 function thermalFilter(query: ListQuery): Pick<ListFilter, 'state' | 'notState'> | null {
   if (query.thermal === undefined) return query.state === undefined ? {} : { state: query.state };
@@ -46,7 +46,7 @@ function labelFilter(label: string): { key: string; value: string } {
 }
 
 /** Makes the operations. */
-export function createOperations(parts: EngineParts): Omit<Operations, keyof LedgerOperations> {
+export function createOperations(parts: EngineParts): EngineOperations {
   const { registry, sessions, clock, metrics } = parts;
   const now = () => epochSeconds(clock);
 
@@ -57,16 +57,7 @@ export function createOperations(parts: EngineParts): Omit<Operations, keyof Led
     extra?: Partial<LedgerEntry>,
   ): LedgerEntry => line({ clock }, row, causeOf(caller), type, extra);
 
-  const show = async (row: InstanceRow, known?: Thresholds): Promise<Instance> =>
-    instanceOf(row, sessions.live(row), known ?? (await registry.thresholds(row.tenant)), now());
-
-  const showAll = async (rows: InstanceRow[]): Promise<Instance[]> => {
-    const byTenant = new Map<string, Thresholds>();
-    for (const { tenant } of rows) {
-      if (!byTenant.has(tenant)) byTenant.set(tenant, await registry.thresholds(tenant));
-    }
-    return Promise.all(rows.map((row) => show(row, byTenant.get(row.tenant))));
-  };
+  const { show, showAll } = showing(parts);
 
   const rowOf = async (id: string): Promise<InstanceRow> => {
     const row = await registry.get(id);

@@ -12,7 +12,10 @@ function guarded(reached: unknown[][] = []): Operations {
   const recording = Object.fromEntries(
     names.map((name) => [name, async (_caller: Caller, ...args: unknown[]) => reached.push([name, ...args])]),
   );
-  return guardOperations(recording as unknown as Operations, { instance: (id) => HOMES[id] ?? null });
+  return guardOperations(recording as unknown as Operations, {
+    instance: (id) => HOMES[id] ?? null,
+    snapshot: () => null,
+  });
 }
 
 function as(role: Role, tenants: readonly string[] | null): Caller {
@@ -77,5 +80,7 @@ test('a list of one tenant is asked as that, one of several is left to the opera
 
 test('an operation without a rule does not start', () => {
   const nameless = { somethingNew: async () => null } as unknown as Operations;
-  expect(() => guardOperations(nameless, { instance: () => null })).toThrow('somethingNew has no rule');
+  expect(() => guardOperations(nameless, { instance: () => null, snapshot: () => null })).toThrow(
+    'somethingNew has no rule',
+  );
 });

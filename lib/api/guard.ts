@@ -14,7 +14,7 @@ export type Owners = Readonly<Record<Owned, (id: string) => Promise<string | nul
 type Input = Record<string, unknown>;
 type Operation = (caller: Caller, ...args: unknown[]) => Promise<unknown>;
 
-const KIND_WORDS: Readonly<Record<Owned, string>> = { instance: 'sandbox' };
+const KIND_WORDS: Readonly<Record<Owned, string>> = { instance: 'sandbox', snapshot: 'snapshot' };
 
 /** The error of an id that there is not, or that is another tenant's. */
 export function unknownId(kind: Owned | 'tenant', id: string): WinterdockError {

@@ -42,7 +42,12 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
           requestBody:
             route.body === 'bytes' || route.body === 'stream'
               ? { required: true, content: { 'application/octet-stream': {} } }
-              : { required: false, content: { 'application/json': { schema: route.body } } },
+              : 'isUpload' in route.body
+                ? {
+                    required: true,
+                    content: { 'application/json': { schema: route.body.json }, 'application/octet-stream': {} },
+                  }
+                : { required: false, content: { 'application/json': { schema: route.body } } },
         }),
     responses: {
       ...Object.fromEntries(Object.entries(route.answers).map(([status, answer]) => [status, answerOf(answer)])),

@@ -49,6 +49,16 @@ export interface AnswerDoc {
   headers?: Record<string, string>;
 }
 
+/** A JSON body, or an upload when `isUpload` says so of the parsed query. */
+export interface OrUpload<S extends z.ZodType = z.ZodType> {
+  json: S;
+  isUpload(query: Record<string, unknown>): boolean;
+}
+
+export function orUpload<S extends z.ZodType>(json: S, isUpload: OrUpload['isUpload']): OrUpload<S> {
+  return { json, isUpload };
+}
+
 export interface Route {
   method: Method;
   /** Below `/api`, unless `root`. `:name` is a parameter; a last `*` is the path of a file. */
@@ -63,24 +73,26 @@ export interface Route {
   params: z.ZodType | null;
   query: z.ZodType | null;
   /** `bytes`: held whole, at most the largest file. `stream`: an Upload, at most the largest sandbox; not read before the handler asks. */
-  body: z.ZodType | 'bytes' | 'stream' | null;
+  body: z.ZodType | 'bytes' | 'stream' | OrUpload | null;
   answers: Record<number, AnswerDoc>;
   handle(context: Context): Promise<Answer> | Answer;
 }
 
 type Output<S> = S extends z.ZodType
   ? z.output<S>
-  : S extends 'bytes'
-    ? Uint8Array
-    : S extends 'stream'
-      ? Upload
-      : Record<string, never>;
+  : S extends OrUpload<infer J>
+    ? z.output<J> | Upload
+    : S extends 'bytes'
+      ? Uint8Array
+      : S extends 'stream'
+        ? Upload
+        : Record<string, never>;
 
 /** Declares a route; the types of its handler's context come from its schemas. */
 export function route<
   P extends z.ZodType | null = null,
   Q extends z.ZodType | null = null,
-  B extends z.ZodType | 'bytes' | 'stream' | null = null,
+  B extends z.ZodType | 'bytes' | 'stream' | OrUpload | null = null,
 >(spec: {
   method: Method;
   path: string;

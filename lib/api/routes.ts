@@ -4,6 +4,7 @@
  */
 
 import type { Route } from './route.ts';
+import { copyRoutes } from './routes/copies.ts';
 import { eventRoutes } from './routes/events.ts';
 import { instanceRoutes } from './routes/instances.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
@@ -15,6 +16,7 @@ export const ROUTES: readonly Route[] = [
   ...instanceRoutes,
   ...runRoutes,
   ...volumeRoutes,
+  ...copyRoutes,
   ...eventRoutes,
   ...ledgerRoutes,
   ...systemRoutes,

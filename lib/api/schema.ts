@@ -336,3 +336,5 @@ export const streamQuerySchema = z.strictObject({
 export type StreamQuery = z.infer<typeof streamQuerySchema>;
 
 export const healthSchema = z.object({ status: z.literal('ok') });
+
+export * from './schema/copies.ts';

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Copied } from './copy.ts';
 import type { Readers } from './read.ts';
 import { createReaders } from './readers.ts';
-import { bytes, liveVfs, MIB, otherTool, scratchFolder, seedFile, text } from './testing/scratch.ts';
+import { bytes, liveVfs, MIB, otherTool, SEED_TABLE, scratchFolder, seedFile, text } from './testing/scratch.ts';
 import { closeToRest, openAtRest, openLive, type Vfs } from './vfs.ts';
 import { VOLUMES, type Volume } from './volumes.ts';
 
@@ -191,6 +191,15 @@ test('53. what is known of a file comes along, and a file of the seed stays one'
   ]);
 });
 
+/** A file of the seed's table whose text is UTF-16. */
+function utf16(folder: string): string {
+  const file = join(folder, 'utf16');
+  const db = new DatabaseSync(file);
+  db.exec(`PRAGMA encoding = 'UTF-16'; ${SEED_TABLE}`);
+  db.close();
+  return file;
+}
+
 test('54. what is no healthy VFS file is refused and leaves nothing', { timeout: 30_000 }, async () => {
   const readers = pool();
   const folder = scratchFolder();
@@ -217,6 +226,7 @@ test('54. what is no healthy VFS file is refused and leaves nothing', { timeout:
     [made('trigger', 'CREATE TRIGGER t AFTER INSERT ON vfs BEGIN SELECT 1; END'), false, 'corrupt'],
     [made('view', 'CREATE VIEW v AS SELECT * FROM vfs'), false, 'corrupt'],
     [made('index', 'CREATE INDEX i ON vfs (path)'), false, 'corrupt'],
+    [utf16(folder), false, 'corrupt'],
     [made('table', 'CREATE TABLE other (x)'), true, 'corrupt'],
     [made('volume', "INSERT INTO vfs VALUES ('fourth', '/x', 'x', 1)"), true, 'corrupt'],
     [made('sequence', 'CREATE TABLE s (x INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE s'), true, 'corrupt'],

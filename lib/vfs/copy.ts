@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, createReadStream, existsSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { WinterdockError } from '../errors.ts';
+import { messageOf, WinterdockError } from '../errors.ts';
 import { corrupt, resultCodeOf, translateFailure } from './failures.ts';
 import { attachReading, OPTIONS } from './open.ts';
 import type { ReadTarget } from './read.ts';
@@ -50,6 +50,8 @@ export async function copyVfs(
   } catch (error) {
     rmSync(path, { force: true });
     if (resultCodeOf(error) === CONSTRAINT) throw corrupt('two of its rows are the same file', error);
+    // SQLite attaches only what has the same encoding, and has no code of its own for that.
+    if (messageOf(error).includes('same text encoding')) throw corrupt('its text is not UTF-8', error);
     throw translateFailure(error);
   }
 }

@@ -147,7 +147,7 @@ export function openFileBeside(file: string): OpenFile {
   return openReading(file, 'mode=ro');
 }
 
-/** Attaches a file as `source` to a handle, to be read as `openRestingFile` and `openFileBeside` read. Throws what they throw. */
+/** Attaches a file as `source` to a handle, to be read as `openRestingFile` and `openFileBeside` read. Throws `missing_file`, and as SQLite does. */
 export function attachReading(db: DatabaseSync, target: ReadTarget): void {
   if (target.mode === 'rest') refuseLog(target.path);
   try {
@@ -156,7 +156,7 @@ export function attachReading(db: DatabaseSync, target: ReadTarget): void {
       address(target.path, target.mode === 'rest' ? 'mode=ro&immutable=1' : 'mode=ro').href,
     );
   } catch (error) {
-    throw existsSync(target.path) ? translateFailure(error) : missing();
+    throw existsSync(target.path) ? error : missing();
   }
 }
 

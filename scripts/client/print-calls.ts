@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { parametersOf } from '../../lib/api/client/address.ts';
 import type { AnswerKind, CallLine } from '../../lib/api/client/call.ts';
-import type { AnswerDoc, Route } from '../../lib/api/route.ts';
+import type { AnswerDoc, OrUpload, Route } from '../../lib/api/route.ts';
 import { ROUTES } from '../../lib/api/routes.ts';
 import * as schemas from '../../lib/api/schema.ts';
 import { ROOT } from '../build.ts';
@@ -61,6 +61,9 @@ function input(name: string, schema: z.ZodType, route: Route, used: Set<string>,
   return `${name}${optional ? '?' : ''}: z.input<typeof ${nameOf(schema, route, used)}>`;
 }
 
+/** The JSON that a body is, or may be. */
+const jsonOf = (body: z.ZodType | OrUpload) => (body instanceof z.ZodType ? body : body.json);
+
 const takesNothing = (schema: z.ZodType) => schema.safeParse({}).success;
 
 /** The arguments of a call: path, body, query, options. Only what nothing required follows may be left out. */
@@ -71,9 +74,9 @@ function argumentsOf(route: Route, used: Set<string>): string[] {
     ...parametersOf(route.path).map((name) => `${name}: ${name === 'volume' ? 'Volume' : 'string'}`),
     ...(body === null
       ? []
-      : body instanceof z.ZodType
-        ? [input('input', body, route, used, queryOptional && takesNothing(body))]
-        : ['body: Upload']),
+      : typeof body === 'string'
+        ? ['body: Upload']
+        : [input('input', jsonOf(body), route, used, queryOptional && takesNothing(jsonOf(body)))]),
     ...(query === null ? [] : [input('query', query, route, used, queryOptional)]),
     'options?: CallOptions',
   ];
@@ -87,7 +90,7 @@ export function linesOf(routes: readonly Route[]): Record<string, CallLine> {
       {
         method: route.method,
         path: route.root ? route.path : `/api${route.path}`,
-        body: route.body === null ? null : route.body instanceof z.ZodType ? 'json' : 'bytes',
+        body: route.body === null ? null : typeof route.body === 'string' ? 'bytes' : 'json',
         query: route.query !== null,
         answer: answeredBy(route, new Set()).kind,
       },

@@ -2,6 +2,11 @@
 import type { z } from 'zod';
 import type { Volume } from '../../vfs/volumes.ts';
 import type {
+  blueprintSchema,
+  blueprintsQuerySchema,
+  cloneSchema,
+  createBlueprintQuerySchema,
+  createBlueprintSchema,
   createSchema,
   evalAnswerSchema,
   evalSchema,
@@ -18,19 +23,24 @@ import type {
   ledgerHeadSchema,
   ledgerProofSchema,
   ledgerSegmentSchema,
+  lineageSchema,
   listQuerySchema,
   moveSchema,
   patchSchema,
   prefetchAnswerSchema,
+  restoreSchema,
   resumeAnswerSchema,
   resumeSchema,
   searchHitSchema,
   searchQuerySchema,
   settingsPatchSchema,
   settingsSchema,
+  snapshotSchema,
+  snapshotsQuerySchema,
   sqlAnswerSchema,
   sqlSchema,
   streamQuerySchema,
+  takeSnapshotSchema,
   verbBodySchema,
   volumeInfoSchema,
 } from '../schema.ts';
@@ -127,6 +137,54 @@ export interface Calls {
     input: z.input<typeof sqlSchema>,
     options?: CallOptions,
   ): Promise<z.output<typeof sqlAnswerSchema>>;
+  /** Keeps what an instance holds now, its tmp aside. It keeps running, or sleeping. */
+  takeSnapshot(
+    id: string,
+    input?: z.input<typeof takeSnapshotSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof snapshotSchema>>;
+  /** Lists snapshots, newest first, a page at a time. */
+  listSnapshots(
+    query?: z.input<typeof snapshotsQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof snapshotSchema>>;
+  /** Shows a snapshot. */
+  getSnapshot(id: string, options?: CallOptions): Promise<z.output<typeof snapshotSchema>>;
+  /** Deletes a snapshot. Instances that came from it keep what they have. */
+  deleteSnapshot(id: string, options?: CallOptions): Promise<void>;
+  /** Makes 1 to 1 000 new instances from a snapshot, all or none. `start` resumes them in the background. */
+  restoreSnapshot(
+    id: string,
+    input?: z.input<typeof restoreSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>[]>;
+  /** Makes a blueprint of the work of an instance; with `?name=` of the SQLite file of a sandbox that is the body. */
+  createBlueprint(
+    input: z.input<typeof createBlueprintSchema>,
+    query?: z.input<typeof createBlueprintQuerySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof blueprintSchema>>;
+  /** Lists blueprints by name, a page at a time. */
+  listBlueprints(
+    query?: z.input<typeof blueprintsQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof blueprintSchema>>;
+  /** Shows a blueprint. */
+  getBlueprint(name: string, options?: CallOptions): Promise<z.output<typeof blueprintSchema>>;
+  /** Deletes a blueprint. Clones keep what they have. */
+  deleteBlueprint(name: string, options?: CallOptions): Promise<void>;
+  /** Makes 1 to 1 000 new instances from a blueprint, all or none. `start` resumes them in the background. */
+  cloneBlueprint(
+    name: string,
+    input: z.input<typeof cloneSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>[]>;
+  /** Shows what an instance came from and what came from it, with what each takes on disk. */
+  getInstanceLineage(id: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
+  /** Shows what a snapshot came from and what came from it. */
+  getSnapshotLineage(id: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
+  /** Shows what came from a blueprint. */
+  getBlueprintLineage(name: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
   /** Lists what happened to an instance, newest first. */
   listInstanceEvents(
     id: string,
@@ -211,6 +269,25 @@ export const CALLS = {
   },
   searchFiles: { method: 'GET', path: '/api/instances/:id/search', body: null, query: true, answer: 'page' },
   queryFiles: { method: 'POST', path: '/api/instances/:id/query', body: 'json', query: false, answer: 'json' },
+  takeSnapshot: { method: 'POST', path: '/api/instances/:id/snapshots', body: 'json', query: false, answer: 'json' },
+  listSnapshots: { method: 'GET', path: '/api/snapshots', body: null, query: true, answer: 'page' },
+  getSnapshot: { method: 'GET', path: '/api/snapshots/:id', body: null, query: false, answer: 'json' },
+  deleteSnapshot: { method: 'DELETE', path: '/api/snapshots/:id', body: null, query: false, answer: 'nothing' },
+  restoreSnapshot: { method: 'POST', path: '/api/snapshots/:id/restore', body: 'json', query: false, answer: 'json' },
+  createBlueprint: { method: 'POST', path: '/api/blueprints', body: 'json', query: true, answer: 'json' },
+  listBlueprints: { method: 'GET', path: '/api/blueprints', body: null, query: true, answer: 'page' },
+  getBlueprint: { method: 'GET', path: '/api/blueprints/:name', body: null, query: false, answer: 'json' },
+  deleteBlueprint: { method: 'DELETE', path: '/api/blueprints/:name', body: null, query: false, answer: 'nothing' },
+  cloneBlueprint: { method: 'POST', path: '/api/blueprints/:name/clone', body: 'json', query: false, answer: 'json' },
+  getInstanceLineage: { method: 'GET', path: '/api/instances/:id/lineage', body: null, query: false, answer: 'json' },
+  getSnapshotLineage: { method: 'GET', path: '/api/snapshots/:id/lineage', body: null, query: false, answer: 'json' },
+  getBlueprintLineage: {
+    method: 'GET',
+    path: '/api/blueprints/:name/lineage',
+    body: null,
+    query: false,
+    answer: 'json',
+  },
   listInstanceEvents: { method: 'GET', path: '/api/instances/:id/events', body: null, query: true, answer: 'page' },
   listEvents: { method: 'GET', path: '/api/events', body: null, query: true, answer: 'page' },
   streamEvents: { method: 'GET', path: '/api/events/stream', body: null, query: true, answer: 'events' },
