@@ -106,7 +106,13 @@ export const countsByState = sqliteTable('counts_by_state', {
 
 export const countsByTenant = sqliteTable(
   'counts_by_tenant',
-  { tenant: text('tenant').notNull(), state: text('state').notNull(), n: integer('n').notNull() },
+  {
+    tenant: text('tenant').notNull(),
+    state: text('state').notNull(),
+    n: integer('n').notNull(),
+    /** Of their files, as the rows know them. */
+    bytes: integer('bytes').notNull().default(0),
+  },
   (table) => [primaryKey({ columns: [table.tenant, table.state] })],
 );
 
@@ -186,12 +192,90 @@ export const settings = sqliteTable('settings', {
   updated: integer('updated').notNull(),
 });
 
-/** What a tenant overrides; null falls through to the global value. */
+/** What a tenant overrides; null falls through to the global value. A quota that is null does not bind. */
 export const tenants = sqliteTable('tenants', {
   tenant: text('tenant').primaryKey(),
   idleToSuspendSeconds: integer('idle_to_suspend_s'),
   idleToFreezeSeconds: integer('idle_to_freeze_s'),
+  maxSandboxes: integer('max_sandboxes'),
+  maxActive: integer('max_active'),
+  maxBytes: integer('max_bytes'),
 });
+
+/** Something to be done to many instances. Which ones was decided when it was made and is in `job_pages`. */
+export const jobs = sqliteTable(
+  'jobs',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').notNull(),
+    verb: text('verb').notNull(),
+    reason: text('reason'),
+    /** JSON: key to value, or to null for one that goes. */
+    labels: text('labels'),
+    /** JSON of what was asked for, as it was asked. */
+    asked: text('asked').notNull(),
+    /** JSON array of the tenants that it may concern; null: all. */
+    tenants: text('tenants'),
+    actor: text('actor').notNull(),
+    via: text('via').notNull(),
+    address: text('address'),
+    state: text('state').notNull(),
+    created: integer('created').notNull(),
+    finished: integer('finished'),
+    /** How many were chosen, and what became of them so far. */
+    chosen: integer('chosen').notNull(),
+    done: integer('done').notNull().default(0),
+    failed: integer('failed').notNull().default(0),
+    skipped: integer('skipped').notNull().default(0),
+  },
+  (table) => [
+    uniqueIndex('jobs_by_id').on(table.id),
+    index('jobs_running').on(table.seq).where(sql`state = 'running'`),
+  ],
+);
+
+/** The instances of a job in their order, a thousand to a page: rowids of `instances`, four little-endian bytes each; 0 for an unknown id. */
+export const jobPages = sqliteTable(
+  'job_pages',
+  {
+    job: integer('job').notNull(),
+    page: integer('page').notNull(),
+    rows: blob('rows', { mode: 'buffer' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.job, table.page] })],
+);
+
+/** What became of each instance of a job, by its place in the job. */
+export const jobResults = sqliteTable(
+  'job_results',
+  {
+    job: integer('job').notNull(),
+    position: integer('position').notNull(),
+    outcome: text('outcome').notNull(),
+    reason: text('reason'),
+    timeMs: integer('time_ms').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.job, table.position] }),
+    index('job_results_by_outcome').on(table.job, table.outcome, table.position).where(sql`outcome <> 'done'`),
+  ],
+);
+
+/** How long wakes took: a histogram for each day (days since the epoch), path and source. */
+export const wakeTimes = sqliteTable(
+  'wake_times',
+  {
+    day: integer('day').notNull(),
+    path: text('path').notNull(),
+    /** Empty for a warm one. */
+    source: text('source').notNull(),
+    /** Upper bound of the bucket in milliseconds; 0 for what is above every bound. */
+    boundMs: real('bound_ms').notNull(),
+    n: integer('n').notNull(),
+    sumMs: real('sum_ms').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.day, table.path, table.source, table.boundMs] })],
+);
 
 /** What left in bundles: one row per bundle, written before its first byte was sent, never changed. */
 export const shares = sqliteTable(

@@ -68,7 +68,8 @@ const DERIVED = `
     SELECT instances.rowid, one.key, one.value, updated, created, name_key, bytes_key FROM instances, json_each(labels) AS one;
   INSERT INTO instance_text(rowid, words) SELECT rowid, words FROM instances;
   INSERT INTO counts_by_state(state, n) SELECT state, count(*) FROM instances GROUP BY 1;
-  INSERT INTO counts_by_tenant(tenant, state, n) SELECT tenant, state, count(*) FROM instances GROUP BY 1, 2;
+  INSERT INTO counts_by_tenant(tenant, state, n, bytes)
+    SELECT tenant, state, count(*), coalesce(sum(bytes), 0) FROM instances GROUP BY 1, 2;
   INSERT INTO counts_by_label(key, value, n) SELECT key, value, count(*) FROM labels GROUP BY 1, 2;
 `;
 
