@@ -4,17 +4,24 @@ import { redirect } from 'next/navigation';
 import { cache } from 'react';
 import type { Caller } from '#lib/api/operations.ts';
 import { addressOf, PEER_HEADER } from '#lib/auth/address.ts';
+import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 
 /** The visitor, or null when nobody is signed in. Asked once per request. */
 export const currentCaller = cache(async (): Promise<Caller | null> => {
   const { auth } = getHost();
   const sent = await headers();
-  return auth.callerFromHeaders(sent, {
-    via: 'console',
-    requestId: crypto.randomUUID(),
-    address: await currentAddress(),
-  });
+  try {
+    return await auth.callerFromHeaders(sent, {
+      via: 'console',
+      requestId: crypto.randomUUID(),
+      address: await currentAddress(),
+    });
+  } catch (error) {
+    // Too many wrong keys from there: for a page that is nobody.
+    if (isWinterdockError(error) && error.code === 'rate_limited') return null;
+    throw error;
+  }
 });
 
 /** Where the visitor's request comes from, as the front saw it. */

@@ -86,7 +86,11 @@ test('a person signs in by the printed link and takes a sandbox through its whol
   page,
 }) => {
   await page.goto(visited().link);
-  await press(page, 'Sign in as the admin');
+  await expect(headline(page)).toHaveText('The first admin');
+  await page.getByLabel('E-mail').fill('ada@example.com');
+  await page.getByLabel('Name', { exact: true }).fill('Ada');
+  await page.getByLabel('Password').fill('a long winter');
+  await press(page, 'Create the admin account');
   await expect(page).toHaveURL(/\/$/);
   await live(page, 'First light');
   await press(page, 'Sign out');
@@ -97,6 +101,16 @@ test('a person signs in by the printed link and takes a sandbox through its whol
   await page.goto(visited().link);
   await press(page, 'Sign in as the admin');
   await expect(page.getByRole('alert').getByText(/does not work any more/)).toBeVisible();
+
+  await page.goto('/signin?to=/sandboxes');
+  await page.getByLabel('E-mail').fill('Ada@example.com');
+  await page.getByLabel('Password', { exact: true }).fill('not the password');
+  await press(page, 'Sign in');
+  await expect(page.getByRole('alert').getByText(/do not belong together/)).toBeVisible();
+  await page.getByLabel('E-mail').fill('Ada@example.com');
+  await page.getByLabel('Password', { exact: true }).fill('a long winter');
+  await press(page, 'Sign in');
+  await expect(page).toHaveURL(/\/sandboxes$/);
 });
 
 test.describe('without JavaScript', () => {

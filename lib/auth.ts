@@ -1,19 +1,25 @@
 /**
- * Access: who sent a request, by admin key or session, and the ways in and out. Sessions and people belong to the auth
- * library (auth/library.ts); the key is compared here and never touches it. Knows nothing of routes or sandboxes.
+ * Access: who sent a request, by key or session, and what comes of it when that ends. People, passwords and sessions belong to the auth
+ * library (auth/library.ts); keys of programs are a table of ours. Knows nothing of routes or sandboxes, nor of what a role may do.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { cookieRules } from './auth/cookies.ts';
+import { createEntrance, type Entrance } from './auth/entrance.ts';
 import { type AnyHeaders, headerOf } from './auth/header.ts';
+import { createKeyRing, type KeyRing } from './auth/key-ring.ts';
 import { keyChecker, readOrMakeSecret } from './auth/keys.ts';
-import type { AuthDatabase, AuthLibrary } from './auth/library.ts';
-import type { Role } from './auth/roles.ts';
+import { type AuthDatabase, type AuthLibrary, KEY_HOLDER_EMAIL } from './auth/library.ts';
+import { createLimits, type Limits } from './auth/limits.ts';
+import { createPeople, type People } from './auth/people.ts';
+import { ROLES, type Role } from './auth/roles.ts';
 import { createSessionCache } from './auth/session-cache.ts';
+import { createWatch } from './auth/watch.ts';
+import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
-import { WinterdockError } from './errors.ts';
 import type { Via } from './lifecycle/words.ts';
 import type { Logger } from './log.ts';
+import type { Registry } from './registry/registry.ts';
 
 /** Who is asking, how, from where, with which rights, and under which request. */
 export interface Caller {
@@ -37,42 +43,73 @@ export interface CallerOptions {
   address?: string | null;
 }
 
-/** What a person shows to come in: the token of a sign-in link, which works once, or the admin key. */
-type Credential = { token: string } | { key: string };
-
 export interface Auth {
   /**
    * Who sent a request with these headers, or null when neither the `Authorization: Bearer` key nor the session cookie is
-   * valid. A wrong key is not made good by a cookie. `via` is `api` unless said otherwise.
+   * valid. A wrong key is not made good by a cookie. `via` is `api` unless said otherwise. Throws `rate_limited` for wrong keys
+   * that come too often.
    */
   callerFromHeaders(headers: AnyHeaders, options?: CallerOptions): Promise<Caller | null>;
-  /** A link that signs in the admin, for 15 minutes and once. `origin` without a trailing slash; default: the public URL. */
+  /** Counts a request of a caller, or of nobody, from an address. Throws `rate_limited`. The admin key is not counted. */
+  count(caller: Caller | null, address: string | null): Promise<void>;
+  /** Calls `act` once when what let this caller in ends: its key, its session, its rights. Returns the way out. */
+  whenEnded(caller: Caller, act: () => void): () => void;
+  /** The ways in for people. */
+  readonly entrance: Entrance;
+  readonly people: People;
+  readonly keys: KeyRing;
+  readonly limits: Limits;
+  /**
+   * A link for whoever runs the server, for 15 minutes and once: it makes the first admin, or signs in the first one there is. `origin`
+   * without a trailing slash; default: the public URL.
+   */
   signInLink(origin?: string): Promise<string>;
-  /** Exchanges a credential for a session. The `Set-Cookie` values to send, or null when the credential is not good. */
-  signIn(credential: Credential): Promise<{ setCookie: string[] } | null>;
+  /** A link to sign in or join with that token. */
+  linkOf(token: string, origin?: string): string;
   /** Ends the session in the cookie, if there is one. Returns the `Set-Cookie` values that clear it. */
   signOut(headers: AnyHeaders): Promise<{ setCookie: string[] }>;
   /** Answers the auth library's own routes under `/api/auth`. */
   handle(request: Request): Promise<Response>;
+  /** Writes down what is only in memory. */
+  close(): Promise<void>;
 }
 
 const SESSION_CACHE_MS = 30_000;
 const SESSION_CACHE_ENTRIES = 1000;
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024}) *$/i;
 
+/** Who a key or a session stands for. */
+type Known = Pick<Caller, 'actor' | 'role' | 'tenants' | 'session'> & {
+  /** Epoch milliseconds; null: never. */
+  until: number | null;
+};
+
+const ADMIN_KEY: Known = { actor: 'key:admin', role: 'admin', tenants: null, session: null, until: null };
+
 /**
  * Makes the door. `database` opens the auth library's tables; the library is loaded at the first use of a session, so that
  * a server which only sees keys never pays for it. The first start writes `admin.key` (unless `WB_ADMIN_KEY` is set) and
  * `auth.secret` into the data folder, both readable by their owner only.
  */
-export function createAuth(options: { config: Config; log: Logger; database: AuthDatabase }): Auth {
-  const { config, log } = options;
+export function createAuth(options: {
+  config: Config;
+  log: Logger;
+  clock: Clock;
+  database: AuthDatabase;
+  registry: Pick<Registry, 'keys' | 'invitations' | 'append'>;
+}): Auth {
+  const { config, log, clock, registry } = options;
   const isAdminKey = keyChecker(config.adminKey ?? readOrMakeSecret(join(config.dataFolder, 'admin.key')));
   const secret = readOrMakeSecret(join(config.dataFolder, 'auth.secret'));
   const cookies = cookieRules(config);
   // Its value is signed, so it can stand for the session.
   const sessionCookie = new RegExp(`(?:^|; *)(${cookies.session.replace('.', '\\.')}=[^;]+)`);
-  const sessions = createSessionCache({ entries: SESSION_CACHE_ENTRIES, lifeMs: SESSION_CACHE_MS });
+  const sessions = createSessionCache<Known>({ entries: SESSION_CACHE_ENTRIES, lifeMs: SESSION_CACHE_MS });
+  const limits = createLimits(config);
+  const ring = createKeyRing({ book: registry.keys, clock });
+  const watch = createWatch(() => Date.now());
+  /** When what a caller came by ends. */
+  const ends = new WeakMap<Caller, number>();
 
   let loading: Promise<AuthLibrary> | null = null;
   const library = (): Promise<AuthLibrary> => {
@@ -82,64 +119,127 @@ export function createAuth(options: { config: Config; log: Logger; database: Aut
     return loading;
   };
 
-  const actorOfSession = async (cookie: string): Promise<string | null> => {
+  /** Goes up whenever sessions change: what was asked before is not remembered after. */
+  let changes = 0;
+  const forget = () => {
+    changes += 1;
+    sessions.clear();
+  };
+  const people = createPeople({
+    library,
+    ended(gone) {
+      forget();
+      watch.end(({ session }) => session !== null && gone.includes(session));
+    },
+    changed(person) {
+      forget();
+      watch.end(({ actor }) => actor === `user:${person}`);
+    },
+  });
+
+  const bySession = async (cookie: string): Promise<Known | null> => {
     const known = sessions.get(cookie);
     if (known !== undefined) return known;
-    const user = await (await library()).userOf(cookie);
-    // Every person is an admin until roles arrive: whoever is not one gets nothing.
-    const actor = user !== null && user.role === 'admin' ? `user:${user.id}` : null;
-    if (actor !== null) sessions.set(cookie, actor);
-    return actor;
+    const before = changes;
+    const found = await (await library()).sessionOf(cookie);
+    if (found === null) return null;
+    const { person, session } = found;
+    const rights = person.email === KEY_HOLDER_EMAIL ? ADMIN_KEY : { role: person.role, tenants: person.tenants };
+    const made = { actor: `user:${person.id}`, ...rights, session: session.id, until: session.expiresMs };
+    if (before === changes) sessions.set(cookie, made);
+    return made;
   };
 
-  return {
+  const byKey = async (key: string, address: string | null): Promise<Known | null> => {
+    if (isAdminKey(key)) {
+      limits.beforeAdminKey(address);
+      limits.rightAdminKey(address);
+      return ADMIN_KEY;
+    }
+    const row = await ring.check(key);
+    const role = row === null ? undefined : ROLES.find((known) => known === row.role);
+    if (row === null || role === undefined) {
+      await limits.wrongKey(address);
+      return null;
+    }
+    return {
+      actor: `key:${row.id}`,
+      role,
+      tenants: row.tenant === null ? null : [row.tenant],
+      session: null,
+      until: row.expires === null ? null : row.expires * 1000,
+    };
+  };
+
+  const cookieOf = (headers: AnyHeaders) => sessionCookie.exec(headerOf(headers, 'cookie') ?? '')?.[1];
+
+  const knownOf = async (headers: AnyHeaders, address: string | null): Promise<Known | null> => {
+    const authorization = headerOf(headers, 'authorization');
+    if (authorization === null) {
+      const cookie = cookieOf(headers);
+      return cookie === undefined ? null : bySession(cookie);
+    }
+    const key = BEARER.exec(authorization)?.[1];
+    return key === undefined ? null : byKey(key, address);
+  };
+
+  /** Runs what ends the session of a cookie, then lets everything know that it has. */
+  const leaving = async <T>(cookie: string | undefined, end: () => Promise<T>): Promise<T> => {
+    const session = cookie === undefined ? null : await (await library()).sessionOf(cookie);
+    const answer = await end();
+    forget();
+    if (session !== null && cookie !== undefined && (await (await library()).sessionOf(cookie)) === null) {
+      watch.end((caller) => caller.session === session.session.id);
+    }
+    return answer;
+  };
+
+  const auth: Auth = {
+    entrance: createEntrance({ library, registry, limits, clock, isAdminKey }),
+    people,
+    keys: {
+      ...ring,
+      async revoke(id, ledger) {
+        const was = await ring.revoke(id, ledger);
+        if (was) watch.end(({ actor }) => actor === `key:${id}`);
+        return was;
+      },
+    },
+    limits,
+
     async callerFromHeaders(headers, { via = 'api', requestId, address = null } = {}) {
-      const authorization = headerOf(headers, 'authorization');
-      let actor: string | null = null;
-      if (authorization !== null) {
-        const key = BEARER.exec(authorization)?.[1];
-        if (key !== undefined && isAdminKey(key)) actor = 'key:admin';
-      } else {
-        const cookie = sessionCookie.exec(headerOf(headers, 'cookie') ?? '')?.[1];
-        if (cookie !== undefined) actor = await actorOfSession(cookie);
-      }
-      if (actor === null) return null;
-      return {
-        actor,
-        via,
-        requestId: requestId ?? randomUUID(),
-        role: 'admin',
-        tenants: null,
-        address,
-        session: null,
-      };
+      const known = await knownOf(headers, address);
+      if (known === null) return null;
+      const { actor, role, tenants, session, until } = known;
+      if (until !== null && session !== null && until <= Date.now()) return null;
+      const caller: Caller = { actor, via, requestId: requestId ?? randomUUID(), role, tenants, address, session };
+      if (until !== null) ends.set(caller, until);
+      return caller;
     },
 
-    async signInLink(origin = config.publicUrl ?? `http://localhost:${config.port}`) {
-      const token = await (await library()).mintToken();
-      return `${origin}/signin?token=${encodeURIComponent(token)}`;
+    count(caller, address) {
+      if (caller?.actor === 'key:admin' && caller.session === null) return Promise.resolve();
+      const key = caller?.actor.startsWith('key:') && caller.session === null ? caller.actor : null;
+      return limits.request(key, address);
     },
 
-    async signIn(credential) {
-      if ('token' in credential) return (await library()).redeem(credential.token);
-      if (!isAdminKey(credential.key)) return null;
-      const opened = await library();
-      const entered = await opened.redeem(await opened.mintToken());
-      if (entered === null) throw new WinterdockError('internal', 'A session could not be made.');
-      return entered;
-    },
+    whenEnded: (caller, act) => watch.join(caller, ends.get(caller) ?? null, act),
 
-    async signOut(headers) {
-      sessions.clear();
-      return (await library()).signOut(headerOf(headers, 'cookie') ?? '');
-    },
+    linkOf: (token, origin = config.publicUrl ?? `http://localhost:${config.port}`) =>
+      `${origin}/signin?token=${encodeURIComponent(token)}`,
+
+    signInLink: async (origin) => auth.linkOf(await auth.entrance.ownersToken(), origin),
+
+    signOut: (headers) =>
+      leaving(cookieOf(headers), async () => (await library()).signOut(headerOf(headers, 'cookie') ?? '')),
 
     async handle(request) {
-      // Whatever these routes change (a sign-out, a ban, a revoked session) must hold at once.
-      if (request.method !== 'GET' && request.method !== 'HEAD') sessions.clear();
-      const answer = await (await library()).handler(request);
-      if (request.method !== 'GET' && request.method !== 'HEAD') sessions.clear();
-      return answer;
+      const answer = async () => (await library()).handler(request);
+      if (request.method === 'GET' || request.method === 'HEAD') return answer();
+      return leaving(cookieOf(request.headers), answer);
     },
+
+    close: () => ring.flush(),
   };
+  return auth;
 }

@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
+import { accessOperations } from './api/access-operations.ts';
 import { eventText } from './api/answer.ts';
 import { copiesOperations } from './api/copies-operations.ts';
 import { createDispatcher } from './api/dispatch.ts';
@@ -69,10 +70,12 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const seeding = new Seeding({ clock, log, registry, sessions });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
   const blueprints = createBlueprints({ clock, registry, readers, sessions, copies, seeding });
+  const auth = createAuth({ config, log, clock, database: registry.database, registry });
   const operations = guardOperations(
     {
       ...createOperations({ registry, sessions, clock, metrics }),
       ...createLedgerOperations({ registry, keeper: ledger, clock }),
+      ...accessOperations({ auth, registry, clock }),
       ...copiesOperations({ registry, sessions, clock, snapshots, blueprints, dataFolder: config.dataFolder }),
     },
     {
@@ -80,7 +83,6 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       snapshot: async (id) => (await registry.copies.snapshot(id))?.tenant ?? null,
     },
   );
-  const auth = createAuth({ config, log, database: registry.database });
 
   let started: Promise<void> | null = null;
   let stopped: Promise<void> | null = null;
@@ -150,6 +152,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await copies.stop();
     await pool.stop();
     await readers.stop();
+    await auth.close();
     metrics.close();
     await ledger.stop();
     await registry.close();

@@ -29,6 +29,9 @@ const environmentSchema = z.object({
   WB_MAX_BODY: integer(1024, 1024 * MIB, 100 * MIB),
   WB_MAX_FILE: integer(1024, 256 * MIB, 64 * MIB),
   WB_MAX_SANDBOX: integer(MIB, 1024 * 1024 * MIB, 1024 * MIB),
+  WB_RATE_KEY: integer(0, 10_000_000, 12_000),
+  WB_RATE_ADDRESS: integer(0, 10_000_000, 24_000),
+  WB_RATE_WRONG_KEYS: integer(0, 10_000_000, 100),
   WB_TRUST_PROXY: z.enum(['0', '1']).default('0'),
   WB_LEDGER_KEEP_DAYS: integer(0, 36_500, 0),
   WB_METRICS: z.enum(['key', 'open']).default('key'),
@@ -54,6 +57,10 @@ export interface Config {
   maxBodyBytes: number;
   maxFileBytes: number;
   maxSandboxBytes: number;
+  /** Requests a minute of one key, from one address, and wrong keys from one address; 0: no limit. */
+  ratePerKey: number;
+  ratePerAddress: number;
+  rateWrongKeys: number;
   trustProxy: boolean;
   /** Days that a sealed and exported month of the ledger is kept; null: for ever. */
   ledgerKeepDays: number | null;
@@ -100,6 +107,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     maxBodyBytes: env.WB_MAX_BODY,
     maxFileBytes: env.WB_MAX_FILE,
     maxSandboxBytes: env.WB_MAX_SANDBOX,
+    ratePerKey: env.WB_RATE_KEY,
+    ratePerAddress: env.WB_RATE_ADDRESS,
+    rateWrongKeys: env.WB_RATE_WRONG_KEYS,
     trustProxy: env.WB_TRUST_PROXY === '1',
     ledgerKeepDays: env.WB_LEDGER_KEEP_DAYS === 0 ? null : env.WB_LEDGER_KEEP_DAYS,
     metricsOpen: env.WB_METRICS === 'open',

@@ -1,27 +1,109 @@
 'use server';
-/** Exchanging a link or a key for a session. */
+/** Coming in: by password, by a link, by an invitation, by the admin key. */
+import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import type { OutcomeWords } from '#components/outcome.tsx';
+import { toProblem } from '#lib/api/problem.ts';
+import { emailSchema, passwordSchema, personNameSchema } from '#lib/api/schema/access.ts';
+import type { Visitor } from '#lib/auth/entrance.ts';
+import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
+import { currentAddress } from '../caller.ts';
 import { passOnCookies } from '../cookies.ts';
 import { textOf } from '../form-values.ts';
+import type { JoinField, JoinState } from './join-form.tsx';
 import { safePath } from './safe-path.ts';
 
-/** Signs in with the form's `token` or `key` and goes on, or says why not. */
+type Entered = { setCookie: string[] } | null;
+
+const USED_UP = {
+  ok: false,
+  says: 'This link does not work any more.',
+  hint: 'It works once and not for long. Ask for a new one; who runs the server gets one by starting it again.',
+};
+
+async function visitor(): Promise<Visitor> {
+  const sent = await headers();
+  return { address: await currentAddress(), agent: sent.get('user-agent'), requestId: crypto.randomUUID() };
+}
+
+/** A password as it was typed: spaces are part of it. */
+function passwordOf(form: FormData, name: string): string {
+  const typed = form.get(name);
+  return typeof typed === 'string' ? typed : '';
+}
+
+/** Tries to come in; a refusal comes back in words. */
+async function attempt(
+  enter: (visitor: Visitor) => Promise<Entered>,
+  wrong: OutcomeWords,
+): Promise<Entered | OutcomeWords> {
+  try {
+    return (await enter(await visitor())) ?? wrong;
+  } catch (error) {
+    if (!isWinterdockError(error) || error.code === 'internal') throw error;
+    const { detail, hint } = toProblem(error, '');
+    return { ok: false, says: detail, hint };
+  }
+}
+
+/** Signs in with the form's password, `token` or `key` and goes on, or says why not. */
 export async function enter(_previous: OutcomeWords | null, form: FormData): Promise<OutcomeWords | null> {
+  const { entrance } = getHost().auth;
   const token = textOf(form, 'token');
   const key = textOf(form, 'key');
-  if (token === '' && key === '') return { ok: false, says: 'Paste the admin key first.' };
-  const entered = await getHost().auth.signIn(token === '' ? { key } : { token });
-  if (entered === null) {
-    return token === ''
-      ? { ok: false, says: 'That is not the admin key.', hint: 'Copy all of it, without the line’s end.' }
-      : {
-          ok: false,
-          says: 'This link does not work any more.',
-          hint: 'It works once, for a quarter of an hour. Use the key, or start the server again for a new link.',
-        };
+  const email = textOf(form, 'email');
+  const password = passwordOf(form, 'password');
+  let answer: Entered | OutcomeWords;
+  if (token !== '') {
+    const wished = passwordOf(form, 'new-password');
+    const newPassword = wished === '' ? undefined : passwordSchema.safeParse(wished);
+    if (newPassword?.success === false) {
+      return { ok: false, says: `The new password ${newPassword.error.issues[0]?.message ?? 'will not do'}.` };
+    }
+    answer = await attempt((from) => entrance.signIn({ token, newPassword: newPassword?.data }, from), USED_UP);
+  } else if (key !== '') {
+    answer = await attempt((from) => entrance.signIn({ key }, from), {
+      ok: false,
+      says: 'That is not the admin key.',
+      hint: 'Copy all of it, without the line’s end.',
+    });
+  } else if (form.has('key')) {
+    return { ok: false, says: 'Paste the admin key first.' };
+  } else if (email === '' || password === '') {
+    return { ok: false, says: 'Give your e-mail address and your password.' };
+  } else {
+    answer = await attempt((from) => entrance.signIn({ email, password }, from), {
+      ok: false,
+      says: 'This address and this password do not belong together.',
+      hint: 'Whoever forgot the password asks an admin for a new invitation, or uses the link that the server prints.',
+    });
   }
-  await passOnCookies(entered.setCookie);
+  if (answer === null || 'ok' in answer) return answer;
+  await passOnCookies(answer.setCookie);
   redirect(safePath(textOf(form, 'to')));
+}
+
+/** Makes the account that a link offers and goes on into the console, or says what is wrong and where. */
+export async function join(_previous: JoinState, form: FormData): Promise<JoinState> {
+  const values = { email: textOf(form, 'email'), name: textOf(form, 'name') };
+  const parsed = {
+    email: emailSchema.safeParse(values.email),
+    name: personNameSchema.safeParse(values.name),
+    password: passwordSchema.safeParse(passwordOf(form, 'password')),
+  };
+  const errors: Partial<Record<JoinField, string>> = {};
+  for (const field of ['email', 'name', 'password'] as const) {
+    const { error } = parsed[field];
+    if (error !== undefined) errors[field] = error.issues[0]?.message ?? 'will not do';
+  }
+  if (values.name === '') errors.name = 'How shall others see you?';
+  const { email, name, password } = parsed;
+  if (!email.success || !name.success || !password.success) return { values, errors, problem: null };
+  const token = textOf(form, 'token');
+  const person = { email: email.data, name: name.data, password: password.data };
+  const answer = await attempt((from) => getHost().auth.entrance.join(token, person, from), USED_UP);
+  if (answer === null || 'ok' in answer) return { values, errors: {}, problem: answer };
+  await passOnCookies(answer.setCookie);
+  redirect('/');
 }

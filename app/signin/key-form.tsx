@@ -14,7 +14,7 @@ export function KeyForm({ action, to }: { action: EnterAction; to: string }) {
       <input type="hidden" name="to" value={to} />
       <label className="field">
         <span className="field-name">Admin key</span>
-        <input className="input font-mono" name="key" type="password" autoComplete="current-password" required />
+        <input className="input font-mono" name="key" type="password" autoComplete="off" required />
       </label>
       <div>
         <Submit className="button" doing="Signing in…">

@@ -5,7 +5,18 @@ import { Outcome } from '#components/outcome.tsx';
 import { Submit } from '#components/submit.tsx';
 import type { EnterAction } from './key-form.tsx';
 
-export function LinkForm({ action, token, to }: { action: EnterAction; token: string; to: string }) {
+export function LinkForm({
+  action,
+  token,
+  to,
+  shortest,
+}: {
+  action: EnterAction;
+  token: string;
+  to: string;
+  /** Characters of the shortest password. */
+  shortest: number;
+}) {
   const [outcome, submit] = useActionState(action, null);
   return (
     <form action={submit} className="mt-6 grid gap-4">
@@ -13,6 +24,16 @@ export function LinkForm({ action, token, to }: { action: EnterAction; token: st
       <Outcome outcome={outcome} />
       <input type="hidden" name="token" value={token} />
       <input type="hidden" name="to" value={to} />
+      <details>
+        <summary className="text-small">Set a new password</summary>
+        <label className="field mt-3">
+          <span className="field-name">New password</span>
+          <input className="input" name="new-password" type="password" autoComplete="new-password" maxLength={128} />
+        </label>
+        <p className="mt-1 text-small text-ink-3">
+          At least {shortest} characters. Left empty, the password stays as it is.
+        </p>
+      </details>
       <div>
         <Submit className="button button-ink" doing="Signing in…">
           Sign in as the admin

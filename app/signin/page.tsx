@@ -1,13 +1,17 @@
-/** The way in: by the link that the server printed, or by the admin key. */
+/** The way in: by password, by the link that the server printed, by an invitation, by the admin key. */
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { BrandMark } from '#components/brand-mark.tsx';
+import { PASSWORD_LENGTH } from '#lib/api/schema/access.ts';
 import { cookieRules, isLoopback } from '#lib/auth/cookies.ts';
+import type { Offer } from '#lib/auth/entrance.ts';
 import { getHost } from '#lib/host.ts';
 import { currentCaller } from '../caller.ts';
-import { enter } from './actions.ts';
+import { enter, join } from './actions.ts';
+import { JoinForm } from './join-form.tsx';
 import { KeyForm } from './key-form.tsx';
 import { LinkForm } from './link-form.tsx';
+import { PasswordForm } from './password-form.tsx';
 import { safePath } from './safe-path.ts';
 
 export const dynamic = 'force-dynamic';
@@ -38,49 +42,86 @@ async function concernOf(): Promise<{ says: string; hint: string } | null> {
   };
 }
 
+/** Role and tenants of an invitation, in words. */
+function offerInWords({ role, tenants }: Offer): string {
+  const article = role === 'admin' || role === 'operator' ? 'an' : 'a';
+  const who = role === 'support' ? 'support' : `${article} ${role}`;
+  return tenants === null ? who : `${who} of ${tenants.join(', ')}`;
+}
+
+function ByKey({ to }: { to: string }) {
+  return (
+    <div className="mt-8 border-t border-rule-2 pt-5">
+      <h2 className="part-name">By the admin key</h2>
+      <p className="mt-2 text-ink-2">
+        {getHost().config.adminKey !== null ? (
+          <>
+            It is the value of <code>WB_ADMIN_KEY</code> that the server was started with.
+          </>
+        ) : (
+          <>
+            It is in the file <code>admin.key</code> of the server’s data folder, which only its owner can read.
+          </>
+        )}
+      </p>
+      <KeyForm action={enter} to={to} />
+    </div>
+  );
+}
+
 export default async function SignIn({ searchParams }: { searchParams: Promise<Search> }) {
   const search = await searchParams;
   const token = first(search.token);
   const to = safePath(first(search.to));
-  if ((await currentCaller()) !== null) redirect(to);
+  const { entrance } = getHost().auth;
+  const offer = token === '' ? null : await entrance.offerOf(token);
+  if (offer === null && (await currentCaller()) !== null) redirect(to);
   const concern = await concernOf();
-  const fromEnvironment = getHost().config.adminKey !== null;
+  const hasAdmin = offer === null && (await entrance.hasAdmin());
   return (
     <div className="page max-w-[34rem] py-16 sm:py-24">
       <p className="mb-10 flex items-center gap-2.5 text-[1.0625rem] font-[620] tracking-[-0.02em]">
         <BrandMark />
         Winterdock
       </p>
-      <h1 className="headline">Sign in</h1>
+      <h1 className="headline">{offer === null ? 'Sign in' : offer.first ? 'The first admin' : 'Join'}</h1>
       {concern !== null && (
         <div className="outcome outcome-bad mt-6" role="note">
           <p>{concern.says}</p>
           <p className="text-small text-ink-2">{concern.hint}</p>
         </div>
       )}
-      {token !== '' && <LinkForm action={enter} token={token} to={to} />}
-      <div className="mt-8 border-t border-ink pt-5">
-        <h2 className="part-name">{token === '' ? 'By the printed link' : 'Another way'}</h2>
-        <p className="mt-2 text-ink-2">
-          The server prints a sign-in link in its terminal when it starts. It works once, for a quarter of an hour;
-          start the server again for a new one.
-        </p>
-      </div>
-      <div className="mt-8 border-t border-rule-2 pt-5">
-        <h2 className="part-name">By the admin key</h2>
-        <p className="mt-2 text-ink-2">
-          {fromEnvironment ? (
-            <>
-              It is the value of <code>WB_ADMIN_KEY</code> that the server was started with.
-            </>
-          ) : (
-            <>
-              It is in the file <code>admin.key</code> of the server’s data folder, which only its owner can read.
-            </>
-          )}
-        </p>
-        <KeyForm action={enter} to={to} />
-      </div>
+      {offer !== null && (
+        <>
+          <p className="mt-4 text-ink-2">
+            {offer.first
+              ? 'You followed the link that the server printed. It makes the account of its first admin.'
+              : `You are invited as ${offerInWords(offer)}.`}
+          </p>
+          <JoinForm
+            action={join}
+            token={token}
+            email={offer.email}
+            button={offer.first ? 'Create the admin account' : 'Create the account'}
+            shortest={PASSWORD_LENGTH.min}
+          />
+        </>
+      )}
+      {offer === null && token !== '' && (
+        <LinkForm action={enter} token={token} to={to} shortest={PASSWORD_LENGTH.min} />
+      )}
+      {token === '' && hasAdmin && <PasswordForm action={enter} to={to} />}
+      {offer === null && (
+        <div className="mt-8 border-t border-ink pt-5">
+          <h2 className="part-name">By the printed link</h2>
+          <p className="mt-2 text-ink-2">
+            {hasAdmin
+              ? 'Who runs the server in a terminal finds a link there when it starts. It signs in the first admin, once, within a quarter of an hour.'
+              : 'Nobody has an account yet. The server prints a link when it starts, which makes the first admin, once, within a quarter of an hour; start it again for a new one.'}
+          </p>
+        </div>
+      )}
+      {offer === null && <ByKey to={to} />}
     </div>
   );
 }

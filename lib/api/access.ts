@@ -102,6 +102,19 @@ export const RULES: Readonly<Record<keyof Operations, Rule>> = {
   counts: { roles: EVERYONE, about: 'dock' },
   due: { roles: EVERYONE, about: 'dock' },
   metricsText: { roles: PEOPLE, about: 'everyone' },
+
+  me: { roles: EVERYONE, about: 'dock' },
+  people: { roles: ADMIN, about: 'everyone' },
+  invitations: { roles: ADMIN, about: 'everyone' },
+  invite: { roles: ADMIN, about: 'everyone' },
+  withdrawInvitation: { roles: ADMIN, about: 'everyone' },
+  patchPerson: { roles: ADMIN, about: 'everyone' },
+  sessionsOf: { roles: PEOPLE, about: 'person', others: ADMIN },
+  endSession: { roles: PEOPLE, about: 'person', others: ADMIN },
+  changePassword: { roles: PEOPLE, about: 'dock' },
+  listKeys: { roles: ADMIN, about: 'everyone' },
+  createKey: { roles: ADMIN, about: 'everyone' },
+  revokeKey: { roles: ADMIN, about: 'everyone' },
 };
 
 /** The volumes whose contents a role may read. */

@@ -10,7 +10,8 @@ import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import type { Auth, Caller } from '../auth.ts';
 import { isWinterdockError, WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { type Answer, json } from './answer.ts';
+import { roleRefusal } from './access.ts';
+import { type Answer, eventText, json, type Sink } from './answer.ts';
 import { type BodySource, parseJson, readBody, uploadOf } from './body.ts';
 import { type Found, Matcher } from './match.ts';
 import { toProblem } from './problem.ts';
@@ -46,7 +47,7 @@ export interface Dispatcher {
 export interface DispatchOptions {
   routes: readonly Route[];
   services: Services;
-  auth: Pick<Auth, 'callerFromHeaders'>;
+  auth: Pick<Auth, 'callerFromHeaders' | 'count' | 'whenEnded'>;
   log: Logger;
   /** Largest JSON body, largest file, and largest upload, which holds a sandbox: in bytes. */
   maxBodyBytes: number;
@@ -119,10 +120,12 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   const admit = async (route: Route, incoming: Incoming, requestId: string): Promise<Caller> => {
     const address = addressOf(incoming.headers, incoming.peer, options.trustProxy);
     if (route.access === 'open' || (route.access === 'metrics' && options.metricsOpen)) {
+      await auth.count(null, address);
       return { ...NOBODY, requestId, address };
     }
     const via = headerOf(incoming.headers, CLIENT_HEADER) === 'cli' ? 'cli' : 'api';
     const caller = await auth.callerFromHeaders(incoming.headers, { requestId, address, via });
+    await auth.count(caller, address);
     if (caller === null) {
       throw new WinterdockError('unauthorized', 'This needs a key or a session.', {
         hint: 'Send `Authorization: Bearer <key>`, or sign in.',
@@ -134,7 +137,27 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         hint: 'Requests from elsewhere need a key.',
       });
     }
+    // Before anything that was sent is looked at: whose role forbids it learns nothing and costs nothing.
+    const refusal = route.needs === null ? null : roleRefusal(caller, route.needs);
+    if (refusal !== null) throw new WinterdockError('forbidden', refusal);
     return caller;
+  };
+
+  /** A stream ends when what let its reader in does. */
+  const whileAllowed = (answer: Answer, caller: Caller, access: Route['access']): Answer => {
+    const { body } = answer;
+    if (body === undefined || !('stream' in body) || access !== 'key') return answer;
+    const stream = (sink: Sink) => {
+      const leave = auth.whenEnded(caller, () => {
+        const over = new WinterdockError('unauthorized', 'The key or the session that opened this stream has ended.');
+        sink.write(eventText('error', toProblem(over, caller.requestId)));
+        sink.end();
+      });
+      sink.gone.addEventListener('abort', leave, { once: true });
+      if (sink.gone.aborted) leave();
+      body.stream(sink);
+    };
+    return { ...answer, body: { stream } };
   };
 
   const bodyOf = async (route: Route, incoming: Incoming, query: Record<string, unknown>): Promise<unknown> => {
@@ -160,7 +183,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const query =
       route.query === null ? noQuery(target.search) : parse(route.query, queryObject(target.search), 'query');
     const body = await bodyOf(route, incoming, query as Record<string, unknown>);
-    return route.handle({
+    const answer = await route.handle({
       services,
       caller,
       params,
@@ -174,6 +197,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         return incoming.signal();
       },
     });
+    return whileAllowed(answer, caller, route.access);
   };
 
   return {

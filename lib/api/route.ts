@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Caller } from '../auth.ts';
 import type { EventHub } from '../events.ts';
 import type { Metrics } from '../metrics.ts';
+import { RULES } from './access.ts';
 import type { Answer } from './answer.ts';
 import type { Upload } from './body.ts';
 import type { Operations } from './operations.ts';
@@ -74,6 +75,8 @@ export interface Route {
   query: z.ZodType | null;
   /** `bytes`: held whole, at most the largest file. `stream`: an Upload, at most the largest sandbox; not read before the handler asks. */
   body: z.ZodType | 'bytes' | 'stream' | OrUpload | null;
+  /** The operation that it is the way to, whose line in the table of access.ts holds for it. Null: none, as it is open. */
+  needs: keyof Operations | null;
   answers: Record<number, AnswerDoc>;
   handle(context: Context): Promise<Answer> | Answer;
 }
@@ -104,6 +107,8 @@ export function route<
   params?: P;
   query?: Q;
   body?: B;
+  /** Default: the operation of the route's own name, if there is one. */
+  needs?: keyof Operations | null;
   answers: Record<number, AnswerDoc>;
   handle(context: Context<Output<P>, Output<Q>, Output<B>>): Promise<Answer> | Answer;
 }): Route {
@@ -114,6 +119,11 @@ export function route<
     params: spec.params ?? null,
     query: spec.query ?? null,
     body: spec.body ?? null,
+    needs: spec.needs === undefined ? operationOf(spec.name) : spec.needs,
     handle: (context) => spec.handle(context as Context<Output<P>, Output<Q>, Output<B>>),
   };
+}
+
+function operationOf(name: string): keyof Operations | null {
+  return Object.hasOwn(RULES, name) ? (name as keyof Operations) : null;
 }

@@ -4,6 +4,7 @@
  */
 
 import type { Route } from './route.ts';
+import { accessRoutes } from './routes/access.ts';
 import { copyRoutes } from './routes/copies.ts';
 import { eventRoutes } from './routes/events.ts';
 import { instanceRoutes } from './routes/instances.ts';
@@ -19,5 +20,6 @@ export const ROUTES: readonly Route[] = [
   ...copyRoutes,
   ...eventRoutes,
   ...ledgerRoutes,
+  ...accessRoutes,
   ...systemRoutes,
 ];

@@ -7,6 +7,7 @@ import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 
+export * from './schema/access.ts';
 export * from './schema/ledger.ts';
 
 const stateSchema = z.enum(STATES);

@@ -1,38 +1,42 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Auth, createAuth } from '../auth.ts';
+import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { createLogger } from '../log.ts';
+import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite.ts';
+import { cookieOf, firstAdmin, PASSWORD, tokenOf, visitor } from '../testing/people.ts';
 import { keyChecker, readOrMakeSecret } from './keys.ts';
 import { createSessionCache } from './session-cache.ts';
 
 let folder: string;
-let sqlite: Database.Database;
+let registry: SqliteRegistry;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-auth-'));
-  sqlite = new Database(':memory:');
-  migrate(drizzle(sqlite), { migrationsFolder: join(import.meta.dirname, '../../db/migrations') });
+  registry = openSqliteRegistry({
+    path: ':memory:',
+    thresholds: { idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 },
+  });
 });
 
 afterEach(() => {
-  sqlite.close();
+  registry.close();
   rmSync(folder, { recursive: true, force: true });
   vi.useRealTimers();
 });
 
 function open(settings: Record<string, string> = {}): Auth {
   const config = readConfig({ WB_DATA: folder, ...settings });
-  return createAuth({ config, log: createLogger('error'), database: drizzle(sqlite) });
+  const { database } = registry;
+  return createAuth({ config, log: createLogger('error'), clock: systemClock, database, registry });
 }
 
-const tokenOf = (link: string) => new URL(link).searchParams.get('token') ?? '';
-const cookieOf = (setCookie: string[]) => setCookie.map((line) => line.split(';', 1)[0]).join('; ');
+const ADA = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };
+const sql = (text: string) => registry.database.$client.prepare(text);
+const linesOf = async (type: string) => (await registry.ledger({ type }, 100)).rows;
 
 test('the first start writes a key and a secret that only their owner can read, and later starts keep them', () => {
   open();
@@ -74,64 +78,117 @@ test('keys are equal only when they are', () => {
   expect(['correct', 'correc', 'correctt', '', 'CORRECT'].map(isKey)).toEqual([true, false, false, false, false]);
 });
 
-test('a sign-in link works once, makes the first admin, and its session is known by its cookie', async () => {
+test('the link of a first start makes the first admin, once, and the session is known by its cookie', async () => {
   const auth = open();
+  expect(await auth.entrance.hasAdmin()).toBe(false);
   const link = await auth.signInLink('http://localhost:4000');
-  expect(link).toMatch(/^http:\/\/localhost:4000\/signin\?token=[A-Za-z]{32}$/);
-  expect(sqlite.prepare('SELECT count(*) AS n FROM user').get()).toEqual({ n: 0 });
+  expect(link).toMatch(/^http:\/\/localhost:4000\/signin\?token=[\w-]{43}$/);
+  expect(await auth.entrance.offerOf(tokenOf(link))).toEqual({
+    first: true,
+    email: null,
+    role: 'admin',
+    tenants: null,
+  });
+  expect(sql('SELECT count(*) AS n FROM user').get()).toEqual({ n: 0 });
 
-  const entered = await auth.signIn({ token: tokenOf(link) });
+  const person = { ...ADA, email: 'Ada@Example.com' };
+  const entered = await auth.entrance.join(tokenOf(link), person, visitor());
   expect(entered?.setCookie.join()).toMatch(
     /^__Host-winterdock\.session_token=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
   );
-  const cookie = cookieOf(entered?.setCookie ?? []);
+  const cookie = cookieOf(entered);
   const caller = await auth.callerFromHeaders(new Headers({ cookie: `theme=dark; ${cookie}` }), {
     via: 'console',
     requestId: 'r1',
+    address: '192.0.2.9',
   });
-  expect(caller).toMatchObject({
+  expect(caller).toEqual({
     actor: expect.stringMatching(/^user:.+/),
     via: 'console',
     requestId: 'r1',
     role: 'admin',
+    tenants: null,
+    address: '192.0.2.9',
+    session: expect.any(String),
   });
-  expect(sqlite.prepare('SELECT role FROM user').all()).toEqual([{ role: 'admin' }]);
-  expect(sqlite.prepare('SELECT * FROM verification').all()).toEqual([]);
+  expect(sql('SELECT email, role FROM user').all()).toEqual([{ email: 'ada@example.com', role: 'admin' }]);
+  expect(await auth.entrance.hasAdmin()).toBe(true);
 
-  expect(await auth.signIn({ token: tokenOf(link) })).toBeNull();
-  expect(await auth.signIn({ token: 'made-up' })).toBeNull();
+  expect(await auth.entrance.offerOf(tokenOf(link))).toBeNull();
+  const eve = { email: 'eve@example.com', name: 'Eve', password: PASSWORD };
+  expect(await auth.entrance.join(tokenOf(link), eve, visitor())).toBeNull();
+  expect(await auth.entrance.join('made-up', eve, visitor())).toBeNull();
+  expect(await linesOf('person.joined')).toHaveLength(1);
 });
 
-test('the token of a link is not in the database', async () => {
-  const token = tokenOf(await open().signInLink());
-  expect(JSON.stringify(sqlite.prepare('SELECT * FROM verification').all())).not.toContain(token);
-});
-
-test('a sign-in link is over after fifteen minutes', async () => {
+test('of links of a first start the last one works, and none once there is an admin', async () => {
   const auth = open();
-  const link = await auth.signInLink();
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15 * 60_000 + 1000 });
-  expect(await auth.signIn({ token: tokenOf(link) })).toBeNull();
+  const [first, second] = [tokenOf(await auth.signInLink()), tokenOf(await auth.signInLink())];
+  expect(await auth.entrance.offerOf(first)).toBeNull();
+  expect(await auth.entrance.offerOf(second)).not.toBeNull();
+  await firstAdmin(auth);
+  expect(await auth.entrance.offerOf(second)).toBeNull();
 });
 
-test('the admin key opens a session of the same person', async () => {
-  const auth = open({ WB_ADMIN_KEY: 'sixteen-characters' });
-  expect(await auth.signIn({ key: 'sixteen-characterz' })).toBeNull();
-  const byLink = await auth.signIn({ token: tokenOf(await auth.signInLink()) });
-  const byKey = await auth.signIn({ key: 'sixteen-characters' });
-  const actors = await Promise.all(
-    [byLink, byKey].map(
-      async (entered) => (await auth.callerFromHeaders({ cookie: cookieOf(entered?.setCookie ?? []) }))?.actor,
-    ),
+test('the link of a later start signs in the first admin, once, with a new password where one is wished for', async () => {
+  const auth = open();
+  await firstAdmin(auth);
+  const token = tokenOf(await auth.signInLink());
+  expect(await auth.entrance.offerOf(token)).toBeNull();
+  const entered = await auth.entrance.signIn({ token, newPassword: 'quite another password' }, visitor());
+  expect(entered?.person.email).toBe('ada@example.com');
+  expect(await auth.entrance.signIn({ token }, visitor())).toBeNull();
+  const byPassword = (password: string) =>
+    auth.entrance.signIn({ email: 'ada@example.com', password }, visitor({ address: '192.0.2.77' }));
+  expect(await byPassword(PASSWORD)).toBeNull();
+  expect(await byPassword('quite another password')).not.toBeNull();
+  expect(await linesOf('password.changed')).toHaveLength(1);
+});
+
+test('neither the tokens of links nor passwords are in the database', async () => {
+  const auth = open();
+  const tokens = [tokenOf(await auth.signInLink())];
+  await firstAdmin(auth);
+  tokens.push(tokenOf(await auth.signInLink()));
+  const kept = ['verification', 'invitations', 'account', 'session'].flatMap((table) =>
+    sql(`SELECT * FROM ${table}`).all(),
   );
-  expect(actors[0]).toMatch(/^user:/);
-  expect(actors[1]).toBe(actors[0]);
+  expect(kept.length).toBeGreaterThan(2);
+  for (const secret of [...tokens, PASSWORD]) expect(JSON.stringify(kept)).not.toContain(secret);
+});
+
+test('the links of a start are over after fifteen minutes', async () => {
+  const auth = open();
+  const first = tokenOf(await auth.signInLink());
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15 * 60_000 + 1000 });
+  expect(await auth.entrance.offerOf(first)).toBeNull();
+  await firstAdmin(auth);
+  const later = tokenOf(await auth.signInLink());
+  vi.setSystemTime(Date.now() + 15 * 60_000 + 1000);
+  expect(await auth.entrance.signIn({ token: later }, visitor())).toBeNull();
+});
+
+test('the admin key opens a session that acts as the key and not as a person', async () => {
+  const auth = open({ WB_ADMIN_KEY: 'sixteen-characters' });
+  const enter = (key: string) => auth.entrance.signIn({ key }, visitor());
+  expect(await enter('sixteen-characterz')).toBeNull();
+  const cookie = cookieOf(await enter('sixteen-characters'));
+  expect(await auth.callerFromHeaders({ cookie })).toMatchObject({
+    actor: 'key:admin',
+    role: 'admin',
+    session: expect.any(String),
+  });
+  expect(await enter('sixteen-characters')).not.toBeNull();
+  expect(await auth.people.list()).toEqual([]);
+  expect(await auth.entrance.hasAdmin()).toBe(false);
+  expect((await linesOf('signin.failed')).map(({ actor, reason, address }) => [actor, reason, address])).toEqual([
+    ['nobody', 'key', '192.0.2.1'],
+  ]);
 });
 
 test('a session ends with its sign-out at once, though it was remembered', async () => {
   const auth = open();
-  const entered = await auth.signIn({ token: tokenOf(await auth.signInLink()) });
-  const headers = { cookie: cookieOf(entered?.setCookie ?? []) };
+  const headers = { cookie: await firstAdmin(auth) };
   expect(await auth.callerFromHeaders(headers)).not.toBeNull();
   const left = await auth.signOut(headers);
   expect(left.setCookie.join()).toMatch(/winterdock\.session_token=;.*Max-Age=0/);
@@ -141,12 +198,11 @@ test('a session ends with its sign-out at once, though it was remembered', async
 
 test('a forged cookie, a person without the role and a wrong key beside a good cookie get nothing', async () => {
   const auth = open();
-  const entered = await auth.signIn({ token: tokenOf(await auth.signInLink()) });
-  const cookie = cookieOf(entered?.setCookie ?? []);
+  const cookie = await firstAdmin(auth);
   expect(await auth.callerFromHeaders({ cookie: cookie.replace(/.{6}$/, 'AAAAAA') })).toBeNull();
   expect(await auth.callerFromHeaders({ cookie: '__Host-winterdock.session_token=x.y' })).toBeNull();
   expect(await auth.callerFromHeaders({ cookie, authorization: 'Bearer wrong' })).toBeNull();
-  sqlite.exec("UPDATE user SET role = 'user'");
+  sql("UPDATE user SET role = 'user'").run();
   expect(await auth.callerFromHeaders({ cookie })).toBeNull();
 });
 
@@ -154,10 +210,10 @@ test('cookies are Secure and bound to the host when people come by https, and no
   const auth = open({ WB_PUBLIC_URL: 'https://dock.example/' });
   const link = await auth.signInLink();
   expect(link).toMatch(/^https:\/\/dock\.example\/signin\?token=/);
-  const entered = await auth.signIn({ token: tokenOf(link) });
+  const entered = await auth.entrance.join(tokenOf(link), ADA, visitor());
   expect(entered?.setCookie.join()).toMatch(/^__Host-winterdock\.session_token=.*; Secure/);
   expect(entered?.setCookie.join()).not.toMatch(/Domain/i);
-  const cookie = cookieOf(entered?.setCookie ?? []);
+  const cookie = cookieOf(entered);
   expect(await auth.callerFromHeaders({ cookie })).not.toBeNull();
   for (const prefix of ['', '__Secure-', 'x__Host-']) {
     expect(await auth.callerFromHeaders({ cookie: cookie.replace('__Host-', prefix) })).toBeNull();
@@ -166,11 +222,11 @@ test('cookies are Secure and bound to the host when people come by https, and no
 
 test('cookies are plain where browsers would refuse Secure ones', async () => {
   const auth = open({ WB_PUBLIC_URL: 'http://192.168.1.20:3000' });
-  const entered = await auth.signIn({ token: tokenOf(await auth.signInLink()) });
+  const entered = await auth.entrance.join(tokenOf(await auth.signInLink()), ADA, visitor());
   expect(entered?.setCookie.join()).toMatch(
     /^winterdock\.session_token=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/,
   );
-  expect(await auth.callerFromHeaders({ cookie: cookieOf(entered?.setCookie ?? []) })).not.toBeNull();
+  expect(await auth.callerFromHeaders({ cookie: cookieOf(entered) })).not.toBeNull();
 });
 
 test('the library answers its own routes, but nobody can sign up or redeem a link by fetching an address', async () => {
@@ -187,17 +243,16 @@ test('the library answers its own routes, but nobody can sign up or redeem a lin
   expect((await ask('GET', `/magic-link/verify?token=${token}`)).status).toBe(404);
   expect((await ask('POST', '/sign-in/magic-link', { email: 'admin@winterdock.internal' })).status).toBe(404);
   const person = { email: 'eve@evil.example', password: 'long-enough-password', name: 'Eve' };
-  for (const path of ['/sign-up/email', '/sign-in/email', '/sign-in/social'])
-    expect((await ask('POST', path, person)).status).toBe(404);
-  expect((await ask('POST', '/admin/create-user', person)).status).toBe(401);
-  expect(sqlite.prepare('SELECT count(*) AS n FROM user').get()).toEqual({ n: 0 });
+  const closed = ['/sign-up/email', '/sign-in/email', '/sign-in/social', '/change-password', '/admin/create-user'];
+  for (const path of closed) expect((await ask('POST', path, person)).status).toBe(404);
+  expect(sql('SELECT count(*) AS n FROM user').get()).toEqual({ n: 0 });
   expect(await (await ask('GET', '/get-session')).json()).toBeNull();
-  expect(await auth.signIn({ token })).not.toBeNull();
+  expect(await auth.entrance.offerOf(token)).not.toBeNull();
 });
 
 test('the memory of sessions forgets by age and by number', () => {
   let now = 0;
-  const cache = createSessionCache({ entries: 2, lifeMs: 10, now: () => now });
+  const cache = createSessionCache<string>({ entries: 2, lifeMs: 10, now: () => now });
   cache.set('a', 'user:a');
   cache.set('b', 'user:b');
   cache.set('a', 'user:a');

@@ -1,7 +1,7 @@
 /**
- * The auth library set up for Winterdock: people, roles, sessions and one-time links in the registry's database. Nothing but
- * auth.ts knows which library it is. Its own sign-in routes are closed: a link is redeemed by a form, so that a chat client
- * which fetches the address does not use it up.
+ * The auth library set up for Winterdock: people with their passwords, sessions and sign-in links in the registry's database.
+ * Nothing but the files of lib/auth knows which library it is. Of its own routes only two are open: whatever else it could do is
+ * done by our operations, which keep to the table of roles and write the ledger.
  */
 import { randomUUID } from 'node:crypto';
 import { betterAuth } from 'better-auth';
@@ -10,33 +10,81 @@ import { admin, magicLink } from 'better-auth/plugins';
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core';
 import * as schema from '../../db/auth-schema.ts';
 import type { Logger } from '../log.ts';
+import { PEER_HEADER } from './address.ts';
 import type { CookieRules } from './cookies.ts';
+import { PERSON_ROLES, type PersonRole } from './roles.ts';
 
 /** The drizzle database that holds the auth tables. */
 export type AuthDatabase = BaseSQLiteDatabase<'sync', unknown, Record<string, unknown>>;
 
+/** A person as the tables have them. Times are epoch milliseconds. */
+export interface PersonRecord {
+  id: string;
+  email: string;
+  name: string;
+  role: PersonRole;
+  /** Null: all. */
+  tenants: readonly string[] | null;
+  disabled: boolean;
+  createdMs: number;
+}
+
+export interface SessionRecord {
+  id: string;
+  createdMs: number;
+  expiresMs: number;
+  address: string | null;
+  agent: string | null;
+}
+
+/** Where a sign-in comes from: kept with its session. */
+export interface Origin {
+  address: string | null;
+  agent: string | null;
+}
+
+export interface Entered {
+  person: PersonRecord;
+  /** `Set-Cookie` values of the new session. */
+  setCookie: string[];
+}
+
 export interface AuthLibrary {
-  /** A new token that signs in the admin, for 15 minutes and once. */
-  mintToken(): Promise<string>;
-  /** Exchanges a token for a session; the first one ever creates the admin. Null when it is unknown, used or expired. */
-  redeem(token: string): Promise<{ setCookie: string[] } | null>;
-  /** The person behind a `Cookie` header, or null. */
-  userOf(cookie: string): Promise<{ id: string; role: string | null } | null>;
+  /** A new token that signs a person in, for 15 minutes and once. */
+  mintToken(email: string): Promise<string>;
+  /** Exchanges such a token for a session. Null when it is unknown, used, expired, or the person's that is disabled. */
+  redeem(token: string, from: Origin): Promise<Entered | null>;
+  /** Null when the address or the password is wrong, which takes equally long, or the person is disabled. */
+  signIn(email: string, password: string, from: Origin): Promise<Entered | null>;
+  /** The person and the session behind a `Cookie` header, or null. */
+  sessionOf(cookie: string): Promise<{ person: PersonRecord; session: SessionRecord } | null>;
   signOut(cookie: string): Promise<{ setCookie: string[] }>;
+  /** Everyone but the holder of the admin key, oldest first. */
+  people(): Promise<PersonRecord[]>;
+  person(id: string): Promise<PersonRecord | null>;
+  personByEmail(email: string): Promise<PersonRecord | null>;
+  /** The account that stands for the admin key in sessions, made at its first use. It has no password. */
+  keyHolder(): Promise<PersonRecord>;
+  /** Throws when the address has an account already. */
+  create(
+    person: Pick<PersonRecord, 'email' | 'name' | 'role' | 'tenants'> & { password: string },
+  ): Promise<PersonRecord>;
+  update(id: string, patch: Partial<Pick<PersonRecord, 'name' | 'role' | 'tenants' | 'disabled'>>): Promise<void>;
+  /** Open sessions, the newest first. */
+  sessions(id: string): Promise<SessionRecord[]>;
+  /** Ends those sessions of a person that `which` is true for. Gives their ids. */
+  endSessions(id: string, which: (session: SessionRecord) => boolean): Promise<string[]>;
+  isPassword(id: string, password: string): Promise<boolean>;
+  setPassword(id: string, password: string): Promise<void>;
   handler(request: Request): Promise<Response>;
 }
 
-/** Who the printed link signs in. An address because the library tells people apart by it; nothing is ever sent there. */
-const ADMIN_EMAIL = 'admin@winterdock.internal';
+/** The account behind sessions that were opened with the admin key. An address because the library tells people apart by it; nothing is ever sent there. */
+export const KEY_HOLDER_EMAIL = 'admin@winterdock.internal';
 const LINK_SECONDS = 15 * 60;
 const SESSION_SECONDS = 30 * 86_400;
-const CLOSED_PATHS = [
-  '/sign-in/magic-link',
-  '/magic-link/verify',
-  '/sign-in/email',
-  '/sign-up/email',
-  '/sign-in/social',
-];
+/** Its own routes that are answered, below /api/auth. */
+const OPEN_PATHS = new Set(['/get-session', '/sign-out']);
 
 /** Opens the library. `publicUrl` is what it takes for its own address. */
 export async function openAuthLibrary(options: {
@@ -60,23 +108,18 @@ export async function openAuthLibrary(options: {
     database: drizzleAdapter(options.database, { provider: 'sqlite', schema }),
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
-    disabledPaths: CLOSED_PATHS,
+    emailAndPassword: { enabled: true, disableSignUp: true },
+    user: { additionalFields: { tenants: { type: 'string', required: false, input: false } } },
     session: { expiresIn: SESSION_SECONDS, disableSessionRefresh: true },
     advanced: {
       cookiePrefix: options.cookies.prefix,
       // Its own prefix would be `__Secure-`, which another host of the same domain could set.
       useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', secure: options.cookies.secure, path: '/' },
-    },
-    databaseHooks: {
-      user: {
-        create: {
-          before: async (user) => ({ data: user.email === ADMIN_EMAIL ? { ...user, role: 'admin' } : user }),
-        },
-      },
+      ipAddress: { ipAddressHeaders: [PEER_HEADER] },
     },
     logger: {
-      level: 'warn',
+      level: 'error',
       log: (level, message) => options.log[level === 'error' ? 'error' : 'warn']({ area: 'auth' }, message),
     },
     plugins: [
@@ -84,36 +127,50 @@ export async function openAuthLibrary(options: {
       magicLink({
         expiresIn: LINK_SECONDS,
         storeToken: 'hashed',
+        disableSignUp: true,
         sendMagicLink: async ({ token, metadata }) => {
           minted.set(String(metadata?.ticket), token);
         },
       }),
     ],
   });
-  await auth.$context;
+  const { internalAdapter: tables, password: passwords } = await auth.$context;
 
-  return {
-    async mintToken() {
+  /** The answer of a sign-in as what it gave, or null when it was refused. */
+  const entered = async (answer: Response): Promise<Entered | null> => {
+    const setCookie = answer.headers.getSetCookie();
+    if (answer.status !== 200 || setCookie.length === 0) return null;
+    const { user } = (await answer.json()) as { user: { id: string } };
+    const person = await personOf(await tables.findUserById(user.id));
+    return person === null ? null : { person, setCookie };
+  };
+
+  const library: AuthLibrary = {
+    async mintToken(email) {
       const ticket = randomUUID();
-      await auth.api.signInMagicLink({
-        body: { email: ADMIN_EMAIL, name: 'Admin', metadata: { ticket } },
-        headers: new Headers(),
-      });
+      await auth.api.signInMagicLink({ body: { email, metadata: { ticket } }, headers: new Headers() });
       const token = minted.get(ticket);
       minted.delete(ticket);
       if (token === undefined) throw new Error('The auth library made no token.');
       return token;
     },
 
-    async redeem(token) {
-      const answer = await auth.api.magicLinkVerify({ query: { token }, headers: new Headers(), asResponse: true });
-      const setCookie = answer.headers.getSetCookie();
-      return answer.status === 200 && setCookie.length > 0 ? { setCookie } : null;
+    async redeem(token, from) {
+      const headers = headersOf(from);
+      return entered(await auth.api.magicLinkVerify({ query: { token }, headers, asResponse: true }));
     },
 
-    async userOf(cookie) {
+    async signIn(email, password, from) {
+      const headers = headersOf(from);
+      return entered(await auth.api.signInEmail({ body: { email, password }, headers, asResponse: true }));
+    },
+
+    async sessionOf(cookie) {
       const found = await auth.api.getSession({ headers: new Headers({ cookie }) });
-      return found === null ? null : { id: found.user.id, role: found.user.role ?? null };
+      const person = found === null ? null : personOf(found.user);
+      return found === null || person === null || person.disabled
+        ? null
+        : { person, session: sessionRecordOf(found.session) };
     },
 
     async signOut(cookie) {
@@ -121,6 +178,126 @@ export async function openAuthLibrary(options: {
       return { setCookie: answer.headers.getSetCookie() };
     },
 
-    handler: (request) => auth.handler(request),
+    async people() {
+      const users = await tables.listUsers(undefined, undefined, { field: 'createdAt', direction: 'asc' });
+      return users.flatMap((user) => (user.email === KEY_HOLDER_EMAIL ? [] : (personOf(user) ?? [])));
+    },
+
+    person: async (id) => personOf(await tables.findUserById(id)),
+    personByEmail: async (email) => personOf((await tables.findUserByEmail(email))?.user ?? null),
+
+    async keyHolder() {
+      const known = await library.personByEmail(KEY_HOLDER_EMAIL);
+      if (known !== null) return known;
+      const made = personOf(
+        await tables.createUser(
+          { email: KEY_HOLDER_EMAIL, name: 'Admin key', emailVerified: true, role: 'admin' },
+          { method: 'admin' },
+        ),
+      );
+      if (made === null) throw new Error('The auth library made no account.');
+      return made;
+    },
+
+    async create({ email, name, role, tenants, password }) {
+      if ((await tables.findUserByEmail(email)) !== null) throw new Error(`The address ${email} has an account.`);
+      const hash = await passwords.hash(password);
+      const user = await tables.createUser(
+        {
+          email,
+          name,
+          // Nothing is ever sent there: whoever holds the link of an admin is who the admin says.
+          emailVerified: true,
+          role,
+          tenants: tenants === null ? null : JSON.stringify(tenants),
+        },
+        { method: 'admin' },
+      );
+      try {
+        await tables.linkAccount({ userId: user.id, providerId: 'credential', accountId: user.id, password: hash });
+      } catch (error) {
+        await tables.deleteUser(user.id);
+        throw error;
+      }
+      const person = personOf(user);
+      if (person === null) throw new Error('The auth library made no account.');
+      return person;
+    },
+
+    async update(id, { name, role, tenants, disabled }) {
+      await tables.updateUser(id, {
+        ...(name === undefined ? {} : { name }),
+        ...(role === undefined ? {} : { role }),
+        ...(tenants === undefined ? {} : { tenants: tenants === null ? null : JSON.stringify(tenants) }),
+        ...(disabled === undefined ? {} : { banned: disabled }),
+      });
+    },
+
+    async sessions(id) {
+      const found = await tables.listSessions(id, { onlyActiveSessions: true });
+      return found.map(sessionRecordOf).toSorted((a, b) => b.createdMs - a.createdMs);
+    },
+
+    async endSessions(id, which) {
+      const open = await tables.listSessions(id);
+      const ending = open.filter((session) => which(sessionRecordOf(session)));
+      if (ending.length > 0) await tables.deleteSessions(ending.map(({ token }) => token));
+      return ending.map((session) => session.id);
+    },
+
+    async isPassword(id, password) {
+      const account = await tables.findCredentialAccount(id);
+      if (account?.password) return passwords.verify({ hash: account.password, password });
+      await passwords.hash(password);
+      return false;
+    },
+
+    async setPassword(id, password) {
+      const hash = await passwords.hash(password);
+      const account = await tables.findCredentialAccount(id);
+      if (account !== null) await tables.updatePassword(id, hash);
+      else await tables.linkAccount({ userId: id, providerId: 'credential', accountId: id, password: hash });
+    },
+
+    handler(request) {
+      const path = new URL(request.url).pathname.replace(/^\/api\/auth/, '');
+      if (!OPEN_PATHS.has(path)) return Promise.resolve(Response.json({ code: 'not_found' }, { status: 404 }));
+      return auth.handler(request);
+    },
+  };
+  return library;
+}
+
+function headersOf({ address, agent }: Origin): Headers {
+  const headers = new Headers();
+  if (address !== null) headers.set(PEER_HEADER, address);
+  if (agent !== null) headers.set('user-agent', agent.slice(0, 300));
+  return headers;
+}
+
+/** What the library has of a person; null for nobody, and for a role that no person can have. */
+function personOf(user: Record<string, unknown> | null): PersonRecord | null {
+  if (user === null) return null;
+  const role = PERSON_ROLES.find((known) => known === user.role);
+  if (role === undefined) return null;
+  return {
+    id: String(user.id),
+    email: String(user.email),
+    name: String(user.name),
+    role,
+    tenants: typeof user.tenants === 'string' ? (JSON.parse(user.tenants) as string[]) : null,
+    disabled: user.banned === true,
+    createdMs: Number(user.createdAt),
+  };
+}
+
+function sessionRecordOf(session: Record<string, unknown>): SessionRecord {
+  const textOr = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+  return {
+    id: String(session.id),
+    createdMs: Number(session.createdAt),
+    expiresMs: Number(session.expiresAt),
+    address: textOr(session.ipAddress),
+    agent: textOr(session.userAgent),
   };
 }

@@ -135,6 +135,8 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
     routes,
     services: {} as Services,
     auth: {
+      count: async () => undefined,
+      whenEnded: () => () => undefined,
       callerFromHeaders: async (headers, options) => {
         const bag = headers instanceof Headers ? Object.fromEntries(headers) : headers;
         const known = bag.authorization === `Bearer ${SMALL_KEY}` || bag.cookie === 'session=good';

@@ -7,7 +7,9 @@ import type {
   cloneSchema,
   createBlueprintQuerySchema,
   createBlueprintSchema,
+  createdKeySchema,
   createSchema,
+  endSessionQuerySchema,
   evalAnswerSchema,
   evalSchema,
   eventSchema,
@@ -20,19 +22,29 @@ import type {
   healthSchema,
   instanceEventsQuerySchema,
   instanceSchema,
+  invitationSchema,
+  invitedSchema,
+  inviteSchema,
+  keyInputSchema,
+  keySchema,
   ledgerHeadSchema,
   ledgerProofSchema,
   ledgerSegmentSchema,
   lineageSchema,
   listQuerySchema,
+  meSchema,
   moveSchema,
+  passwordChangeSchema,
   patchSchema,
+  personPatchSchema,
+  personSchema,
   prefetchAnswerSchema,
   restoreSchema,
   resumeAnswerSchema,
   resumeSchema,
   searchHitSchema,
   searchQuerySchema,
+  sessionSchema,
   settingsPatchSchema,
   settingsSchema,
   snapshotSchema,
@@ -205,6 +217,34 @@ export interface Calls {
   listLedgerSegments(options?: CallOptions): Promise<z.output<typeof ledgerSegmentSchema>[]>;
   /** Downloads a sealed month as JSON lines, each with its hash, the signed head last: a file that `npm run ledger:verify -- --file` proves by itself. Once it was taken whole, the month may be dropped after `WB_LEDGER_KEEP_DAYS`. */
   exportLedgerSegment(id: string, options?: CallOptions): Promise<Download>;
+  /** Shows who is calling and what the role allows. */
+  me(options?: CallOptions): Promise<z.output<typeof meSchema>>;
+  /** Changes the caller’s own password and ends all its other sessions. */
+  changePassword(input: z.input<typeof passwordChangeSchema>, options?: CallOptions): Promise<void>;
+  /** Lists the people who have an account, the oldest first. */
+  people(options?: CallOptions): Promise<z.output<typeof personSchema>[]>;
+  /** Lists the invitations that are still open, the newest first. */
+  invitations(options?: CallOptions): Promise<z.output<typeof invitationSchema>[]>;
+  /** Makes a link that lets one person in, once and for a week. The link is shown this once. */
+  invite(input: z.input<typeof inviteSchema>, options?: CallOptions): Promise<z.output<typeof invitedSchema>>;
+  /** Withdraws an open invitation. */
+  withdrawInvitation(id: string, options?: CallOptions): Promise<void>;
+  /** Changes a person’s name, role or tenants, or disables the account, which ends its sessions. */
+  patchPerson(
+    id: string,
+    input?: z.input<typeof personPatchSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof personSchema>>;
+  /** Lists the open sessions of a person, the newest first. `me` is the caller. */
+  sessionsOf(id: string, options?: CallOptions): Promise<z.output<typeof sessionSchema>[]>;
+  /** Ends one session of a person, or all of them. `me` is the caller. */
+  endSession(id: string, query?: z.input<typeof endSessionQuerySchema>, options?: CallOptions): Promise<void>;
+  /** Lists the keys that are not revoked, the newest first. */
+  listKeys(options?: CallOptions): Promise<z.output<typeof keySchema>[]>;
+  /** Makes a key for a program. It is shown this once; only its digest is kept. */
+  createKey(input: z.input<typeof keyInputSchema>, options?: CallOptions): Promise<z.output<typeof createdKeySchema>>;
+  /** Revokes a key, at once and for open streams too. */
+  revokeKey(id: string, options?: CallOptions): Promise<void>;
   /** Shows the global thresholds of the ladder. */
   getSettings(options?: CallOptions): Promise<z.output<typeof settingsSchema>>;
   /** Changes the global thresholds of the ladder. */
@@ -302,6 +342,24 @@ export const CALLS = {
     query: false,
     answer: 'download',
   },
+  me: { method: 'GET', path: '/api/me', body: null, query: false, answer: 'json' },
+  changePassword: { method: 'PUT', path: '/api/me/password', body: 'json', query: false, answer: 'nothing' },
+  people: { method: 'GET', path: '/api/people', body: null, query: false, answer: 'json' },
+  invitations: { method: 'GET', path: '/api/people/invitations', body: null, query: false, answer: 'json' },
+  invite: { method: 'POST', path: '/api/people/invitations', body: 'json', query: false, answer: 'json' },
+  withdrawInvitation: {
+    method: 'DELETE',
+    path: '/api/people/invitations/:id',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
+  patchPerson: { method: 'PATCH', path: '/api/people/:id', body: 'json', query: false, answer: 'json' },
+  sessionsOf: { method: 'GET', path: '/api/people/:id/sessions', body: null, query: false, answer: 'json' },
+  endSession: { method: 'DELETE', path: '/api/people/:id/sessions', body: null, query: true, answer: 'nothing' },
+  listKeys: { method: 'GET', path: '/api/keys', body: null, query: false, answer: 'json' },
+  createKey: { method: 'POST', path: '/api/keys', body: 'json', query: false, answer: 'json' },
+  revokeKey: { method: 'DELETE', path: '/api/keys/:id', body: null, query: false, answer: 'nothing' },
   getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },
   patchSettings: { method: 'PATCH', path: '/api/settings', body: 'json', query: false, answer: 'json' },
   health: { method: 'GET', path: '/healthz', body: null, query: false, answer: 'json' },

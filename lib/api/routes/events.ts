@@ -23,6 +23,7 @@ export const eventRoutes: Route[] = [
     method: 'GET',
     path: '/instances/:id/events',
     name: 'listInstanceEvents',
+    needs: 'instanceEvents',
     summary: 'Lists what happened to an instance, newest first.',
     tag,
     params: idParams,
@@ -37,6 +38,7 @@ export const eventRoutes: Route[] = [
     method: 'GET',
     path: '/events',
     name: 'listEvents',
+    needs: 'events',
     summary: 'Lists what happened, newest first.',
     tag,
     query: eventsQuerySchema,
@@ -50,6 +52,7 @@ export const eventRoutes: Route[] = [
     method: 'GET',
     path: '/events/stream',
     name: 'streamEvents',
+    needs: 'followEvents',
     summary:
       'Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line.',
     tag,

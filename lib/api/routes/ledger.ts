@@ -56,6 +56,7 @@ export const ledgerRoutes: Route[] = [
     method: 'GET',
     path: '/events/head',
     name: 'getLedgerHead',
+    needs: 'ledgerHead',
     summary:
       'Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that nothing up to there was changed or removed.',
     tag,
@@ -76,6 +77,7 @@ export const ledgerRoutes: Route[] = [
     method: 'GET',
     path: '/events/segments',
     name: 'listLedgerSegments',
+    needs: 'ledgerSegments',
     summary: 'Lists the sealed months of the ledger, oldest first.',
     tag,
     answers: { 200: { description: 'The segments', schema: z.array(ledgerSegmentSchema) } },
@@ -85,6 +87,7 @@ export const ledgerRoutes: Route[] = [
     method: 'GET',
     path: '/events/segments/:id',
     name: 'exportLedgerSegment',
+    needs: 'exportSegment',
     summary:
       'Downloads a sealed month as JSON lines, each with its hash, the signed head last: a file that `npm run ledger:verify -- --file` proves by itself. Once it was taken whole, the month may be dropped after `WB_LEDGER_KEEP_DAYS`.',
     tag,

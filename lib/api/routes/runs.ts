@@ -12,6 +12,7 @@ export const runRoutes: Route[] = [
     method: 'POST',
     path: '/instances/:id/exec',
     name: 'execInInstance',
+    needs: 'exec',
     summary:
       'Runs a shell script, waking what sleeps. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen. Closing the connection stops the script.',
     tag,
@@ -28,6 +29,7 @@ export const runRoutes: Route[] = [
     method: 'POST',
     path: '/instances/:id/eval',
     name: 'evalInInstance',
+    needs: 'eval',
     summary: 'Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it.',
     tag,
     params: idParams,
@@ -44,6 +46,7 @@ export const runRoutes: Route[] = [
  */
 function execAsStream(context: Context<{ id: string }, unknown, ExecInput>): Promise<Answer> {
   const { services, caller, params, body, signal } = context;
+  const left = new AbortController();
   return new Promise((resolve, reject) => {
     const waiting: string[] = [];
     let sink: Sink | null = null;
@@ -58,6 +61,7 @@ function execAsStream(context: Context<{ id: string }, unknown, ExecInput>): Pro
       resolve(
         eventStream((opened) => {
           sink = opened;
+          opened.gone.addEventListener('abort', () => left.abort(), { once: true });
           for (const early of waiting.splice(0)) opened.write(early);
           if (over) opened.end();
         }),
@@ -69,7 +73,7 @@ function execAsStream(context: Context<{ id: string }, unknown, ExecInput>): Pro
     };
     services.operations
       .exec(caller, params.id, body, {
-        signal,
+        signal: AbortSignal.any([signal, left.signal]),
         onWoke: ({ woke, wokeMs }) => send('woke', { woke, took_ms: wokeMs }),
         onOutput: ({ stream, text }) => send(stream, { text }),
       })

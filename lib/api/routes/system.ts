@@ -55,6 +55,7 @@ export const systemRoutes: Route[] = [
     path: '/metrics',
     root: true,
     name: 'metrics',
+    needs: 'metricsText',
     summary: 'Shows the metrics in the Prometheus text format.',
     tag,
     access: 'metrics',

@@ -1,0 +1,76 @@
+/**
+ * People as an admin looks after them: roles, tenants, disabling, sessions, passwords. What changes a person's rights holds at once: for
+ * the sessions that are remembered and for the streams that are open. Whether the caller may is decided above.
+ */
+import { WinterdockError } from '../errors.ts';
+import type { AuthLibrary, PersonRecord, SessionRecord } from './library.ts';
+
+export interface People {
+  /** Everyone, oldest first, with their open sessions. */
+  list(): Promise<(PersonRecord & { sessions: SessionRecord[] })[]>;
+  get(id: string): Promise<PersonRecord | null>;
+  byEmail(email: string): Promise<PersonRecord | null>;
+  /** Throws `not_found`, and `conflict` when no admin would be left. Disabling ends every session. */
+  change(
+    id: string,
+    patch: Partial<Pick<PersonRecord, 'name' | 'role' | 'tenants' | 'disabled'>>,
+  ): Promise<PersonRecord>;
+  /** Open sessions, the newest first. */
+  sessions(id: string): Promise<SessionRecord[]>;
+  /** Ends those that `which` is true for. Gives their ids. */
+  endSessions(id: string, which: (session: SessionRecord) => boolean): Promise<string[]>;
+  isPassword(id: string, password: string): Promise<boolean>;
+  setPassword(id: string, password: string): Promise<void>;
+}
+
+/** Makes it. `ended` and `changed` are told whose sessions and whose rights are not what they were. */
+export function createPeople(parts: {
+  library: () => Promise<AuthLibrary>;
+  ended: (sessions: readonly string[]) => void;
+  changed: (person: string) => void;
+}): People {
+  const { library, ended, changed } = parts;
+  /** One change at a time, so that two admins cannot take the last two from each other. */
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const change: People['change'] = async (id, patch) => {
+    const opened = await library();
+    const people = await opened.people();
+    const person = people.find((one) => one.id === id);
+    if (person === undefined) throw new WinterdockError('not_found', `There is no person "${id}".`);
+    const after = { ...person, ...patch };
+    const isAdmin = ({ role, disabled }: PersonRecord) => role === 'admin' && !disabled;
+    if (!people.map((one) => (one.id === id ? after : one)).some(isAdmin)) {
+      throw new WinterdockError('conflict', 'Nobody would be left who is an admin.', {
+        hint: 'Make another person an admin first.',
+      });
+    }
+    await opened.update(id, patch);
+    changed(id);
+    if (after.disabled) ended(await opened.endSessions(id, () => true));
+    return after;
+  };
+
+  return {
+    async list() {
+      const opened = await library();
+      const people = await opened.people();
+      return Promise.all(people.map(async (person) => ({ ...person, sessions: await opened.sessions(person.id) })));
+    },
+    get: async (id) => (await library()).person(id),
+    byEmail: async (email) => (await library()).personByEmail(email),
+    change(id, patch) {
+      const done = turn.then(() => change(id, patch));
+      turn = done.catch(() => undefined);
+      return done;
+    },
+    sessions: async (id) => (await library()).sessions(id),
+    async endSessions(id, which) {
+      const gone = await (await library()).endSessions(id, which);
+      ended(gone);
+      return gone;
+    },
+    isPassword: async (id, password) => (await library()).isPassword(id, password),
+    setPassword: async (id, password) => (await library()).setPassword(id, password),
+  };
+}

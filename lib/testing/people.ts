@@ -1,0 +1,36 @@
+/** For tests: people who come in by the ways that there are, and the cookies that they get. */
+import type { Visitor } from '../auth/entrance.ts';
+import type { PersonRole } from '../auth/roles.ts';
+import type { Auth } from '../auth.ts';
+
+export const PASSWORD = 'a long winter, said the dock';
+
+export function visitor(over: Partial<Visitor> = {}): Visitor {
+  return { address: '192.0.2.1', agent: 'a test', requestId: 'sign-in', ...over };
+}
+
+/** `Set-Cookie` values as a browser sends them back. */
+export function cookieOf(entered: { setCookie: readonly string[] } | null): string {
+  return (entered?.setCookie ?? []).map((line) => line.split(';', 1)[0]).join('; ');
+}
+
+export function tokenOf(link: string): string {
+  return new URL(link).searchParams.get('token') ?? '';
+}
+
+/** Makes the first admin by the owner's link. Gives the cookie of the session. */
+export async function firstAdmin(auth: Auth, email = 'ada@example.com'): Promise<string> {
+  const token = tokenOf(await auth.signInLink());
+  return cookieOf(await auth.entrance.join(token, { email, name: 'Ada', password: PASSWORD }, visitor()));
+}
+
+/** Lets somebody in by an invitation. Gives the cookie of the session. */
+export async function invited(
+  auth: Auth,
+  role: PersonRole,
+  options: { email?: string; tenants?: readonly string[] | null } = {},
+): Promise<string> {
+  const { email = `${role}@example.com`, tenants = null } = options;
+  const { token } = await auth.entrance.invite({ email, role, tenants, createdBy: 'key:admin' }, () => []);
+  return cookieOf(await auth.entrance.join(token, { email, name: role, password: PASSWORD }, visitor()));
+}
