@@ -67,6 +67,8 @@ export function Live({ after, children }: { after: number; children: ReactNode }
     () =>
       listen(start.current, {
         onEvent: (event: Event) => {
+          // Rendering a page that shows private files is itself such a line: it would ask for the next one for ever.
+          if (event.type === 'private.read') return;
           if (about.current === null || event.instance === about.current) act.current();
         },
         onStatus: setStatus,

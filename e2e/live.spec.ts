@@ -56,6 +56,29 @@ test('the idle clock ticks to the next move, and can be held', async ({ page }) 
   await expect(page.getByText(/held until/)).toBeHidden();
 });
 
+test('a page that shows private files reads them when something happens, and not because it read them', async ({
+  page,
+}) => {
+  const { call } = visited();
+  await call('PUT', `/api/instances/${ID}/volumes/memory/diary.txt`, 'dear diary');
+  const reads = async () => {
+    const { text } = await call('GET', `/api/events?type=private.read&instance=${ID}&limit=500`);
+    return (JSON.parse(text) as unknown[]).length;
+  };
+  const before = await reads();
+  await signInByKey(page);
+  await page.goto(`/sandboxes/${ID}?volume=memory`);
+  await expect(page.getByText('diary.txt')).toBeVisible();
+  await expect(page.getByText('live', { exact: true })).toBeVisible();
+  await page.waitForTimeout(4000);
+  const shown = await reads();
+  expect(shown).toBeGreaterThan(before);
+  expect(shown).toBeLessThanOrEqual(before + 2);
+  await call('PUT', `/api/instances/${ID}/volumes/memory/second.txt`, 'more');
+  await call('PATCH', `/api/instances/${ID}`, { name: 'Live test' });
+  await expect(page.getByText('second.txt')).toBeVisible();
+});
+
 test('a sandbox that falls asleep by itself is seen to do so', async ({ page }) => {
   const { call } = visited();
   await call('POST', '/api/instances', { id: 'sleepy', tenant: 'harbour', idle_to_suspend_s: 2 });

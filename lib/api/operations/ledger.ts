@@ -4,7 +4,7 @@ import type { LedgerHead } from '../../ledger/documents.ts';
 import type { Event, ExportQuery, LedgerProof, LedgerSegment } from '../schema.ts';
 
 /** A sealed month on its way out. */
-export interface SegmentExport {
+interface SegmentExport {
   /** The texts of its lines, oldest first, in pieces, and at last its signed head; each ends with a newline. */
   texts: AsyncIterable<string>;
   /** To be called when the receiver has taken everything: only then may the segment be dropped one day. */
