@@ -43,6 +43,12 @@ const TYPES: Readonly<Record<string, string>> = {
   'file.prefetched': 'brought home the file of',
   'file.returned': 'filed back, unused, the file of',
   'orphan.set_aside': 'set aside a stray file of',
+  'private.read': 'read private files of',
+  'ledger.exported': 'exported lines of the ledger',
+  'ledger.sealed': 'sealed a month of the ledger',
+  'ledger.dropped': 'dropped a month of the ledger',
+  'ledger.broken': 'found the ledger changed',
+  'ledger.head_missing': 'found the ledger without its signed head',
   'reconcile.rolled_back': 'took back what was half done to',
   'reconcile.rolled_forward': 'finished what was half done to',
 };

@@ -66,7 +66,7 @@ export async function sealMonths({ registry, signer, clock, pause }: Parts): Pro
         issuer: head.issuer,
         signature: head.signature,
       },
-      line({ clock }, null, systemCause('schedule', 'ticker'), 'ledger.sealed', {
+      line({ clock }, null, systemCause('schedule'), 'ledger.sealed', {
         reason: `${id}: lines ${head.first_seq} to ${head.last_seq}`,
       }),
     );
@@ -114,7 +114,7 @@ export async function dropSegments(parts: Parts & { keepDays: number | null }): 
       await registry.segments.drop(
         segment.id,
         { timeMs, signature },
-        line({ clock }, null, systemCause('schedule', 'ticker'), 'ledger.dropped', {
+        line({ clock }, null, systemCause('schedule'), 'ledger.dropped', {
           reason: `${segment.id}: lines ${segment.firstSeq} to ${segment.lastSeq}, kept for ${keepDays} days`,
         }),
       );

@@ -213,6 +213,17 @@ test('the head is signed and goes on with the ledger; the proof says how far it 
   expect(proof).toMatchObject({ ok: true, flaw: null, lines: head.seq, last_seq: head.seq, last_hash: head.hash });
 });
 
+test('a registry in memory has a chain and a head as well', async () => {
+  const other = await startServer({ settings: { WB_REGISTRY: ':memory:' } });
+  try {
+    await other.call('POST', '/api/instances', { id: 'one', tenant: 'acme' });
+    expect((await other.call('GET', '/api/events/head')).json).toMatchObject({ seq: 1 });
+    expect((await other.call('GET', '/api/events/verify')).json).toMatchObject({ ok: true, lines: 1 });
+  } finally {
+    await other.stop();
+  }
+});
+
 test('a line changed behind the server is found by the button', async () => {
   const { $client: client } = (server.host.registry as SqliteRegistry).database;
   const change = (actor: string) => {
