@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Event, Problem, streamQuerySchema } from '../schema.ts';
 import type { CallLine, CallOptions } from './call.ts';
-import { ApiError, problemError } from './error.ts';
+import { ApiError, networkError, problemError } from './error.ts';
 import { serverSent } from './server-sent.ts';
 import { backoffMs, pause, type Transport } from './transport.ts';
 
@@ -72,11 +72,9 @@ export async function* followEvents(
       }
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
-      if (error instanceof ApiError) {
-        if (!connectedBefore || !passes(error)) throw error;
-        lost = error;
-      }
-      // Anything else is the connection's end: broken, or silent for too long.
+      // What is no answer is the connection's end: broken, or silent for too long.
+      lost = error instanceof ApiError ? error : networkError(transport.url, error);
+      if (!connectedBefore || !passes(lost)) throw lost;
     } finally {
       clearTimeout(timer);
     }
