@@ -1,5 +1,6 @@
 /** The command line as one tree, for running it and for its documentation. Talks to the API only, through the client. */
 import { Command } from 'commander';
+import { addCopyCommands } from './commands/copies.ts';
 import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
 import { addInstanceCommands } from './commands/instances.ts';
@@ -40,6 +41,7 @@ ${exitTable()}`,
   addShellCommand(program);
   addFileCommands(program);
   addMoveCommands(program);
+  addCopyCommands(program);
   addEventCommands(program);
   addLedgerCommands(program);
   return program;

@@ -61,25 +61,34 @@ function input(name: string, schema: z.ZodType, route: Route, used: Set<string>,
   return `${name}${optional ? '?' : ''}: z.input<typeof ${nameOf(schema, route, used)}>`;
 }
 
-/** The JSON that a body is, or may be. */
-const jsonOf = (body: z.ZodType | OrUpload) => (body instanceof z.ZodType ? body : body.json);
+const isJson = (body: Route['body']): body is z.ZodType => body instanceof z.ZodType;
+const isEither = (body: Route['body']): body is OrUpload => body !== null && typeof body === 'object' && 'json' in body;
+
+/** The argument of a body; it may be left out when nothing that follows is required. */
+function bodyArgument(route: Route, used: Set<string>, mayBeLeftOut: boolean): string[] {
+  const { body } = route;
+  if (body === null) return [];
+  if (isJson(body)) return [input('input', body, route, used, mayBeLeftOut && takesNothing(body))];
+  return [isEither(body) ? `${input('input', body.json, route, used, false)} | Upload` : 'body: Upload'];
+}
 
 const takesNothing = (schema: z.ZodType) => schema.safeParse({}).success;
 
 /** The arguments of a call: path, body, query, options. Only what nothing required follows may be left out. */
 function argumentsOf(route: Route, used: Set<string>): string[] {
-  const { body, query } = route;
+  const { query } = route;
   const queryOptional = query === null || takesNothing(query);
   return [
     ...parametersOf(route.path).map((name) => `${name}: ${name === 'volume' ? 'Volume' : 'string'}`),
-    ...(body === null
-      ? []
-      : typeof body === 'string'
-        ? ['body: Upload']
-        : [input('input', jsonOf(body), route, used, queryOptional && takesNothing(jsonOf(body)))]),
+    ...bodyArgument(route, used, queryOptional),
     ...(query === null ? [] : [input('query', query, route, used, queryOptional)]),
     'options?: CallOptions',
   ];
+}
+
+function bodyKind(body: Route['body']): CallLine['body'] {
+  if (body === null) return null;
+  return isJson(body) ? 'json' : isEither(body) ? 'either' : 'bytes';
 }
 
 /** The lines of the route table as the client needs them, by name. */
@@ -90,7 +99,7 @@ export function linesOf(routes: readonly Route[]): Record<string, CallLine> {
       {
         method: route.method,
         path: route.root ? route.path : `/api${route.path}`,
-        body: route.body === null ? null : typeof route.body === 'string' ? 'bytes' : 'json',
+        body: bodyKind(route.body),
         query: route.query !== null,
         answer: answeredBy(route, new Set()).kind,
       },

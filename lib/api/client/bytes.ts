@@ -24,6 +24,12 @@ function passing(
   });
 }
 
+/** Whether a value is bytes to send, and not what JSON is made of. */
+export function isUpload(value: unknown): value is Upload {
+  if (typeof value === 'string' || value instanceof Blob || value instanceof ReadableStream) return true;
+  return value instanceof ArrayBuffer || ArrayBuffer.isView(value);
+}
+
 /** Number of bytes of an upload, or null when only its end will tell. */
 export function sizeOf(upload: Upload): number | null {
   if (typeof upload === 'string') return new TextEncoder().encode(upload).byteLength;

@@ -8,7 +8,8 @@ export interface CallLine {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `:name` parameters; a last `*` is the path of a file. */
   path: string;
-  body: 'json' | 'bytes' | null;
+  /** `either`: bytes when an Upload is given, else JSON. */
+  body: 'json' | 'bytes' | 'either' | null;
   query: boolean;
   answer: AnswerKind;
 }

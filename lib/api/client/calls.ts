@@ -172,7 +172,7 @@ export interface Calls {
   ): Promise<z.output<typeof instanceSchema>[]>;
   /** Makes a blueprint of the work of an instance; with `?name=` of the SQLite file of a sandbox that is the body. */
   createBlueprint(
-    input: z.input<typeof createBlueprintSchema>,
+    input: z.input<typeof createBlueprintSchema> | Upload,
     query?: z.input<typeof createBlueprintQuerySchema>,
     options?: CallOptions,
   ): Promise<z.output<typeof blueprintSchema>>;
@@ -314,7 +314,7 @@ export const CALLS = {
   getSnapshot: { method: 'GET', path: '/api/snapshots/:id', body: null, query: false, answer: 'json' },
   deleteSnapshot: { method: 'DELETE', path: '/api/snapshots/:id', body: null, query: false, answer: 'nothing' },
   restoreSnapshot: { method: 'POST', path: '/api/snapshots/:id/restore', body: 'json', query: false, answer: 'json' },
-  createBlueprint: { method: 'POST', path: '/api/blueprints', body: 'json', query: true, answer: 'json' },
+  createBlueprint: { method: 'POST', path: '/api/blueprints', body: 'either', query: true, answer: 'json' },
   listBlueprints: { method: 'GET', path: '/api/blueprints', body: null, query: true, answer: 'page' },
   getBlueprint: { method: 'GET', path: '/api/blueprints/:name', body: null, query: false, answer: 'json' },
   deleteBlueprint: { method: 'DELETE', path: '/api/blueprints/:name', body: null, query: false, answer: 'nothing' },

@@ -3,7 +3,7 @@
  * name. Safe for the browser.
  */
 import { pathOf, searchOf } from './address.ts';
-import { Download, outgoing, sizeOf } from './bytes.ts';
+import { Download, isUpload, outgoing, sizeOf } from './bytes.ts';
 import type { CallLine, CallOptions, Upload, Written } from './call.ts';
 import { ApiError, errorOf, networkError, unexpectedAnswer } from './error.ts';
 import { pageOf } from './pages.ts';
@@ -107,10 +107,11 @@ export function createTransport(clientOptions: ClientOptions): Transport {
       redirect: 'error',
       signal: options.signal,
     };
-    if (line.body === 'json' && body !== undefined) {
+    const sendsJson = line.body === 'json' || (line.body === 'either' && !isUpload(body));
+    if (sendsJson && body !== undefined) {
       headers.set('content-type', 'application/json');
       request.body = JSON.stringify(body);
-    } else if (line.body === 'bytes') {
+    } else if (line.body !== null && !sendsJson) {
       const upload = (body ?? '') as Upload;
       if (!headers.has('content-type')) headers.set('content-type', 'application/octet-stream');
       request.body = outgoing(upload, options.onProgress);
