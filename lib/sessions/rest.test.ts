@@ -1,133 +1,109 @@
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Dock, liveFile, REQUEST, startDock } from './testing/dock.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { liveFile, REQUEST } from './testing/dock.ts';
+import { stage } from './testing/stage.ts';
 
-let folder: string;
-let dock: Dock;
-
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'winterdock-sessions-'));
-  dock = await startDock({ dataFolder: folder });
-});
-afterEach(async () => {
-  await dock.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const stateOf = async (id: string) => (await dock.registry.get(id))?.state;
-const transitionsOf = async (id: string) =>
-  (await dock.registry.ledger({ instance: id, type: 'transition' }, 500)).rows
-    .reverse()
-    .map((entry) => `${entry.from} ${entry.to} ${entry.trigger}`);
-const cold = (id: string) => join(folder, 'cold', `${id}.sqlite`);
+const at = stage();
 
 describe('the row says where the file is', () => {
   test('a stale live file never beats the cold copy and is set aside, not deleted', async () => {
-    await dock.create('a');
-    await dock.put('a', '/x', 'old');
-    await dock.sessions.suspend('a', REQUEST);
-    const stale = readFileSync(liveFile(dock, 'a'));
-    await dock.put('a', '/x', 'new');
-    await dock.sessions.suspend('a', REQUEST);
-    await dock.sessions.freeze('a', REQUEST);
+    await at.dock.create('a');
+    await at.dock.put('a', '/x', 'old');
+    await at.dock.sessions.suspend('a', REQUEST);
+    const stale = readFileSync(liveFile(at.dock, 'a'));
+    await at.dock.put('a', '/x', 'new');
+    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sessions.freeze('a', REQUEST);
     const { mkdirSync } = await import('node:fs');
-    mkdirSync(join(folder, 'live', 'a'));
-    writeFileSync(liveFile(dock, 'a'), stale);
-    expect(await dock.get('a', '/x')).toBe('new');
-    expect((await dock.sessions.resume('a', REQUEST)).source).toBe('cold');
-    expect(await dock.get('a', '/x')).toBe('new');
-    expect(readdirSync(join(folder, 'orphans'))).toHaveLength(1);
-    expect((await dock.registry.ledger({ instance: 'a', type: 'orphan.set_aside' }, 10)).rows).toHaveLength(1);
+    mkdirSync(join(at.folder, 'live', 'a'));
+    writeFileSync(liveFile(at.dock, 'a'), stale);
+    expect(await at.dock.get('a', '/x')).toBe('new');
+    expect((await at.dock.sessions.resume('a', REQUEST)).source).toBe('cold');
+    expect(await at.dock.get('a', '/x')).toBe('new');
+    expect(readdirSync(join(at.folder, 'orphans'))).toHaveLength(1);
+    expect((await at.dock.registry.ledger({ instance: 'a', type: 'orphan.set_aside' }, 10)).rows).toHaveLength(1);
   });
 
   test('a missing file is a fault, never an empty sandbox, and putting it back and forcing is the way out', async () => {
-    await dock.create('a');
-    await dock.put('a', '/x', 'kept');
-    await dock.sessions.suspend('a', REQUEST);
-    await dock.sessions.freeze('a', REQUEST);
-    renameSync(cold('a'), join(folder, 'elsewhere'));
-    await expect(dock.run('a', 'ls')).rejects.toMatchObject({ code: 'missing_file' });
-    expect(await dock.registry.get('a')).toMatchObject({ state: 'frozen', fault: 'missing' });
-    await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'missing_file' });
-    await expect(dock.sessions.resume('a', REQUEST, { force: true })).rejects.toMatchObject({ code: 'missing_file' });
-    expect(existsSync(liveFile(dock, 'a'))).toBe(false);
-    renameSync(join(folder, 'elsewhere'), cold('a'));
-    await dock.sessions.resume('a', REQUEST, { force: true });
-    expect(await dock.get('a', '/x')).toBe('kept');
-    expect((await dock.registry.get('a'))?.fault).toBeNull();
+    await at.dock.create('a');
+    await at.dock.put('a', '/x', 'kept');
+    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sessions.freeze('a', REQUEST);
+    renameSync(at.cold('a'), join(at.folder, 'elsewhere'));
+    await expect(at.dock.run('a', 'ls')).rejects.toMatchObject({ code: 'missing_file' });
+    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'frozen', fault: 'missing' });
+    await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'missing_file' });
+    await expect(at.dock.sessions.resume('a', REQUEST, { force: true })).rejects.toMatchObject({
+      code: 'missing_file',
+    });
+    expect(existsSync(liveFile(at.dock, 'a'))).toBe(false);
+    renameSync(join(at.folder, 'elsewhere'), at.cold('a'));
+    await at.dock.sessions.resume('a', REQUEST, { force: true });
+    expect(await at.dock.get('a', '/x')).toBe('kept');
+    expect((await at.dock.registry.get('a'))?.fault).toBeNull();
   });
 
   test('a file that was exchanged for another is refused as corrupt and kept', async () => {
-    await dock.create('a');
-    await dock.create('b');
-    await dock.put('a', '/x', 'mine');
-    await dock.put('b', '/x', 'theirs');
+    await at.dock.create('a');
+    await at.dock.create('b');
+    await at.dock.put('a', '/x', 'mine');
+    await at.dock.put('b', '/x', 'theirs');
     for (const id of ['a', 'b']) {
-      await dock.sessions.suspend(id, REQUEST);
-      await dock.sessions.freeze(id, REQUEST);
+      await at.dock.sessions.suspend(id, REQUEST);
+      await at.dock.sessions.freeze(id, REQUEST);
     }
-    const theirs = readFileSync(cold('b'));
-    writeFileSync(cold('a'), theirs);
-    await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
-    expect(await dock.registry.get('a')).toMatchObject({ state: 'frozen', fault: 'corrupt' });
-    expect(readFileSync(cold('a'))).toEqual(theirs);
+    const theirs = readFileSync(at.cold('b'));
+    writeFileSync(at.cold('a'), theirs);
+    await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'frozen', fault: 'corrupt' });
+    expect(readFileSync(at.cold('a'))).toEqual(theirs);
   });
 
   test('a file that is no database any more is refused, also with force, and is kept for repair', async () => {
-    await dock.create('a');
-    await dock.put('a', '/x', 'mine');
-    await dock.sessions.suspend('a', REQUEST);
-    await dock.sessions.freeze('a', REQUEST);
-    const whole = readFileSync(cold('a'));
+    await at.dock.create('a');
+    await at.dock.put('a', '/x', 'mine');
+    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sessions.freeze('a', REQUEST);
+    const whole = readFileSync(at.cold('a'));
     const damaged = Buffer.from(whole);
     damaged.fill(0x55, 0, 8192);
-    writeFileSync(cold('a'), damaged);
-    await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
-    await expect(dock.sessions.resume('a', REQUEST, { force: true })).rejects.toMatchObject({ code: 'corrupt' });
-    expect(readFileSync(cold('a'))).toEqual(damaged);
-    writeFileSync(cold('a'), whole);
-    await dock.sessions.resume('a', REQUEST, { force: true });
-    expect(await dock.get('a', '/x')).toBe('mine');
+    writeFileSync(at.cold('a'), damaged);
+    await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.sessions.resume('a', REQUEST, { force: true })).rejects.toMatchObject({ code: 'corrupt' });
+    expect(readFileSync(at.cold('a'))).toEqual(damaged);
+    writeFileSync(at.cold('a'), whole);
+    await at.dock.sessions.resume('a', REQUEST, { force: true });
+    expect(await at.dock.get('a', '/x')).toBe('mine');
   });
 
   test('an untouched copy of a filed file, as a backup brings back, is checked in full and trusted', async () => {
-    await dock.create('a');
-    await dock.put('a', '/x', 'mine');
-    await dock.sessions.suspend('a', REQUEST);
-    await dock.sessions.freeze('a', REQUEST);
+    await at.dock.create('a');
+    await at.dock.put('a', '/x', 'mine');
+    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sessions.freeze('a', REQUEST);
     const { cpSync } = await import('node:fs');
-    cpSync(cold('a'), join(folder, 'copy'), { preserveTimestamps: true });
-    const row = await dock.registry.get('a');
-    rmSync(cold('a'));
-    renameSync(join(folder, 'copy'), cold('a'));
-    expect(row?.file?.inode).not.toBe(String(statSync(cold('a')).ino));
-    const outcome = await dock.sessions.resume('a', REQUEST, { force: true });
+    cpSync(at.cold('a'), join(at.folder, 'copy'), { preserveTimestamps: true });
+    const row = await at.dock.registry.get('a');
+    rmSync(at.cold('a'));
+    renameSync(join(at.folder, 'copy'), at.cold('a'));
+    expect(row?.file?.inode).not.toBe(String(statSync(at.cold('a')).ino));
+    const outcome = await at.dock.sessions.resume('a', REQUEST, { force: true });
     expect(outcome.source).toBe('cold');
-    expect(await dock.get('a', '/x')).toBe('mine');
+    expect(await at.dock.get('a', '/x')).toBe('mine');
   });
 });
 
 describe('power loss', () => {
   /** The registry says that a frozen sandbox woke, and its file is still in the cold drawer: the rename was undone. */
   async function undoneThaw(): Promise<void> {
-    await dock.create('a');
-    await dock.put('a', '/x', 'kept');
-    await dock.sessions.suspend('a', REQUEST);
-    await dock.sessions.freeze('a', REQUEST);
-    const row = await dock.registry.get('a');
+    await at.dock.create('a');
+    await at.dock.put('a', '/x', 'kept');
+    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sessions.freeze('a', REQUEST);
+    const row = await at.dock.registry.get('a');
     if (row === null) throw new Error('no row');
-    await dock.registry.commit({
+    await at.dock.registry.commit({
       id: 'a',
       from: 'frozen',
       to: 'active',
@@ -137,186 +113,185 @@ describe('power loss', () => {
       now: row.updated,
       ledger: [],
     });
-    await dock.stop();
+    await at.dock.stop();
   }
 
   test('that undoes the move of a waking file loses nothing', async () => {
     await undoneThaw();
-    dock = await startDock({ dataFolder: folder });
-    expect(await dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: null });
-    expect(await dock.run('a', 'cat x')).toBe('kept');
+    await at.restart();
+    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: null });
+    expect(await at.dock.run('a', 'cat x')).toBe('kept');
   });
 
   test('does not make another file in the drawer pass for the one that woke', async () => {
     await undoneThaw();
-    writeFileSync(join(folder, 'other'), readFileSync(cold('a')));
-    renameSync(join(folder, 'other'), cold('a'));
-    dock = await startDock({ dataFolder: folder });
-    expect(await dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: 'missing' });
+    writeFileSync(join(at.folder, 'other'), readFileSync(at.cold('a')));
+    renameSync(join(at.folder, 'other'), at.cold('a'));
+    await at.restart();
+    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: 'missing' });
   });
 });
 
 describe('archived', () => {
   beforeEach(async () => {
-    await dock.create('a');
-    await dock.put('a', '/dir/x', 'kept');
-    await dock.put('a', '/y', 'kept too', 'memory');
-    await dock.sessions.archive('a', REQUEST);
+    await at.dock.create('a');
+    await at.dock.put('a', '/dir/x', 'kept');
+    await at.dock.put('a', '/y', 'kept too', 'memory');
+    await at.dock.sessions.archive('a', REQUEST);
   });
 
   test('a stray command or write does not revive it', async () => {
-    await expect(dock.run('a', 'true')).rejects.toMatchObject({ code: 'archived' });
-    await expect(dock.put('a', '/z', '1')).rejects.toMatchObject({ code: 'archived' });
-    expect(await stateOf('a')).toBe('archived');
+    await expect(at.dock.run('a', 'true')).rejects.toMatchObject({ code: 'archived' });
+    await expect(at.dock.put('a', '/z', '1')).rejects.toMatchObject({ code: 'archived' });
+    expect(await at.stateOf('a')).toBe('archived');
   });
 
   test('it is listed from its listing and read from an expanded copy, and stays archived', async () => {
-    const listed = await dock.sessions.read('a', { op: 'list', volume: 'workspace', limit: 10 });
+    const listed = await at.dock.sessions.read('a', { op: 'list', volume: 'workspace', limit: 10 });
     expect(listed.files.map(({ path, size }) => [path, size])).toEqual([['/dir/x', 4]]);
-    expect(readdirSync(join(folder, 'expanded'))).toEqual(['empty.sqlite']);
-    expect(await dock.get('a', '/dir/x')).toBe('kept');
-    expect(await dock.get('a', '/y', 'memory')).toBe('kept too');
-    expect(await stateOf('a')).toBe('archived');
-    expect(existsSync(liveFile(dock, 'a'))).toBe(false);
+    expect(readdirSync(join(at.folder, 'expanded'))).toEqual(['empty.sqlite']);
+    expect(await at.dock.get('a', '/dir/x')).toBe('kept');
+    expect(await at.dock.get('a', '/y', 'memory')).toBe('kept too');
+    expect(await at.stateOf('a')).toBe('archived');
+    expect(existsSync(liveFile(at.dock, 'a'))).toBe(false);
   });
 
   test('revived, it has everything but tmp, and the archive has nothing of it', async () => {
-    const row = await dock.sessions.revive('a', { ...REQUEST, reason: 'the customer asked' });
+    const row = await at.dock.sessions.revive('a', { ...REQUEST, reason: 'the customer asked' });
     expect(row.state).toBe('active');
-    expect(await dock.run('a', 'cat dir/x')).toBe('kept');
-    expect(readdirSync(join(folder, 'archive'))).toEqual([]);
-    const [entry] = (await dock.registry.ledger({ instance: 'a', type: 'transition' }, 1)).rows;
+    expect(await at.dock.run('a', 'cat dir/x')).toBe('kept');
+    expect(readdirSync(join(at.folder, 'archive'))).toEqual([]);
+    const [entry] = (await at.dock.registry.ledger({ instance: 'a', type: 'transition' }, 1)).rows;
     expect(entry).toMatchObject({ from: 'archived', to: 'active', source: 'archive', reason: 'the customer asked' });
   });
 
   test('deleted, it is gone with its files, its ledger stays and its id is never used again', async () => {
-    await dock.sessions.delete('a', REQUEST);
-    expect(readdirSync(join(folder, 'archive'))).toEqual([]);
-    await expect(dock.get('a', '/dir/x')).rejects.toMatchObject({ code: 'gone' });
-    await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
-    expect(await transitionsOf('a')).toEqual([
+    await at.dock.sessions.delete('a', REQUEST);
+    expect(readdirSync(join(at.folder, 'archive'))).toEqual([]);
+    await expect(at.dock.get('a', '/dir/x')).rejects.toMatchObject({ code: 'gone' });
+    await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
+    expect(await at.transitionsOf('a')).toEqual([
       'created active request',
       'active archived request',
       'archived deleted request',
     ]);
-    await expect(dock.create('a')).rejects.toMatchObject({ code: 'conflict' });
-    expect(await stateOf('a')).toBe('deleted');
+    await expect(at.dock.create('a')).rejects.toMatchObject({ code: 'conflict' });
+    expect(await at.stateOf('a')).toBe('deleted');
   });
 });
 
 describe('crashes', () => {
   test('a killed process costs nothing that was answered, is shown as an error, and the next wake clears it', async () => {
-    await dock.create('a');
-    await dock.put('a', '/x', 'answered');
-    await dock.put('a', '/s', 'scratch', 'tmp');
+    await at.dock.create('a');
+    await at.dock.put('a', '/x', 'answered');
+    await at.dock.put('a', '/s', 'scratch', 'tmp');
     const { execSync } = await import('node:child_process');
     const pid = execSync(
-      `grep -lz "" /proc/[0-9]*/cmdline 2>/dev/null | head -0; pgrep -f "${folder}" || true`,
+      `grep -lz "" /proc/[0-9]*/cmdline 2>/dev/null | head -0; pgrep -f "${at.folder}" || true`,
     ).toString();
     expect(pid.trim()).not.toBe('');
     for (const one of pid.trim().split('\n')) {
       const maps = existsSync(`/proc/${one}/maps`) ? readFileSync(`/proc/${one}/maps`, 'utf8') : '';
-      if (maps.includes(`${folder}/live/a/vfs.sqlite-shm`)) process.kill(Number(one), 'SIGKILL');
+      if (maps.includes(`${at.folder}/live/a/vfs.sqlite-shm`)) process.kill(Number(one), 'SIGKILL');
     }
-    await expect.poll(() => dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: 'error' });
-    expect(await dock.get('a', '/x')).toBe('answered');
-    expect((await transitionsOf('a')).at(-1)).toBe('active suspended crash');
-    expect(await dock.run('a', 'cat x')).toBe('answered');
-    expect(await dock.registry.get('a')).toMatchObject({ state: 'active', fault: null });
+    await expect.poll(() => at.dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: 'error' });
+    expect(await at.dock.get('a', '/x')).toBe('answered');
+    expect((await at.transitionsOf('a')).at(-1)).toBe('active suspended crash');
+    expect(await at.dock.run('a', 'cat x')).toBe('answered');
+    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'active', fault: null });
   });
 
   test('a runaway that costs its process leaves the sandbox suspended, and the next request wakes it', async () => {
-    await dock.create('a');
-    await dock.put('a', '/x', 'kept');
-    const outcome = await dock.sessions.exec('a', { command: 'while true; do :; done', timeoutMs: 500 }, REQUEST);
+    await at.dock.create('a');
+    await at.dock.put('a', '/x', 'kept');
+    const outcome = await at.dock.sessions.exec('a', { command: 'while true; do :; done', timeoutMs: 500 }, REQUEST);
     expect(outcome).toMatchObject({ timedOut: true, exitCode: 124 });
-    const row = await dock.registry.get('a');
-    if (row?.state === 'suspended') expect((await transitionsOf('a')).at(-1)).toBe('active suspended timeout');
+    const row = await at.dock.registry.get('a');
+    if (row?.state === 'suspended') expect((await at.transitionsOf('a')).at(-1)).toBe('active suspended timeout');
     else expect(row?.state).toBe('active');
-    expect(await dock.run('a', 'cat x')).toBe('kept');
-    expect((await dock.registry.ledger({ instance: 'a', type: 'exec.timed_out' }, 5)).rows).toHaveLength(1);
+    expect(await at.dock.run('a', 'cat x')).toBe('kept');
+    expect((await at.dock.registry.ledger({ instance: 'a', type: 'exec.timed_out' }, 5)).rows).toHaveLength(1);
   });
 });
 
 describe('a sandbox that lives only in memory', () => {
-  beforeEach(() => dock.create('m', { vfsPath: ':memory:', ephemeral: true }));
+  beforeEach(() => at.dock.create('m', { vfsPath: ':memory:', ephemeral: true }));
 
   test('works without a file and cannot be kept', async () => {
-    await dock.put('m', '/x', 'here');
-    expect(await dock.run('m', 'cat x')).toBe('here');
-    expect(await dock.get('m', '/x')).toBe('here');
-    await expect(dock.sessions.suspend('m', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(dock.sessions.archive('m', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
-    expect(await dock.get('m', '/x')).toBe('here');
-    expect(readdirSync(join(folder, 'live'))).toEqual([]);
+    await at.dock.put('m', '/x', 'here');
+    expect(await at.dock.run('m', 'cat x')).toBe('here');
+    expect(await at.dock.get('m', '/x')).toBe('here');
+    await expect(at.dock.sessions.suspend('m', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(at.dock.sessions.archive('m', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await at.dock.get('m', '/x')).toBe('here');
+    expect(readdirSync(join(at.folder, 'live'))).toEqual([]);
   });
 
   test('is deleted at its timeout and by a stop of the server', async () => {
-    await dock.sessions.resume('m', REQUEST);
-    dock.clock.advance(901);
-    await dock.sessions.tick();
-    expect(await stateOf('m')).toBe('deleted');
-    await dock.create('m2', { vfsPath: ':memory:', ephemeral: true });
-    await dock.sessions.resume('m2', REQUEST);
-    await dock.stop();
-    dock = await startDock({ dataFolder: folder, clock: dock.clock });
-    expect(await stateOf('m2')).toBe('deleted');
+    await at.dock.sessions.resume('m', REQUEST);
+    at.dock.clock.advance(901);
+    await at.dock.sessions.tick();
+    expect(await at.stateOf('m')).toBe('deleted');
+    await at.dock.create('m2', { vfsPath: ':memory:', ephemeral: true });
+    await at.dock.sessions.resume('m2', REQUEST);
+    await at.restart({ clock: at.dock.clock });
+    expect(await at.stateOf('m2')).toBe('deleted');
   });
 });
 
 describe('prefetch', () => {
   for (const drawer of ['cold', 'archive'] as const) {
     test(`brings the file home from ${drawer} without a process, and back when nothing comes`, async () => {
-      await dock.create('a');
-      await dock.put('a', '/x', 'kept');
-      await dock.put('a', '/x', 'scratch', 'tmp');
-      if (drawer === 'archive') await dock.sessions.archive('a', REQUEST);
+      await at.dock.create('a');
+      await at.dock.put('a', '/x', 'kept');
+      await at.dock.put('a', '/x', 'scratch', 'tmp');
+      if (drawer === 'archive') await at.dock.sessions.archive('a', REQUEST);
       else {
-        await dock.sessions.suspend('a', REQUEST);
-        await dock.sessions.freeze('a', REQUEST);
+        await at.dock.sessions.suspend('a', REQUEST);
+        await at.dock.sessions.freeze('a', REQUEST);
       }
-      const state = await stateOf('a');
-      expect(await dock.sessions.prefetch('a', REQUEST)).toEqual({ source: drawer, vfsPath: 'live/a/vfs.sqlite' });
-      expect(await stateOf('a')).toBe(state);
-      expect(dock.pool.active).toBe(0);
-      expect(existsSync(liveFile(dock, 'a'))).toBe(true);
-      expect(await dock.get('a', '/x', 'tmp')).toBe('scratch');
-      dock.clock.advance(301);
-      await dock.sessions.tick();
-      expect(existsSync(liveFile(dock, 'a'))).toBe(false);
-      expect((await dock.registry.get('a'))?.vfsPath).toMatch(new RegExp(`^${drawer}/`));
-      await dock.sessions.prefetch('a', REQUEST);
-      expect((await dock.sessions.resume('a', REQUEST)).source).toBe('local');
-      expect(await dock.get('a', '/x')).toBe('kept');
-      expect(await dock.get('a', '/x', 'tmp')).toBeNull();
+      const state = await at.stateOf('a');
+      expect(await at.dock.sessions.prefetch('a', REQUEST)).toEqual({ source: drawer, vfsPath: 'live/a/vfs.sqlite' });
+      expect(await at.stateOf('a')).toBe(state);
+      expect(at.dock.pool.active).toBe(0);
+      expect(existsSync(liveFile(at.dock, 'a'))).toBe(true);
+      expect(await at.dock.get('a', '/x', 'tmp')).toBe('scratch');
+      at.dock.clock.advance(301);
+      await at.dock.sessions.tick();
+      expect(existsSync(liveFile(at.dock, 'a'))).toBe(false);
+      expect((await at.dock.registry.get('a'))?.vfsPath).toMatch(new RegExp(`^${drawer}/`));
+      await at.dock.sessions.prefetch('a', REQUEST);
+      expect((await at.dock.sessions.resume('a', REQUEST)).source).toBe('local');
+      expect(await at.dock.get('a', '/x')).toBe('kept');
+      expect(await at.dock.get('a', '/x', 'tmp')).toBeNull();
     });
   }
 });
 
 describe('reading at rest', () => {
   test('leaves nothing beside the file, wakes nothing and stamps nothing, in every state', async () => {
-    await dock.create('a');
-    expect(await dock.get('a', '/x')).toBeNull();
-    await dock.put('a', '/x', 'kept');
-    await dock.sessions.suspend('a', REQUEST);
-    const before = await dock.registry.get('a');
-    dock.clock.advance(10);
-    expect(await dock.get('a', '/x')).toBe('kept');
-    expect((await dock.sessions.read('a', { op: 'search', text: 'kep', in: 'content', limit: 5 })).hits).toHaveLength(
-      1,
-    );
-    expect(readdirSync(join(folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
-    expect(await dock.registry.get('a')).toEqual(before);
-    await dock.sessions.freeze('a', REQUEST);
-    expect(await dock.get('a', '/x')).toBe('kept');
-    expect(readdirSync(join(folder, 'cold'))).toEqual(['a.sqlite']);
+    await at.dock.create('a');
+    expect(await at.dock.get('a', '/x')).toBeNull();
+    await at.dock.put('a', '/x', 'kept');
+    await at.dock.sessions.suspend('a', REQUEST);
+    const before = await at.dock.registry.get('a');
+    at.dock.clock.advance(10);
+    expect(await at.dock.get('a', '/x')).toBe('kept');
+    expect(
+      (await at.dock.sessions.read('a', { op: 'search', text: 'kep', in: 'content', limit: 5 })).hits,
+    ).toHaveLength(1);
+    expect(readdirSync(join(at.folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
+    expect(await at.dock.registry.get('a')).toEqual(before);
+    await at.dock.sessions.freeze('a', REQUEST);
+    expect(await at.dock.get('a', '/x')).toBe('kept');
+    expect(readdirSync(join(at.folder, 'cold'))).toEqual(['a.sqlite']);
   });
 
   test('a constant stream of readers while it wakes, freezes and is archived sees one state or the other and loses nothing', {
     timeout: 120_000,
   }, async () => {
-    await dock.create('a');
-    await dock.put('a', '/n', '0');
+    await at.dock.create('a');
+    await at.dock.put('a', '/n', '0');
     let answered = 0;
     let writing = 0;
     let going = true;
@@ -324,7 +299,7 @@ describe('reading at rest', () => {
     const reader = async () => {
       while (going) {
         const least = answered;
-        const value = Number(await dock.get('a', '/n'));
+        const value = Number(await at.dock.get('a', '/n'));
         expect(value).toBeGreaterThanOrEqual(least);
         expect(value).toBeLessThanOrEqual(writing);
         seen.push(value);
@@ -333,64 +308,64 @@ describe('reading at rest', () => {
     const readers = Promise.all([reader(), reader(), reader()]);
     for (let cycle = 1; cycle <= 8; cycle += 1) {
       writing = cycle;
-      await dock.put('a', '/n', String(cycle));
+      await at.dock.put('a', '/n', String(cycle));
       answered = cycle;
-      await dock.sessions.suspend('a', REQUEST);
-      if (cycle % 2 === 0) await dock.sessions.freeze('a', REQUEST);
+      await at.dock.sessions.suspend('a', REQUEST);
+      if (cycle % 2 === 0) await at.dock.sessions.freeze('a', REQUEST);
       if (cycle % 4 === 0) {
-        await dock.sessions.archive('a', REQUEST);
-        await dock.sessions.revive('a', REQUEST);
+        await at.dock.sessions.archive('a', REQUEST);
+        await at.dock.sessions.revive('a', REQUEST);
       }
     }
     going = false;
     await readers;
     expect(seen.length).toBeGreaterThan(20);
-    expect(await dock.get('a', '/n')).toBe('8');
+    expect(await at.dock.get('a', '/n')).toBe('8');
   });
 });
 
 describe('refusals', () => {
   test('hops that the map lacks name what is allowed and change nothing', async () => {
-    await dock.create('a');
-    await expect(dock.sessions.suspend('a', REQUEST)).rejects.toMatchObject({
+    await at.dock.create('a');
+    await expect(at.dock.sessions.suspend('a', REQUEST)).rejects.toMatchObject({
       code: 'invalid_transition',
       extra: { from: 'created', to: 'suspended', allowed: ['active'] },
     });
-    await dock.sessions.resume('a', REQUEST);
-    await expect(dock.sessions.freeze('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
-    await expect(dock.sessions.delete('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
-    expect(await stateOf('a')).toBe('active');
-    const refused = (await dock.registry.ledger({ instance: 'a' }, 10)).rows.map(({ type }) => type);
+    await at.dock.sessions.resume('a', REQUEST);
+    await expect(at.dock.sessions.freeze('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+    await expect(at.dock.sessions.delete('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+    expect(await at.stateOf('a')).toBe('active');
+    const refused = (await at.dock.registry.ledger({ instance: 'a' }, 10)).rows.map(({ type }) => type);
     expect(refused).toEqual(expect.arrayContaining(['suspend.refused', 'freeze.refused', 'delete.refused']));
   });
 
   test('a verb for the state it is in already changes nothing', async () => {
-    await dock.create('a');
-    await dock.sessions.resume('a', REQUEST);
-    await dock.sessions.suspend('a', REQUEST);
-    const before = await dock.registry.get('a');
-    expect(await dock.sessions.suspend('a', REQUEST)).toEqual(before);
+    await at.dock.create('a');
+    await at.dock.sessions.resume('a', REQUEST);
+    await at.dock.sessions.suspend('a', REQUEST);
+    const before = await at.dock.registry.get('a');
+    expect(await at.dock.sessions.suspend('a', REQUEST)).toEqual(before);
   });
 
   test('a running call holds filing off, and force ends it', async () => {
-    await dock.create('a');
-    await dock.sessions.resume('a', REQUEST);
-    const call = dock.sessions.exec('a', { command: 'sleep 20; echo done' }, REQUEST);
-    await expect.poll(() => dock.sessions.callsRunning).toBe(1);
-    await expect(dock.sessions.suspend('a', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
-    expect(await stateOf('a')).toBe('active');
-    await dock.sessions.suspend('a', REQUEST, { force: true });
-    expect(await stateOf('a')).toBe('suspended');
+    await at.dock.create('a');
+    await at.dock.sessions.resume('a', REQUEST);
+    const call = at.dock.sessions.exec('a', { command: 'sleep 20; echo done' }, REQUEST);
+    await expect.poll(() => at.dock.sessions.callsRunning).toBe(1);
+    await expect(at.dock.sessions.suspend('a', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await at.stateOf('a')).toBe('active');
+    await at.dock.sessions.suspend('a', REQUEST, { force: true });
+    expect(await at.stateOf('a')).toBe('suspended');
     expect(await call).toMatchObject({ timedOut: true, exitCode: 124 });
   });
 
   test('an unknown id is not found in every operation', async () => {
     for (const attempt of [
-      dock.sessions.resume('nobody', REQUEST),
-      dock.sessions.suspend('nobody', REQUEST),
-      dock.sessions.delete('nobody', REQUEST),
-      dock.run('nobody', 'true'),
-      dock.get('nobody', '/x'),
+      at.dock.sessions.resume('nobody', REQUEST),
+      at.dock.sessions.suspend('nobody', REQUEST),
+      at.dock.sessions.delete('nobody', REQUEST),
+      at.dock.run('nobody', 'true'),
+      at.dock.get('nobody', '/x'),
     ]) {
       await expect(attempt).rejects.toMatchObject({ code: 'not_found' });
     }

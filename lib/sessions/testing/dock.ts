@@ -8,6 +8,7 @@ import { createPool } from '../../instance/pool.ts';
 import { createLogger } from '../../log.ts';
 import type { NewInstance, Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite.ts';
+import { instance } from '../../registry/testing/make.ts';
 import { createReaders } from '../../vfs/readers.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import { createSessions } from '../create.ts';
@@ -92,25 +93,9 @@ export async function startDock({
     pool,
     sessions,
     async create(id, extra = {}) {
-      const instance: NewInstance = {
-        id,
-        tenant: 'acme',
-        name: null,
-        vfsPath: null,
-        ephemeral: false,
-        policy: 'posix',
-        keepHot: false,
-        idleToSuspendSeconds: null,
-        idleToFreezeSeconds: null,
-        labels: {},
-        workbook: null,
-        lineageBlueprint: null,
-        lineageSnapshot: null,
-        lineageParent: null,
-        ...extra,
-      };
-      const entry = line({ clock }, instance, systemCause('request'), 'instance.created');
-      await registry.create(instance, epochSeconds(clock), entry);
+      const row = instance(id, extra);
+      const entry = line({ clock }, row, systemCause('request'), 'instance.created');
+      await registry.create(row, epochSeconds(clock), entry);
     },
     async put(id, path, text, volume = 'workspace') {
       await sessions.write(id, { op: 'put', volume, path, content: Buffer.from(text) }, REQUEST);

@@ -1,0 +1,51 @@
+/** An engine for each test of a file, in a folder that is gone after it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { type Dock, type DockOptions, startDock } from './dock.ts';
+
+export interface Stage {
+  readonly folder: string;
+  readonly dock: Dock;
+  /** Starts another engine on the same folder in place of the one there is, which is stopped. */
+  restart(options?: Omit<DockOptions, 'dataFolder'>): Promise<Dock>;
+  stateOf(id: string): Promise<string | undefined>;
+  /** `from to trigger` of every hop of a sandbox, oldest first. */
+  transitionsOf(id: string): Promise<string[]>;
+  /** The path of a sandbox in the cold drawer. */
+  cold(id: string): string;
+}
+
+/** Sets a stage before each test of the file that calls it, and clears it after. */
+export function stage(): Stage {
+  let folder = '';
+  let dock: Dock;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'winterdock-sessions-'));
+    dock = await startDock({ dataFolder: folder });
+  });
+  afterEach(async () => {
+    await dock.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    get folder() {
+      return folder;
+    },
+    get dock() {
+      return dock;
+    },
+    async restart(options = {}) {
+      await dock.stop();
+      dock = await startDock({ ...options, dataFolder: folder });
+      return dock;
+    },
+    stateOf: async (id) => (await dock.registry.get(id))?.state,
+    transitionsOf: async (id) =>
+      (await dock.registry.ledger({ instance: id, type: 'transition' }, 500)).rows
+        .reverse()
+        .map((entry) => `${entry.from} ${entry.to} ${entry.trigger}`),
+    cold: (id) => join(folder, 'cold', `${id}.sqlite`),
+  };
+}
