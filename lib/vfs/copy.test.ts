@@ -76,6 +76,31 @@ test('50. a copy beside constant writes is of one moment, and the writes go on',
   }
 });
 
+test('50. a copy does not keep a file that was opened a moment ago from its first write', {
+  timeout: 60_000,
+}, async () => {
+  const readers = pool();
+  const folder = scratchFolder();
+  const source = resting(folder, 'a.sqlite', (vfs) => {
+    for (let index = 0; index < 5; index += 1) vfs.put(`/${index}`, new Uint8Array(60 * MIB));
+  });
+  // The process is there from here on.
+  await copied(readers, resting(folder, 'small.sqlite', () => undefined), join(folder, 'small-copy.sqlite'));
+  const options = { maxBytes: 1024 * MIB, maxFileBytes: 64 * MIB, mustExist: true, walLater: true };
+  const vfs = openLive(source, options);
+  onTestFinished(() => vfs.close());
+  const started = performance.now();
+  const copying = readers.copy({ path: source, mode: 'live' }, join(folder, 'copy.sqlite'), { volumes: KEPT });
+  await expect
+    .poll(() => readdirSync(folder).length + performance.now() - started, { interval: 5 })
+    .toBeGreaterThan(60);
+  const before = performance.now();
+  vfs.put('/first', bytes('written'));
+  const wroteMs = performance.now() - before;
+  await copying;
+  expect(wroteMs).toBeLessThan((performance.now() - started) / 3);
+});
+
 test('51. the same rows give the same bytes, whatever came and went beside them', { timeout: 30_000 }, async () => {
   const readers = pool();
   const folder = scratchFolder();

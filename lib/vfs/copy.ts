@@ -9,9 +9,10 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, createReadStream, existsSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 import { messageOf, WinterdockError } from '../errors.ts';
 import { corrupt, resultCodeOf, translateFailure } from './failures.ts';
-import { attachReading, OPTIONS } from './open.ts';
+import { asksForLog, attachReading, OPTIONS } from './open.ts';
 import type { ReadTarget } from './read.ts';
 import { createTables, inspectSchema } from './schema.ts';
 import { Statements } from './statements.ts';
@@ -29,6 +30,9 @@ export interface Copied {
 const HASH_CHUNK_BYTES = 1024 * 1024;
 const CACHE_KIB = 16 * 1024;
 const CONSTRAINT = 19;
+/** A live file enters WAL mode 10 ms after it was opened; this is for a busy machine. */
+const ENTER_WAL_MS = 500;
+const ENTER_WAL_STEP_MS = 5;
 
 /**
  * Writes `volumes` of the file at `source` into a new file at `path`, which is on disk when this resolves; only its name is not. With
@@ -44,6 +48,7 @@ export async function copyVfs(
 ): Promise<Copied> {
   if (existsSync(path)) throw new WinterdockError('internal', 'There is a file already where a copy was to be made.');
   try {
+    if (source.mode === 'live') await untilInWal(source.path);
     const sizes = writeCopy(source, path, volumes.map(asVolume), strict);
     syncFile(path);
     return { sha256: await hashOf(path), bytes: statSync(path).size, volumes: sizes };
@@ -54,6 +59,15 @@ export async function copyVfs(
     if (messageOf(error).includes('same text encoding')) throw corrupt('its text is not UTF-8', error);
     throw translateFailure(error);
   }
+}
+
+/**
+ * A file that was opened a moment ago may not be in WAL mode yet, and its first write would wait for a reader that came before it. A copy
+ * comes after it. One that does not enter within the time is not being written.
+ */
+async function untilInWal(path: string): Promise<void> {
+  const deadline = performance.now() + ENTER_WAL_MS;
+  while (existsSync(path) && !asksForLog(path) && performance.now() < deadline) await setTimeout(ENTER_WAL_STEP_MS);
 }
 
 function writeCopy(source: ReadTarget, path: string, volumes: Volume[], strict: boolean): Copied['volumes'] {

@@ -235,11 +235,15 @@ function clearScratch(db: DatabaseSync): void {
 
 /** No log beside the file, and its header does not ask for one. Only for a file that this process has not open. */
 function isClean(file: string): boolean {
-  if ([...LOGS, '-shm'].some((log) => existsSync(file + log))) return false;
+  return ![...LOGS, '-shm'].some((log) => existsSync(file + log)) && !asksForLog(file);
+}
+
+/** Whether the header says that the file is written by a log. Only for a file that this process has not open. */
+export function asksForLog(file: string): boolean {
   const descriptor = openSync(file, 'r');
   try {
     const header = Buffer.alloc(1);
-    return readSync(descriptor, header, 0, 1, WRITE_VERSION_AT) === 0 || header[0] === 1;
+    return readSync(descriptor, header, 0, 1, WRITE_VERSION_AT) === 1 && header[0] !== 1;
   } finally {
     closeSync(descriptor);
   }
