@@ -69,10 +69,7 @@ export function createBlueprints(parts: {
     cause: Cause,
   ): Promise<BlueprintRow> => {
     const started = performance.now();
-    const entry = (type: string, extra: Partial<LedgerEntry>): LedgerEntry => ({
-      ...line(parts, source ?? { id: '', tenant: '' }, cause, type, extra),
-      ...(source === null ? { instance: null, tenant: null } : {}),
-    });
+    const entry = (type: string, extra: Partial<LedgerEntry>) => line(parts, source, cause, type, extra);
     const claim = async (content: CopyContent): Promise<BlueprintRow> => {
       const row: BlueprintRow = {
         ...content,
@@ -115,11 +112,12 @@ export function createBlueprints(parts: {
     list: async (limit, cursor) => registry.copies.blueprints(limit, cursor),
     async delete(name, cause) {
       const row = await get(name);
-      const about = line(parts, { id: row.source ?? '', tenant: row.tenant ?? '' }, cause, 'blueprint.deleted', {
+      const entry = line(parts, null, cause, 'blueprint.deleted', {
+        instance: row.source,
+        tenant: row.tenant,
         reason: name,
       });
-      if (!(await registry.copies.deleteBlueprint(name, { ...about, instance: row.source, tenant: row.tenant })))
-        await get(name);
+      if (!(await registry.copies.deleteBlueprint(name, entry))) await get(name);
       await copies.sweep();
     },
     async clone(name, request, cause) {

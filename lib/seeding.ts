@@ -103,8 +103,7 @@ export class Seeding {
   }
 
   #line(kind: string, copy: string, tenant: string, cause: Cause, type: string, what: string) {
-    const entry = line(this.#parts, { id: '', tenant }, cause, type, { reason: `${what} from the ${kind} ${copy}` });
-    return { ...entry, instance: null };
+    return line(this.#parts, null, cause, type, { tenant, reason: `${what} from the ${kind} ${copy}` });
   }
 
   #startAll(rows: InstanceRow[], kind: 'snapshot' | 'blueprint', copy: string, cause: Cause): void {

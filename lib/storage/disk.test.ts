@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { drawerContract } from './contract.ts';
-import { createArchiveDrawer, createColdDrawer } from './disk.ts';
+import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from './disk.ts';
 import { copyFile, moveFile, stampOf } from './files.ts';
 
 describe('the cold drawer', () => drawerContract(createColdDrawer));
 describe('the archive drawer', () => drawerContract(createArchiveDrawer));
+describe('the drawer of snapshots', () => drawerContract((folder) => createCopyDrawers(folder).snapshot));
+describe('the drawer of blueprints', () => drawerContract((folder) => createCopyDrawers(folder).blueprint));
 
 let folder: string;
 beforeEach(() => {
@@ -25,6 +27,26 @@ test('freezing and thawing on one filesystem keep the inode', async () => {
   expect(cold.stamp('a')?.inode).toBe(inode);
   await cold.fetch('a', source);
   expect(stampOf(source)?.inode).toBe(inode);
+});
+
+test('what is in a drawer of copies cannot be written, and what comes out of it can', async () => {
+  const drawers = createCopyDrawers(folder);
+  for (const [drawer, mode] of [
+    [drawers.snapshot, 0o400],
+    [drawers.blueprint, 0o444],
+  ] as const) {
+    const source = join(folder, 'vfs.sqlite');
+    writeFileSync(source, 'the work');
+    await drawer.put(source, 'a');
+    const kept = drawer.open('a') ?? '';
+    expect(statSync(kept).mode & 0o777).toBe(mode);
+    const before = drawer.stamp('a');
+    await drawer.fetch('a', source);
+    expect(statSync(source).mode & 0o777).toBe(0o600);
+    writeFileSync(source, 'changed');
+    expect(readFileSync(kept, 'utf8')).toBe('the work');
+    expect(drawer.stamp('a')).toEqual(before);
+  }
 });
 
 test('archived text is smaller than it was', async () => {

@@ -85,7 +85,11 @@ test('50. a copy does not keep a file that was opened a moment ago from its firs
     for (let index = 0; index < 5; index += 1) vfs.put(`/${index}`, new Uint8Array(60 * MIB));
   });
   // The process is there from here on.
-  await copied(readers, resting(folder, 'small.sqlite', () => undefined), join(folder, 'small-copy.sqlite'));
+  await copied(
+    readers,
+    resting(folder, 'small.sqlite', () => undefined),
+    join(folder, 'small-copy.sqlite'),
+  );
   const options = { maxBytes: 1024 * MIB, maxFileBytes: 64 * MIB, mustExist: true, walLater: true };
   const vfs = openLive(source, options);
   onTestFinished(() => vfs.close());

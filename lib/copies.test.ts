@@ -1,0 +1,181 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Instance, Snapshot } from './api/schema.ts';
+import { COPY_STEPS } from './copies.ts';
+import { filesIn } from './testing/files-in.ts';
+import { processesOf } from './testing/leftovers.ts';
+import { startServer, type TestServer } from './testing/server.ts';
+
+const VICTIM = join(dirname(fileURLToPath(import.meta.url)), 'testing', 'copies-victim.ts');
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-copies-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const copiesIn = () => filesIn(folder).filter((path) => /^(snapshots|blueprints|staging)\//.test(path));
+const get = (server: TestServer, id: string, path: string) =>
+  server.call('GET', `/api/instances/${id}/volumes/workspace${path}`).then((got) => got.text);
+
+/** A sandbox with a snapshot of what it held before its last write, which `clone` was made from and never resumed. */
+async function prepare(): Promise<Snapshot> {
+  const server = await startServer({ folder });
+  await server.call('POST', '/api/instances', { id: 'origin', tenant: 'acme' });
+  await server.call('PUT', '/api/instances/origin/volumes/workspace/kept', 'the first work');
+  const { json: snapshot } = await server.call<Snapshot>('POST', '/api/instances/origin/snapshots', {});
+  await server.call('PUT', '/api/instances/origin/volumes/workspace/kept', 'the second work');
+  const { registry } = server.host;
+  const [row] = await registry.copies.seed(
+    { snapshot: snapshot.id },
+    [
+      {
+        id: 'clone',
+        tenant: 'acme',
+        name: null,
+        vfsPath: null,
+        ephemeral: false,
+        policy: 'posix',
+        keepHot: false,
+        idleToSuspendSeconds: null,
+        idleToFreezeSeconds: null,
+        labels: {},
+        workbook: null,
+        lineageBlueprint: null,
+        lineageSnapshot: snapshot.id,
+        lineageParent: 'origin',
+      },
+    ],
+    server.clock.now() / 1000,
+    [],
+  );
+  expect(row?.state).toBe('created');
+  await server.stop();
+  return snapshot;
+}
+
+function kill(operation: string, step: string): void {
+  const victim = spawnSync(process.execPath, ['--no-warnings', VICTIM, folder, operation, step], { encoding: 'utf8' });
+  expect(victim.signal, `${victim.stdout}${victim.stderr}`).toBe('SIGKILL');
+}
+
+const SCENARIOS: { operation: string; steps: string[]; before?: (server: TestServer) => Promise<void> }[] = [
+  { operation: 'snapshot', steps: ['copy.staged', 'copy.marked', 'copy.put', 'copy.claimed'] },
+  { operation: 'blueprint', steps: ['copy.staged', 'copy.marked', 'copy.put', 'copy.claimed'] },
+  {
+    operation: 'delete',
+    steps: ['copy.unclaimed', 'copy.removed'],
+    before: async (server) => {
+      await server.call('POST', '/api/instances/clone/resume');
+    },
+  },
+  {
+    operation: 'resume',
+    steps: ['resume.intent', 'resume.brought', 'resume.opened', 'resume.committed', 'copy.unclaimed', 'copy.removed'],
+    before: async (server) => {
+      const [snapshot] = (await server.call<Snapshot[]>('GET', '/api/snapshots')).json;
+      expect((await server.call('DELETE', `/api/snapshots/${snapshot?.id}`)).status).toBe(204);
+    },
+  },
+];
+
+test('every step of keeping and removing a file is killed at by some scenario', () => {
+  expect(new Set(SCENARIOS.flatMap(({ steps }) => steps.filter((step) => step.startsWith('copy.'))))).toEqual(
+    new Set(COPY_STEPS),
+  );
+});
+
+for (const { operation, steps, before } of SCENARIOS) {
+  describe(`a server killed during ${operation}`, () => {
+    test.each(steps)('loses nothing and leaves no file behind at the step "%s"', { timeout: 180_000 }, async (step) => {
+      const snapshot = await prepare();
+      if (before !== undefined) {
+        const server = await startServer({ folder });
+        await before(server);
+        await server.stop();
+      }
+      kill(operation, step);
+      await expect.poll(() => processesOf(folder), { timeout: 5000 }).toEqual([]);
+
+      const server = await startServer({ folder });
+      const { registry } = server.host;
+      const kept = (await server.call<Snapshot[]>('GET', '/api/snapshots')).json;
+      const blueprints = (await server.call<{ name: string; hash: string }[]>('GET', '/api/blueprints')).json;
+      const clone = (await server.call<Instance>('GET', '/api/instances/clone')).json;
+      expect(kept.map(({ tag }) => tag)).toEqual(
+        {
+          snapshot: step === 'copy.claimed' ? ['second', null] : [null],
+          blueprint: [null],
+          delete: [],
+          resume: [],
+        }[operation],
+      );
+      expect(blueprints.length).toBe(operation === 'blueprint' && step === 'copy.claimed' ? 1 : 0);
+
+      const needed = [
+        ...kept.map(({ hash }) => `snapshots/${hash.slice(7)}.sqlite`),
+        ...blueprints.map(({ hash }) => `blueprints/${hash.slice(7)}.sqlite`),
+        ...(clone.state === 'created' ? [`snapshots/${snapshot.hash.slice(7)}.sqlite`] : []),
+      ];
+      expect(copiesIn()).toEqual([...new Set(needed)].sort());
+      expect(filesIn(folder).filter((path) => path.startsWith('orphans/'))).toEqual([]);
+      for (const path of await registry.copies.unclaimed()) expect(needed).toContain(path);
+
+      expect(await get(server, 'origin', '/kept')).toBe('the second work');
+      expect(await get(server, 'clone', '/kept')).toBe('the first work');
+      await server.call('POST', '/api/instances/clone/resume');
+      expect(await get(server, 'clone', '/kept')).toBe('the first work');
+      if (operation === 'resume' || operation === 'delete') await expect.poll(copiesIn).toEqual([]);
+      await server.stop();
+    });
+  });
+}
+
+test('a file that no row knows is set aside and never deleted', { timeout: 180_000 }, async () => {
+  const stranger = `${'e'.repeat(64)}.sqlite`;
+  mkdirSync(join(folder, 'snapshots'), { recursive: true });
+  writeFileSync(join(folder, 'snapshots', stranger), 'somebody’s work');
+  const server = await startServer({ folder });
+  await expect.poll(copiesIn).toEqual([]);
+  const [aside] = readdirSync(join(folder, 'orphans'));
+  expect(readFileSync(join(folder, 'orphans', aside ?? ''), 'utf8')).toBe('somebody’s work');
+  expect((await server.call<unknown[]>('GET', '/api/events?type=orphan.set_aside')).json).toHaveLength(1);
+  await server.stop();
+});
+
+test('snapshots, restores, resumes and deletions at once lose no sandbox its content and leave no file', {
+  timeout: 120_000,
+}, async () => {
+  const server = await startServer({ folder, settings: { WB_POOL: '2' } });
+  await server.call('POST', '/api/instances', { id: 'origin', tenant: 'acme' });
+  await server.call('PUT', '/api/instances/origin/volumes/workspace/kept', 'the work');
+  const made: string[] = [];
+  const rounds = async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const { json: snapshot } = await server.call<Snapshot>('POST', '/api/instances/origin/snapshots', {});
+      const restoring = server.call<Instance[]>('POST', `/api/snapshots/${snapshot.id}/restore`, { count: 2 });
+      const deleting = server.call('DELETE', `/api/snapshots/${snapshot.id}`);
+      const [restored, deleted] = await Promise.all([restoring, deleting]);
+      expect(deleted.status).toBe(204);
+      expect([201, 404]).toContain(restored.status);
+      if (restored.status === 404) continue;
+      const [first, second] = restored.json.map(({ id }) => id) as [string, string];
+      expect(await get(server, second, '/kept')).toBe('the work');
+      expect((await server.call('POST', `/api/instances/${first}/resume`)).json.source).toBe('snapshot');
+      made.push(first, second);
+    }
+  };
+  await Promise.all([rounds(), rounds(), rounds()]);
+  for (const id of made) expect(await get(server, id, '/kept')).toBe('the work');
+  const waiting = (await server.call<Instance[]>('GET', '/api/instances?state=created&limit=500')).json;
+  expect(copiesIn().length).toBe(waiting.length > 0 ? 1 : 0);
+  for (const { id } of waiting) await server.call('POST', `/api/instances/${id}/resume`);
+  await expect.poll(copiesIn).toEqual([]);
+  for (const id of made) expect(await get(server, id, '/kept')).toBe('the work');
+  expect(existsSync(join(folder, 'orphans')) ? readdirSync(join(folder, 'orphans')) : []).toEqual([]);
+  await server.stop();
+});
