@@ -24,7 +24,10 @@ export function Masthead() {
           </PlaceLink>
           <PlaceLink href="/sandboxes">Sandboxes</PlaceLink>
         </nav>
-        <div className="ml-auto flex items-center gap-4">
+        <div className="ml-auto flex flex-wrap items-center gap-x-5 gap-y-1">
+          <nav aria-label="Tools" className="flex gap-5">
+            <PlaceLink href="/explorer">Explorer</PlaceLink>
+          </nav>
           <LiveStatus rendered={exactMoment(renderedAt()).slice(11)} />
           <form action={signOut}>
             <button type="submit" className="button button-quiet">

@@ -112,6 +112,10 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   };
 
   let document: string | null = null;
+  const openapi = (): string => {
+    document ??= openApiText(ROUTES, { version: packageJson.version, sessionCookie: cookieRules(config).session });
+    return document;
+  };
   const dispatcher = createDispatcher({
     routes: ROUTES,
     services: {
@@ -119,13 +123,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       events,
       metrics,
       ready,
-      openapi() {
-        document ??= openApiText(ROUTES, {
-          version: packageJson.version,
-          sessionCookie: cookieRules(config).session,
-        });
-        return document;
-      },
+      openapi,
     },
     auth,
     log,
@@ -171,6 +169,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     ledger,
     metrics,
     dispatcher,
+    openapi,
     start() {
       started ??= start();
       return started;

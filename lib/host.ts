@@ -27,6 +27,8 @@ export interface Host {
   readonly ledger: LedgerKeeper;
   readonly metrics: Metrics;
   readonly dispatcher: Dispatcher;
+  /** The OpenAPI document as JSON text. */
+  openapi(): string;
   /** Reconciles, then begins to serve. Idempotent. */
   start(): Promise<void>;
   /** Suspends what is active and waits for work in flight. Idempotent. */

@@ -1,9 +1,18 @@
 /** The OpenAPI 3.1 document, made from the route table and nothing else. */
 
 import type { z } from 'zod';
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import {
+  createDocument,
+  type oas31,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiRequestBodyObject,
+} from 'zod-openapi';
+import { type Example, exampleOf } from './examples.ts';
 import type { AnswerDoc, Route } from './route.ts';
 import { problemSchema } from './schema.ts';
+
+type Documented = oas31.OperationObject;
 
 const PROBLEM = {
   description: 'A problem; its `code` is stable',
@@ -25,6 +34,32 @@ function answerOf(answer: AnswerDoc) {
   };
 }
 
+/** A body of bytes may be sent as text as well: that is what a person types into the explorer. */
+function bodyOf(body: NonNullable<Route['body']>, { body: json, text }: Example): ZodOpenApiRequestBodyObject {
+  if (body === 'bytes' || body === 'stream') {
+    const bytes = { 'application/octet-stream': {} };
+    if (text === undefined) return { required: true, content: bytes };
+    return { required: true, content: { 'text/plain': { schema: { type: 'string' }, example: text }, ...bytes } };
+  }
+  const example = json === undefined ? {} : { example: json };
+  if ('isUpload' in body) {
+    const either = { 'application/json': { schema: body.json, ...example }, 'application/octet-stream': {} };
+    return { required: true, content: either };
+  }
+  return { required: false, content: { 'application/json': { schema: body, ...example } } };
+}
+
+/** Gives each parameter that has an example its own, in place. */
+function exemplify({ operationId, parameters = [] }: Documented): void {
+  const { path, query } = exampleOf(operationId ?? '');
+  for (const parameter of parameters) {
+    if (!('in' in parameter)) continue;
+    const examples = parameter.in === 'path' ? path : query;
+    const example = examples?.[parameter.name];
+    if (example !== undefined) parameter.example = example;
+  }
+}
+
 function operationOf(route: Route): ZodOpenApiOperationObject {
   const parameters = {
     ...(route.params === null ? {} : { path: route.params as z.ZodObject }),
@@ -36,19 +71,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     tags: [route.tag],
     ...(route.access === 'open' ? { security: [] } : {}),
     ...(Object.keys(parameters).length === 0 ? {} : { requestParams: parameters }),
-    ...(route.body === null
-      ? {}
-      : {
-          requestBody:
-            route.body === 'bytes' || route.body === 'stream'
-              ? { required: true, content: { 'application/octet-stream': {} } }
-              : 'isUpload' in route.body
-                ? {
-                    required: true,
-                    content: { 'application/json': { schema: route.body.json }, 'application/octet-stream': {} },
-                  }
-                : { required: false, content: { 'application/json': { schema: route.body } } },
-        }),
+    ...(route.body === null ? {} : { requestBody: bodyOf(route.body, exampleOf(route.name)) }),
     responses: {
       ...Object.fromEntries(Object.entries(route.answers).map(([status, answer]) => [status, answerOf(answer)])),
       default: PROBLEM,
@@ -69,23 +92,25 @@ export function openApiText(routes: readonly Route[], about: { version: string; 
     const path = pathOf(route);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
   }
-  return JSON.stringify(
-    createDocument({
-      openapi: '3.1.0',
-      info: {
-        title: 'Winterdock',
-        version: about.version,
-        description:
-          'Agent sandboxes whose whole durable state is one SQLite file. Every path that starts with `/api/instances` also answers without `/api`. Times are epoch seconds; errors are `application/problem+json`.',
+  const document = createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Winterdock',
+      version: about.version,
+      description:
+        'Agent sandboxes whose whole durable state is one SQLite file. Every path that starts with `/api/instances` also answers without `/api`. Times are epoch seconds; errors are `application/problem+json`.',
+    },
+    security: [{ key: [] }, { session: [] }],
+    components: {
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer' },
+        session: { type: 'apiKey', in: 'cookie', name: about.sessionCookie },
       },
-      security: [{ key: [] }, { session: [] }],
-      components: {
-        securitySchemes: {
-          key: { type: 'http', scheme: 'bearer' },
-          session: { type: 'apiKey', in: 'cookie', name: about.sessionCookie },
-        },
-      },
-      paths,
-    }),
-  );
+    },
+    paths,
+  });
+  for (const methods of Object.values(document.paths ?? {})) {
+    for (const operation of Object.values(methods) as Documented[]) exemplify(operation);
+  }
+  return JSON.stringify(document);
 }

@@ -1,0 +1,75 @@
+'use client';
+/**
+ * The interactive explorer: a component of others, loaded on this page only, in place of the plain list once it is there. It asks
+ * nothing of any other origin, and gets no way to sign in: calls go out with the session that the visitor has.
+ */
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type Document, withOwnSandbox } from './document.ts';
+import { housePlugin } from './house-plugin.ts';
+import { fetchAWhile } from './streams.ts';
+
+/** The document as the component gets it: this visitor's sandbox in the examples, and no word of keys. */
+async function readDocument(example: string): Promise<Record<string, unknown>> {
+  const own = `try-${Date.now().toString(36)}`;
+  const answer = await fetch('/openapi.json');
+  if (!answer.ok) throw new Error(`The document answered ${answer.status}.`);
+  const document = JSON.parse(withOwnSandbox(await answer.text(), example, own));
+  delete document.security;
+  delete document.components?.securitySchemes;
+  // The component shows summaries as they are, without their `code`.
+  for (const operation of Object.values(document.paths as Document['paths']).flatMap((methods) =>
+    Object.values(methods),
+  )) {
+    operation.summary = operation.summary.replaceAll('`', '');
+  }
+  return document;
+}
+
+/** `children`: the plain list, which stays when the component does not come. */
+export function Explorer({ example, children }: { example: string; children: ReactNode }) {
+  const place = useRef<HTMLDivElement>(null);
+  const begun = useRef(false);
+  const [state, setState] = useState<'plain' | 'ready' | 'failed'>('plain');
+
+  useEffect(() => {
+    const domNode = place.current;
+    if (domNode === null || begun.current) return;
+    begun.current = true;
+    const load = async () => {
+      const [{ default: SwaggerUI }, spec] = await Promise.all([
+        import('swagger-ui-dist/swagger-ui-es-bundle.js'),
+        readDocument(example),
+      ]);
+      SwaggerUI({
+        domNode,
+        spec,
+        layout: 'HouseLayout',
+        plugins: [housePlugin],
+        docExpansion: 'list',
+        defaultModelsExpandDepth: -1,
+        defaultModelRendering: 'example',
+        displayRequestDuration: true,
+        tryItOutEnabled: true,
+        validatorUrl: null,
+        persistAuthorization: false,
+        withCredentials: false,
+        syntaxHighlight: { activated: false },
+        requestInterceptor: (request) => Object.assign(request, { userFetch: fetchAWhile }),
+        onComplete: () => setState('ready'),
+      });
+    };
+    load().catch(() => setState('failed'));
+  }, [example]);
+
+  return (
+    <>
+      <div ref={place} className="explorer" hidden={state !== 'ready'} />
+      {state === 'failed' && (
+        <p className="complaint mb-4" role="alert">
+          The interactive explorer did not load. Read the calls here, or load the page again.
+        </p>
+      )}
+      {state !== 'ready' && children}
+    </>
+  );
+}

@@ -1,0 +1,144 @@
+/** The API explorer: its examples run by clicking, it is readable without JavaScript, and it asks nobody else for anything. */
+import { readFileSync } from 'node:fs';
+import AxeBuilder from '@axe-core/playwright';
+import type { Download, Locator, Page } from '@playwright/test';
+import { expect, signInByKey, test, visited } from './visited.ts';
+
+async function open(page: Page): Promise<void> {
+  await signInByKey(page);
+  await page.getByRole('link', { name: 'Explorer', exact: true }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Explorer');
+  await expect(page.locator('.explorer')).toBeVisible();
+}
+
+/** Opens a call and runs it as it stands. Returns what is shown of its answer. */
+async function run(page: Page, name: string): Promise<Locator> {
+  const call = page.locator(`[id$="-${name}"]`);
+  await call.locator('.opblock-summary-control').click();
+  await call.getByRole('button', { name: 'Execute' }).click();
+  const answer = call.locator('.live-responses-table');
+  await expect(answer).toBeVisible();
+  return answer;
+}
+
+async function text(download: Download): Promise<string> {
+  return readFileSync(await download.path(), 'utf8');
+}
+
+/** What axe finds, in words. */
+async function violations(page: Page): Promise<unknown[]> {
+  const { violations: found } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  return found.map(({ id, nodes }) => [
+    id,
+    nodes.map(({ html, failureSummary }) => `${html.slice(0, 300)}\n${failureSummary}`),
+  ]);
+}
+
+test('create, exec and files run by clicking, one after another, as they stand', async ({ page, complaints }) => {
+  complaints.expected.push(/409/);
+  const asked = new Set<string>();
+  page.on('request', (request) => asked.add(new URL(request.url()).origin));
+  await open(page);
+  for (const [name, status, says] of [
+    ['createInstance', '201', '"state": "created"'],
+    ['execInInstance', '200', 'kept for the winter'],
+    ['putFile', '201', 'location'],
+    ['getFile', '200', 'Download file'],
+    ['searchFiles', '200', 'hello.txt'],
+    ['queryFiles', '200', 'note.txt'],
+    ['deleteInstance', '409', 'invalid_transition'],
+  ] as const) {
+    const answer = await run(page, name);
+    await expect(answer.locator('tbody .response-col_status')).toContainText(status);
+    await expect(answer).toContainText(says);
+  }
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download file' }).click();
+  expect(await text(await downloading)).toBe('hello from the explorer\n');
+  const made = await visited().call<{ actor: string; instance: string }[]>(
+    'GET',
+    '/api/events?type=instance.created&limit=1',
+  );
+  expect(made.json[0]).toMatchObject({
+    actor: expect.stringMatching(/^user:/),
+    instance: expect.stringMatching(/^try-/),
+  });
+  expect([...asked]).toEqual([visited().url]);
+});
+
+test('a stream shows what came in a short while', async ({ page }) => {
+  await open(page);
+  const answer = await run(page, 'streamEvents');
+  await expect(answer.locator('tbody .response-col_status')).toContainText('200');
+  await expect(answer).toContainText('retry: 2000');
+});
+
+test('the component is loaded on its own page only', async ({ page }) => {
+  const heavy: string[] = [];
+  page.on('requestfinished', async (request) => {
+    if (request.resourceType() !== 'script') return;
+    const { responseBodySize } = await request.sizes();
+    if (responseBodySize > 250_000) heavy.push(request.url());
+  });
+  await signInByKey(page);
+  for (const path of ['/', '/sandboxes']) await page.goto(path);
+  expect(heavy).toEqual([]);
+  await page.goto('/explorer');
+  await expect(page.locator('.explorer')).toBeVisible();
+  expect(heavy.length).toBeGreaterThan(0);
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`in ${colorScheme}`, () => {
+    test.use({ colorScheme });
+
+    test('axe finds nothing, with a call open and answered', async ({ page }) => {
+      await open(page);
+      await run(page, 'createInstance');
+      await run(page, 'listInstances');
+      expect(await violations(page)).toEqual([]);
+    });
+
+    test('the plain list stays when the component does not come, and axe finds nothing in it', async ({
+      page,
+      complaints,
+    }) => {
+      complaints.expected.push(/503/);
+      await signInByKey(page);
+      await page.route('**/openapi.json', (route) => route.fulfill({ status: 503, body: '' }));
+      await page.goto('/explorer');
+      await expect(page.getByRole('alert').getByText('did not load')).toBeVisible();
+      await page.locator('summary', { hasText: '/api/instances/{id}/exec' }).click();
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+}
+
+test.describe('on a narrow screen', () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test('nothing scrolls sideways, with a call open and answered', async ({ page }) => {
+    await open(page);
+    await run(page, 'listInstances');
+    await run(page, 'patchSettings');
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect(over).toBeLessThanOrEqual(0);
+  });
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('every call and every error can be read', async ({ page }) => {
+    await signInByKey(page);
+    await page.goto('/explorer');
+    const { json } = await visited().call<{ paths: Record<string, Record<string, object>> }>('GET', '/openapi.json');
+    const calls = Object.values(json.paths).flatMap((methods) => Object.keys(methods));
+    await expect(page.locator('details.call')).toHaveCount(calls.length);
+    await page.locator('summary', { hasText: '/api/instances/{id}/exec' }).click();
+    await expect(page.getByText('kept for the winter')).toBeVisible();
+    await expect(page.getByRole('cell', { name: 'invalid_transition' })).toBeVisible();
+  });
+});

@@ -1,0 +1,71 @@
+/**
+ * The examples of the OpenAPI document, by the name of the operation: run as they stand, they make one sandbox and work with it.
+ * Knows nothing of routes; a test runs them all.
+ */
+
+/** What to send, where it is not what every operation's example has in common. */
+export interface Example {
+  path?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string | number>>;
+  /** The JSON body. */
+  body?: unknown;
+  /** The body of an operation that takes bytes. */
+  text?: string;
+}
+
+/** The sandbox of the examples. Ids are never used again, so the explorer puts one of its own in this one's place. */
+export const EXAMPLE_ID = 'explorer-demo';
+
+const PATH: Readonly<Record<string, string>> = {
+  id: EXAMPLE_ID,
+  volume: 'workspace',
+  path: 'hello.txt',
+  name: EXAMPLE_ID,
+};
+
+/** Stands where an earlier answer says the id. */
+const SNAPSHOT = { id: 'id-of-a-snapshot' };
+
+const EXAMPLES: Readonly<Record<string, Example>> = {
+  createInstance: {
+    body: {
+      id: EXAMPLE_ID,
+      tenant: 'acme',
+      name: `Made in the explorer: ${EXAMPLE_ID}`,
+      labels: { made_by: 'explorer' },
+    },
+  },
+  patchInstance: { body: { labels: { made_by: 'explorer', seen: 'yes' }, idle_to_suspend_s: 600 } },
+  resumeInstance: { body: { reason: 'trying the explorer' } },
+  suspendInstance: { body: { reason: 'trying the explorer' } },
+  freezeInstance: { body: { reason: 'trying the explorer' } },
+  archiveInstance: { body: { reason: 'trying the explorer' } },
+  reviveInstance: { body: { reason: 'trying the explorer' } },
+  execInInstance: { body: { command: 'echo "kept for the winter" > note.txt && cat note.txt && ls -l' } },
+  evalInInstance: { body: { language: 'js', code: '[1, 2, 3].map((n) => n * n)' } },
+  putFile: { text: 'hello from the explorer\n' },
+  moveFile: { body: { from: '/note.txt', to: '/notes/winter.txt' } },
+  searchFiles: { query: { q: 'hello', in: 'content' } },
+  queryFiles: {
+    body: {
+      sql: 'SELECT volume, path, length(content) AS bytes FROM vfs WHERE volume = ? ORDER BY path',
+      params: ['workspace'],
+    },
+  },
+  takeSnapshot: { body: { tag: `of ${EXAMPLE_ID}` } },
+  getSnapshot: { path: SNAPSHOT },
+  getSnapshotLineage: { path: SNAPSHOT },
+  restoreSnapshot: { path: SNAPSHOT, body: { count: 2, name: `Restored from ${EXAMPLE_ID}` } },
+  deleteSnapshot: { path: SNAPSHOT },
+  createBlueprint: { body: { name: EXAMPLE_ID, from_instance: EXAMPLE_ID } },
+  cloneBlueprint: { body: { tenant: 'acme', count: 2, name: `Cloned from ${EXAMPLE_ID}` } },
+  exportEvents: { query: { format: 'jsonl' } },
+  exportLedgerSegment: { path: { id: '2026-01' } },
+  patchSettings: { body: { idle_to_suspend_s: 900 } },
+};
+
+/** The example of an operation: its own, and what the parameters of its path have in common. */
+export function exampleOf(operation: string): Example {
+  const own = Object.hasOwn(EXAMPLES, operation) ? EXAMPLES[operation] : undefined;
+  return { ...own, path: { ...PATH, ...own?.path } };
+}
