@@ -61,6 +61,14 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   cloneBlueprint: { body: { tenant: 'acme', count: 2, name: `Cloned from ${EXAMPLE_ID}` } },
   exportEvents: { query: { format: 'jsonl' } },
   exportLedgerSegment: { path: { id: '2026-01' } },
+  changePassword: { body: { current: 'the password you have now', next: 'the password you want' } },
+  invite: { body: { role: 'viewer' } },
+  withdrawInvitation: { path: { id: 'id-of-an-invitation' } },
+  patchPerson: { path: { id: 'id-of-a-person' }, body: { role: 'viewer' } },
+  sessionsOf: { path: { id: 'me' } },
+  endSession: { path: { id: 'me' }, query: { session: 'id-of-a-session' } },
+  createKey: { body: { name: `Made in the explorer: ${EXAMPLE_ID}`, role: 'viewer' } },
+  revokeKey: { path: { id: 'id-of-a-key' } },
   patchSettings: { body: { idle_to_suspend_s: 900 } },
 };
 
