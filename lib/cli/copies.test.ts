@@ -40,6 +40,12 @@ test('a snapshot is taken, listed, shown, restored and deleted', async () => {
   const restored = await ok('restore', id, '--name', 'copy', '--count', '2');
   expect(restored.stdout).toMatch(/^\S+ {2}copy-1\n\S+ {2}copy-2\n$/);
   for (const made of idsOf(restored.stdout)) expect((await ok('files', 'get', made, 'note')).stdout).toBe('kept');
+  const tree = (await ok('lineage', id, '--of', 'snapshot')).stdout.split('\n');
+  expect(tree[0]).toMatch(/^instance a /);
+  expect(tree[1]).toMatch(new RegExp(`^ {2}snapshot ${id} before `));
+  expect(tree.slice(2, 4).every((line) => /^ {4}instance \S+ copy-\d/.test(line))).toBe(true);
+  expect((await ok('lineage', 'a', '--json')).json.nodes).toHaveLength(4);
+  expect((await cli.run(['lineage', 'a', '--of', 'world'])).exit).toBe(2);
   expect((await cli.run(['snapshots', 'delete', id])).exit).toBe(2);
   await ok('snapshots', 'delete', id, '--yes');
   expect((await cli.run(['restore', id])).exit).toBe(4);

@@ -5,6 +5,7 @@ import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
 import { addInstanceCommands } from './commands/instances.ts';
 import { addLedgerCommands } from './commands/ledger.ts';
+import { addLineageCommand } from './commands/lineage.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addMoveCommands } from './commands/moves.ts';
 import { addRunCommands } from './commands/run.ts';
@@ -42,6 +43,7 @@ ${exitTable()}`,
   addFileCommands(program);
   addMoveCommands(program);
   addCopyCommands(program);
+  addLineageCommand(program);
   addEventCommands(program);
   addLedgerCommands(program);
   return program;
