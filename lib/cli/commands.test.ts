@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
@@ -41,6 +41,10 @@ test('login tries the key, keeps it for its owner only, and sends it to no other
     const elsewhere = await own.run(['list', '--url', server.url.replace('127.0.0.1', 'localhost')]);
     expect(elsewhere.exit).toBe(3);
     expect(elsewhere.stderr).toContain('There is no key for');
+    chmodSync(file, 0o644);
+    const open = await own.run(['list', '--url', server.url]);
+    expect(open).toMatchObject({ exit: 2, stderr: expect.stringContaining('is open to others') });
+    chmodSync(file, 0o600);
     expect((await own.run(['logout'])).exit).toBe(0);
     expect(readFileSync(file, 'utf8')).not.toContain(TEST_KEY);
     expect((await own.run(['list', '--url', server.url])).exit).toBe(3);
