@@ -101,6 +101,7 @@ export interface LedgerLine extends LedgerEntry {
   seq: number;
 }
 
+/** A row that is to be. `file` and `bytes` belong to a file that lies at `vfsPath` already. */
 export interface NewInstance {
   id: string;
   tenant: string;
@@ -116,6 +117,8 @@ export interface NewInstance {
   lineageBlueprint: string | null;
   lineageSnapshot: string | null;
   lineageParent: string | null;
+  file?: FileRecord | null;
+  bytes?: number | null;
 }
 
 /** The columns that a person may change without a transition. `undefined` leaves a column alone. */

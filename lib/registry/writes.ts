@@ -205,8 +205,8 @@ function newRow(instance: NewInstance, now: number): InstanceRow {
     faultReason: null,
     pending: null,
     holdUntil: null,
-    bytes: null,
-    file: null,
+    bytes: instance.bytes ?? null,
+    file: instance.file ?? null,
     failures: 0,
   };
 }
