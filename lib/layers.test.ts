@@ -22,6 +22,7 @@ const LAYERS = [
   ['lib/storage/'],
   ['lib/instance/'],
   ['lib/sessions/'],
+  ['lib/bundles/'],
   ['lib/copies.ts', 'lib/seeding.ts'],
   ['lib/snapshots.ts', 'lib/blueprints.ts'],
   ['lib/events.ts', 'lib/metrics.ts', 'lib/auth.ts', 'lib/auth/', 'lib/ledger/'],

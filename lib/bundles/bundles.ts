@@ -1,0 +1,361 @@
+/**
+ * What leaves the building and what comes in: ships, inspections, imports and checkouts. Owns their order: copied, looked at, signed, kept as a share,
+ * sent; taken apart, looked at, judged, landed. Bytes pass through files and other processes, never through the server's memory.
+ */
+import { createReadStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { finished, type Readable } from 'node:stream';
+import { type Clock, epochSeconds } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { DEFAULT_POLICY } from '../instance/policies.ts';
+import type { Logger } from '../log.ts';
+import type { InstanceRow, LedgerEntry, Registry } from '../registry/registry.ts';
+import type { Share } from '../registry/shares.ts';
+import { line } from '../sessions/engine.ts';
+import type { Cause, Sessions } from '../sessions/sessions.ts';
+import type { Signer } from '../signing.ts';
+import { Folders } from './folders.ts';
+import type { Unpacked } from './jobs.ts';
+import { land } from './landing.ts';
+import { DISK, FORMAT, MANIFEST, type Manifest, manifestText, PAGE, shippedVolumes, signedBytes } from './manifest.ts';
+import { BundleProcess } from './process.ts';
+import { compare, judge, refusal, type ShareMatch, type Verdict } from './verdict.ts';
+
+const MIB = 1024 * 1024;
+const ZIP = 'bundle.zip';
+
+export interface BundlesOptions {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  sessions: Pick<Sessions, 'copyOut'>;
+  signer: Signer;
+}
+
+/** Bytes on their way out. What they came from is removed when the stream closes, however it does. */
+export interface Outgoing {
+  stream: Readable;
+  /** Null: only its end will tell. */
+  bytes: number | null;
+}
+
+/** Saves an upload to a new file. */
+export type Save = (path: string) => Promise<number>;
+
+export interface Inspection extends Verdict {
+  manifest: Manifest | null;
+  share: ShareMatch | null;
+}
+
+export interface ImportInput {
+  id: string;
+  tenant: string;
+  name: string | null;
+}
+
+export class Bundles {
+  readonly #options: BundlesOptions;
+  readonly #folders: Folders;
+  readonly #stopping = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(options: BundlesOptions) {
+    this.#options = options;
+    this.#folders = new Folders(options.config.dataFolder);
+  }
+
+  /** Removes what an earlier run left. */
+  start(): Promise<void> {
+    return this.#folders.start();
+  }
+
+  /** Breaks off what is on its way and waits until it is gone. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.allSettled([...this.#running]);
+  }
+
+  /**
+   * Makes a signed bundle of a sandbox in any state, waking nothing, and keeps it as a share before its first byte goes. Throws `not_found`, `gone`,
+   * `corrupt`, `missing_file`, `conflict` for a `:memory:` sandbox, `rate_limited`.
+   */
+  ship(
+    row: InstanceRow,
+    includePrivate: boolean,
+    cause: Cause,
+    signal?: AbortSignal,
+  ): Promise<{ share: Share; outgoing: Outgoing }> {
+    return this.#outwards(async (folder) => {
+      const at = (name: string) => join(folder, name);
+      const share = await this.#told(row, cause, 'bundle.failed', () =>
+        this.#withProcess(signal, async (bundling) => {
+          const volumes = shippedVolumes(includePrivate);
+          await this.#options.sessions.copyOut(row.id, at(DISK), { volumes });
+          return this.#pack(await bundling(), at, row, volumes, includePrivate, cause);
+        }),
+      );
+      await this.#options.registry.shares.add(share, this.#shipped(row, share, cause));
+      return { result: share, stream: createReadStream(at(ZIP)), bytes: share.bytes };
+    }).then(({ result, outgoing }) => ({ share: result, outgoing }));
+  }
+
+  /** The workspace of a sandbox as a tar.gz, waking nothing. Throws as `ship` does, before the first byte. */
+  checkout(row: InstanceRow, cause: Cause, signal?: AbortSignal): Promise<Outgoing> {
+    return this.#outwards(async (folder) => {
+      const disk = join(folder, DISK);
+      const stream = await this.#told(row, cause, 'checkout.failed', async () => {
+        await this.#folders.inTurn(() =>
+          this.#options.sessions.copyOut(row.id, disk, { volumes: shippedVolumes(false) }),
+        );
+        const process = await this.#process(signal);
+        try {
+          const output = await process.stream({ kind: 'tree', disk, maxFileBytes: this.#options.config.maxFileBytes });
+          finished(output, () => void process.end());
+          return output;
+        } catch (error) {
+          await process.end();
+          throw error;
+        }
+      });
+      await this.#options.registry.append([this.#line(row, cause, 'checkout.sent')]);
+      return { result: null, stream, bytes: null };
+    }).then(({ outgoing }) => outgoing);
+  }
+
+  /** Says what a file is, who signed it, what is wrong with it, and which share of `tenants` (null: all) it is. */
+  inspect(save: Save, tenants: readonly string[] | null, signal?: AbortSignal): Promise<Inspection> {
+    return this.#inwards(save, signal, async (unpacked) => {
+      const traits = {
+        sha256: unpacked.whole.sha256,
+        id: unpacked.manifest?.id ?? null,
+        diskSha256: unpacked.kind === 'vfs' ? unpacked.whole.sha256 : (unpacked.members[DISK]?.sha256 ?? null),
+      };
+      const found = await this.#options.registry.shares.find(traits, tenants === null ? {} : { tenants });
+      const share = unpacked.kind === 'unknown' ? null : compare(unpacked, found);
+      return { ...judge(unpacked, this.#options.signer.issuer), manifest: unpacked.manifest, share };
+    });
+  }
+
+  /** Makes a new sandbox of a bundle or a bare VFS file. Throws `validation` or `too_large` with everything that is wrong, and `conflict`. */
+  import(save: Save, input: ImportInput, cause: Cause, signal?: AbortSignal): Promise<InstanceRow> {
+    const row = { id: input.id, tenant: input.tenant };
+    return this.#inwards(save, signal, async (unpacked, target) => {
+      const verdict = judge(unpacked, this.#options.signer.issuer);
+      if (verdict.faults.length > 0 || unpacked.anew === null) {
+        const error = refusal(verdict.faults);
+        await this.#options.registry.append([
+          line(this.#options, { id: '', tenant: input.tenant }, cause, 'import.refused', {
+            instance: null,
+            error: error.message,
+          }),
+        ]);
+        throw error;
+      }
+      const parent = await this.#parentOf(unpacked, input.tenant);
+      return land(
+        { ...this.#options, dataFolder: this.#options.config.dataFolder },
+        target,
+        unpacked.anew.sha256,
+        {
+          ...row,
+          name: input.name,
+          ephemeral: false,
+          policy: DEFAULT_POLICY,
+          keepHot: false,
+          idleToSuspendSeconds: null,
+          idleToFreezeSeconds: null,
+          labels: {},
+          workbook: null,
+          lineageBlueprint: null,
+          lineageSnapshot: null,
+          lineageParent: parent,
+        },
+        line(this.#options, row, cause, 'instance.imported', { to: 'created', reason: originOf(unpacked, verdict) }),
+      );
+    });
+  }
+
+  /** Looks, writes the page, signs and zips. Returns the share that it will be. */
+  async #pack(
+    bundling: BundleProcess,
+    at: (name: string) => string,
+    row: InstanceRow,
+    volumes: Manifest['volumes'],
+    includePrivate: boolean,
+    cause: Cause,
+  ): Promise<Share> {
+    const { clock, config, signer } = this.#options;
+    const created = epochSeconds(clock);
+    const draft: Manifest = {
+      id: newId('ship'),
+      format: FORMAT,
+      volumes,
+      signed: true,
+      private_included: includePrivate,
+      created,
+      tenant: row.tenant,
+      instance: row.id,
+      name: row.name,
+      lineage: { blueprint: row.lineageBlueprint, snapshot: row.lineageSnapshot, parent: row.lineageParent },
+      issuer: signer.issuer,
+    };
+    const { maxFileBytes } = config;
+    const { page, disk } = await bundling.run({
+      kind: 'page',
+      disk: at(DISK),
+      page: at(PAGE),
+      manifest: draft,
+      maxFileBytes,
+    });
+    const manifest: Manifest = { ...draft, members: { [PAGE]: page, [DISK]: disk } };
+    manifest.signature = signer.sign(signedBytes(manifest));
+    await writeFile(at(MANIFEST), manifestText(manifest), { flag: 'wx', mode: 0o600 });
+    const paths = { page: at(PAGE), disk: at(DISK), manifest: at(MANIFEST), target: at(ZIP) };
+    const zipped = await bundling.run({ kind: 'zip', ...paths, createdSeconds: created });
+    return {
+      id: draft.id,
+      instance: row.id,
+      tenant: row.tenant,
+      format: FORMAT,
+      volumes,
+      privateIncluded: includePrivate,
+      issuer: signer.issuer,
+      members: { [PAGE]: page, [DISK]: disk, [MANIFEST]: zipped.manifest },
+      diskSha256: disk.sha256,
+      sha256: zipped.whole.sha256,
+      bytes: zipped.whole.bytes,
+      created,
+      actor: cause.actor,
+      requestId: cause.requestId,
+    };
+  }
+
+  /** The ledger lines of a share; private volumes that leave have one of their own. */
+  #shipped(row: InstanceRow, share: Share, cause: Cause): LedgerEntry[] {
+    const what = `${share.id}: ${share.volumes.join(', ')}, ${share.bytes} bytes, sha256:${share.sha256}`;
+    const reason = cause.reason === null ? what : `${cause.reason} (${what})`;
+    const shipped = this.#line(row, cause, 'bundle.shipped', { reason });
+    return share.privateIncluded
+      ? [shipped, this.#line(row, cause, 'private.read', { reason: `in bundle ${share.id}` })]
+      : [shipped];
+  }
+
+  /** The sandbox that a share of the same tenant was made from. */
+  async #parentOf({ whole, manifest, members }: Unpacked, tenant: string): Promise<string | null> {
+    if (manifest === null) return null;
+    const traits = { sha256: whole.sha256, id: manifest.id, diskSha256: members[DISK]?.sha256 ?? null };
+    return (await this.#options.registry.shares.find(traits, { tenants: [tenant] }))?.instance ?? null;
+  }
+
+  /** Opens a folder for something that goes out; it is removed when the stream closes, or at once when there is none. */
+  async #outwards<T>(
+    make: (folder: string) => Promise<{ result: T; stream: Readable; bytes: number | null }>,
+  ): Promise<{ result: T; outgoing: Outgoing }> {
+    return this.#counted(async () => {
+      const folder = await this.#folders.open();
+      try {
+        const { result, stream, bytes } = await make(folder.path);
+        const gone = new Promise<void>((resolve) => finished(stream, () => resolve(folder.close())));
+        this.#stopping.signal.addEventListener('abort', () => stream.destroy(), { once: true });
+        void this.#counted(() => gone);
+        return { result, outgoing: { stream, bytes } };
+      } catch (error) {
+        await folder.close();
+        throw error;
+      }
+    });
+  }
+
+  /** Saves and takes apart what comes in; nothing of it outlives `use` but what that put elsewhere. */
+  async #inwards<T>(
+    save: Save,
+    signal: AbortSignal | undefined,
+    use: (unpacked: Unpacked, target: string) => Promise<T>,
+  ): Promise<T> {
+    return this.#counted(async () => {
+      const folder = await this.#folders.open();
+      try {
+        const file = join(folder.path, 'upload');
+        const target = join(folder.path, 'anew.sqlite');
+        await save(file);
+        const { maxSandboxBytes, maxFileBytes } = this.#options.config;
+        const limits = { maxBytes: maxSandboxBytes, maxFileBytes };
+        const { unpacked } = await this.#withProcess(signal, async (bundling) =>
+          (await bundling()).run({ kind: 'unpack', file, folder: folder.path, target, limits }),
+        );
+        return await use(unpacked, target);
+      } finally {
+        await folder.close();
+      }
+    });
+  }
+
+  /** Runs `work` in its turn; the process that it may ask for, once, is gone afterwards. */
+  #withProcess<T>(
+    signal: AbortSignal | undefined,
+    work: (start: () => Promise<BundleProcess>) => Promise<T>,
+  ): Promise<T> {
+    return this.#folders.inTurn(async () => {
+      let started: BundleProcess | null = null;
+      try {
+        return await work(async () => {
+          started = await this.#process(signal);
+          return started;
+        });
+      } finally {
+        await (started as BundleProcess | null)?.end();
+      }
+    });
+  }
+
+  #process(signal: AbortSignal | undefined): Promise<BundleProcess> {
+    const { dataFolder, maxFileBytes } = this.#options.config;
+    const stopping = this.#stopping.signal;
+    return BundleProcess.start({
+      dataFolder,
+      // A content passes through SQLite's memory and the process's own.
+      memoryBytes: 384 * MIB + 6 * maxFileBytes,
+      signal: signal === undefined ? stopping : AbortSignal.any([signal, stopping]),
+    });
+  }
+
+  /** What goes wrong on the way out is in the ledger. */
+  async #told<T>(row: InstanceRow, cause: Cause, type: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isWinterdockError(error) || error.code === 'internal')
+        this.#options.log.error({ id: row.id, err: error }, type);
+      await this.#options.registry.append([this.#line(row, cause, type, { error: tellable(error) })]);
+      throw error;
+    }
+  }
+
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#stopping.signal.aborted) {
+      throw new WinterdockError('storage_unavailable', 'The server is stopping.', { retryAfterSeconds: 5 });
+    }
+    const running = work();
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  #line(row: InstanceRow, cause: Cause, type: string, extra: Partial<LedgerEntry> = {}): LedgerEntry {
+    return line(this.#options, row, cause, type, extra);
+  }
+}
+
+/** Where an import came from, for the ledger. */
+function originOf({ kind, manifest, whole }: Unpacked, { issuer }: Verdict): string {
+  const what = kind === 'vfs' ? 'a bare VFS file' : `bundle ${manifest?.id}`;
+  const who = issuer === null ? 'signed by nobody' : `signed by ${issuer}`;
+  return `from ${what}, ${who}, sha256:${whole.sha256}`;
+}

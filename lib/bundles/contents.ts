@@ -1,0 +1,184 @@
+/**
+ * Whether everything in a VFS file is what it should be: structure, declarations, types, paths, links. Nothing leaves and nothing comes in that
+ * does not pass. Runs in a process of its own; knows nothing of zips or rows of the registry.
+ */
+import { isUtf8 } from 'node:buffer';
+import { closeSync, openSync, readSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { isWinterdockError, WinterdockError } from '../errors.ts';
+import { type Copied, copyVfs } from '../vfs/copy.ts';
+import { corrupt, translateFailure } from '../vfs/failures.ts';
+import { ancestorsOf, normalisePath } from '../vfs/paths.ts';
+import { openAtRest } from '../vfs/vfs.ts';
+import { VOLUMES, type Volume } from '../vfs/volumes.ts';
+
+export interface AdoptOptions {
+  /** The volumes that it may hold; a row of any other is refused. */
+  declared: readonly Volume[];
+  /** Those of them that are let in; rows of the others are left behind. */
+  kept: readonly Volume[];
+  /** Largest content, in bytes. */
+  maxFileBytes: number;
+  /** The file is one of a bundle: no table, volume or row that a bundle does not declare, and no WAL mode. */
+  bundled: boolean;
+}
+
+const WRITE_VERSION_AT = 18;
+const WAL = 2;
+const LAST_MODE = 0o7777;
+const MAX_TARGET_BYTES = 1024;
+const CHECK_ERRORS = 3;
+
+/**
+ * Writes the file of someone else anew at `target`, which must not exist: rows of the volumes that are let in, in our own tables, and nothing
+ * else of its bytes. Then looks at all of it. Throws `corrupt` for what is no healthy VFS file and `too_large`; nothing is then left at `target`
+ * that anyone uses.
+ */
+export async function adoptVfs(source: string, target: string, options: AdoptOptions): Promise<Copied> {
+  if (options.bundled && isWal(source)) throw corrupt('it is in WAL mode, which no file of a bundle is');
+  try {
+    refuseUndeclared(source, options);
+    const copied = await copyVfs({ path: source, mode: 'rest' }, target, options.kept, options.bundled);
+    inspectVfs(target, options.maxFileBytes);
+    return copied;
+  } catch (error) {
+    throw refusal(error);
+  }
+}
+
+/** Looks at everything in a file that was just written anew. Throws `corrupt`, `too_large`. */
+export function inspectVfs(file: string, maxFileBytes: number): void {
+  const vfs = openAtRest(file);
+  try {
+    requireHealthy(vfs.db);
+    const nodes = vfs.db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vfs_node'").get() !== undefined;
+    requireSoundRows(vfs.db, maxFileBytes);
+    if (nodes) requireSoundNodes(vfs.db);
+    requireSoundTree(vfs.db, nodes);
+  } catch (error) {
+    throw refusal(error);
+  } finally {
+    vfs.close();
+  }
+}
+
+/** Whatever SQLite cannot do with the file of someone else is the file's fault. */
+function refusal(error: unknown): unknown {
+  const translated = translateFailure(error);
+  if (isWinterdockError(translated) && translated.code !== 'internal') return translated;
+  return corrupt('SQLite refuses it', error);
+}
+
+function isWal(file: string): boolean {
+  const header = Buffer.alloc(1);
+  const descriptor = openSync(file, 'r');
+  try {
+    return readSync(descriptor, header, 0, 1, WRITE_VERSION_AT) === 1 && header[0] === WAL;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Rows that would be left behind without a word: of volumes that are not declared, and of volumes that nobody has. */
+function refuseUndeclared(source: string, { declared }: AdoptOptions): void {
+  const vfs = openAtRest(source);
+  try {
+    const names = declared.map((volume) => `'${volume}'`).join(', ');
+    const row = vfs.db.prepare(`SELECT volume FROM vfs NOT INDEXED WHERE volume NOT IN (${names}) LIMIT 1`).get();
+    if (row !== undefined) throw corrupt(`it holds files in ${shown(row.volume)}, which is not declared`);
+  } finally {
+    vfs.close();
+  }
+}
+
+/** Indexes are compared with the rows too: a file that claims two rows to be one would answer differently each way it is asked. */
+function requireHealthy(db: DatabaseSync): void {
+  const [first] = db.prepare(`PRAGMA integrity_check(${CHECK_ERRORS})`).all();
+  const said = String(first?.integrity_check ?? 'it cannot be checked');
+  if (said !== 'ok') throw corrupt(`its structure is damaged: ${said.slice(0, 200)}`);
+}
+
+const NAMES = VOLUMES.map((volume) => `'${volume}'`).join(', ');
+
+/** Types and sizes of the first table. Reads no content. */
+function requireSoundRows(db: DatabaseSync, maxFileBytes: number): void {
+  const wrong = db
+    .prepare(
+      `SELECT path FROM vfs NOT INDEXED WHERE typeof(volume) <> 'text' OR volume NOT IN (${NAMES}) OR typeof(path) <> 'text'
+       OR typeof(content) NOT IN ('blob', 'text', 'null') OR typeof(mtime) NOT IN ('integer', 'real', 'null') LIMIT 1`,
+    )
+    .get();
+  if (wrong) throw corrupt(`it holds a row of a wrong type: ${shown(wrong.path)}`);
+  const large = db
+    .prepare('SELECT octet_length(content) AS bytes FROM vfs NOT INDEXED WHERE octet_length(content) > ? LIMIT 1')
+    .get(maxFileBytes);
+  if (large) {
+    throw new WinterdockError(
+      'too_large',
+      `It holds a file of ${large.bytes} bytes; a file has at most ${maxFileBytes}.`,
+      {
+        extra: { limit: maxFileBytes },
+      },
+    );
+  }
+}
+
+/** Types and ranges of the second table. */
+function requireSoundNodes(db: DatabaseSync): void {
+  const wrong = db
+    .prepare(
+      `SELECT path FROM vfs_node WHERE typeof(version) <> 'integer' OR version NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
+       OR mode IS NOT NULL AND (typeof(mode) <> 'integer' OR mode NOT BETWEEN 0 AND ${LAST_MODE})
+       OR typeof(mtime) NOT IN ('integer', 'real', 'null') OR typeof(size) NOT IN ('integer', 'null') OR typeof(row) NOT IN ('integer', 'null')
+       OR NOT (kind = 'counter' AND volume = '' AND path = '') AND (typeof(volume) <> 'text' OR volume NOT IN (${NAMES})
+         OR typeof(path) <> 'text' OR kind NOT IN ('file', 'dir', 'link') OR (kind = 'link') <> (target IS NOT NULL)
+         OR target IS NOT NULL AND (typeof(target) <> 'text' OR octet_length(target) NOT BETWEEN 1 AND ${MAX_TARGET_BYTES})) LIMIT 1`,
+    )
+    .get();
+  if (wrong) throw corrupt(`it holds an entry of a wrong type: ${shown(wrong.path)}`);
+}
+
+/** Every path in its one form, one thing at each, and nothing below what is no directory. */
+function requireSoundTree(db: DatabaseSync, nodes: boolean): void {
+  const files = "SELECT volume, CAST(path AS BLOB) AS path, 'file' AS kind, NULL AS target FROM vfs";
+  const others =
+    "SELECT volume, CAST(path AS BLOB), kind, CAST(target AS BLOB) FROM vfs_node WHERE kind IN ('dir', 'link')";
+  const file = db.prepare('SELECT 1 FROM vfs WHERE volume = ? AND path = ?');
+  const link = nodes ? db.prepare("SELECT 1 FROM vfs_node WHERE volume = ? AND path = ? AND kind = 'link'") : null;
+  let soundFolder = '';
+  for (const row of db.prepare(nodes ? `${files} UNION ALL ${others}` : files).iterate()) {
+    const volume = String(row.volume);
+    const path = textOf(row.path);
+    if (path === null || !isNormal(path) || (row.kind !== 'dir' && path === '/'))
+      throw corrupt(`it holds a path that is not one: ${shown(path ?? '(not UTF-8)')}`);
+    if (row.kind === 'link') requireTarget(row.target, path);
+    if (row.kind !== 'file' && file.get(volume, path)) throw corrupt(`two things are at ${shown(path)}`);
+    const folder = `${volume}:${path.slice(0, path.lastIndexOf('/'))}`;
+    if (folder === soundFolder) continue;
+    const blocker = ancestorsOf(path).find((above) => file.get(volume, above) ?? link?.get(volume, above));
+    if (blocker !== undefined) throw corrupt(`something lies below ${shown(blocker)}, which is no directory`);
+    soundFolder = folder;
+  }
+}
+
+function requireTarget(value: unknown, path: string): void {
+  const target = textOf(value);
+  if (target === null || target.includes('\0')) throw corrupt(`the link ${shown(path)} has no target that is text`);
+}
+
+function textOf(value: unknown): string | null {
+  if (!(value instanceof Uint8Array) || !isUtf8(value)) return null;
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(value);
+}
+
+function isNormal(path: string): boolean {
+  try {
+    return normalisePath(path) === path;
+  } catch {
+    return false;
+  }
+}
+
+function shown(path: unknown): string {
+  return JSON.stringify(String(path).slice(0, 80));
+}

@@ -1,0 +1,112 @@
+/** What the server and a bundle process say to each other, checked at both ends. Knows nothing of how a job is done. */
+import { z } from 'zod';
+import { ERROR_STATUS, type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { VOLUMES } from '../vfs/volumes.ts';
+import { DISK, MANIFEST, manifestSchema, PAGE } from './manifest.ts';
+
+const hashedSchema = z.object({ sha256: z.string(), bytes: z.int() });
+
+const limitsSchema = z.object({
+  /** Largest VFS file and largest content in it, in bytes. */
+  maxBytes: z.int(),
+  maxFileBytes: z.int(),
+});
+export type Limits = z.infer<typeof limitsSchema>;
+
+const problemSchema = z.object({ message: z.string(), tooLarge: z.boolean() });
+/** One thing that is wrong with a file that was handed in. */
+export type Problem = z.infer<typeof problemSchema>;
+
+const unpackedSchema = z.object({
+  kind: z.enum(['bundle', 'vfs', 'unknown']),
+  whole: hashedSchema,
+  manifest: manifestSchema.nullable(),
+  /** What was found, whatever the manifest says. */
+  members: z.object({
+    [PAGE]: hashedSchema.optional(),
+    [DISK]: hashedSchema.optional(),
+    [MANIFEST]: hashedSchema.optional(),
+  }),
+  /** The file written anew and what it holds; null when none was. */
+  anew: hashedSchema
+    .extend({ volumes: z.array(z.object({ volume: z.enum(VOLUMES), files: z.int(), bytes: z.int() })) })
+    .nullable(),
+  problems: z.array(problemSchema),
+});
+export type Unpacked = z.infer<typeof unpackedSchema>;
+
+const path = z.string().min(1);
+const jobSchema = z.discriminatedUnion('kind', [
+  /** Looks at `disk` in full, writes the page about it at `page` and hashes both. */
+  z.object({ kind: z.literal('page'), disk: path, page: path, manifest: manifestSchema, maxFileBytes: z.int() }),
+  /** Writes the zip at `target`. */
+  z.object({
+    kind: z.literal('zip'),
+    target: path,
+    page: path,
+    disk: path,
+    manifest: path,
+    createdSeconds: z.int(),
+  }),
+  /** Takes `file` apart and writes what it holds anew at `target`. */
+  z.object({ kind: z.literal('unpack'), file: path, folder: path, target: path, limits: limitsSchema }),
+  /** Writes the workspace of `disk` as a tar.gz to standard output. */
+  z.object({ kind: z.literal('tree'), disk: path, maxFileBytes: z.int() }),
+]);
+export type Job = z.infer<typeof jobSchema>;
+
+const answerSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('page'), page: hashedSchema, disk: hashedSchema }),
+  z.object({ kind: z.literal('zip'), whole: hashedSchema, manifest: hashedSchema }),
+  z.object({ kind: z.literal('unpack'), unpacked: unpackedSchema }),
+  z.object({ kind: z.literal('tree') }),
+]);
+export type JobAnswer = z.infer<typeof answerSchema>;
+export type AnswerTo<K extends Job['kind']> = Extract<JobAnswer, { kind: K }>;
+
+const failureSchema = z.object({
+  code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
+  message: z.string(),
+  hint: z.string().optional(),
+  extra: z.record(z.string(), z.unknown()),
+});
+
+const fromProcessSchema = z.union([
+  z.object({ ready: z.literal(true) }),
+  /** The tar begins: everything before it went well. */
+  z.object({ begun: z.literal(true) }),
+  z.object({ answer: answerSchema }),
+  z.object({ failure: failureSchema }),
+]);
+export type FromProcess = z.infer<typeof fromProcessSchema>;
+
+/** A message of the server. Throws when it is none. */
+export function parseJob(message: unknown): Job {
+  return jobSchema.parse(message);
+}
+
+/** A message of a bundle process. Throws when it is none. */
+export function parseFromProcess(message: unknown): FromProcess {
+  return fromProcessSchema.parse(message);
+}
+
+/** Any error as it crosses to the server; one that is none of the contract's says nothing of the machine in its message. */
+export function failureOf(error: unknown): FromProcess {
+  if (!isWinterdockError(error))
+    return {
+      failure: {
+        code: 'internal',
+        message: 'A bundle process failed unexpectedly.',
+        extra: { reason: messageOf(error) },
+      },
+    };
+  const { code, message, hint, extra } = error;
+  return { failure: { code, message, extra, ...(hint === undefined ? {} : { hint }) } };
+}
+
+/** The error that a failure stands for. An `internal` one keeps its reason as the cause, out of answers. */
+export function errorOf({ code, message, hint, extra }: z.infer<typeof failureSchema>): WinterdockError {
+  if (code === 'internal')
+    return new WinterdockError(code, message, { cause: new Error(String(extra.reason ?? message)) });
+  return new WinterdockError(code, message, { hint, extra });
+}

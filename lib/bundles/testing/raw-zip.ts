@@ -1,0 +1,61 @@
+/** Zips as nobody's library writes them: every header can lie. For tests of what reads them. */
+import { crc32, deflateRawSync } from 'node:zlib';
+
+export interface RawEntry {
+  name: string;
+  content: Uint8Array;
+  /** Default: deflated. */
+  method?: number;
+  flags?: number;
+  /** Unix mode, in the upper half of the external attributes. */
+  mode?: number;
+  /** What the headers say; default: the truth. */
+  says?: { size?: number; localName?: string; offset?: number; compressedSize?: number };
+  /** Bytes put before the local header that belong to nobody. */
+  before?: Uint8Array;
+}
+
+/** The bytes of a zip of these entries, in their order. */
+export function rawZip(entries: readonly RawEntry[]): Buffer {
+  const pieces: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let at = 0;
+  for (const entry of entries) {
+    const { name, content, method = 8, flags = 0, mode = 0o100644, says = {}, before } = entry;
+    const body = method === 8 ? deflateRawSync(content) : Buffer.from(content);
+    const compressed = says.compressedSize ?? body.length;
+    const size = says.size ?? content.byteLength;
+    if (before) {
+      pieces.push(Buffer.from(before));
+      at += before.byteLength;
+    }
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(flags, 2);
+    common.writeUInt16LE(method, 4);
+    common.writeUInt16LE(0x21, 8);
+    common.writeUInt32LE(crc32(content), 10);
+    common.writeUInt32LE(compressed, 14);
+    common.writeUInt32LE(size, 18);
+    const localName = Buffer.from(says.localName ?? name);
+    const local = Buffer.from(common);
+    local.writeUInt16LE(localName.length, 22);
+    pieces.push(Buffer.from('PK\x03\x04', 'latin1'), local, localName, body);
+    const centralName = Buffer.from(name);
+    common.writeUInt16LE(centralName.length, 22);
+    const rest = Buffer.alloc(14);
+    rest.writeUInt32LE((mode << 16) >>> 0, 6);
+    rest.writeUInt32LE(says.offset ?? at, 10);
+    // Made by: Unix, so that the mode counts.
+    directory.push(Buffer.from('PK\x01\x02\x14\x03', 'latin1'), common, rest, centralName);
+    at += 30 + localName.length + body.length;
+  }
+  const central = Buffer.concat(directory);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06', 'latin1');
+  end.writeUInt16LE(entries.length, 8);
+  end.writeUInt16LE(entries.length, 10);
+  end.writeUInt32LE(central.length, 12);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...pieces, central, end]);
+}

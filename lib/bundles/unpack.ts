@@ -1,0 +1,128 @@
+/**
+ * Takes a file of anyone apart: a bundle, or a bare VFS file. Says everything that is wrong with it, and writes what it holds anew when nothing
+ * is. Runs in a process of its own; signatures and shares are looked at by the server.
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { isWinterdockError, type WinterdockError } from '../errors.ts';
+import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
+import { adoptVfs } from './contents.ts';
+import { hashOf } from './hashing.ts';
+import type { Limits, Problem, Unpacked } from './jobs.ts';
+import { DISK, MANIFEST, MAX_MANIFEST_BYTES, type Manifest, type Member, PAGE, readManifest } from './manifest.ts';
+import { BundleZip } from './unzip.ts';
+
+/** Largest page that is inflated; ours stay below 20 MiB. */
+const MAX_PAGE_BYTES = 64 * 1024 * 1024;
+
+const SQLITE_MAGIC = 'SQLite format 3\0';
+const ZIP_MAGICS = ['PK\x03\x04', 'PK\x05\x06'];
+
+/** Looks at `file` and, when nothing is wrong with it, writes the VFS file that it holds anew at `target`. `folder` takes what lies between. */
+export async function unpack(file: string, folder: string, target: string, limits: Limits): Promise<Unpacked> {
+  const whole = await hashOf(file);
+  const magic = magicOf(file);
+  if (magic === SQLITE_MAGIC) return { ...(await unpackVfs(file, target, limits)), whole };
+  if (ZIP_MAGICS.some((start) => magic.startsWith(start)))
+    return { ...(await unpackZip(file, folder, target, limits)), whole };
+  const problems = [problem('It is neither a bundle nor a VFS file.')];
+  return { kind: 'unknown', whole, manifest: null, members: {}, anew: null, problems };
+}
+
+type Taken = Omit<Unpacked, 'whole'>;
+
+async function unpackVfs(file: string, target: string, limits: Limits): Promise<Taken> {
+  const taken: Taken = { kind: 'vfs', manifest: null, members: {}, anew: null, problems: [] };
+  await attempt(taken.problems, async () => {
+    taken.anew = await adoptVfs(file, target, {
+      declared: VOLUMES,
+      kept: kept(VOLUMES),
+      bundled: false,
+      ...limits,
+    });
+  });
+  return taken;
+}
+
+async function unpackZip(file: string, folder: string, target: string, limits: Limits): Promise<Taken> {
+  const taken: Taken = { kind: 'bundle', manifest: null, members: {}, anew: null, problems: [] };
+  const { problems, members } = taken;
+  const zip = await attempt(problems, () => BundleZip.open(file));
+  if (zip === null) return taken;
+  try {
+    const disk = join(folder, DISK);
+    await attempt(problems, async () => {
+      const { content, ...hashed } = await zip.content(MANIFEST, MAX_MANIFEST_BYTES);
+      members[MANIFEST] = hashed;
+      const read = readManifest(content);
+      if ('manifest' in read) taken.manifest = read.manifest;
+      else problems.push(...read.problems.map(problem));
+    });
+    await attempt(problems, async () => {
+      members[PAGE] = await zip.hash(PAGE, MAX_PAGE_BYTES);
+    });
+    await attempt(problems, async () => {
+      members[DISK] = await zip.extract(DISK, disk, limits.maxBytes);
+    });
+    if (taken.manifest !== null) problems.push(...alterations(taken.manifest, members));
+    const { manifest } = taken;
+    if (manifest === null || problems.length > 0) return taken;
+    await attempt(problems, async () => {
+      const options = { declared: manifest.volumes, kept: kept(manifest.volumes), bundled: true, ...limits };
+      taken.anew = await adoptVfs(disk, target, options);
+    });
+    return taken;
+  } finally {
+    zip.close();
+  }
+}
+
+/** What outlives a resume: tmp never comes along. */
+function kept(volumes: readonly Volume[]): Volume[] {
+  return volumes.filter((volume) => VOLUME_CONTRACTS[volume].survivesResume);
+}
+
+/** Members that are not the ones that the manifest names. */
+function alterations(manifest: Manifest, members: Unpacked['members']): Problem[] {
+  if (manifest.members === undefined) {
+    return manifest.signed
+      ? [problem('It is signed, but its manifest names no members: the signature covers none of them.')]
+      : [];
+  }
+  return ([PAGE, DISK] as const).flatMap((name: Exclude<Member, typeof MANIFEST>) => {
+    const said = manifest.members?.[name];
+    const found = members[name];
+    if (found === undefined || said === undefined || (said.sha256 === found.sha256 && said.bytes === found.bytes))
+      return [];
+    return [problem(`${name} was altered: it is not the one that the manifest names.`)];
+  });
+}
+
+/** Runs `work`; what is wrong with the file becomes a problem, and anything else stays an error. */
+async function attempt<T>(problems: Problem[], work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isWinterdockError(error) || !isOfTheFile(error)) throw error;
+    problems.push({ message: error.message, tooLarge: error.code === 'too_large' });
+    return null;
+  }
+}
+
+function isOfTheFile({ code }: WinterdockError): boolean {
+  return code === 'validation' || code === 'corrupt' || code === 'too_large' || code === 'unknown_volume';
+}
+
+function problem(message: string): Problem {
+  return { message, tooLarge: false };
+}
+
+function magicOf(file: string): string {
+  const start = Buffer.alloc(SQLITE_MAGIC.length);
+  const descriptor = openSync(file, 'r');
+  try {
+    return start.subarray(0, readSync(descriptor, start, 0, start.length, 0)).toString('latin1');
+  } finally {
+    closeSync(descriptor);
+  }
+}

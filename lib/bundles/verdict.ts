@@ -1,0 +1,72 @@
+/** What is to be said of a file that was taken apart: who signed it, what is wrong, whether it may come in, and which share it is. Pure. */
+import { WinterdockError } from '../errors.ts';
+import type { Share } from '../registry/shares.ts';
+import { verify } from '../signing.ts';
+import type { Problem, Unpacked } from './jobs.ts';
+import { DISK, MEMBERS, type Member, signedBytes } from './manifest.ts';
+
+export interface Verdict {
+  /** Hashes and signature fit. */
+  verified: boolean;
+  /** Who signed, when the signature fits. */
+  issuer: string | null;
+  /** What stands against taking it in. */
+  faults: Problem[];
+  /** What whoever takes it in should know. */
+  notes: string[];
+}
+
+export interface ShareMatch {
+  id: string | null;
+  verdict: 'unaltered' | 'altered' | 'unknown';
+  /** Members that differ from those of the share. */
+  altered: Member[];
+  says: string;
+}
+
+/** Judges what was found. `own` is the `did:key` of this dock. */
+export function judge(unpacked: Unpacked, own: string): Verdict {
+  const { kind, manifest } = unpacked;
+  const faults = [...unpacked.problems];
+  const notes: string[] = [];
+  let issuer: string | null = null;
+  if (kind === 'vfs') notes.push('It is a bare VFS file: nobody vouches for it.');
+  if (manifest !== null) {
+    const { signature, issuer: named } = manifest;
+    if (signature === undefined) notes.push('It is not signed: nobody vouches for it.');
+    else if (named === undefined) faults.push(fault('It is signed, but its manifest does not say by whom.'));
+    else if (!verify(named, signedBytes(manifest), signature))
+      faults.push(fault(`Its signature is not that of ${named}, whom it names: manifest.json was altered.`));
+    else issuer = named;
+  }
+  if (issuer !== null && issuer !== own) notes.push(`It was signed by ${issuer}, which is not this dock (${own}).`);
+  return { verified: issuer !== null && faults.length === 0, issuer, faults, notes };
+}
+
+/** Compares what was found with the share that it may be. */
+export function compare(unpacked: Unpacked, share: Share | null): ShareMatch {
+  if (share === null) return { id: null, verdict: 'unknown', altered: [], says: 'unknown' };
+  const { id } = share;
+  const found = unpacked.kind === 'vfs' ? { [DISK]: unpacked.whole } : unpacked.members;
+  const expected = unpacked.kind === 'vfs' ? [DISK] : MEMBERS;
+  const altered = expected.filter(
+    (name) => found[name as keyof typeof found]?.sha256 !== share.members[name]?.sha256,
+  ) as Member[];
+  return altered.length === 0
+    ? { id, verdict: 'unaltered', altered, says: `this is share ${id}, unaltered` }
+    : { id, verdict: 'altered', altered, says: `this is share ${id}, altered: ${altered.join(', ')}` };
+}
+
+/** The error of an import that is refused: everything that is wrong, in the first's code. */
+export function refusal(faults: readonly Problem[]): WinterdockError {
+  const says = faults.map(({ message }) => message);
+  const code = faults.some(({ tooLarge }) => tooLarge) ? 'too_large' : 'validation';
+  return new WinterdockError(code, `It was not taken in. ${says.join(' ')}`, {
+    hint: 'Nothing of it was kept.',
+    extra: { errors: says.map((message) => ({ path: 'body', message })) },
+  });
+}
+
+function fault(message: string): Problem {
+  return { message, tooLarge: false };
+}
