@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
 import { accessOperations } from './api/access-operations.ts';
 import { eventText } from './api/answer.ts';
+import { bundlesOperations } from './api/bundles-operations.ts';
 import { copiesOperations } from './api/copies-operations.ts';
 import { createDispatcher } from './api/dispatch.ts';
 import { createOperations } from './api/engine-operations.ts';
@@ -15,6 +16,7 @@ import { ROUTES } from './api/routes.ts';
 import { cookieRules } from './auth/cookies.ts';
 import { createAuth } from './auth.ts';
 import { createBlueprints } from './blueprints.ts';
+import { Bundles } from './bundles/bundles.ts';
 import { systemClock } from './clock.ts';
 import { Copies } from './copies.ts';
 import { WinterdockError } from './errors.ts';
@@ -71,9 +73,11 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
   const blueprints = createBlueprints({ clock, registry, readers, sessions, copies, seeding });
   const auth = createAuth({ config, log, clock, database: registry.database, registry });
+  const bundles = new Bundles({ config, clock, log, registry, sessions, signer });
   const operations = guardOperations(
     {
       ...createOperations({ registry, sessions, clock, metrics }),
+      ...bundlesOperations({ registry, sessions, clock, bundles }),
       ...createLedgerOperations({ registry, keeper: ledger, clock }),
       ...accessOperations({ auth, registry, clock }),
       ...copiesOperations({ registry, sessions, clock, snapshots, blueprints, dataFolder: config.dataFolder }),
@@ -134,6 +138,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await sweepLeftovers(config.dataFolder);
     await readers.start();
     await ledger.start();
+    await bundles.start();
     await sessions.reconcile();
     await copies.start();
     await pool.start();
@@ -146,6 +151,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     events.close();
     await started?.catch(() => undefined);
     await seeding.stop();
+    await bundles.stop();
     await sessions.stop();
     await copies.stop();
     await pool.stop();

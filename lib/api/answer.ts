@@ -1,4 +1,12 @@
 /** What a handler gives back, before it becomes bytes on a socket or a web Response. Knows of neither. */
+import type { Readable } from 'node:stream';
+
+/** Bytes that come while they are sent, as fast as the client takes them. */
+export interface Outgoing {
+  stream: Readable;
+  /** Null: only its end will tell. */
+  bytes: number | null;
+}
 
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
@@ -17,7 +25,12 @@ export interface Sink {
 export interface Answer {
   status: number;
   headers?: AnswerHeaders;
-  body?: { json: unknown } | { text: string } | { bytes: Uint8Array } | { stream: (sink: Sink) => void };
+  body?:
+    | { json: unknown }
+    | { text: string }
+    | { bytes: Uint8Array }
+    | { stream: (sink: Sink) => void }
+    | { outgoing: Outgoing };
 }
 
 export const json = (status: number, value: unknown, headers?: AnswerHeaders): Answer => ({
@@ -27,6 +40,20 @@ export const json = (status: number, value: unknown, headers?: AnswerHeaders): A
 });
 
 export const empty = (status: number, headers?: AnswerHeaders): Answer => ({ status, headers });
+
+/** Headers of a file to be kept, under a name of letters, digits, dots and dashes. It never runs in our origin. */
+export const attachmentHeaders = (type: string, name: string): AnswerHeaders => ({
+  'content-type': type,
+  'content-disposition': `attachment; filename="${name}"`,
+  'content-security-policy': "sandbox; default-src 'none'",
+});
+
+/** A file to be kept, sent as it comes. */
+export const attachment = (outgoing: Outgoing, headers: AnswerHeaders): Answer => ({
+  status: 200,
+  headers,
+  body: { outgoing },
+});
 
 const EVENT_STREAM_HEADERS: AnswerHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',

@@ -3,6 +3,7 @@
  * sockets: bodies that nobody reads, clients that go away, slow readers.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
 import { WinterdockError } from '../errors.ts';
 import type { Answer, Sink } from './answer.ts';
 import type { BodySource } from './body.ts';
@@ -31,6 +32,7 @@ export async function answerNode(dispatcher: Dispatcher, req: IncomingMessage, r
     },
   });
   if (!res.destroyed) sendNode(answer, requestId, req, res);
+  else if (answer.body !== undefined && 'outgoing' in answer.body) answer.body.outgoing.stream.destroy();
 }
 
 /** The body of a request, not read yet. */
@@ -86,6 +88,14 @@ export function sendNode(answer: Answer, requestId: string, req: IncomingMessage
     res.writeHead(answer.status, headers as Record<string, string>);
     res.flushHeaders();
     body.stream(sinkOf(res));
+    return;
+  }
+  if (body !== undefined && 'outgoing' in body) {
+    const { stream, bytes } = body.outgoing;
+    if (bytes !== null) headers['content-length'] = bytes;
+    res.writeHead(answer.status, headers as Record<string, string>);
+    // Whichever side fails ends the other; a cut connection tells the client that what it has is not whole.
+    pipeline(stream, res, () => {});
     return;
   }
   let content: string | Uint8Array | undefined;

@@ -7,6 +7,7 @@ import type { Caller } from '../auth.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { AccessOperations } from './operations/access.ts';
+import type { BundlesOperations } from './operations/bundles.ts';
 import type { CopiesOperations } from './operations/copies.ts';
 import type { LedgerOperations } from './operations/ledger.ts';
 import type {
@@ -41,7 +42,12 @@ export interface FileContent {
 }
 
 /** Every operation there is. The parts other than the engine's are each in a file of its own. */
-export interface Operations extends EngineOperations, AccessOperations, LedgerOperations, CopiesOperations {}
+export interface Operations
+  extends EngineOperations,
+    AccessOperations,
+    LedgerOperations,
+    CopiesOperations,
+    BundlesOperations {}
 
 /** Of sandboxes: their rows, moves, calls and files, the ledger's lines, the settings. */
 export interface EngineOperations {

@@ -5,6 +5,7 @@
 
 import type { Route } from './route.ts';
 import { accessRoutes } from './routes/access.ts';
+import { bundleRoutes } from './routes/bundles.ts';
 import { copyRoutes } from './routes/copies.ts';
 import { eventRoutes } from './routes/events.ts';
 import { instanceRoutes } from './routes/instances.ts';
@@ -18,6 +19,7 @@ export const ROUTES: readonly Route[] = [
   ...runRoutes,
   ...volumeRoutes,
   ...copyRoutes,
+  ...bundleRoutes,
   ...eventRoutes,
   ...ledgerRoutes,
   ...accessRoutes,

@@ -336,6 +336,8 @@ export const streamQuerySchema = z.strictObject({
 });
 export type StreamQuery = z.infer<typeof streamQuerySchema>;
 
+export * from './schema/bundles.ts';
+
 export const healthSchema = z.object({ status: z.literal('ok') });
 
 export * from './schema/copies.ts';

@@ -1,4 +1,5 @@
 /** The door for web `Request` and `Response`, which the Next route files use. The same dispatcher, the same answers. */
+import { Readable } from 'node:stream';
 import { PEER_HEADER } from '../auth/address.ts';
 import type { Answer, Sink } from './answer.ts';
 import type { BodySource } from './body.ts';
@@ -49,6 +50,11 @@ function responseOf(answer: Answer, requestId: string, head: boolean): Response 
   const { status } = answer;
   if (body === undefined) return new Response(null, { status, headers });
   if ('stream' in body) return new Response(streamOf(body.stream), { status, headers });
+  if ('outgoing' in body) {
+    const { stream, bytes } = body.outgoing;
+    if (bytes !== null) headers.set('content-length', String(bytes));
+    return new Response(Readable.toWeb(stream) as ReadableStream<Uint8Array>, { status, headers });
+  }
   if ('bytes' in body) {
     headers.set('content-length', String(body.bytes.byteLength));
     return new Response(head ? null : new Uint8Array(body.bytes), { status, headers });

@@ -6,7 +6,7 @@ interface Loose {
   readonly [member: string]: Loose;
 }
 
-interface Got<T = Loose> {
+export interface Got<T = Loose> {
   status: number;
   headers: Record<string, string>;
   bytes: Buffer;

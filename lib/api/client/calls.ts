@@ -4,6 +4,7 @@ import type { Volume } from '../../vfs/volumes.ts';
 import type {
   blueprintSchema,
   blueprintsQuerySchema,
+  checkoutQuerySchema,
   cloneSchema,
   createBlueprintQuerySchema,
   createBlueprintSchema,
@@ -20,8 +21,11 @@ import type {
   fileInfoSchema,
   filesQuerySchema,
   healthSchema,
+  importQuerySchema,
+  inspectionSchema,
   instanceEventsQuerySchema,
   instanceSchema,
+  instanceSharesQuerySchema,
   invitationSchema,
   invitedSchema,
   inviteSchema,
@@ -47,6 +51,9 @@ import type {
   sessionSchema,
   settingsPatchSchema,
   settingsSchema,
+  shareSchema,
+  sharesQuerySchema,
+  shipSchema,
   snapshotSchema,
   snapshotsQuerySchema,
   sqlAnswerSchema,
@@ -197,6 +204,26 @@ export interface Calls {
   getSnapshotLineage(id: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
   /** Shows what came from a blueprint. */
   getBlueprintLineage(name: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
+  /** Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes. Wakes nothing. */
+  shipInstance(id: string, input?: z.input<typeof shipSchema>, options?: CallOptions): Promise<Download>;
+  /** Gives the workspace as a directory tree with a `.gitignore` for the private volumes. Wakes nothing. */
+  checkoutInstance(id: string, query?: z.input<typeof checkoutQuerySchema>, options?: CallOptions): Promise<Download>;
+  /** Lists what left of an instance in bundles, newest first. */
+  listInstanceShares(
+    id: string,
+    query?: z.input<typeof instanceSharesQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof shareSchema>>;
+  /** Lists what left in bundles, newest first, a page at a time. */
+  listShares(query?: z.input<typeof sharesQuerySchema>, options?: CallOptions): Pages<z.output<typeof shareSchema>>;
+  /** Says who signed a bundle, what is wrong with it, and which of our shares it is. Keeps nothing of it. */
+  inspectBundle(body: Upload, options?: CallOptions): Promise<z.output<typeof inspectionSchema>>;
+  /** Makes a new instance of a bundle, or of a bare VFS file. */
+  importBundle(
+    body: Upload,
+    query: z.input<typeof importQuerySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
   /** Lists what happened to an instance, newest first. */
   listInstanceEvents(
     id: string,
@@ -328,6 +355,12 @@ export const CALLS = {
     query: false,
     answer: 'json',
   },
+  shipInstance: { method: 'POST', path: '/api/instances/:id/ship', body: 'json', query: false, answer: 'download' },
+  checkoutInstance: { method: 'GET', path: '/api/instances/:id/checkout', body: null, query: true, answer: 'download' },
+  listInstanceShares: { method: 'GET', path: '/api/instances/:id/shares', body: null, query: true, answer: 'page' },
+  listShares: { method: 'GET', path: '/api/shares', body: null, query: true, answer: 'page' },
+  inspectBundle: { method: 'POST', path: '/api/bundles/inspect', body: 'bytes', query: false, answer: 'json' },
+  importBundle: { method: 'POST', path: '/api/instances/import', body: 'bytes', query: true, answer: 'json' },
   listInstanceEvents: { method: 'GET', path: '/api/instances/:id/events', body: null, query: true, answer: 'page' },
   listEvents: { method: 'GET', path: '/api/events', body: null, query: true, answer: 'page' },
   streamEvents: { method: 'GET', path: '/api/events/stream', body: null, query: true, answer: 'events' },

@@ -1,0 +1,83 @@
+/** The words of the contract about bundles: ships, shares, inspections, imports, checkouts. Safe for the browser. */
+import { z } from 'zod';
+import { VOLUMES } from '../../vfs/volumes.ts';
+
+const slug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
+const epoch = z.int().min(0).max(253_402_300_799);
+
+export const shipSchema = z.strictObject({
+  include_private: z.boolean().optional(),
+  reason: z.string().trim().max(1000).optional(),
+});
+export type ShipInput = z.infer<typeof shipSchema>;
+
+export const shareSchema = z
+  .object({
+    id: z.string(),
+    instance: z.string(),
+    tenant: z.string(),
+    format: z.literal('wbundle/1'),
+    volumes: z.array(z.enum(VOLUMES)),
+    private_included: z.boolean(),
+    signed: z.boolean(),
+    issuer: z.string().nullable(),
+    /** Of the whole bundle. */
+    sha256: z.string(),
+    bytes: z.int(),
+    members: z.record(z.string(), z.object({ sha256: z.string(), bytes: z.int() })),
+    created: epoch,
+    actor: z.string(),
+  })
+  .meta({ id: 'Share' });
+export type Share = z.infer<typeof shareSchema>;
+
+const limit = z.coerce.number().int().min(1).max(500).default(100);
+const cursor = z.string().max(1200).optional();
+
+export const sharesQuerySchema = z.strictObject({ tenant: slug.optional(), limit, cursor });
+export type SharesQuery = z.infer<typeof sharesQuerySchema>;
+
+export const instanceSharesQuerySchema = z.strictObject({ limit, cursor });
+export type InstanceSharesQuery = z.infer<typeof instanceSharesQuerySchema>;
+
+export const inspectionSchema = z
+  .object({
+    /** As it lies in the bundle; null when there is none that can be read. */
+    manifest: z.record(z.string(), z.unknown()).nullable(),
+    /** Every hash and the signature fit. */
+    verified: z.boolean(),
+    /** Who signed, when the signature fits. */
+    issuer: z.string().optional(),
+    /** It could be imported. */
+    importable: z.boolean(),
+    /** Everything that is wrong or should be known, a sentence each. */
+    problems: z.array(z.string()),
+    /** Which of our shares it is. */
+    share: z
+      .object({
+        id: z.string().nullable(),
+        verdict: z.enum(['unaltered', 'altered', 'unknown']),
+        altered: z.array(z.string()),
+        says: z.string(),
+      })
+      .optional(),
+  })
+  .meta({ id: 'Inspection' });
+export type Inspection = z.infer<typeof inspectionSchema>;
+
+export const importQuerySchema = z.strictObject({
+  tenant: slug,
+  id: slug.optional(),
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters')
+    .optional(),
+});
+export type ImportQuery = z.infer<typeof importQuerySchema>;
+
+export const checkoutQuerySchema = z.strictObject({ format: z.enum(['tar.gz']).default('tar.gz') });
