@@ -107,7 +107,7 @@ export function createAuth(options: {
   const sessions = createSessionCache<Known>({ entries: SESSION_CACHE_ENTRIES, lifeMs: SESSION_CACHE_MS });
   const limits = createLimits(config);
   const ring = createKeyRing({ book: registry.keys, clock });
-  const watch = createWatch(() => Date.now());
+  const watch = createWatch(() => clock.now());
   /** When what a caller came by ends. */
   const ends = new WeakMap<Caller, number>();
 
