@@ -138,6 +138,8 @@ export interface Transition {
   id: string;
   from: State;
   to: State;
+  /** States passed through on the way, in order, without staying in any: every hop of the way must be in the map. */
+  through?: readonly State[];
   /** The generation that the row must still have. */
   generation: number;
   vfsPath: string | null;
@@ -277,9 +279,10 @@ export interface Registry {
     ledger: LedgerEntry[],
   ): Awaitable<void>;
   /**
-   * The only writer of `state`: compare-and-set on (state, generation), generation + 1, intent cleared, failures zeroed,
-   * ledger appended, all in one durable transaction. The hop must be in the state map or a return to the same state
-   * (a refiling). Returns the new row; throws `conflict` when the row has moved on and `invalid_transition` off the map.
+   * The only writer of `state`: compare-and-set on (state, generation), generation + 1 for every hop, intent cleared, failures zeroed,
+   * ledger appended, all in one durable transaction. The hops must be in the state map or a return to the same state
+   * (a refiling). Returns the new row; throws `conflict` when the row has moved on, `invalid_transition` off the map and
+   * `quota_exceeded` when its tenant may have no other active one.
    */
   commit(transition: Transition): Awaitable<InstanceRow>;
   /** Sets or clears a fault without a transition, with its ledger line. */

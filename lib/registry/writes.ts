@@ -104,7 +104,12 @@ export class Writes {
 
   commit(hop: Transition): InstanceRow {
     const moves = hop.from !== hop.to;
-    if (moves ? transition(hop.from, hop.to) !== 'ok' : hop.from === 'deleted') throw offTheMap(hop);
+    const way = moves ? [hop.from, ...(hop.through ?? []), hop.to] : [];
+    for (const [at, to] of way.slice(1).entries()) {
+      const from = way[at] ?? hop.from;
+      if (transition(from, to) !== 'ok') throw offTheMap({ id: hop.id, from, to });
+    }
+    if (hop.from === 'deleted') throw offTheMap(hop);
     return this.#logged(hop.ledger, () => {
       const before = this.#existing(hop.id);
       if (before.state !== hop.from || before.generation !== hop.generation) throw movedOn(before, hop);
@@ -112,7 +117,7 @@ export class Writes {
         ...before,
         ...faultOf(hop.fault, before),
         state: hop.to,
-        generation: before.generation + 1,
+        generation: before.generation + Math.max(1, way.length - 1),
         vfsPath: hop.vfsPath,
         file: hop.file,
         bytes: hop.bytes === undefined ? before.bytes : hop.bytes,

@@ -24,6 +24,7 @@ import type { Cause, Live, ResumeResult, Sessions } from './sessions.ts';
 import type { Step } from './steps.ts';
 import { flushActivity, type Round, runRound } from './ticker.ts';
 import { wake } from './wake.ts';
+import { walk } from './walk.ts';
 
 export interface SessionsOptions {
   config: Config;
@@ -109,7 +110,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     suspend: (id, cause, { force = false } = {}) => locked(id, (entry) => suspend(engine, entry, cause, force)),
     freeze: (id, cause, { force = false } = {}) => locked(id, (entry) => freeze(engine, entry, cause, force)),
     archive: (id, cause, { force = false } = {}) => locked(id, (entry) => archive(engine, entry, cause, force)),
-    delete: (id, cause) => locked(id, (entry) => remove(engine, entry, cause)),
+    delete: (id, cause) => locked(id, async (entry) => void (await remove(engine, entry, cause))),
+    walk: (id, to, cause, { force = false } = {}) => locked(id, (entry) => walk(engine, entry, to, cause, force)),
     revive: async (id, cause, options = {}) => (await resume(id, cause, options)).row,
     exec: (id, request, cause, callOptions) =>
       entries.with(id, (entry) => exec(engine, entry, request, cause, callOptions)),
@@ -197,6 +199,7 @@ function live(entry: Entry | undefined, row: InstanceRow): Live {
     thermal: row.state === 'active' ? 'hot' : 'cold',
     updated: Math.max(row.updated, entry?.activity ?? 0),
     attached: entry?.attached ?? 0,
+    calls: entry?.calls ?? 0,
     pending: entry?.pending ?? row.pending?.verb ?? null,
   };
 }

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isWinterdockError, tellable } from '../errors.ts';
+import { plan } from '../lifecycle/plan.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
@@ -70,24 +71,24 @@ async function fetchUndone(engine: Engine, row: InstanceRow, file: string): Prom
   await (await engine.cold.fetch(row.id, file)).makeDurable();
 }
 
-/** Walks a sandbox that lived only in its process through `archived` to `deleted`: nothing of it is left to file. */
+/** Walks a sandbox of which nothing is left to file through `archived` to `deleted`, from wherever it is. */
 export async function discardMemory(
   engine: Engine,
   row: InstanceRow,
   cause: ReturnType<typeof systemCause>,
 ): Promise<void> {
-  const hop = (from: InstanceRow['state'], to: InstanceRow['state'], generation: number) =>
-    engine.registry.commit({
-      id: row.id,
-      from,
-      to,
-      generation,
-      vfsPath: null,
-      file: null,
-      bytes: null,
-      now: now(engine),
-      ledger: [line(engine, row, cause, 'transition', { from, to })],
-    });
-  const archived = row.state === 'archived' ? row : await hop('active', 'archived', row.generation);
-  await hop('archived', 'deleted', archived.generation);
+  const hops = plan(row.state, 'deleted') ?? [];
+  const way = [row.state, ...hops];
+  await engine.registry.commit({
+    id: row.id,
+    from: row.state,
+    to: 'deleted',
+    through: hops.slice(0, -1),
+    generation: row.generation,
+    vfsPath: null,
+    file: null,
+    bytes: null,
+    now: now(engine),
+    ledger: hops.map((to, at) => line(engine, row, cause, 'transition', { from: way[at] ?? null, to })),
+  });
 }

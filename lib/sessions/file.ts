@@ -3,12 +3,13 @@ import { dirname } from 'node:path';
 import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
 import { whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS, transition, type Verb } from '../lifecycle/states.ts';
-import type { FileRecord, InstanceRow } from '../registry/registry.ts';
+import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { stampOf, syncFolder } from '../storage/files.ts';
 import { settleDead } from './death.ts';
 import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { removeListing, writeListing } from './listing.ts';
+import { comeHome, forgetArchived, goBack } from './passing.ts';
 import { clearLive, hasWal, leaveLive, placeOf, putAway } from './places.ts';
 import type { Cause } from './sessions.ts';
 import { ensureTrusted, recordOf } from './trust.ts';
@@ -17,23 +18,33 @@ import { refuseFaulted } from './wake.ts';
 /** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
 const FAILURES_TO_UNKNOWN = 3;
 
-/** Throws `invalid_transition` when the map lacks the hop. */
-function requireHop(row: Pick<InstanceRow, 'id' | 'state'>, to: State): void {
-  if (transition(row.state, to) === 'ok') return;
+/** The states between, when `active` may be passed through and there is no hop. Throws `invalid_transition` when the map has no way. */
+function hopsTo(row: Pick<InstanceRow, 'id' | 'state'>, { to, through }: Pick<Filing, 'to' | 'through'>): State[] {
+  const way = [row.state, ...(through ?? []), to];
+  if (transition(row.state, to) === 'ok') return [];
+  if (way.length > 2 && way.slice(1).every((next, at) => transition(way[at] ?? '', next) === 'ok')) {
+    return way.slice(1, -1);
+  }
   throw new WinterdockError('invalid_transition', `The sandbox "${row.id}" is ${row.state}: no hop to ${to}.`, {
     hint: whyNot(row.state, to),
     extra: { from: row.state, to, allowed: TRANSITIONS[row.state] },
   });
 }
 
-type Filed = { vfsPath: string | null; file: FileRecord | null; bytes?: number | null };
+export type Filed = { vfsPath: string | null; file: FileRecord | null; bytes?: number | null };
 
-interface Filing {
+export interface Filing {
   verb: Exclude<Verb, 'resume' | 'revive'>;
   to: State;
+  /** States that may be passed through where the map has no hop; no process starts. */
+  through?: readonly State[];
+  /** Whether a faulted one is refused. Default: unless forced. */
+  refusesFaulted?: boolean;
   toPath: (row: InstanceRow) => string | null;
   /** The file work, between the intent and the commit. No one reads the file while it runs. */
   work: (row: InstanceRow, force: boolean) => Promise<Filed>;
+  /** Puts the file back to where the row says when the work failed. */
+  undo?: (row: InstanceRow) => Promise<void>;
   /** What may go once the row says where the file is now. */
   after?: (before: InstanceRow, after: InstanceRow) => Promise<void>;
 }
@@ -42,13 +53,20 @@ interface Filing {
  * Runs one filing under the verbs lock, which the caller holds. Running calls are given the drain time, then `conflict` unless
  * `force`. Three failures in a row raise `unknown`.
  */
-async function file(engine: Engine, entry: Entry, cause: Cause, filing: Filing, force: boolean): Promise<InstanceRow> {
+export async function file(
+  engine: Engine,
+  entry: Entry,
+  cause: Cause,
+  filing: Filing,
+  force: boolean,
+): Promise<InstanceRow> {
   const started = performance.now();
   const row = await rowOf(engine, entry.id);
   if (row.state === filing.to) return row;
+  let through: State[];
   try {
-    requireHop(row, filing.to);
-    if (!force) refuseFaulted(row);
+    through = hopsTo(row, filing);
+    if (filing.refusesFaulted ?? !force) refuseFaulted(row);
   } catch (error) {
     await engine.registry.append([line(engine, row, cause, `${filing.verb}.refused`, { error: tellable(error) })]);
     throw error;
@@ -71,10 +89,11 @@ async function file(engine: Engine, entry: Entry, cause: Cause, filing: Filing, 
           id: row.id,
           from: row.state,
           to: filing.to,
+          through,
           generation: row.generation,
           ...filed,
           now: now(engine),
-          ledger: [line(engine, row, cause, 'transition', { from: row.state, to: filing.to, tookMs: since(started) })],
+          ledger: transitionLines(engine, row, cause, [row.state, ...through, filing.to], since(started)),
         });
         engine.reached(`${filing.verb}.committed`);
         await filing.after?.(row, after);
@@ -87,6 +106,23 @@ async function file(engine: Engine, entry: Entry, cause: Cause, filing: Filing, 
   } finally {
     entry.pending = null;
   }
+}
+
+/** A line for each hop of a way; what it took is the last one's. */
+export function transitionLines(
+  engine: Pick<Engine, 'clock'>,
+  row: InstanceRow,
+  cause: Cause,
+  way: readonly State[],
+  tookMs: number | null,
+): LedgerEntry[] {
+  return way.slice(1).map((to, at) =>
+    line(engine, row, cause, 'transition', {
+      from: way[at] ?? null,
+      to,
+      tookMs: at === way.length - 2 ? tookMs : null,
+    }),
+  );
 }
 
 function busy(row: InstanceRow): WinterdockError {
@@ -141,6 +177,12 @@ async function failed(
         : null;
   if (fault !== null)
     ledger.push(line(engine, row, cause, 'fault.raised', { reason: fault.fault, error: fault.reason }));
+  try {
+    await filing.undo?.(row);
+  } catch (undoing) {
+    // The file is whole, and not where the row says: the next wake finds that out and says so.
+    engine.log.error({ id: row.id, err: undoing }, `${filing.verb} not undone`);
+  }
   await engine.registry.abandon(row.id, { failures, ...(fault === null ? {} : { fault }) }, ledger);
   if (row.state !== 'active' || refused) return;
   if (entry.process !== null) await entry.process.kill('killed');
@@ -154,15 +196,21 @@ async function failed(
 }
 
 /** Throws when someone wants to keep what lives only in memory. */
-function refuseMemory(row: InstanceRow): void {
+export function refuseMemory(row: InstanceRow): void {
   if (row.vfsPath !== MEMORY) return;
   throw new WinterdockError('conflict', `The sandbox "${row.id}" lives only in its process: nothing would be kept.`, {
     hint: 'Archive it with force to throw it away, then delete it.',
   });
 }
 
-/** active → suspended: the process ends, the file stays in the live drawer, clean. */
-export function suspend(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
+/** active → suspended: the process ends, the file stays in the live drawer, clean. `passing`: from anywhere else by way of `active`. */
+export function suspend(
+  engine: Engine,
+  entry: Entry,
+  cause: Cause,
+  force: boolean,
+  { passing = false } = {},
+): Promise<InstanceRow> {
   return file(
     engine,
     entry,
@@ -170,18 +218,26 @@ export function suspend(engine: Engine, entry: Entry, cause: Cause, force: boole
     {
       verb: 'suspend',
       to: 'suspended',
+      ...(passing ? { through: ['active'], undo: (row) => goBack(engine, row) } : {}),
       toPath: (row) => {
         refuseMemory(row);
         return livePath(row.id);
       },
       work: async (row) => {
+        if (row.state !== 'active') {
+          await comeHome(engine, row, force);
+          engine.reached('suspend.brought');
+        }
         const stamp = stampOf(absolute(engine, livePath(row.id)));
         if (stamp === null)
           throw new WinterdockError('missing_file', `The file of "${row.id}" is gone from the live drawer.`);
         await syncFolder(dirname(absolute(engine, livePath(row.id))));
         return { vfsPath: livePath(row.id), file: recordOf(stamp), bytes: stamp.size };
       },
-      after: async (_before, after) => engine.checkLater(after.id, after.generation),
+      after: async (before, after) => {
+        engine.checkLater(after.id, after.generation);
+        if (before.state === 'archived') await forgetArchived(engine, before.id);
+      },
     },
     force,
   );
@@ -218,8 +274,17 @@ export function freeze(engine: Engine, entry: Entry, cause: Cause, force: boolea
   );
 }
 
-/** active or frozen → archived: compressed, with a listing beside it; the source goes once the row says so. */
-export function archive(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
+/**
+ * active or frozen → archived: compressed, with a listing beside it; the source goes once the row says so. `passing`: from suspended and
+ * created by way of `active`.
+ */
+export function archive(
+  engine: Engine,
+  entry: Entry,
+  cause: Cause,
+  force: boolean,
+  { passing = false } = {},
+): Promise<InstanceRow> {
   return file(
     engine,
     entry,
@@ -227,15 +292,25 @@ export function archive(engine: Engine, entry: Entry, cause: Cause, force: boole
     {
       verb: 'archive',
       to: 'archived',
+      ...(passing
+        ? { through: ['active'], undo: async (row) => (row.state === 'created' ? goBack(engine, row) : undefined) }
+        : {}),
       toPath: (row) => {
         if (!force) refuseMemory(row);
         return row.vfsPath === MEMORY ? null : engine.archive.pathOf(row.id);
       },
       work: async (row) => {
-        if (row.vfsPath === MEMORY || row.vfsPath === null) return { vfsPath: null, file: null, bytes: null };
-        const source = absolute(engine, row.vfsPath);
+        if (row.vfsPath === MEMORY) return { vfsPath: null, file: null, bytes: null };
+        if (row.state === 'created') {
+          await comeHome(engine, row, force);
+          engine.reached('archive.brought');
+        } else if (row.vfsPath === null) return { vfsPath: null, file: null, bytes: null };
+        const source = absolute(engine, row.state === 'created' ? livePath(row.id) : (row.vfsPath ?? ''));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
-        const known = row.state === 'active' || force ? null : await ensureTrusted(engine, row, source, false);
+        const known =
+          row.state === 'active' || row.state === 'created' || force
+            ? null
+            : await ensureTrusted(engine, row, source, false);
         const size = stampOf(source)?.size ?? null;
         await writeListing(engine, row.id, source);
         await putAway(engine, row, source, engine.archive);
@@ -246,8 +321,8 @@ export function archive(engine: Engine, entry: Entry, cause: Cause, force: boole
         return { vfsPath: engine.archive.pathOf(row.id), file: recordOf(stamp, known), bytes: size };
       },
       after: async (before) => {
-        if (before.vfsPath === null || before.vfsPath === MEMORY) return;
-        if (placeOf(engine, before) === 'live') await clearLive(engine, before.id);
+        if (before.vfsPath === MEMORY || (before.vfsPath === null && before.state !== 'created')) return;
+        if (before.state === 'created' || placeOf(engine, before) === 'live') await clearLive(engine, before.id);
         else await engine.cold.remove(before.id);
         engine.reached('archive.removed');
       },
@@ -256,20 +331,23 @@ export function archive(engine: Engine, entry: Entry, cause: Cause, force: boole
   );
 }
 
-/** archived → deleted: the file goes first, so that no file outlives its tombstone. */
-export async function remove(engine: Engine, entry: Entry, cause: Cause): Promise<void> {
-  await file(
+/** archived → deleted: the file goes first, so that no file outlives its tombstone. `passing`: from created, which has none. */
+export function remove(engine: Engine, entry: Entry, cause: Cause, { passing = false } = {}): Promise<InstanceRow> {
+  return file(
     engine,
     entry,
     cause,
     {
       verb: 'delete',
       to: 'deleted',
+      ...(passing ? { through: ['active', 'archived'] } : {}),
       toPath: () => null,
       work: async (row) => {
         await engine.archive.remove(row.id);
         await removeListing(engine, row.id);
-        if (placeOf(engine, row) === 'live') await clearLive(engine, row.id);
+        const place = placeOf(engine, row);
+        if (place === 'live') await clearLive(engine, row.id);
+        if (place === 'cold') await engine.cold.remove(row.id);
         engine.reached('delete.removed');
         return { vfsPath: null, file: null, bytes: null };
       },

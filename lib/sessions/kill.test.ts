@@ -35,22 +35,50 @@ interface Scenario {
   operation: keyof typeof STEPS;
   /** State before; `active` is reached by the victim itself, after another answered write. */
   from: State;
+  /** Set when the operation is part of a walk: where to. */
+  wish?: State;
   /** States that are right after the restart, whatever the step. */
   ends: State[];
+  /** Steps that it never reaches. */
+  without?: readonly string[];
 }
 
+const PASSING = ['closed'];
+
 const SCENARIOS: Scenario[] = [
-  { operation: 'suspend', from: 'active', ends: ['suspended'] },
+  { operation: 'suspend', from: 'active', ends: ['suspended'], without: ['brought'] },
   { operation: 'freeze', from: 'suspended', ends: ['suspended', 'frozen'] },
   { operation: 'resume', from: 'created', ends: ['created', 'suspended'] },
   { operation: 'resume', from: 'suspended', ends: ['suspended'] },
   { operation: 'resume', from: 'frozen', ends: ['frozen', 'suspended'] },
   { operation: 'resume', from: 'archived', ends: ['archived', 'suspended'] },
-  { operation: 'archive', from: 'active', ends: ['suspended', 'archived'] },
-  { operation: 'archive', from: 'frozen', ends: ['frozen', 'archived'] },
+  { operation: 'archive', from: 'active', ends: ['suspended', 'archived'], without: ['brought'] },
+  { operation: 'archive', from: 'frozen', ends: ['frozen', 'archived'], without: ['closed', 'brought'] },
   { operation: 'delete', from: 'archived', ends: ['archived', 'deleted'] },
   { operation: 'prefetch', from: 'frozen', ends: ['frozen'] },
   { operation: 'prefetch', from: 'archived', ends: ['archived'] },
+  { operation: 'suspend', from: 'created', wish: 'suspended', ends: ['created', 'suspended'], without: PASSING },
+  { operation: 'suspend', from: 'frozen', wish: 'suspended', ends: ['frozen', 'suspended'], without: PASSING },
+  { operation: 'suspend', from: 'archived', wish: 'suspended', ends: ['archived', 'suspended'], without: PASSING },
+  { operation: 'archive', from: 'created', wish: 'archived', ends: ['created', 'archived'], without: PASSING },
+  {
+    operation: 'archive',
+    from: 'suspended',
+    wish: 'archived',
+    ends: ['suspended', 'archived'],
+    without: ['closed', 'brought'],
+  },
+  ...(['suspended', 'frozen'] as const).flatMap((from): Scenario[] => [
+    {
+      operation: 'archive',
+      from,
+      wish: 'deleted',
+      ends: [from, 'archived'],
+      without: ['closed', 'brought', 'packed', 'removed'],
+    },
+    { operation: 'delete', from, wish: 'deleted', ends: ['archived', 'deleted'] },
+  ]),
+  { operation: 'delete', from: 'created', wish: 'deleted', ends: ['created', 'deleted'] },
 ];
 
 test('every listed step is killed at by some scenario', () => {
@@ -58,14 +86,14 @@ test('every listed step is killed at by some scenario', () => {
   expect(new Set(covered)).toEqual(new Set(ALL_STEPS));
 });
 
-for (const { operation, from, ends } of SCENARIOS) {
-  describe(`a server killed while ${operation} runs on a sandbox that is ${from}`, () => {
-    const steps = STEPS[operation].filter(
-      (step) => !(operation === 'archive' && step === 'closed' && from !== 'active'),
-    );
+for (const { operation, from, wish, ends, without = [] } of SCENARIOS) {
+  const walking = wish === undefined ? '' : `, on its way to ${wish}`;
+  describe(`a server killed while ${operation} runs on a sandbox that is ${from}${walking}`, () => {
+    const steps = STEPS[operation].filter((step) => !without.includes(step));
     test.each(steps)('loses nothing at the step "%s"', { timeout: 60_000 }, async (step) => {
       await prepare(from === 'active' ? 'suspended' : from);
-      const victim = spawnSync(process.execPath, ['--no-warnings', VICTIM, folder, operation, `${operation}.${step}`], {
+      const doing = wish === undefined ? operation : `walk:${wish}`;
+      const victim = spawnSync(process.execPath, ['--no-warnings', VICTIM, folder, doing, `${operation}.${step}`], {
         encoding: 'utf8',
       });
       expect(victim.signal, victim.stderr).toBe('SIGKILL');
@@ -83,7 +111,7 @@ for (const { operation, from, ends } of SCENARIOS) {
         expect(types.some((type) => /^reconcile\.|^transition (reconcile|boot)$/.test(type))).toBe(true);
       }
       if (row?.state === 'deleted') {
-        expect(readdirSync(join(folder, 'archive'))).toEqual([]);
+        for (const drawer of ['live', 'cold', 'archive']) expect(readdirSync(join(folder, drawer))).toEqual([]);
       } else {
         if (from !== 'created') {
           expect(await dock.get('a', '/kept')).toBe('the work');

@@ -88,10 +88,9 @@ export async function fileBack(engine: Engine, entry: Entry): Promise<void> {
   });
   await entry.exclusive(async () => {
     const source = absolute(engine, livePath(row.id));
-    if (row.state === 'frozen') {
-      await putAway(engine, row, source, drawer);
-      await leaveLive(engine, row.id);
-    }
+    // One that was laid aside on its way to deletion was never packed.
+    if (row.state === 'frozen' || drawer.stamp(row.id) === null) await putAway(engine, row, source, drawer);
+    if (row.state === 'frozen') await leaveLive(engine, row.id);
     await refile(engine, row, drawer.pathOf(row.id), [line(engine, row, cause, 'file.returned')]);
     if (row.state === 'archived') await clearLive(engine, row.id);
   });

@@ -45,7 +45,9 @@ async function settle(engine: Engine, row: InstanceRow): Promise<void> {
       return settleFreeze(engine, row);
     case 'archive':
       if (engine.archive.stamp(row.id) !== null) await engine.archive.remove(row.id);
-      return rolledBack(engine, row);
+      return row.state === 'created' ? undoWake(engine, row) : rolledBack(engine, row);
+    case 'suspend':
+      return undoWake(engine, row);
     case 'delete':
       return settleDelete(engine, row);
     case 'prefetch':

@@ -11,6 +11,7 @@ import type {
   WriteOperation,
   WriteOutcome,
 } from '../instance/instance.ts';
+import type { State } from '../lifecycle/states.ts';
 import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import type { Copied } from '../vfs/copy.ts';
@@ -49,6 +50,8 @@ export interface Live {
   /** Epoch seconds of the last activity, flushed or not: the idle clock. */
   updated: number;
   attached: number;
+  /** Calls that run or wait. */
+  calls: number;
   /** Verb under way, or null. */
   pending: string | null;
 }
@@ -64,6 +67,11 @@ export interface Sessions {
   archive(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
   revive(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
   delete(id: string, cause: Cause): Promise<void>;
+  /**
+   * Walks to a state by as many hops as the map needs (trigger `plan` when they are several), one by one under one lock. `active` is passed
+   * through without a process. Returns the row as it is at the end. A walk that fails stays where it came to; throws as its hops do.
+   */
+  walk(id: string, to: State, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
 
   /** Calls and writes are touches: they wake what sleeps, and throw `archived` for what was archived. */
   exec(

@@ -4,10 +4,10 @@
  */
 
 export const STEPS = {
-  suspend: ['intent', 'closed', 'committed'],
+  suspend: ['intent', 'closed', 'brought', 'committed'],
   freeze: ['intent', 'moved', 'committed'],
   resume: ['intent', 'brought', 'opened', 'committed'],
-  archive: ['intent', 'closed', 'packed', 'committed', 'removed'],
+  archive: ['intent', 'closed', 'brought', 'packed', 'committed', 'removed'],
   delete: ['intent', 'removed', 'committed'],
   prefetch: ['intent', 'brought', 'committed'],
 } as const;
@@ -15,7 +15,7 @@ export const STEPS = {
 type Steps = typeof STEPS;
 export type Step = { [V in keyof Steps]: `${V}.${Steps[V][number]}` }[keyof Steps];
 
-/** Every step, as `verb.step`. Reviving and thawing are `resume` from another drawer. */
+/** Every step, as `verb.step`. Reviving and thawing are `resume` from another drawer; `brought` of a filing is reached by a plan only, `closed` only with a process. */
 export const ALL_STEPS: readonly Step[] = Object.entries(STEPS).flatMap(([verb, steps]) =>
   steps.map((step) => `${verb}.${step}` as Step),
 );

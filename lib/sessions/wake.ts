@@ -8,7 +8,7 @@ import { stampOf } from '../storage/files.ts';
 import { settleDead } from './death.ts';
 import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since } from './engine.ts';
 import type { Entry } from './entries.ts';
-import { removeListing } from './listing.ts';
+import { forgetArchived } from './passing.ts';
 import {
   bringHome,
   clearLive,
@@ -179,11 +179,6 @@ async function start(
     await process.kill('killed');
     throw error;
   }
-}
-
-async function forgetArchived(engine: Engine, id: string): Promise<void> {
-  await engine.archive.remove(id);
-  await removeListing(engine, id);
 }
 
 /** Undoes a wake that failed: the file goes back to where the row says, and the row learns what is wrong with it. */

@@ -1,5 +1,6 @@
 /** A process that starts an engine, does one operation and kills itself with SIGKILL when a step of it is reached. Arguments: folder, operation, step. */
 import { FakeClock } from '../../clock.ts';
+import type { State } from '../../lifecycle/states.ts';
 import { type Dock, REQUEST, startDock } from './dock.ts';
 
 const [folder, operation, step] = process.argv.slice(2);
@@ -22,6 +23,8 @@ const OPERATIONS: Record<string, (dock: Dock) => Promise<unknown>> = {
   delete: ({ sessions }) => sessions.delete('a', REQUEST),
   prefetch: ({ sessions }) => sessions.prefetch('a', REQUEST),
 };
+/** `walk:suspended` and the like. */
+const wish = operation.startsWith('walk:') ? operation.slice('walk:'.length) : null;
 
 const row = await dock.registry.get('a');
 if ((operation === 'suspend' || operation === 'archive') && row?.state === 'suspended') {
@@ -29,5 +32,6 @@ if ((operation === 'suspend' || operation === 'archive') && row?.state === 'susp
   await dock.put('a', '/answered', 'a moment before');
 }
 armed = true;
-await OPERATIONS[operation]?.(dock);
+if (wish === null) await OPERATIONS[operation]?.(dock);
+else await dock.sessions.walk('a', wish as State, REQUEST);
 await dock.stop();

@@ -1,0 +1,52 @@
+/**
+ * The file work of passing through `active`: a file comes home without a process, and goes back when the filing that asked for it fails.
+ * The caller holds the file exclusively and has written the intent.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { InstanceRow } from '../registry/registry.ts';
+import { stampOf, syncFolder } from '../storage/files.ts';
+import { closeToRest, openLive } from '../vfs/vfs.ts';
+import { absolute, type Engine, livePath } from './engine.ts';
+import { removeListing } from './listing.ts';
+import { bringHome, clearLive, drawerOf, leaveLive, placeOf, putAway } from './places.ts';
+import { ensureTrusted } from './trust.ts';
+
+/**
+ * Brings the file of a sandbox that has no process to the live drawer, durably; makes an empty one where there never was any. tmp stays:
+ * the next process to start on it clears it. Throws what a wake throws of a file.
+ */
+export async function comeHome(engine: Engine, row: InstanceRow, force: boolean): Promise<void> {
+  const place = placeOf(engine, row);
+  if (place === 'cold') await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? ''), force);
+  const { makeDurable } = await bringHome(engine, row, place);
+  const file = absolute(engine, livePath(row.id));
+  if (place === 'none') {
+    const { maxSandboxBytes: maxBytes, maxFileBytes } = engine.config;
+    mkdirSync(dirname(file), { recursive: true });
+    closeToRest(openLive(file, { maxBytes, maxFileBytes, mustExist: false }));
+    await syncFolder(dirname(file));
+  }
+  await makeDurable();
+}
+
+/** Puts what came home back to where the row says. Does nothing when nothing came. */
+export async function goBack(engine: Engine, row: InstanceRow): Promise<void> {
+  const place = placeOf(engine, row);
+  const file = absolute(engine, livePath(row.id));
+  if (row.state === 'active' || place === 'live' || stampOf(file) === null) return;
+  const drawer = drawerOf(engine, place);
+  if (place === 'cold' && drawer !== null && drawer.stamp(row.id) === null) {
+    await putAway(engine, row, file, drawer);
+    await leaveLive(engine, row.id);
+    return;
+  }
+  // The drawer has it still, or it was made from what stays where it is.
+  await clearLive(engine, row.id);
+}
+
+/** Removes what the archive has of a sandbox that came back from it. */
+export async function forgetArchived(engine: Engine, id: string): Promise<void> {
+  await engine.archive.remove(id);
+  await removeListing(engine, id);
+}

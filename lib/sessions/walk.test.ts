@@ -1,0 +1,120 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { plan } from '../lifecycle/plan.ts';
+import { STATES, type State } from '../lifecycle/states.ts';
+import { type Dock, liveFile, REQUEST, startDock } from './testing/dock.ts';
+
+let folder: string;
+let dock: Dock;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-walk-'));
+  dock = await startDock({ dataFolder: folder });
+});
+afterEach(async () => {
+  await dock.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function make(id: string, state: State): Promise<void> {
+  await dock.create(id);
+  if (state === 'created') return;
+  await dock.put(id, '/kept', 'the work');
+  await dock.put(id, '/kept', 'the memory', 'memory');
+  await dock.put(id, '/lost', 'the rest', 'tmp');
+  if (state !== 'active') await dock.sessions.suspend(id, REQUEST);
+  if (state === 'frozen' || state === 'archived') await dock.sessions.freeze(id, REQUEST);
+  if (state === 'archived') await dock.sessions.archive(id, REQUEST);
+}
+
+const lines = async (id: string, after = 0) =>
+  (await dock.registry.ledger({ instance: id, type: 'transition' }, 100)).rows
+    .filter(({ seq }) => seq > after)
+    .reverse();
+
+/** Started workers that were handed out so far cannot be counted from outside: none runs, and the one in the pool is still ready. */
+const processes = () => dock.pool.active;
+
+const WALKS = (['created', 'suspended', 'frozen', 'archived', 'active'] as const).flatMap((from) =>
+  STATES.filter((to) => to !== 'active' && (plan(from, to)?.length ?? 0) > 0).map((to) => [from, to] as const),
+);
+
+test.each(WALKS)('a sandbox that is %s walks to %s, each hop in the ledger, without a process', async (from, to) => {
+  await make('a', from);
+  const before = await dock.registry.lastSeq();
+  const running = processes();
+  const row = await dock.sessions.walk('a', to, REQUEST);
+  expect(row.state).toBe(to);
+  const hops = plan(from, to) ?? [];
+  const walked = await lines('a', before);
+  expect(walked.map((line) => [line.from, line.to])).toEqual(hops.map((hop, at) => [hops[at - 1] ?? from, hop]));
+  expect(new Set(walked.map(({ trigger }) => trigger))).toEqual(new Set([hops.length > 1 ? 'plan' : 'request']));
+  expect(walked.some(({ source }) => source !== null)).toBe(false);
+  expect(processes()).toBe(from === 'active' ? running - 1 : running);
+  if (to === 'deleted') {
+    for (const drawer of ['live', 'cold', 'archive']) expect(readdirSync(join(folder, drawer))).toEqual([]);
+    await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
+    return;
+  }
+  const drawers = { live: 'a', cold: 'a.sqlite', archive: 'a.sqlite.zst' };
+  const expected = to === 'suspended' ? 'live' : to === 'frozen' ? 'cold' : 'archive';
+  for (const [drawer, name] of Object.entries(drawers)) {
+    expect(readdirSync(join(folder, drawer)).includes(name), drawer).toBe(drawer === expected);
+  }
+  if (from !== 'created') {
+    expect(await dock.get('a', '/kept')).toBe('the work');
+    expect(await dock.get('a', '/kept', 'memory')).toBe('the memory');
+  }
+  await dock.sessions.resume('a', REQUEST);
+  if (from !== 'created') expect(await dock.run('a', 'cat kept /memory/kept; ls /tmp')).toBe('the workthe memory');
+  else expect(await dock.run('a', 'echo fresh')).toBe('fresh\n');
+});
+
+test('a walk to where it is changes nothing, and one that no way leads to is refused and told', async () => {
+  await make('a', 'suspended');
+  const before = await dock.registry.lastSeq();
+  expect((await dock.sessions.walk('a', 'suspended', REQUEST)).state).toBe('suspended');
+  expect(await dock.registry.lastSeq()).toBe(before);
+  await expect(dock.sessions.walk('a', 'created', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+  expect((await dock.registry.ledger({ type: 'plan.refused' }, 5)).rows).toHaveLength(1);
+});
+
+test('only a plan passes through active: a verb off the map is refused as ever', async () => {
+  await make('a', 'suspended');
+  await make('b', 'frozen');
+  await expect(dock.sessions.archive('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+  await expect(dock.sessions.suspend('b', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+  await expect(dock.sessions.delete('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+});
+
+test('a file that is not the one that was filed stops a walk where it stands, and stops no deletion', async () => {
+  await make('a', 'frozen');
+  writeFileSync(join(folder, 'cold', 'a.sqlite'), 'rubbish');
+  await expect(dock.sessions.walk('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+  const row = await dock.registry.get('a');
+  expect([row?.state, row?.fault, row?.pending]).toEqual(['frozen', 'corrupt', null]);
+  expect(readdirSync(join(folder, 'live'))).toEqual([]);
+  await expect(dock.sessions.walk('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+  expect((await dock.sessions.walk('a', 'deleted', REQUEST)).state).toBe('deleted');
+});
+
+test('a walk waits for a running call and then stops, unless forced', { timeout: 30_000 }, async () => {
+  await make('a', 'active');
+  const slow = dock.sessions.exec('a', { command: 'sleep 20; echo late' }, REQUEST).catch(() => null);
+  await expect.poll(() => dock.sessions.callsRunning).toBe(1);
+  await expect(dock.sessions.walk('a', 'deleted', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+  expect((await dock.registry.get('a'))?.state).toBe('active');
+  expect((await dock.sessions.walk('a', 'frozen', REQUEST, { force: true })).state).toBe('frozen');
+  await slow;
+  expect(readdirSync(join(folder, 'live'))).toEqual([]);
+  expect(liveFile(dock, 'a')).toContain('a');
+});
+
+test('what lives only in its process is deleted with nothing left, and not filed', async () => {
+  await dock.create('m', { vfsPath: ':memory:', ephemeral: true });
+  await expect(dock.sessions.walk('m', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+  await dock.run('m', 'echo x > y');
+  expect((await dock.sessions.walk('m', 'deleted', REQUEST)).state).toBe('deleted');
+  expect(dock.pool.active).toBe(0);
+});

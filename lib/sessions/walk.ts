@@ -1,0 +1,81 @@
+/**
+ * Walks: a wish of several hops, one by one under one lock, each in the ledger. `active` is passed through without a process when the
+ * next hop leaves it at once: both hops are then one filing and one transaction. The way is lib/lifecycle/plan.ts'.
+ */
+import { tellable, WinterdockError } from '../errors.ts';
+import { plan, whyNot } from '../lifecycle/plan.ts';
+import { type State, TRANSITIONS } from '../lifecycle/states.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import { stampOf } from '../storage/files.ts';
+import { absolute, type Engine, line, MEMORY, rowOf } from './engine.ts';
+import type { Entry } from './entries.ts';
+import { archive, file, freeze, remove, suspend } from './file.ts';
+import type { Cause } from './sessions.ts';
+import { recordOf } from './trust.ts';
+import { wake } from './wake.ts';
+
+/**
+ * Takes a sandbox to `to`, which it may be in already. The caller holds the verbs lock. A walk that fails stays where it came to. Throws
+ * what its hops throw, and `invalid_transition` when no way leads there.
+ */
+export async function walk(
+  engine: Engine,
+  entry: Entry,
+  to: State,
+  cause: Cause,
+  force: boolean,
+): Promise<InstanceRow> {
+  let row = await rowOf(engine, entry.id);
+  const hops = plan(row.state, to);
+  if (hops === null) {
+    const error = new WinterdockError(
+      'invalid_transition',
+      `The sandbox "${row.id}" is ${row.state}: no way to ${to}.`,
+      {
+        hint: whyNot(row.state, to),
+        extra: { from: row.state, to, allowed: TRANSITIONS[row.state] },
+      },
+    );
+    await engine.registry.append([line(engine, row, cause, 'plan.refused', { error: tellable(error) })]);
+    throw error;
+  }
+  const planned: Cause = hops.length > 1 ? { ...cause, trigger: 'plan' } : cause;
+  // Nothing of its own is anywhere yet: it goes as it came.
+  if (row.state === 'created' && to === 'deleted') return remove(engine, entry, planned, { passing: true });
+  for (const [at, hop] of hops.entries()) {
+    if (hop === 'active' && at < hops.length - 1) continue;
+    if (hop === 'active') row = (await wake(engine, entry, planned, { revives: true, force })).row;
+    else if (hop === 'suspended') row = await suspend(engine, entry, planned, force, { passing: true });
+    else if (hop === 'frozen') row = await freeze(engine, entry, planned, force);
+    else if (hop === 'deleted') row = await remove(engine, entry, planned);
+    else if (to === 'deleted') row = await lay(engine, entry, planned, force);
+    else row = await archive(engine, entry, planned, force, { passing: true });
+  }
+  return row;
+}
+
+/**
+ * The hop to `archived` on the way to `deleted`: the file stays where it is, for nothing of it is to be kept. A walk that breaks off here
+ * has lost nothing; a damaged file stops it no more than it stops a deletion.
+ */
+function lay(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
+  const kept = (row: InstanceRow) => (row.vfsPath === MEMORY ? null : row.vfsPath);
+  return file(
+    engine,
+    entry,
+    cause,
+    {
+      verb: 'archive',
+      to: 'archived',
+      through: ['active'],
+      refusesFaulted: false,
+      toPath: kept,
+      work: async (row) => {
+        const vfsPath = kept(row);
+        const stamp = vfsPath === null ? null : stampOf(absolute(engine, vfsPath));
+        return { vfsPath, file: stamp === null ? null : recordOf(stamp), bytes: stamp?.size ?? null };
+      },
+    },
+    force,
+  );
+}
