@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { verifyLedger } from '../ledger/verify.ts';
 import { openSqliteRegistry, type SqliteRegistry } from './sqlite.ts';
 import { entry, hop, intent, make, START, THRESHOLDS } from './testing/make.ts';
 
@@ -186,6 +187,11 @@ describe('other processes', () => {
       Array(rows).fill('conflict'),
     );
     for (let n = 0; n < rows; n += 1) expect((await registry.get(`r-${n}`))?.generation).toBe(2);
+    const proof = await verifyLedger(
+      { segments: () => [], lines: (seq, limit) => registry.chain(seq, limit) },
+      { heads: [], issuers: [] },
+    );
+    expect(proof).toMatchObject({ flaw: null, lines: rows * 3 });
     expect((await registry.ledger({ type: 'transition', since: START, until: START }, 500)).rows.length).toBe(rows * 2);
   });
 });
