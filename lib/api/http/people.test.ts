@@ -1,0 +1,242 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cookieOf, firstAdmin, PASSWORD, tokenOf, visitor } from '../../testing/people.ts';
+import { startServer, type TestServer } from '../../testing/server.ts';
+import { invitedSchema, meSchema, type Person, personSchema, sessionSchema } from '../schema/access.ts';
+
+let server: TestServer;
+let ada: string;
+beforeAll(async () => {
+  server = await startServer({ settings: { WB_RATE_WRONG_KEYS: '0' } });
+  ada = await firstAdmin(server.host.auth);
+  for (const tenant of ['acme', 'globex']) await server.call('POST', '/api/instances', { id: `of-${tenant}`, tenant });
+});
+afterAll(() => server.stop());
+
+/** A request as a browser sends it. */
+const as = <T = { code: string }>(cookie: string, method: string, path: string, body?: unknown) =>
+  server.call<T>(method, path, body, { key: null, headers: { cookie, origin: server.url } });
+
+/** Invites somebody by the API and lets them in. */
+async function letIn(wish: { email: string; role: string; tenants?: string[] }) {
+  const made = await as<{ link: string; id: string }>(ada, 'POST', '/api/people/invitations', wish);
+  expect(made.status).toBe(201);
+  const person = { email: wish.email, name: wish.email.split('@')[0] ?? '', password: PASSWORD };
+  const entered = await server.host.auth.entrance.join(tokenOf(made.json.link), person, visitor());
+  return { cookie: cookieOf(entered), id: entered?.person.id ?? '', link: made.json.link };
+}
+
+const signIn = (email: string, password: string, address = '192.0.2.1') =>
+  server.host.auth.entrance.signIn({ email, password }, visitor({ address }));
+
+function listen(cookie: string): { text: () => string; ended: Promise<void> } {
+  let text = '';
+  const ended = new Promise<void>((resolve, reject) => {
+    const req = request(`${server.url}/api/events/stream`, { headers: { cookie }, agent: false }, (res) => {
+      res.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      res.on('end', resolve);
+    });
+    req.on('error', reject);
+    req.end();
+  });
+  return { text: () => text, ended };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+const typesOf = async (type: string) =>
+  (await server.call<{ actor: string; reason: string; address: string }[]>('GET', `/api/events?type=${type}`)).json;
+
+test('an invitation lets one person in, once, with the role and the tenants that it says', async () => {
+  const made = await as<{ link: string; id: string }>(ada, 'POST', '/api/people/invitations', {
+    email: ' Mara@Example.com ',
+    role: 'operator',
+    tenants: ['acme'],
+  });
+  const invited = invitedSchema.strict().parse(made.json);
+  expect(invited).toMatchObject({ email: 'mara@example.com', role: 'operator', tenants: ['acme'] });
+  const open = await as<{ id: string }[]>(ada, 'GET', '/api/people/invitations');
+  expect(open.json.map(({ id }) => id)).toEqual([invited.id]);
+  expect(open.text).not.toContain(tokenOf(invited.link));
+
+  const { entrance } = server.host.auth;
+  const token = tokenOf(invited.link);
+  expect(await entrance.offerOf(token)).toEqual({
+    first: false,
+    email: 'mara@example.com',
+    role: 'operator',
+    tenants: ['acme'],
+  });
+  // The address is the invitation's, whatever the form says.
+  const person = { email: 'eve@evil.example', name: 'Mara', password: PASSWORD };
+  const entered = await entrance.join(token, person, visitor());
+  expect(entered?.person).toMatchObject({ email: 'mara@example.com', role: 'operator', tenants: ['acme'] });
+  expect(await entrance.join(token, person, visitor())).toBeNull();
+  expect((await as<unknown[]>(ada, 'GET', '/api/people/invitations')).json).toEqual([]);
+
+  const cookie = cookieOf(entered);
+  const me = meSchema.strict().parse((await as(cookie, 'GET', '/api/me')).json);
+  expect(me).toMatchObject({
+    role: 'operator',
+    tenants: ['acme'],
+    person: { email: 'mara@example.com', name: 'Mara' },
+  });
+  expect(me.may).toContain('exec');
+  expect(me.may).not.toContain('people');
+  const list = await as<{ id: string }[]>(cookie, 'GET', '/api/instances');
+  expect(list.json.map(({ id }) => id)).toEqual(['of-acme']);
+  expect((await as(cookie, 'GET', '/api/instances/of-globex')).status).toBe(404);
+  expect((await as(cookie, 'GET', '/api/people')).status).toBe(403);
+  expect((await typesOf('person.invited'))[0]?.reason).toContain('operator of acme');
+  expect((await typesOf('person.joined'))[0]?.reason).toContain('operator of acme');
+});
+
+test('a withdrawn invitation lets nobody in, and one to who is here already is refused', async () => {
+  const made = await as<{ link: string; id: string }>(ada, 'POST', '/api/people/invitations', { role: 'viewer' });
+  expect((await as(ada, 'DELETE', `/api/people/invitations/${made.json.id}`)).status).toBe(204);
+  expect((await as(ada, 'DELETE', `/api/people/invitations/${made.json.id}`)).status).toBe(404);
+  const person = { email: 'late@example.com', name: 'Late', password: PASSWORD };
+  expect(await server.host.auth.entrance.join(tokenOf(made.json.link), person, visitor())).toBeNull();
+  const again = await as(ada, 'POST', '/api/people/invitations', { email: 'ADA@example.com', role: 'viewer' });
+  expect([again.status, again.json.code]).toEqual([409, 'conflict']);
+  const odd = await as(ada, 'POST', '/api/people/invitations', { role: 'tenant' });
+  expect(odd.status).toBe(422);
+});
+
+test('a changed role holds at once: for the next request, and an open stream begins anew', async () => {
+  const { cookie, id } = await letIn({ email: 'omar@example.com', role: 'operator' });
+  const stream = listen(cookie);
+  await until(() => stream.text() !== '');
+  expect((await as(cookie, 'PATCH', '/api/instances/of-acme', { labels: { by: 'omar' } })).status).toBe(200);
+  const patched = await as(ada, 'PATCH', `/api/people/${id}`, { role: 'viewer', tenants: ['globex'] });
+  expect(personSchema.strict().parse(patched.json)).toMatchObject({ role: 'viewer', tenants: ['globex'], sessions: 1 });
+  await stream.ended;
+  expect((await as(cookie, 'PATCH', '/api/instances/of-globex', { labels: {} })).status).toBe(403);
+  expect((await as(cookie, 'GET', '/api/instances/of-acme')).status).toBe(404);
+  expect((await as(cookie, 'GET', '/api/instances/of-globex')).status).toBe(200);
+  expect((await typesOf('person.changed'))[0]).toMatchObject({
+    actor: expect.stringMatching(/^user:/),
+    reason: `user:${id}: operator of all tenants → viewer of globex`,
+  });
+});
+
+test('who is disabled is out at once and cannot come in again, until enabled', async () => {
+  const { cookie, id } = await letIn({ email: 'dana@example.com', role: 'support' });
+  const stream = listen(cookie);
+  await until(() => stream.text() !== '');
+  expect((await as(ada, 'PATCH', `/api/people/${id}`, { disabled: true })).json).toMatchObject({
+    disabled: true,
+    sessions: 0,
+  });
+  await stream.ended;
+  expect((await as(cookie, 'GET', '/api/me')).status).toBe(401);
+  expect(await signIn('dana@example.com', PASSWORD)).toBeNull();
+  await as(ada, 'PATCH', `/api/people/${id}`, { disabled: false });
+  expect(await signIn('dana@example.com', PASSWORD)).not.toBeNull();
+  expect((await as(cookie, 'GET', '/api/me')).status).toBe(401);
+  expect(await typesOf('person.disabled')).toHaveLength(1);
+  expect(await typesOf('person.enabled')).toHaveLength(1);
+});
+
+test('the last admin stays one', async () => {
+  const people = (await as<Person[]>(ada, 'GET', '/api/people')).json;
+  const own = people.find(({ email }) => email === 'ada@example.com')?.id ?? '';
+  for (const patch of [{ role: 'viewer' }, { disabled: true }]) {
+    const refused = await as(ada, 'PATCH', `/api/people/${own}`, patch);
+    expect([refused.status, refused.json.code]).toEqual([409, 'conflict']);
+  }
+  expect((await as(ada, 'PATCH', `/api/people/${own}`, { tenants: ['acme'] })).status).toBe(422);
+  const other = await letIn({ email: 'second@example.com', role: 'admin' });
+  const both = await Promise.all([
+    as(ada, 'PATCH', `/api/people/${own}`, { role: 'operator' }),
+    as(other.cookie, 'PATCH', `/api/people/${other.id}`, { role: 'operator' }),
+  ]);
+  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  const left = both[0]?.status === 200 ? other.cookie : ada;
+  await as(left, 'PATCH', `/api/people/${own}`, { role: 'admin' });
+  await as(left, 'PATCH', `/api/people/${other.id}`, { role: 'viewer' });
+  expect((await as(ada, 'GET', '/api/people')).status).toBe(200);
+});
+
+test('everyone sees and ends the own sessions, only an admin those of others', async () => {
+  const { cookie, id } = await letIn({ email: 'vera@example.com', role: 'viewer' });
+  const laptop = cookieOf(await signIn('vera@example.com', PASSWORD, '198.51.100.9'));
+  const seen = await as<{ id: string; current: boolean; address: string }[]>(laptop, 'GET', '/api/people/me/sessions');
+  const sessions = sessionSchema.strict().array().parse(seen.json);
+  expect(sessions.map(({ current, address, agent }) => [current, address, agent])).toEqual([
+    [true, '198.51.100.9', 'a test'],
+    [false, '192.0.2.1', 'a test'],
+  ]);
+  expect(seen.text).not.toContain(laptop.split('=')[1]?.slice(0, 20));
+  const first = sessions.find(({ current }) => !current)?.id ?? '';
+  expect((await as(laptop, 'DELETE', `/api/people/${id}/sessions?session=${first}`)).status).toBe(204);
+  expect((await as(cookie, 'GET', '/api/me')).status).toBe(401);
+  expect((await as(laptop, 'GET', '/api/me')).status).toBe(200);
+  expect((await as(laptop, 'DELETE', `/api/people/${id}/sessions?session=${first}`)).status).toBe(404);
+
+  const admin = (await as<Person[]>(ada, 'GET', '/api/people')).json[0]?.id ?? '';
+  for (const other of [admin, 'nobody']) {
+    expect((await as(laptop, 'GET', `/api/people/${other}/sessions`)).status).toBe(403);
+    expect((await as(laptop, 'DELETE', `/api/people/${other}/sessions`)).status).toBe(403);
+  }
+  expect((await as(ada, 'DELETE', `/api/people/${id}/sessions`)).status).toBe(204);
+  expect((await as(laptop, 'GET', '/api/me')).status).toBe(401);
+  expect(await typesOf('session.ended')).toHaveLength(2);
+});
+
+test('a password is changed by who knows the old one, and ends the other sessions', async () => {
+  const { cookie } = await letIn({ email: 'paul@example.com', role: 'viewer' });
+  const other = cookieOf(await signIn('paul@example.com', PASSWORD));
+  const change = (current: string, next: string) => as(cookie, 'PUT', '/api/me/password', { current, next });
+  expect((await change('a guess of a password', 'quite another password')).status).toBe(403);
+  expect((await change(PASSWORD, 'too short')).status).toBe(422);
+  expect((await change(PASSWORD, 'quite another password')).status).toBe(204);
+  expect((await as(other, 'GET', '/api/me')).status).toBe(401);
+  expect((await as(cookie, 'GET', '/api/me')).status).toBe(200);
+  expect(await signIn('paul@example.com', PASSWORD)).toBeNull();
+  expect(await signIn('paul@example.com', 'quite another password')).not.toBeNull();
+  expect((await server.call('PUT', '/api/me/password', { current: 'x', next: 'quite another password' })).status).toBe(
+    404,
+  );
+});
+
+test('guessing a password is slowed down where the guesses come from, and nowhere else', async () => {
+  const { cookie } = await letIn({ email: 'gita@example.com', role: 'viewer' });
+  const guess = (address: string, password = 'a guess of a password') =>
+    signIn('gita@example.com', password, address).then(
+      (entered) => (entered === null ? 'wrong' : 'in'),
+      (error: { code: string; retryAfterSeconds: number }) => error.code,
+    );
+  const stranger = [];
+  for (let n = 0; n < 7; n += 1) stranger.push(await guess('203.0.113.5'));
+  expect(stranger).toEqual(['wrong', 'wrong', 'wrong', 'wrong', 'wrong', 'rate_limited', 'rate_limited']);
+  // Not even the right one is heard there any more; at home it is, and the session goes on.
+  expect(await guess('203.0.113.5', PASSWORD)).toBe('rate_limited');
+  expect(await guess('192.0.2.1', PASSWORD)).toBe('in');
+  expect((await as(cookie, 'GET', '/api/me')).status).toBe(200);
+  const lines = await typesOf('signin.failed');
+  expect(lines.filter(({ address }) => address === '203.0.113.5')).toHaveLength(5);
+  expect(JSON.stringify(lines)).not.toContain('gita@');
+});
+
+test('an address that has no account takes as long as a wrong password', async () => {
+  await letIn({ email: 'tom@example.com', role: 'viewer' });
+  const times: Record<string, number[]> = { known: [], unknown: [] };
+  for (let n = 0; n < 4; n += 1) {
+    for (const [kind, email] of [
+      ['known', 'tom@example.com'],
+      ['unknown', 'nobody@example.com'],
+    ] as const) {
+      const started = performance.now();
+      await signIn(email, `a guess of a password ${n}`, `10.9.0.${n}`);
+      times[kind]?.push(performance.now() - started);
+    }
+  }
+  const best = (kind: string) => Math.min(...(times[kind] ?? []));
+  expect(best('unknown') / best('known')).toBeGreaterThan(0.5);
+  expect(best('unknown') / best('known')).toBeLessThan(2);
+});
