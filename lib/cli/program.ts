@@ -1,5 +1,6 @@
 /** The command line as one tree, for running it and for its documentation. Talks to the API only, through the client. */
 import { Command } from 'commander';
+import { addBundleCommands } from './commands/bundles.ts';
 import { addCopyCommands } from './commands/copies.ts';
 import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
@@ -44,6 +45,7 @@ ${exitTable()}`,
   addMoveCommands(program);
   addCopyCommands(program);
   addLineageCommand(program);
+  addBundleCommands(program);
   addEventCommands(program);
   addLedgerCommands(program);
   return program;

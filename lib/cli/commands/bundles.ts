@@ -1,0 +1,167 @@
+/** What leaves and what comes: `ship`, `inspect`, `import`, `checkout`, `shares`. Bytes stream, however many. */
+import { openAsBlob, statSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import type { Command } from 'commander';
+import type { Upload } from '../../api/client.ts';
+import type { Inspection } from '../../api/schema.ts';
+import { addCommand } from '../command.ts';
+import { exitCode } from '../exits.ts';
+import { CliError } from '../failure.ts';
+import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { showProgress } from '../progress.ts';
+import { refuseOver, saveDownload } from '../save.ts';
+import { bytesText, facts, timeText } from '../words.ts';
+
+interface SaveOptions {
+  force?: boolean;
+  progress?: boolean;
+}
+
+const progressOption = (command: Command) =>
+  command.option('--progress', 'show progress on stderr even when that is no terminal');
+const saveOptions = (command: Command) => progressOption(command).option('--force', 'write over a file of yours');
+
+/** A file of the person as something to send, or what comes on stdin. */
+async function uploadOf(file: string): Promise<Upload> {
+  if (file === '-') return Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
+  if (!statSync(file).isFile()) throw new CliError('usage', `"${file}" is not a file.`);
+  return openAsBlob(file);
+}
+
+/** Progress of a download, silent while its bytes go to stdout unless it is asked for. */
+const downloadProgress = (label: string, file: string, wanted: boolean | undefined) =>
+  showProgress(label, file === '-' && wanted !== true ? false : wanted);
+
+function inspectionText(found: Inspection): string {
+  const said = facts([
+    ['verified', found.verified ? 'yes' : 'NO'],
+    ['signed by', found.issuer ?? null],
+    ['importable', found.importable ? 'yes' : 'no'],
+    ['our share', found.share === undefined ? null : found.share.says],
+  ]);
+  return `${said}${found.problems.map((problem) => facts([['problem', problem]])).join('')}`;
+}
+
+export function addBundleCommands(program: Command): void {
+  addCommand<SaveOptions & { includePrivate?: boolean; reason?: string }>(program, 'ship <id> [file]', {
+    summary: 'make a signed bundle of a sandbox, to be shared',
+    description: 'Its workspace; its memory and tmp only when asked for. It is remembered as a share. Wakes nothing.',
+    options: (command) =>
+      saveOptions(command)
+        .option('--include-private', 'all volumes: whoever has the bundle reads its memory')
+        .option('--reason <words>', 'why; it goes into the ledger'),
+    examples: [
+      ['ship sess-841', 'into sess-841.wbundle.zip'],
+      ['ship sess-841 - | ssh elsewhere winterdock import - --tenant acme', 'straight to another dock'],
+    ],
+    async run({ client, print, signal }, options, id: string, file = `${id}.wbundle.zip`) {
+      refuseOver(file, options.force);
+      const progress = downloadProgress(id, file, options.progress);
+      const input = { include_private: options.includePrivate, reason: options.reason };
+      const download = await client.shipInstance(id, input, { signal, onProgress: progress.bytes });
+      const saved = await saveDownload(download, file, { force: options.force, progress });
+      const share = download.headers.get('x-share');
+      const sha256 = download.headers.get('x-sha256');
+      if (saved !== null)
+        print({ ...saved, share, sha256 }, () => `${saved.file}: ${bytesText(saved.bytes)}, share ${share}\n`);
+    },
+  });
+
+  addCommand<{ progress?: boolean }>(program, 'inspect <file>', {
+    summary: 'say what a bundle is: who signed it, what is wrong with it',
+    description: 'Exits with 6 when it could not be imported. The server keeps nothing of it.',
+    options: progressOption,
+    examples: [
+      ['inspect sess-841.wbundle.zip', 'before it is imported'],
+      ['inspect - < unknown.zip', 'what comes on stdin'],
+    ],
+    async run({ client, print, signal, exitWith }, options, file: string) {
+      const progress = showProgress(file, options.progress);
+      try {
+        const found = await client.inspectBundle(await uploadOf(file), { signal, onProgress: progress.bytes });
+        progress.end();
+        print(found, () => inspectionText(found));
+        if (!found.importable) exitWith(exitCode('invalid'));
+      } finally {
+        progress.end();
+      }
+    },
+  });
+
+  addCommand<{ progress?: boolean; tenant: string; id?: string; name?: string }>(program, 'import <file>', {
+    summary: 'make a new sandbox of a bundle, or of a bare SQLite file of one',
+    options: (command) =>
+      progressOption(command)
+        .requiredOption('--tenant <tenant>', 'whose it is')
+        .option('--id <id>', 'an id of its own')
+        .option('--name <name>', 'a name'),
+    examples: [
+      ['import sess-841.wbundle.zip --tenant acme', 'with an id that the server makes'],
+      ['import vfs.sqlite --tenant acme --id sess-900', 'a bare file'],
+    ],
+    async run({ client, print, signal }, options, file: string) {
+      const { tenant, id, name } = options;
+      const progress = showProgress(file, options.progress);
+      try {
+        const upload = await uploadOf(file);
+        const instance = await client.importBundle(
+          upload,
+          { tenant, id, name },
+          { signal, onProgress: progress.bytes },
+        );
+        progress.end();
+        print(instance, () => `${instance.id} is created.\n`);
+      } finally {
+        progress.end();
+      }
+    },
+  });
+
+  addCommand<SaveOptions>(program, 'checkout <id> [file]', {
+    summary: 'download a sandbox’s workspace as a directory tree',
+    description: 'A .tar.gz with a .gitignore for the private volumes. Wakes nothing.',
+    options: saveOptions,
+    examples: [
+      ['checkout sess-841', 'into sess-841.tar.gz'],
+      ['checkout sess-841 - | tar xz -C work', 'straight into a folder'],
+    ],
+    async run({ client, print, signal }, options, id: string, file = `${id}.tar.gz`) {
+      refuseOver(file, options.force);
+      const progress = downloadProgress(id, file, options.progress);
+      const download = await client.checkoutInstance(id, {}, { signal, onProgress: progress.bytes });
+      const saved = await saveDownload(download, file, { force: options.force, progress });
+      if (saved !== null) print(saved, () => `${saved.file}: ${bytesText(saved.bytes)}\n`);
+    },
+  });
+
+  addCommand<ListOptions & { tenant?: string; instance?: string }>(program, 'shares', {
+    summary: 'list what left in bundles, newest first',
+    options: (command) =>
+      listOptions(
+        command.option('--tenant <tenant>', 'only of this tenant').option('--instance <id>', 'only of this sandbox'),
+        100,
+      ),
+    examples: [['shares --instance sess-841', 'who took what of it, and when']],
+    async run(context, options) {
+      const { client, signal } = context;
+      const { tenant, instance } = options;
+      await printList(context, options, {
+        read: (limit) =>
+          instance === undefined
+            ? client.listShares({ tenant, limit }, { signal })
+            : client.listInstanceShares(instance, { limit }, { signal }),
+        headings: ['ID', 'SANDBOX', 'TENANT', 'VOLUMES', 'SIZE', 'MADE', 'BY'],
+        row: (one) => [
+          one.id,
+          one.instance,
+          one.tenant,
+          one.volumes.join(' '),
+          bytesText(one.bytes),
+          timeText(one.created),
+          one.actor,
+        ],
+        none: 'Nothing has left.',
+      });
+    },
+  });
+}
