@@ -5,10 +5,12 @@ import { addCopyCommands } from './commands/copies.ts';
 import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
 import { addInstanceCommands } from './commands/instances.ts';
+import { addKeyCommands } from './commands/keys.ts';
 import { addLedgerCommands } from './commands/ledger.ts';
 import { addLineageCommand } from './commands/lineage.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addMoveCommands } from './commands/moves.ts';
+import { addPeopleCommands } from './commands/people.ts';
 import { addRunCommands } from './commands/run.ts';
 import { addShellCommand } from './commands/shell.ts';
 import { exitTable } from './exits.ts';
@@ -48,5 +50,7 @@ ${exitTable()}`,
   addBundleCommands(program);
   addEventCommands(program);
   addLedgerCommands(program);
+  addKeyCommands(program);
+  addPeopleCommands(program);
   return program;
 }

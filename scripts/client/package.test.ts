@@ -8,6 +8,9 @@ import { startServer, TEST_KEY, type TestServer } from '../../lib/testing/server
 import { ROOT } from '../build.ts';
 import { buildClient } from './build.ts';
 
+const IMPORT =
+  /^(?:import|export)\s[^;]*?from ['"]([^'"]+)['"]|^import ['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
+
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-package-'));
 const project = join(folder, 'project');
 const installed = join(project, 'node_modules', 'winterdock');
@@ -75,7 +78,8 @@ test('at run time the client imports nothing but files of its own, so a browser 
   const walk = (path: string) => {
     if (seen.has(path)) return;
     seen.add(path);
-    for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+    for (const [, from, bare, called] of readFileSync(path, 'utf8').matchAll(IMPORT)) {
+      const target = from ?? bare ?? called ?? '';
       if (target.startsWith('.')) walk(join(dirname(path), target));
       else foreign.push(target);
     }

@@ -1,0 +1,85 @@
+/** `whoami` and `keys`: who the key is, and keys for programs. */
+import type { Command } from 'commander';
+import type { Key, KeyInput } from '../../api/schema.ts';
+import { addCommand, seconds } from '../command.ts';
+import { facts, table, timeText } from '../words.ts';
+
+const when = (time: number | null) => (time === null ? '–' : timeText(time));
+
+const keyRow = (key: Key) => [
+  key.id,
+  key.name,
+  key.role,
+  key.tenant ?? 'all',
+  `${key.prefix}…`,
+  key.created_by,
+  when(key.last_used),
+  when(key.expires),
+];
+
+export function addKeyCommands(program: Command): void {
+  addCommand(program, 'whoami', {
+    summary: 'show who the key is, and what it may do',
+    examples: [['whoami', 'role, tenants and rights']],
+    async run({ client, print, signal, server }) {
+      const me = await client.me({ signal });
+      print(me, () =>
+        facts([
+          ['server', server.url],
+          ['actor', me.actor],
+          ['name', me.person?.email ?? me.key?.name ?? null],
+          ['role', me.role],
+          ['tenants', me.tenants === null ? 'all' : me.tenants.join(', ')],
+          ['reads', me.reads.join(', ')],
+          ['may', me.may.join(', ')],
+          ['expires', me.key === null ? null : when(me.key.expires)],
+        ]),
+      );
+    },
+  });
+
+  const keys = program
+    .command('keys')
+    .summary('list, make and revoke keys')
+    .description('List, make and revoke keys for programs. A key is shown once; only its digest is kept.');
+
+  addCommand(keys, 'list', {
+    summary: 'list the keys that are valid',
+    examples: [['keys list', 'with when each was used last']],
+    async run({ client, print, signal }) {
+      const list = await client.listKeys({ signal });
+      print(list, () =>
+        table(['ID', 'NAME', 'ROLE', 'TENANT', 'BEGINS', 'BY', 'LAST USED', 'EXPIRES'], list.map(keyRow)),
+      );
+    },
+  });
+
+  addCommand<{ role: KeyInput['role']; tenant?: string; expiresIn?: number }>(keys, 'create <name>', {
+    summary: 'make a key',
+    description: 'The key alone is on stdout, this once, so that a script can keep it.',
+    options: (command) =>
+      command
+        .requiredOption('--role <role>', 'admin, operator, support, viewer or tenant')
+        .option('--tenant <tenant>', 'of this tenant only; the role tenant needs one')
+        .option('--expires-in <duration>', 'valid for so long, such as 90d (default: until it is revoked)', seconds),
+    examples: [
+      ['keys create agents --role tenant --tenant acme --expires-in 90d', 'for a tenant’s program'],
+      ['keys create dashboard --role viewer > key', 'keep it in a file'],
+    ],
+    async run({ client, print, say, signal }, { role, tenant, expiresIn }, name: string) {
+      const expires = expiresIn === undefined ? undefined : Math.floor(Date.now() / 1000) + expiresIn;
+      const made = await client.createKey({ name, role, tenant, expires }, { signal });
+      print(made, () => `${made.key}\n`);
+      say(`This is shown once. To end it: winterdock keys revoke ${made.id}`);
+    },
+  });
+
+  addCommand(keys, 'revoke <id>', {
+    summary: 'revoke a key, at once',
+    examples: [['keys revoke k_512', 'by its id in the list, not by the key']],
+    async run({ client, print, signal }, _options, id: string) {
+      await client.revokeKey(id, { signal });
+      print({ id, revoked: true }, () => `${id} is no key any more.\n`);
+    },
+  });
+}
