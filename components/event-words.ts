@@ -49,6 +49,23 @@ const TYPES: Readonly<Record<string, string>> = {
   'ledger.dropped': 'dropped a month of the ledger',
   'ledger.broken': 'found the ledger changed',
   'ledger.head_missing': 'found the ledger without its signed head',
+  'snapshot.taken': 'took a snapshot of',
+  'snapshot.failed': 'failed to take a snapshot of',
+  'snapshot.deleted': 'deleted a snapshot of',
+  'snapshot.restored': 'restored a snapshot',
+  'blueprint.made': 'made a blueprint of',
+  'blueprint.failed': 'failed to make a blueprint of',
+  'blueprint.deleted': 'deleted a blueprint of',
+  'blueprint.cloned': 'cloned a blueprint',
+  'start.progress': 'is starting what was made',
+  'start.done': 'started what was made',
+  'start.broken_off': 'broke off starting what was made',
+  'bundle.shipped': 'shipped a bundle of',
+  'bundle.failed': 'failed to ship',
+  'bundle.imported': 'imported a bundle as',
+  'import.refused': 'was refused a bundle',
+  'checkout.sent': 'checked out the work of',
+  'checkout.failed': 'failed to check out',
   'reconcile.rolled_back': 'took back what was half done to',
   'reconcile.rolled_forward': 'finished what was half done to',
 };
@@ -73,9 +90,13 @@ export function actorInWords(event: Pick<Event, 'actor' | 'via' | 'trigger'>): s
   if (event.via === 'ticker' || event.trigger === 'idle') return 'The ladder';
   if (event.via === 'system') return 'The server';
   if (event.via === 'schedule') return 'A schedule';
-  if (event.actor === 'key:admin') return 'The admin key';
-  if (event.actor.startsWith('user:')) return 'The admin';
-  return event.actor;
+  return nameOfActor(event.actor);
+}
+
+/** An actor as the ledger writes it, as a person says it. */
+export function nameOfActor(actor: string): string {
+  if (actor === 'key:admin') return 'The admin key';
+  return actor.startsWith('user:') ? 'The admin' : actor;
 }
 
 /** What was done, without its object: `suspended`, `failed to freeze`. */

@@ -26,9 +26,11 @@ function Move({ from, to }: { from: State | null; to: State | null }) {
 
 function What({ event, showInstance }: { event: Event; showInstance: boolean }) {
   const source = sourceInWords(event);
+  const deed = deedInWords(event);
   return (
     <>
-      <span className="font-[520]">{actorInWords(event)}</span> {deedInWords(event)}{' '}
+      <span className="font-[520]">{actorInWords(event)}</span>{' '}
+      {event.instance === null ? deed.replace(/ (?:of|as)$/, '') : deed}{' '}
       {showInstance && event.instance !== null ? (
         <a href={`/sandboxes/${event.instance}`} className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
           {event.instance}

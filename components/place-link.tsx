@@ -4,9 +4,22 @@ import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import type { ReactNode } from 'react';
 
-export function PlaceLink({ href, exact = false, children }: { href: string; exact?: boolean; children: ReactNode }) {
+export function PlaceLink({
+  href,
+  exact = false,
+  also = [],
+  children,
+}: {
+  href: string;
+  exact?: boolean;
+  /** Other places that belong to this one. */
+  also?: readonly string[];
+  children: ReactNode;
+}) {
   const pathname = usePathname();
-  const here = exact ? pathname === href : pathname === href || pathname.startsWith(`${href}/`);
+  const here = exact
+    ? pathname === href
+    : [href, ...also].some((place) => pathname === place || pathname.startsWith(`${place}/`));
   return (
     <Link
       href={href}

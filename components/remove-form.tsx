@@ -1,0 +1,54 @@
+'use client';
+/** Removing something for good: its id is typed before anything happens. */
+import { useActionState } from 'react';
+import { Field } from './field.tsx';
+import { Outcome, type OutcomeWords } from './outcome.tsx';
+import { Submit } from './submit.tsx';
+
+export type RemoveAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
+
+/** `what`: `snapshot`, for the button; `id`: what is to be typed; `keeps`: what stays, in a sentence. */
+export function RemoveForm({
+  what,
+  id,
+  keeps,
+  action,
+}: {
+  what: string;
+  id: string;
+  keeps: string;
+  action: RemoveAction;
+}) {
+  const [outcome, submit] = useActionState(action, null);
+  return (
+    <form action={submit} className="grid max-w-md gap-3">
+      <p className="text-ink-2">{keeps}</p>
+      <Field
+        form="remove"
+        name="confirm"
+        title={
+          <>
+            Type <code className="[overflow-wrap:anywhere]">{id}</code> to confirm
+          </>
+        }
+      >
+        {(props) => (
+          <input
+            {...props}
+            className="input font-mono"
+            required
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+          />
+        )}
+      </Field>
+      <div>
+        <Submit className="button button-fault" doing="Deleting…">
+          Delete the {what}
+        </Submit>
+      </div>
+      <Outcome outcome={outcome} />
+    </form>
+  );
+}

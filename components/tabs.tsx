@@ -1,0 +1,20 @@
+/** The parts of one thing as links, one of them current. Works without JavaScript; the URL says which part is open. */
+import Link from 'next/link';
+
+export interface Tab {
+  name: string;
+  href: string;
+  current: boolean;
+}
+
+export function Tabs({ label, tabs, id }: { label: string; tabs: readonly Tab[]; id?: string }) {
+  return (
+    <nav aria-label={label} className="tabs" id={id}>
+      {tabs.map(({ name, href, current }) => (
+        <Link key={name} href={href} prefetch={false} scroll={false} aria-current={current ? 'page' : undefined}>
+          {name}
+        </Link>
+      ))}
+    </nav>
+  );
+}
