@@ -23,6 +23,9 @@ export function Masthead() {
             Overview
           </PlaceLink>
           <PlaceLink href="/sandboxes">Sandboxes</PlaceLink>
+          <PlaceLink href="/snapshots" also={['/blueprints', '/shares']}>
+            Library
+          </PlaceLink>
         </nav>
         <div className="ml-auto flex flex-wrap items-center gap-x-5 gap-y-1">
           <nav aria-label="Tools" className="flex gap-5">

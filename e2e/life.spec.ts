@@ -68,7 +68,9 @@ async function live(page: Page, name: string): Promise<void> {
   await page.getByLabel('Reason, for the ledger').fill('spring has come');
   await press(page, 'Revive');
   await expect(headline(page)).toContainText('Awake');
-  await expect(page.getByRole('table').last()).toContainText('spring has come');
+  const parts = page.getByRole('navigation', { name: 'Parts of this sandbox' });
+  await parts.getByRole('link', { name: 'Ledger' }).click();
+  await expect(page.getByRole('table')).toContainText('spring has come');
 
   await press(page, 'Archive');
   await expect(headline(page)).toContainText('Filed away');

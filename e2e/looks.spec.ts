@@ -1,12 +1,12 @@
 /** Every page in both themes and on a narrow screen: accessible, nothing cut off, nothing in the console. */
 import AxeBuilder from '@axe-core/playwright';
 import type { Page, Request } from '@playwright/test';
-import { HARBOUR, harm, moor } from './seed.ts';
+import { HARBOUR, harm, moor, stock } from './seed.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 
 const LONG = 'migration-rehearsal-with-a-very-long-identifier-0001';
 
-const PAGES: readonly [name: string, path: string][] = [
+const PAGES: [name: string, path: string][] = [
   ['the overview', '/'],
   ['the list', '/sandboxes'],
   ['a filtered list', '/sandboxes?state=frozen&tenant=northwind&sort=name'],
@@ -20,13 +20,26 @@ const PAGES: readonly [name: string, path: string][] = [
   ['a sandbox whose file is missing', '/sandboxes/intern-project'],
   ['a damaged sandbox', '/sandboxes/fraud-model-eval'],
   ['a deleted sandbox', '/sandboxes/old-experiment'],
+  ['the ledger of a sandbox', '/sandboxes/support-triage?tab=ledger'],
+  ['the snapshots of a sandbox', '/sandboxes/support-triage?tab=snapshots'],
+  ['the snapshots of a damaged sandbox', '/sandboxes/fraud-model-eval?tab=snapshots'],
+  ['the shares of a sandbox', `/sandboxes/${LONG}?tab=shares`],
+  ['snapshots', '/snapshots'],
+  ['snapshots with a wrong filter', '/snapshots?tenant=No'],
+  ['blueprints', '/blueprints'],
+  ['a blueprint', '/blueprints/release-notes'],
+  ['shares', '/shares'],
 ];
 
 test.beforeAll(async () => {
   const { call, folder } = visited();
-  if ((await call('GET', '/api/instances/fresh-one')).status !== 404) return;
-  for (const berth of HARBOUR) await moor(call, berth);
-  await harm(call, folder);
+  if ((await call('GET', '/api/instances/fresh-one')).status === 404) {
+    for (const berth of HARBOUR) await moor(call, berth);
+    await harm(call, folder);
+    await stock(call);
+  }
+  const [snapshot] = (await call<{ id: string }[]>('GET', `/api/snapshots?source=${LONG}`)).json;
+  PAGES.push(['a snapshot with a long tag', `/snapshots/${snapshot?.id}`]);
 });
 
 async function violations(page: Page): Promise<unknown[]> {

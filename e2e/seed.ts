@@ -146,3 +146,28 @@ export async function harm(call: Call, folder: string): Promise<void> {
   writeFileSync(rotten, bytes);
   await call('POST', '/api/instances/fraud-model-eval/resume', {});
 }
+
+/** Fills the library: snapshots with and without tags, sandboxes made from them, a blueprint with many clones, and what was shipped. */
+export async function stock(call: Call): Promise<void> {
+  const made = async (path: string, body: unknown) => {
+    const answer = await call<{ id: string }>('POST', path, body);
+    if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
+    return answer.json;
+  };
+  const long = 'migration-rehearsal-with-a-very-long-identifier-0001';
+  const first = await made('/api/instances/support-triage/snapshots', { tag: 'before the March figures' });
+  await made('/api/instances/support-triage/snapshots', {});
+  await made(`/api/instances/${long}/snapshots`, {
+    tag: 'the state of the great migration on the evening before the customers-are-moved-at-last day, kept for the auditors',
+  });
+  await must(call, 'POST', `/api/snapshots/${first.id}/restore`, { count: 3, name: 'Triage, second desk' });
+  const [desk] = (await call<{ id: string }[]>('GET', '/api/instances?q=triage%20second')).json;
+  await must(call, 'POST', `/api/instances/${desk?.id}/resume`, {});
+  const again = await made(`/api/instances/${desk?.id}/snapshots`, { tag: 'after the first week' });
+  await must(call, 'POST', `/api/snapshots/${again.id}/restore`, { name: 'Third desk' });
+  await made('/api/blueprints', { name: 'release-notes', from_instance: 'release-notes-writer' });
+  await must(call, 'POST', '/api/blueprints/release-notes/clone', { tenant: 'acme', count: 60, name: 'Notes' });
+  await must(call, 'POST', '/api/instances/support-triage/ship', {});
+  await must(call, 'POST', '/api/instances/support-triage/ship', { include_private: true });
+  await must(call, 'POST', `/api/instances/${long}/ship`, {});
+}

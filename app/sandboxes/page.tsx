@@ -3,11 +3,13 @@ import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { CreateForm, type CreateState } from '#components/create-form.tsx';
+import { Pages } from '#components/pages.tsx';
 import { SandboxTable } from '#components/sandbox-table.tsx';
 import { type ListQuery, listQuerySchema } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
+import { addressWith, given, type Search } from '../search.ts';
 import { create } from './actions.ts';
 import { Filters } from './filters.tsx';
 import { POLICY_CHOICES } from './policies.ts';
@@ -17,22 +19,6 @@ export const metadata = { title: 'Sandboxes' };
 
 const PAGE_SIZE = 50;
 const START: CreateState = { values: {}, errors: {}, problem: null };
-
-export type Search = Record<string, string | string[] | undefined>;
-
-/** The first value of each parameter that is not empty, as the API would take it. */
-function given(search: Search): Record<string, string> {
-  const pairs = Object.entries(search).flatMap(([key, value]): [string, string][] => {
-    const first = (Array.isArray(value) ? value[0] : value)?.trim();
-    return first ? [[key, first]] : [];
-  });
-  return Object.fromEntries(pairs);
-}
-
-function address(values: Record<string, string>): string {
-  const search = new URLSearchParams(values).toString();
-  return search === '' ? '/sandboxes' : `/sandboxes?${search}`;
-}
 
 function Nothing({ filtered }: { filtered: boolean }) {
   return (
@@ -52,7 +38,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
 
 export default async function Sandboxes({ searchParams }: { searchParams: Promise<Search> }) {
   const values = given(await searchParams);
-  const caller = await requireCaller(address(values));
+  const caller = await requireCaller(addressWith('/sandboxes', values));
   const parsed = listQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });
   const complaints: Record<string, string> = {};
   for (const issue of parsed.error?.issues ?? []) {
@@ -67,7 +53,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
     throw error;
   });
   const { cursor: _cursor, ...filters } = values;
-  if (page === null) redirect(address(filters));
+  if (page === null) redirect(addressWith('/sandboxes', filters));
   const filtered = Object.keys(filters).some((key) => key !== 'sort' && key !== 'limit');
   const total = page.totalIsExact ? page.total.toLocaleString('en') : `${page.total.toLocaleString('en')}+`;
   const empty = page.items.length === 0 && !filtered && query.cursor === undefined;
@@ -93,22 +79,10 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
       ) : (
         <SandboxTable instances={page.items} rendered={renderedAt()} />
       )}
-      {(page.next !== null || query.cursor !== undefined) && (
-        <nav aria-label="Pages" className="flex justify-between gap-4 py-6">
-          {query.cursor === undefined ? (
-            <span />
-          ) : (
-            <Link href={address(filters)} className="button" prefetch={false}>
-              First page
-            </Link>
-          )}
-          {page.next !== null && (
-            <Link href={address({ ...filters, cursor: page.next })} className="button" prefetch={false} rel="next">
-              Next page
-            </Link>
-          )}
-        </nav>
-      )}
+      <Pages
+        first={query.cursor === undefined ? null : addressWith('/sandboxes', filters)}
+        next={page.next === null ? null : addressWith('/sandboxes', { ...filters, cursor: page.next })}
+      />
       <div className="pb-12" />
     </>
   );

@@ -6,23 +6,18 @@ import { Outcome } from '#components/outcome.tsx';
 import { Part } from '#components/part.tsx';
 import { Preview } from '#components/preview.tsx';
 import { previewOf } from '#components/preview-kind.ts';
+import { VOLUME_COLOURS } from '#components/volume-names.tsx';
 import type { Caller } from '#lib/api/operations.ts';
 import type { FileInfo, Instance, VolumeInfo } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '#lib/vfs/volumes.ts';
 import { requireCaller } from '../../caller.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
+import type { Search } from '../../search.ts';
 import { addressOf, FILES_READ, Listing, Way } from './folder.tsx';
 
-const VOLUME_COLOURS: Readonly<Record<Volume, string>> = {
-  workspace: 'bg-(--workspace)',
-  memory: 'bg-(--memory)',
-  tmp: 'bg-(--tmp)',
-};
 const PAGE = 500;
 const PREVIEW_BYTES = 64 * 1024;
-
-type Search = Record<string, string | string[] | undefined>;
 
 function first(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;

@@ -1,39 +1,34 @@
-/** One sandbox: where it is and why, what happens next, what may be done, what is inside, and everything that happened to it. */
+/** One sandbox: where it is and why, what happens next, what may be done; below it its parts in tabs. */
 import type { Metadata } from 'next';
-import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';
-import { CopyId } from '#components/copy-id.tsx';
-import { thresholdInWords } from '#components/durations.ts';
 import { whyItIsHere } from '#components/event-words.ts';
-import { StandingDetail } from '#components/headline.tsx';
 import { Hold } from '#components/hold.tsx';
 import { IdleClock } from '#components/idle-clock.tsx';
-import { Ledger } from '#components/ledger.tsx';
 import { Moves } from '#components/moves.tsx';
-import { Part } from '#components/part.tsx';
 import { SandboxDiagram } from '#components/state-diagram.tsx';
-import { StateMark } from '#components/state-mark.tsx';
-import { FAULT_MEANS, standing } from '#components/state-words.ts';
-import { Terminal } from '#components/terminal.tsx';
+import { Tabs } from '#components/tabs.tsx';
+import type { Caller } from '#lib/api/operations.ts';
 import type { Event, Instance } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
-import { blocks } from '#lib/lifecycle/words.ts';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
-import { hold, move, run } from './actions.ts';
-import { Inside } from './inside.tsx';
+import { given, type Search } from '../../search.ts';
+import { hold, move } from './actions.ts';
+import { FilesTab } from './files-tab.tsx';
+import { LedgerTab } from './ledger-tab.tsx';
 import { offersFor } from './offers.ts';
-import { OnFile } from './on-file.tsx';
+import { SharesTab } from './shares-tab.tsx';
+import { SnapshotsTab } from './snapshots-tab.tsx';
+import { TABS, tabAddress, tabOf } from './tab-names.ts';
+import { FaultNotice, Title } from './title.tsx';
 import { Tombstone } from './tombstone.tsx';
 
 export const dynamic = 'force-dynamic';
 
-const LINES_SHOWN = 30;
-
 interface Props {
   params: Promise<{ id: string }>;
-  searchParams: Promise<Record<string, string | string[] | undefined>>;
+  searchParams: Promise<Search>;
 }
 
 /** The sandbox; `gone` for a deleted one, null when there is none. Read once per request. */
@@ -57,81 +52,13 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: sandbox === 'gone' ? `${id}, deleted` : (sandbox.name ?? sandbox.id) };
 }
 
-/** Why no command can run in it now, or null. */
-function whyNoCommands({ state, fault }: Instance): string | null {
-  if (blocks(fault)) return 'Its fault stops every command: wake it with force first.';
-  return state === 'archived' ? 'It is archived, and a command does not revive it: revive it first.' : null;
-}
-
-/** What running a command does besides, or null. */
-function wakes({ state, pending }: Instance): string | null {
-  if (state === 'active' || pending === 'resume') return null;
-  return state === 'created'
-    ? 'Running a command wakes it for the first time.'
-    : `It is ${state}: running a command wakes it.`;
-}
-
 /** The line that put the sandbox where it is: its last transition, or for a new one its registration. */
-function whyHere(instance: Instance, moves: readonly Event[], events: readonly Event[]): Event | undefined {
-  return moves[0] ?? events.findLast((event) => event.to === instance.state);
-}
-
-function Title({ instance, rendered }: { instance: Instance; rendered: number }) {
-  const labels = Object.entries(instance.labels);
-  return (
-    <header className="pt-6 pb-8 sm:pt-8">
-      <nav aria-label="Where this is" className="mb-6 flex flex-wrap gap-x-2 text-small text-ink-3">
-        <Link href="/sandboxes">Sandboxes</Link>
-        <span aria-hidden="true">/</span>
-        <Link href={`/sandboxes?tenant=${instance.tenant}`}>{instance.tenant}</Link>
-        <span aria-hidden="true">/</span>
-      </nav>
-      <h1>
-        <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">
-          {instance.name ?? instance.id}
-        </span>
-        <span className="headline mt-1.5 block">
-          <StateMark
-            state={instance.state}
-            fault={instance.fault}
-            size={36}
-            className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]"
-          />
-          {standing(instance)}{' '}
-          <span className="quiet">
-            · <StandingDetail instance={instance} rendered={rendered} />
-          </span>
-        </span>
-      </h1>
-      <div className="mt-4 flex flex-wrap items-center gap-x-4 gap-y-2 text-small">
-        <CopyId id={instance.id} />
-        {labels.map(([key, value]) => (
-          <Link
-            key={key}
-            href={`/sandboxes?label=${encodeURIComponent(`${key}:${value}`)}`}
-            prefetch={false}
-            className="pill hover:border-ink"
-            title={`${key}: ${value}`}
-          >
-            {key}:{value}
-          </Link>
-        ))}
-      </div>
-    </header>
-  );
-}
-
-function FaultNotice({ instance }: { instance: Instance }) {
-  if (instance.fault === null) return null;
-  return (
-    <div className="mb-10 border-l-4 border-fault bg-fault-wash px-5 py-4" role="note">
-      <p className="font-[560]">
-        Fault: {instance.fault}
-        {instance.fault_reason !== null && <span className="font-normal">. {instance.fault_reason}</span>}
-      </p>
-      <p className="mt-1 max-w-3xl text-ink-2">{FAULT_MEANS[instance.fault]}</p>
-    </div>
-  );
+async function whyHere(caller: Caller, { id, state }: Instance): Promise<Event | undefined> {
+  const { operations } = getHost();
+  const { items } = await operations.instanceEvents(caller, id, { type: 'transition', limit: 1 });
+  if (items[0] !== undefined) return items[0];
+  const registered = await operations.instanceEvents(caller, id, { type: 'instance.created', limit: 1 });
+  return registered.items.find((event) => event.to === state);
 }
 
 function Block({ id, name, children }: { id: string; name: string; children: React.ReactNode }) {
@@ -151,15 +78,10 @@ export default async function Sandbox({ params, searchParams }: Props) {
   const instance = await readSandbox(id, `/sandboxes/${id}`);
   if (instance === null) notFound();
   if (instance === 'gone') return <Tombstone id={id} />;
-  const { operations } = getHost();
-  const [moves, events, settings, search] = await Promise.all([
-    operations.instanceEvents(caller, id, { type: 'transition', limit: 1 }),
-    operations.instanceEvents(caller, id, { limit: LINES_SHOWN }),
-    operations.getSettings(caller),
-    searchParams,
-  ]);
+  const search = await searchParams;
+  const tab = tabOf(search);
+  const because = await whyHere(caller, instance);
   const rendered = renderedAt();
-  const because = whyHere(instance, moves.items, events.items);
   const held = instance.hold_until !== null && instance.hold_until > rendered;
   const holdable = instance.next !== null || instance.keep_hot || held || instance.state === 'active';
   return (
@@ -188,28 +110,17 @@ export default async function Sandbox({ params, searchParams }: Props) {
           </Block>
         </div>
       </div>
-      <Inside instance={instance} search={search} rendered={rendered} />
-      <Part
-        id="run"
-        name="Run"
-        note="A shell over the volumes. JavaScript and Python are in it where the policy allows."
-      >
-        <Terminal id={id} action={run.bind(null, id)} blocked={whyNoCommands(instance)} wakes={wakes(instance)} />
-      </Part>
-      <OnFile
-        instance={instance}
-        rendered={rendered}
-        suspendAfter={thresholdInWords(instance.idle_to_suspend_s ?? settings.idle_to_suspend_s)}
-        freezeAfter={thresholdInWords(instance.idle_to_freeze_s ?? settings.idle_to_freeze_s)}
+      <Tabs
+        id="parts"
+        label="Parts of this sandbox"
+        tabs={TABS.map(({ name, key }) => ({ name, href: tabAddress(id, key), current: key === tab }))}
       />
-      <Part id="ledger" name="Ledger" note="What happened to it, newest first.">
-        <Ledger events={events.items} rendered={rendered} showInstance={false} />
-        {events.next !== null && (
-          <p className="mt-3 text-small text-ink-3">
-            The last {LINES_SHOWN} lines. Older ones: <code>GET /instances/{id}/events</code>
-          </p>
-        )}
-      </Part>
+      <div className="tabbed">
+        {tab === 'files' && <FilesTab caller={caller} instance={instance} search={search} rendered={rendered} />}
+        {tab === 'ledger' && <LedgerTab caller={caller} id={id} cursor={given(search).cursor} rendered={rendered} />}
+        {tab === 'snapshots' && <SnapshotsTab caller={caller} instance={instance} rendered={rendered} />}
+        {tab === 'shares' && <SharesTab caller={caller} instance={instance} search={search} rendered={rendered} />}
+      </div>
     </>
   );
 }

@@ -1,0 +1,139 @@
+/** One blueprint: what it holds, its clones, and making more of them. */
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { notFound } from 'next/navigation';
+import { cache } from 'react';
+import { CopyMark } from '#components/copy-mark.tsx';
+import { sizeInWords } from '#components/durations.ts';
+import { nameOfActor } from '#components/event-words.ts';
+import { Fact, Facts } from '#components/facts.tsx';
+import { Greyed } from '#components/greyed.tsx';
+import { LineageTree } from '#components/lineage.tsx';
+import { Part } from '#components/part.tsx';
+import { RelativeTime } from '#components/relative-time.tsx';
+import { RemoveForm } from '#components/remove-form.tsx';
+import { SeedForm } from '#components/seed-form.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Blueprint } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { Contents } from '../../contents.tsx';
+import { Made } from '../../made.tsx';
+import { given, type Search } from '../../search.ts';
+import { clone, remove } from '../actions.ts';
+
+export const dynamic = 'force-dynamic';
+
+interface Props {
+  params: Promise<{ name: string }>;
+  searchParams: Promise<Search>;
+}
+
+/** The blueprint, or null when there is none. Read once per request. */
+const readBlueprint = cache(async (name: string): Promise<Blueprint | null> => {
+  const caller = await requireCaller(`/blueprints/${name}`);
+  try {
+    return await getHost().operations.getBlueprint(caller, name);
+  } catch (error) {
+    if (isWinterdockError(error) && (error.code === 'not_found' || error.code === 'validation')) return null;
+    throw error;
+  }
+});
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const { name } = await params;
+  if ((await currentCaller()) === null) return { title: 'Blueprint' };
+  return { title: (await readBlueprint(name)) === null ? 'No such blueprint' : `${name}, blueprint` };
+}
+
+export default async function BlueprintPage({ params, searchParams }: Props) {
+  const { name } = await params;
+  const caller = await requireCaller(`/blueprints/${name}`);
+  const blueprint = await readBlueprint(name);
+  if (blueprint === null) notFound();
+  const { made, starting } = given(await searchParams);
+  const lineage = await getHost().operations.blueprintLineage(caller, name);
+  const rendered = renderedAt();
+  const noClone = whyNot(caller, 'cloneBlueprint');
+  const noDelete = whyNot(caller, 'deleteBlueprint');
+  const tenant = caller.tenants?.length === 1 ? (caller.tenants[0] ?? '') : (blueprint.tenant ?? '');
+  return (
+    <>
+      <header className="pt-6 pb-8 sm:pt-8">
+        <nav aria-label="Where this is" className="mb-6 flex flex-wrap gap-x-2 text-small text-ink-3">
+          <Link href="/blueprints">Blueprints</Link>
+          <span aria-hidden="true">/</span>
+        </nav>
+        <h1>
+          <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">{name}</span>
+          <span className="headline mt-1.5 block">
+            <CopyMark kind="blueprint" size={36} className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]" />
+            Blueprint{' '}
+            <span className="quiet">
+              · made <RelativeTime at={blueprint.created} rendered={rendered} />
+            </span>
+          </span>
+        </h1>
+      </header>
+      {made !== undefined && (
+        <Part id="made" name="Just made" note="Kept up with the ledger.">
+          <Made caller={caller} requestId={made} starting={starting === '1'} />
+        </Part>
+      )}
+      <Part
+        id="clone"
+        name="Clone"
+        note="New sandboxes that begin as this is. None of them ever writes to it or sees another."
+      >
+        {noClone === null ? (
+          <SeedForm
+            verb="Clone"
+            action={clone.bind(null, name)}
+            start={{ values: { count: '1', tenant }, errors: {}, problem: null }}
+            policies={[]}
+          />
+        ) : (
+          <Greyed id="clone" label="Clone" whyNot={noClone} />
+        )}
+      </Part>
+      <Part id="holds" name="Holds" note="Read-only, for every tenant.">
+        <Facts>
+          <Fact name="Made of">
+            {blueprint.source === null ? (
+              'an uploaded file, or a sandbox you may not see'
+            ) : (
+              <Link href={`/sandboxes/${blueprint.source}`} prefetch={false} className="font-mono text-[0.8125rem]">
+                {blueprint.source}
+              </Link>
+            )}
+          </Fact>
+          <Fact name="Size">{sizeInWords(blueprint.bytes)}</Fact>
+          <Fact name="Clones">{blueprint.instances === 0 ? 'none yet' : blueprint.instances.toLocaleString('en')}</Fact>
+          <Fact name="Made by">{nameOfActor(blueprint.actor)}</Fact>
+          <Fact name="Hash" wide>
+            <code className="text-[0.8125rem]">{blueprint.hash}</code>
+          </Fact>
+          <Fact name="Volumes" wide>
+            <Contents contents={blueprint.contents} />
+          </Fact>
+        </Facts>
+      </Part>
+      <Part id="lineage" name="Lineage" note="What came from it.">
+        <LineageTree lineage={lineage} current={{ kind: 'blueprint', id: name }} />
+      </Part>
+      <Part id="delete" name="Delete">
+        {noDelete === null ? (
+          <RemoveForm
+            what="blueprint"
+            id={name}
+            keeps="Its clones keep what they have. The name is free again afterwards."
+            action={remove.bind(null, name)}
+          />
+        ) : (
+          <Greyed id="delete" label="Delete the blueprint" whyNot={noDelete} />
+        )}
+      </Part>
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+/** Every blueprint by name, and the two ways to make one: of a sandbox's work, or of an uploaded file. */
+import { redirect } from 'next/navigation';
+import type { ReactNode } from 'react';
+import { BlueprintTable } from '#components/blueprint-table.tsx';
+import { sizeInWords } from '#components/durations.ts';
+import { Field } from '#components/field.tsx';
+import { Greyed } from '#components/greyed.tsx';
+import { Pages } from '#components/pages.tsx';
+import { UploadForm } from '#components/upload-form.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { renderedAt, requireCaller } from '../caller.ts';
+import { heldFor } from '../held.ts';
+import { LibraryNav, LibraryTitle, Nothing, Refusal } from '../library.tsx';
+import { addressWith, given, type Search } from '../search.ts';
+import { make } from './actions.ts';
+import { MakeForm } from './make-form.tsx';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'Blueprints' };
+
+const PATH = '/blueprints';
+const PAGE_SIZE = 50;
+
+function Way({ id, name, children }: { id: string; name: string; children: ReactNode }) {
+  return (
+    <section aria-labelledby={`${id}-name`} id={id} className="border-t border-ink pt-4 pb-10">
+      <h2 className="part-name mb-3" id={`${id}-name`}>
+        {name}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+export default async function Blueprints({ searchParams }: { searchParams: Promise<Search> }) {
+  const { cursor, from = '', held: key } = given(await searchParams);
+  const caller = await requireCaller(PATH);
+  const { operations, config } = getHost();
+  const page = await operations.listBlueprints(caller, { limit: PAGE_SIZE, cursor }).catch((error: unknown) => {
+    if (isWinterdockError(error) && error.code === 'validation' && cursor !== undefined) return null;
+    throw error;
+  });
+  if (page === null) redirect(PATH);
+  const noMake = whyNot(caller, 'createBlueprint');
+  const noUpload = whyNot(caller, 'uploadBlueprint');
+  return (
+    <>
+      <LibraryNav here="Blueprints" />
+      <LibraryTitle name="Blueprints" says="are the bases of clones" />
+      {page.items.length > 0 ? (
+        <BlueprintTable blueprints={page.items} rendered={renderedAt()} />
+      ) : (
+        <Nothing>
+          <p>There is no blueprint yet. Make one below: it takes the work of a sandbox, not what it learned.</p>
+        </Nothing>
+      )}
+      <Pages
+        first={cursor === undefined ? null : PATH}
+        next={page.next === null ? null : addressWith(PATH, { cursor: page.next })}
+      />
+      <div className="grid gap-x-16 pt-12 lg:grid-cols-2">
+        <Way id="make" name="Make one of a sandbox">
+          {noMake === null ? (
+            <MakeForm action={make} from={from} />
+          ) : (
+            <Greyed id="make" label="Make a blueprint" whyNot={noMake} />
+          )}
+        </Way>
+        <Way id="upload" name="Make one of a file">
+          <Refusal held={heldFor(caller, key)} />
+          {noUpload === null ? (
+            <UploadForm
+              id="upload-form"
+              action="/blueprints/upload"
+              file="The SQLite file of a sandbox"
+              note={`At most ${sizeInWords(config.maxSandboxBytes)}. Its workspace and memory are taken.`}
+              button="Upload and make a blueprint"
+            >
+              <Field form="upload" name="name" title="Name" note="What it is asked for by: a-z, 0-9, _ and -">
+                {(props) => (
+                  <input
+                    {...props}
+                    className="input font-mono"
+                    required
+                    pattern="[a-z0-9][a-z0-9_\-]{0,62}"
+                    title="1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit"
+                    autoComplete="off"
+                    autoCapitalize="none"
+                    spellCheck={false}
+                  />
+                )}
+              </Field>
+            </UploadForm>
+          ) : (
+            <Greyed id="upload" label="Upload and make a blueprint" whyNot={noUpload} />
+          )}
+        </Way>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+/**
+ * Forms that are posted to an address of their own because what they send or get is too large for a server action: a file that goes up, a
+ * bundle that comes down. The front has let them through only from the console itself.
+ */
+import { redirect } from 'next/navigation';
+import type { UploadAnswer } from '#components/upload-form.tsx';
+import { readBody } from '#lib/api/body.ts';
+import { readFormUpload } from '#lib/api/form-upload.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import { getHost } from '#lib/host.ts';
+import { currentCaller } from './caller.ts';
+import { hold } from './held.ts';
+import { problemOf, wordsOf } from './problem.ts';
+
+const SMALL_FORM_BYTES = 64 * 1024;
+
+/** Who posted it; whoever is not signed in is led to the sign-in page. */
+export async function postedBy(page: string): Promise<Caller> {
+  const caller = await currentCaller();
+  if (caller === null) redirect(`/signin?to=${encodeURIComponent(page)}`);
+  return caller;
+}
+
+async function* piecesOf(request: Request): AsyncGenerator<Uint8Array> {
+  const reader = request.body?.getReader();
+  if (reader === undefined) return;
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
+}
+
+/** A form with a file; the file is not read yet. Throws `validation`. */
+export function uploadIn(request: Request) {
+  return readFormUpload(piecesOf(request), request.headers.get('content-type'), getHost().config.maxSandboxBytes);
+}
+
+/** A form without a file, of at most 64 KiB. */
+export async function fieldsIn(request: Request): Promise<URLSearchParams> {
+  const body = await readBody(
+    {
+      length: null,
+      async read(onChunk) {
+        for await (const piece of piecesOf(request)) await onChunk(piece);
+      },
+    },
+    SMALL_FORM_BYTES,
+  );
+  return new URLSearchParams(body.toString('utf8'));
+}
+
+/** Leads on to the page that shows what came of it: by a redirect, or in words for the form's own script. */
+export function leadTo(request: Request, to: string): Response {
+  const asked = request.headers.get('accept') ?? '';
+  if (asked.startsWith('application/json')) return Response.json({ to } satisfies UploadAnswer);
+  return new Response(null, { status: 303, headers: { location: to } });
+}
+
+/** Leads back to `page` with what went wrong. `page` may have a query. */
+export function leadBack(request: Request, caller: Caller, page: string, error: unknown): Response {
+  const key = hold(caller, { kind: 'refusal', ...wordsOf(problemOf(error, caller)) });
+  const [path, anchor = ''] = page.split('#');
+  return leadTo(request, `${path}${page.includes('?') ? '&' : '?'}held=${key}${anchor === '' ? '' : `#${anchor}`}`);
+}

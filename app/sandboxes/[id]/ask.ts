@@ -1,0 +1,26 @@
+'use server';
+/** Asking the files of a sandbox in SQL. It only reads, and wakes nothing. */
+import type { SqlState } from '#components/sql-box.tsx';
+import { sqlSchema } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { textOf } from '../../form-values.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+
+export async function ask(id: string, _previous: SqlState, form: FormData): Promise<SqlState> {
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const sql = textOf(form, 'sql').replace(/\r\n/g, '\n');
+  const nothing = { sql, answer: null, tookMs: 0 };
+  const parsed = sqlSchema.safeParse({ sql });
+  if (!parsed.success) {
+    const says = sql === '' ? 'There is nothing to ask.' : 'The question is too long: at most 100 000 characters.';
+    return { ...nothing, problem: { says } };
+  }
+  const started = performance.now();
+  try {
+    const answer = await getHost().operations.query(caller, id, parsed.data);
+    return { sql, answer, tookMs: performance.now() - started, problem: null };
+  } catch (error) {
+    return { ...nothing, problem: wordsOf(problemOf(error, caller)) };
+  }
+}

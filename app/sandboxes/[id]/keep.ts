@@ -1,0 +1,26 @@
+'use server';
+/** Taking a snapshot of a sandbox from its tab. */
+import { refresh } from 'next/cache';
+import { sizeInWords, tookInWords } from '#components/durations.ts';
+import { takeSnapshotSchema } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { textOf } from '../../form-values.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+import type { TakeState } from './take-form.tsx';
+
+export async function take(id: string, _previous: TakeState, form: FormData): Promise<TakeState> {
+  const caller = await requireCaller(`/sandboxes/${id}?tab=snapshots`);
+  const tag = textOf(form, 'tag');
+  const parsed = takeSnapshotSchema.safeParse(tag === '' ? {} : { tag });
+  if (!parsed.success) return { tag, error: parsed.error.issues[0]?.message ?? 'is not valid', outcome: null };
+  const started = performance.now();
+  try {
+    const snapshot = await getHost().operations.takeSnapshot(caller, id, parsed.data);
+    refresh();
+    const says = `It is kept: ${sizeInWords(snapshot.bytes)}, in ${tookInWords(performance.now() - started)}.`;
+    return { tag: '', outcome: { ok: true, says }, made: snapshot.id };
+  } catch (error) {
+    return { tag, outcome: { ok: false, ...wordsOf(problemOf(error, caller)) } };
+  }
+}

@@ -1,0 +1,40 @@
+/** The tab of everything that happened to a sandbox, newest first, a page at a time. */
+import { redirect } from 'next/navigation';
+import { Ledger } from '#components/ledger.tsx';
+import { Pages } from '#components/pages.tsx';
+import { Part } from '#components/part.tsx';
+import type { Caller } from '#lib/api/operations.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { tabAddress } from './tab-names.ts';
+
+const LINES_SHOWN = 50;
+
+export async function LedgerTab({
+  caller,
+  id,
+  cursor,
+  rendered,
+}: {
+  caller: Caller;
+  id: string;
+  cursor: string | undefined;
+  rendered: number;
+}) {
+  const page = await getHost()
+    .operations.instanceEvents(caller, id, { limit: LINES_SHOWN, cursor })
+    .catch((error: unknown) => {
+      if (isWinterdockError(error) && error.code === 'validation' && cursor !== undefined) return null;
+      throw error;
+    });
+  const first = tabAddress(id, 'ledger');
+  if (page === null) redirect(first);
+  const next =
+    page.next === null ? null : `/sandboxes/${id}?${new URLSearchParams({ tab: 'ledger', cursor: page.next })}`;
+  return (
+    <Part id="ledger" name="Ledger" note="What happened to it, newest first. Nothing in it is ever changed.">
+      <Ledger events={page.items} rendered={rendered} showInstance={false} />
+      <Pages first={cursor === undefined ? null : first} next={next === null ? null : `${next}#parts`} />
+    </Part>
+  );
+}

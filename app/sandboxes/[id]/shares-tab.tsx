@@ -1,0 +1,118 @@
+/** The tab of what leaves: shipping a bundle, checking out the work, and every bundle that left. */
+import { Greyed } from '#components/greyed.tsx';
+import { Part } from '#components/part.tsx';
+import { ShareTable } from '#components/share-table.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import type { Instance } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { heldFor } from '../../held.ts';
+import { Refusal } from '../../library.tsx';
+import { given, type Search } from '../../search.ts';
+
+const SHOWN = 50;
+
+/** Why it cannot leave now, or null. */
+function whyStays(caller: Caller, operation: 'ship' | 'checkout', instance: Instance): string | null {
+  const { tenant, vfs_path, fault } = instance;
+  if (vfs_path === ':memory:') return 'It lives in its process only: there is no file to copy.';
+  if (fault === 'missing' || fault === 'corrupt') return 'Its file is not sound: what is not sound is not shipped.';
+  return whyNot(caller, operation, { tenant });
+}
+
+function Ship({ id }: { id: string }) {
+  const action = `/sandboxes/${id}/ship`;
+  return (
+    <div className="grid max-w-2xl gap-5">
+      <form action={action} method="post" className="grid gap-2">
+        <div>
+          <button type="submit" className="button button-ink">
+            Ship the workspace
+          </button>
+        </div>
+        <p className="text-small text-ink-2">
+          A signed bundle of the work alone. What it learned and its scratch stay home: they are stripped from the copy,
+          freed pages included.
+        </p>
+      </form>
+      <details className="group">
+        <summary className="text-small underline decoration-(--rule-2) underline-offset-4">
+          Ship the private volumes too
+        </summary>
+        <form action={action} method="post" className="mt-3 grid gap-3 border-l-4 border-fault bg-fault-wash px-5 py-4">
+          <p>
+            <strong className="font-[600]">memory and tmp leave the building with this one.</strong> What the sandbox
+            learned, and whatever lies in its scratch, can be read by everyone who gets the bundle.
+          </p>
+          <input type="hidden" name="everything" value="1" />
+          <label className="flex items-baseline gap-2.5">
+            <input type="checkbox" className="check translate-y-0.5" name="understood" value="1" required />
+            <span>I mean it: the private volumes may be read outside.</span>
+          </label>
+          <div>
+            <button type="submit" className="button button-fault">
+              Ship all three volumes
+            </button>
+          </div>
+        </form>
+      </details>
+    </div>
+  );
+}
+
+export async function SharesTab({
+  caller,
+  instance,
+  search,
+  rendered,
+}: {
+  caller: Caller;
+  instance: Instance;
+  search: Search;
+  rendered: number;
+}) {
+  const { id } = instance;
+  const { items, next } = await getHost().operations.instanceShares(caller, id, { limit: SHOWN });
+  const noShip = whyStays(caller, 'ship', instance);
+  const noCheckout = whyStays(caller, 'checkout', instance);
+  return (
+    <>
+      <Part
+        id="ship"
+        name="Ship"
+        note="A bundle leaves the building as a file. Each one is kept as a share, with its hashes."
+      >
+        <Refusal held={heldFor(caller, given(search).held)} />
+        {noShip === null ? <Ship id={id} /> : <Greyed id="ship" label="Ship the workspace" whyNot={noShip} />}
+      </Part>
+      <Part id="checkout" name="Check out" note="The work as plain files, ready for git.">
+        {noCheckout === null ? (
+          <div className="grid max-w-2xl gap-2">
+            <div>
+              <a href={`/api/instances/${id}/checkout?format=tar.gz`} download className="button">
+                Download {id}.tar.gz
+              </a>
+            </div>
+            <p className="text-small text-ink-2">
+              The workspace as a directory tree, with a .gitignore that keeps the private volumes out.
+            </p>
+          </div>
+        ) : (
+          <Greyed id="checkout" label="Check out" whyNot={noCheckout} />
+        )}
+      </Part>
+      <Part id="shares" name="Shares" note="Every bundle that left, newest first.">
+        {items.length === 0 ? (
+          <p className="text-ink-2">Nothing of it has left the building.</p>
+        ) : (
+          <ShareTable shares={items} rendered={rendered} showInstance={false} />
+        )}
+        {next !== null && (
+          <p className="mt-3 text-small text-ink-3">
+            The last {SHOWN}. Older ones: <code>GET /instances/{id}/shares</code>
+          </p>
+        )}
+      </Part>
+    </>
+  );
+}

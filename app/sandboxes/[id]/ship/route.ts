@@ -1,0 +1,34 @@
+/** Ships a sandbox as the forms in its tab of shares ask: the bundle comes down as a file. */
+import { Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+import { WinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { fieldsIn, leadBack, postedBy } from '../../../posted.ts';
+
+export async function POST(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
+  const { id } = await params;
+  const page = `/sandboxes/${encodeURIComponent(id)}?tab=shares`;
+  const caller = await postedBy(page);
+  try {
+    const fields = await fieldsIn(request);
+    const everything = fields.get('everything') === '1';
+    if (everything && fields.get('understood') !== '1') {
+      throw new WinterdockError('validation', 'Nothing was shipped: memory and tmp would have left with it.', {
+        hint: 'Tick the box beside the button to say that this is meant.',
+      });
+    }
+    const reason = fields.get('reason')?.trim();
+    const input = { include_private: everything, ...(reason ? { reason } : {}) };
+    const { share, outgoing } = await getHost().operations.ship(caller, id, input, request.signal);
+    const headers: Record<string, string> = {
+      'content-type': 'application/zip',
+      'content-disposition': `attachment; filename="${share.instance}.wbundle.zip"`,
+      'cache-control': 'no-store',
+      'x-share': share.id,
+    };
+    if (outgoing.bytes !== null) headers['content-length'] = String(outgoing.bytes);
+    return new Response(Readable.toWeb(outgoing.stream) as WebStream as ReadableStream, { headers });
+  } catch (error) {
+    return leadBack(request, caller, `${page}#parts`, error);
+  }
+}

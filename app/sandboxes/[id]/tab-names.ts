@@ -1,0 +1,21 @@
+/** The tabs of a sandbox and their addresses. Pure. */
+import { given, type Search } from '../../search.ts';
+
+export const TABS = [
+  { key: 'files', name: 'Files' },
+  { key: 'ledger', name: 'Ledger' },
+  { key: 'snapshots', name: 'Snapshots' },
+  { key: 'shares', name: 'Shares' },
+] as const;
+
+export type TabKey = (typeof TABS)[number]['key'];
+
+/** The tab that an address asks for; Files when it asks for none or an unknown one. */
+export function tabOf(search: Search): TabKey {
+  const { tab } = given(search);
+  return TABS.find(({ key }) => key === tab)?.key ?? 'files';
+}
+
+export function tabAddress(id: string, tab: TabKey): string {
+  return `/sandboxes/${id}${tab === 'files' ? '' : `?tab=${tab}`}#parts`;
+}

@@ -1,0 +1,65 @@
+/** The top of a sandbox's page: what it is called, where it is and since when, and what is wrong with it. */
+import Link from 'next/link';
+import { CopyId } from '#components/copy-id.tsx';
+import { StandingDetail } from '#components/headline.tsx';
+import { StateMark } from '#components/state-mark.tsx';
+import { FAULT_MEANS, standing } from '#components/state-words.ts';
+import type { Instance } from '#lib/api/schema.ts';
+
+export function Title({ instance, rendered }: { instance: Instance; rendered: number }) {
+  const labels = Object.entries(instance.labels);
+  return (
+    <header className="pt-6 pb-8 sm:pt-8">
+      <nav aria-label="Where this is" className="mb-6 flex flex-wrap gap-x-2 text-small text-ink-3">
+        <Link href="/sandboxes">Sandboxes</Link>
+        <span aria-hidden="true">/</span>
+        <Link href={`/sandboxes?tenant=${instance.tenant}`}>{instance.tenant}</Link>
+        <span aria-hidden="true">/</span>
+      </nav>
+      <h1>
+        <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">
+          {instance.name ?? instance.id}
+        </span>
+        <span className="headline mt-1.5 block">
+          <StateMark
+            state={instance.state}
+            fault={instance.fault}
+            size={36}
+            className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]"
+          />
+          {standing(instance)}{' '}
+          <span className="quiet">
+            · <StandingDetail instance={instance} rendered={rendered} />
+          </span>
+        </span>
+      </h1>
+      <div className="mt-4 flex flex-wrap items-center gap-x-4 gap-y-2 text-small">
+        <CopyId id={instance.id} />
+        {labels.map(([key, value]) => (
+          <Link
+            key={key}
+            href={`/sandboxes?label=${encodeURIComponent(`${key}:${value}`)}`}
+            prefetch={false}
+            className="pill hover:border-ink"
+            title={`${key}: ${value}`}
+          >
+            {key}:{value}
+          </Link>
+        ))}
+      </div>
+    </header>
+  );
+}
+
+export function FaultNotice({ instance }: { instance: Instance }) {
+  if (instance.fault === null) return null;
+  return (
+    <div className="mb-10 border-l-4 border-fault bg-fault-wash px-5 py-4" role="note">
+      <p className="font-[560]">
+        Fault: {instance.fault}
+        {instance.fault_reason !== null && <span className="font-normal">. {instance.fault_reason}</span>}
+      </p>
+      <p className="mt-1 max-w-3xl text-ink-2">{FAULT_MEANS[instance.fault]}</p>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+/** Reading the form that makes many sandboxes from one copy, and saying what is wrong with it beside its fields. */
+import type { z } from 'zod';
+import type { SeedField, SeedState } from '#components/seed-form.tsx';
+import type { Caller } from '#lib/api/operations.ts';
+import { textOf } from './form-values.ts';
+import { problemOf, wordsOf } from './problem.ts';
+
+const FIELDS: readonly SeedField[] = ['count', 'name', 'tenant', 'policy', 'start'];
+
+/** What was typed, for the fields, and as the contract takes it. What was left empty is absent. */
+export function seedWishOf(form: FormData): { values: SeedState['values']; wish: Record<string, unknown> } {
+  const values: SeedState['values'] = {};
+  for (const field of FIELDS) values[field] = textOf(form, field);
+  const { count, name, tenant, policy, start } = values;
+  const wish = {
+    ...(count ? { count: /^\d+$/.test(count) ? Number(count) : count } : {}),
+    ...(name ? { name } : {}),
+    ...(tenant ? { tenant } : {}),
+    ...(policy ? { policy } : {}),
+    ...(start === '1' ? { start: true } : {}),
+  };
+  return { values, wish };
+}
+
+/** What the contract has against it, each beside its field. */
+export function seedComplaints(values: SeedState['values'], error: z.ZodError): SeedState {
+  const errors: SeedState['errors'] = {};
+  for (const issue of error.issues) {
+    const field = FIELDS.find((name) => name === issue.path[0]);
+    if (field === 'count') errors.count = 'A whole number from 1 to 1,000.';
+    else if (field === 'tenant' && !values.tenant)
+      errors.tenant = 'Whose will they be? Give a tenant, for example acme.';
+    else if (field !== undefined) errors[field] ??= issue.message;
+  }
+  return { values, errors, problem: null };
+}
+
+/** What the engine had against it. */
+export function seedRefusal(values: SeedState['values'], error: unknown, caller: Caller): SeedState {
+  return { values, errors: {}, problem: wordsOf(problemOf(error, caller)) };
+}
+
+/** The part of a copy's page that tells what this call has made. */
+export function madeAddress(page: string, caller: Caller, starting: boolean): string {
+  return `${page}?made=${caller.requestId}${starting ? '&starting=1' : ''}#made`;
+}

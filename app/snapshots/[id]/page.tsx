@@ -1,0 +1,155 @@
+/** One snapshot: what it holds, what came from it, and making sandboxes from it. */
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { notFound } from 'next/navigation';
+import { cache } from 'react';
+import { CopyId } from '#components/copy-id.tsx';
+import { CopyMark } from '#components/copy-mark.tsx';
+import { sizeInWords } from '#components/durations.ts';
+import { nameOfActor } from '#components/event-words.ts';
+import { Fact, Facts } from '#components/facts.tsx';
+import { Greyed } from '#components/greyed.tsx';
+import { LineageTree } from '#components/lineage.tsx';
+import { Part } from '#components/part.tsx';
+import { RelativeTime } from '#components/relative-time.tsx';
+import { RemoveForm } from '#components/remove-form.tsx';
+import { SeedForm } from '#components/seed-form.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Snapshot } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { Contents } from '../../contents.tsx';
+import { Made } from '../../made.tsx';
+import { POLICY_CHOICES } from '../../sandboxes/policies.ts';
+import { given, type Search } from '../../search.ts';
+import { remove, restore } from '../actions.ts';
+
+export const dynamic = 'force-dynamic';
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<Search>;
+}
+
+/** The snapshot, or null when there is none. Read once per request. */
+const readSnapshot = cache(async (id: string): Promise<Snapshot | null> => {
+  const caller = await requireCaller(`/snapshots/${id}`);
+  try {
+    return await getHost().operations.getSnapshot(caller, id);
+  } catch (error) {
+    if (isWinterdockError(error) && (error.code === 'not_found' || error.code === 'validation')) return null;
+    throw error;
+  }
+});
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const { id } = await params;
+  if ((await currentCaller()) === null) return { title: 'Snapshot' };
+  const snapshot = await readSnapshot(id);
+  return { title: snapshot === null ? 'No such snapshot' : `${snapshot.tag ?? snapshot.id}, snapshot` };
+}
+
+function Title({ snapshot, rendered }: { snapshot: Snapshot; rendered: number }) {
+  return (
+    <header className="pt-6 pb-8 sm:pt-8">
+      <nav aria-label="Where this is" className="mb-6 flex flex-wrap gap-x-2 text-small text-ink-3">
+        <Link href="/snapshots">Snapshots</Link>
+        <span aria-hidden="true">/</span>
+        <Link href={`/snapshots?tenant=${snapshot.tenant}`}>{snapshot.tenant}</Link>
+        <span aria-hidden="true">/</span>
+      </nav>
+      <h1>
+        <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">
+          {snapshot.tag ?? snapshot.id}
+        </span>
+        <span className="headline mt-1.5 block">
+          <CopyMark kind="snapshot" size={36} className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]" />
+          Snapshot{' '}
+          <span className="quiet">
+            · taken <RelativeTime at={snapshot.created} rendered={rendered} />
+          </span>
+        </span>
+      </h1>
+      <p className="mt-4 text-small">
+        <CopyId id={snapshot.id} />
+      </p>
+    </header>
+  );
+}
+
+export default async function SnapshotPage({ params, searchParams }: Props) {
+  const { id } = await params;
+  const caller = await requireCaller(`/snapshots/${id}`);
+  const snapshot = await readSnapshot(id);
+  if (snapshot === null) notFound();
+  const { made, starting } = given(await searchParams);
+  const lineage = await getHost().operations.snapshotLineage(caller, id);
+  const rendered = renderedAt();
+  const { tenant, source } = snapshot;
+  const noRestore = whyNot(caller, 'restoreSnapshot', { tenant });
+  const noDelete = whyNot(caller, 'deleteSnapshot', { tenant });
+  return (
+    <>
+      <Title snapshot={snapshot} rendered={rendered} />
+      {made !== undefined && (
+        <Part id="made" name="Just made" note="Kept up with the ledger.">
+          <Made caller={caller} requestId={made} starting={starting === '1'} />
+        </Part>
+      )}
+      <Part
+        id="restore"
+        name="Restore"
+        note="New sandboxes that begin where this was taken. They are independent of it and of each other."
+      >
+        {noRestore === null ? (
+          <SeedForm
+            verb="Restore"
+            action={restore.bind(null, id)}
+            start={{ values: { count: '1', tenant }, errors: {}, problem: null }}
+            policies={POLICY_CHOICES.map(({ name }) => name)}
+          />
+        ) : (
+          <Greyed id="restore" label="Restore" whyNot={noRestore} />
+        )}
+      </Part>
+      <Part id="holds" name="Holds" note="As one moment. tmp does not come along.">
+        <Facts>
+          <Fact name="Of the sandbox">
+            <Link href={`/sandboxes/${source}`} prefetch={false} className="font-mono text-[0.8125rem]">
+              {source}
+            </Link>
+          </Fact>
+          <Fact name="Size">{sizeInWords(snapshot.bytes)}</Fact>
+          <Fact name="Made from it">
+            {snapshot.instances === 0
+              ? 'nothing yet'
+              : `${snapshot.instances.toLocaleString('en')} ${snapshot.instances === 1 ? 'sandbox' : 'sandboxes'}`}
+          </Fact>
+          <Fact name="Taken by">{nameOfActor(snapshot.actor)}</Fact>
+          <Fact name="Hash" wide>
+            <code className="text-[0.8125rem]">{snapshot.hash}</code>
+          </Fact>
+          <Fact name="Volumes" wide>
+            <Contents contents={snapshot.contents} />
+          </Fact>
+        </Facts>
+      </Part>
+      <Part id="lineage" name="Lineage" note="What it came from, and what came from it.">
+        <LineageTree lineage={lineage} current={{ kind: 'snapshot', id }} />
+      </Part>
+      <Part id="delete" name="Delete">
+        {noDelete === null ? (
+          <RemoveForm
+            what="snapshot"
+            id={id}
+            keeps="Sandboxes that came from it keep what they have, and so does the one it was taken of."
+            action={remove.bind(null, id)}
+          />
+        ) : (
+          <Greyed id="delete" label="Delete the snapshot" whyNot={noDelete} />
+        )}
+      </Part>
+    </>
+  );
+}

@@ -1,0 +1,252 @@
+/** Copies and bundles by clicking, with JavaScript and without: snapshot, restore, ship, inspect, import, check out. */
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { createGunzip } from 'node:zlib';
+import type { Locator, Page } from '@playwright/test';
+import { extract } from 'tar-stream';
+import type { Instance, Share, Snapshot } from '../lib/api/schema.ts';
+import { expect, signInByKey, test, visited } from './visited.ts';
+import { membersOf, zipOf } from './zips.ts';
+
+const NOTE = 'the work that leaves\n';
+const SECRET = 'what-only-the-sandbox-knows';
+let made = 0;
+
+/** A sandbox asleep, with work in it and a secret in its memory. */
+async function sleeper(name: string): Promise<string> {
+  const { call } = visited();
+  made += 1;
+  const id = `copied-${made}`;
+  await call('POST', '/api/instances', { id, tenant: 'harbour', name });
+  await call('PUT', `/api/instances/${id}/volumes/workspace/note.txt`, NOTE);
+  await call('PUT', `/api/instances/${id}/volumes/workspace/src/tmp/kept.txt`, 'kept');
+  await call('PUT', `/api/instances/${id}/volumes/memory/learned.md`, SECRET);
+  await call('POST', `/api/instances/${id}/suspend`, {});
+  return id;
+}
+
+async function press(place: Page | Locator, name: string): Promise<void> {
+  await place.getByRole('button', { name, exact: true }).click();
+}
+
+async function tab(page: Page, name: string): Promise<void> {
+  const link = page.getByRole('navigation', { name: 'Parts of this sandbox' }).getByRole('link', { name });
+  await link.click();
+  await expect(link).toHaveAttribute('aria-current', 'page');
+}
+
+/** What a click downloads. */
+async function downloaded(page: Page, click: () => Promise<void>): Promise<{ name: string; bytes: Buffer }> {
+  const coming = page.waitForEvent('download');
+  await click();
+  const download = await coming;
+  return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
+}
+
+async function textOf(id: string, path: string): Promise<{ status: number; text: string }> {
+  const { status, text } = await visited().call('GET', `/api/instances/${id}/volumes/${path}`);
+  return { status, text };
+}
+
+async function namesIn(tarGz: Buffer): Promise<string[]> {
+  const names: string[] = [];
+  const gunzip = createGunzip();
+  const entries = gunzip.pipe(extract());
+  gunzip.end(tarGz);
+  for await (const entry of entries) {
+    if (entry.header.type === 'file') names.push(entry.header.name.replace(/^\.\//, ''));
+    await buffer(entry);
+  }
+  return names;
+}
+
+function part(page: Page, name: string): Locator {
+  return page.getByRole('region', { name, exact: true });
+}
+
+async function upload(form: Locator, file: { name: string; bytes: Buffer }, button: string): Promise<void> {
+  const { name, bytes } = file;
+  await form.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/zip', buffer: bytes });
+  await press(form, button);
+}
+
+async function walk(page: Page, name: string): Promise<void> {
+  const { call } = visited();
+  const id = await sleeper(name);
+  const state = async () => (await call<Instance>('GET', `/api/instances/${id}`)).json.state;
+  await page.goto(`/sandboxes/${id}`);
+
+  await tab(page, 'Snapshots');
+  await page.getByLabel('Tag', { exact: true }).fill('before the thaw');
+  await press(page, 'Take a snapshot');
+  await expect(page.getByRole('status').getByText(/It is kept/)).toBeVisible();
+  await expect(page.getByRole('row', { name: /before the thaw/ })).toContainText('workspace');
+  const { json: snapshots } = await call<Snapshot[]>('GET', `/api/snapshots?source=${id}`);
+  expect(snapshots.map(({ tag }) => tag)).toEqual(['before the thaw']);
+
+  await page.getByRole('link', { name: 'Restore it, or see what it holds' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('before the thaw');
+  await page.getByLabel('How many').fill('3000');
+  await press(page, 'Restore');
+  await expect(page.getByText('A whole number from 1 to 1,000.')).toBeVisible();
+  await page.getByLabel('How many').fill('3');
+  await page.getByLabel('Name', { exact: true }).fill(`${name} again`);
+  await press(page, 'Restore');
+  await expect(part(page, 'Just made')).toContainText('3 sandboxes were made');
+  await expect(part(page, 'Lineage').locator('svg:visible')).toContainText('before the thaw');
+  await part(page, 'Just made')
+    .getByRole('link', { name: `${name} again-2` })
+    .click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText(`${name} again-2`);
+  const second = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  expect(await textOf(second, 'workspace/note.txt')).toEqual({ status: 200, text: NOTE });
+  expect(await textOf(second, 'memory/learned.md')).toEqual({ status: 200, text: SECRET });
+
+  await page.goto(`/sandboxes/${id}`);
+  await tab(page, 'Shares');
+  const bundle = await downloaded(page, () => press(page, 'Ship the workspace'));
+  expect(bundle.name).toBe(`${id}.wbundle.zip`);
+  const members = await membersOf(bundle.bytes);
+  expect([...members.keys()].sort()).toEqual(['manifest.json', 'vfs.sqlite', 'workbook.html']);
+  expect([...members.values()].some((bytes) => bytes.includes(SECRET))).toBe(false);
+  await page.getByText('Ship the private volumes too').click();
+  await page.getByLabel(/I mean it/).check();
+  const whole = await downloaded(page, () => press(page, 'Ship all three volumes'));
+  expect((await membersOf(whole.bytes)).get('vfs.sqlite')?.includes(SECRET)).toBe(true);
+  await page.goto(`/sandboxes/${id}?tab=shares`);
+  await expect(part(page, 'Shares').getByRole('row')).toHaveCount(3);
+  await expect(part(page, 'Shares')).toContainText('private volumes too');
+  const { json: shares } = await call<Share[]>('GET', `/api/instances/${id}/shares`);
+  const share = shares.find(({ private_included }) => !private_included);
+  expect(await state()).toBe('suspended');
+
+  const work = await downloaded(page, () => page.getByRole('link', { name: `Download ${id}.tar.gz` }).click());
+  expect((await namesIn(work.bytes)).sort()).toEqual(['.gitignore', 'note.txt', 'src/tmp/kept.txt']);
+
+  await page.goto('/shares?tenant=harbour');
+  await expect(part(page, 'What left')).toContainText(share?.id ?? 'none');
+  await upload(part(page, 'Inspect'), bundle, 'Inspect');
+  await expect(part(page, 'Inspect')).toContainText(`This is share ${share?.id}, unaltered`);
+  await expect(part(page, 'Inspect')).toContainText('Every hash and the signature fit.');
+  const disk = Buffer.from(members.get('vfs.sqlite') ?? '');
+  disk.write('THE WORK', disk.indexOf(NOTE));
+  const altered = await zipOf(new Map([...members, ['vfs.sqlite', disk]]));
+  await upload(part(page, 'Inspect'), { name: 'altered.zip', bytes: altered }, 'Inspect');
+  await expect(part(page, 'Inspect')).toContainText('Altered: vfs.sqlite');
+
+  const importing = part(page, 'Import');
+  await importing.getByLabel('Tenant').fill('harbour');
+  await upload(importing, { name: 'altered.zip', bytes: altered }, 'Import');
+  await expect(importing.getByRole('alert')).toContainText('It was not taken in.');
+  await importing.getByLabel('Tenant').fill('harbour');
+  await importing.getByLabel('Name', { exact: true }).fill(`${name}, brought back`);
+  await upload(importing, bundle, 'Import');
+  await expect(page.getByRole('heading', { level: 1 })).toContainText(`${name}, brought back`);
+  await page.getByRole('link', { name: 'note.txt' }).click();
+  await expect(page.locator('figure')).toContainText('the work that leaves');
+  const back = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  expect((await textOf(back, 'memory/learned.md')).status).toBe(404);
+  expect(await state()).toBe('suspended');
+}
+
+test('a person keeps, restores, ships, inspects, imports and checks out by clicking', async ({ page }) => {
+  await signInByKey(page);
+  await walk(page, 'Clicked');
+});
+
+test('what is restored and started is seen to start', async ({ page }) => {
+  const { call } = visited();
+  const id = await sleeper('Started');
+  const { json } = await call<Snapshot>('POST', `/api/instances/${id}/snapshots`, {});
+  await signInByKey(page);
+  await page.goto(`/snapshots/${json.id}`);
+  await page.getByLabel('How many').fill('4');
+  await page.getByLabel(/Start them at once/).check();
+  await press(page, 'Restore');
+  await expect(part(page, 'Just made')).toContainText('4 of 4 started.');
+  await expect(page.getByRole('progressbar')).toHaveAttribute('value', '4');
+  await page.getByLabel(/to confirm/).fill('something else');
+  await press(page, 'Delete the snapshot');
+  await expect(page.getByRole('alert').getByText(/Nothing was deleted/)).toBeVisible();
+  await page.getByLabel(/to confirm/).fill(json.id);
+  await press(page, 'Delete the snapshot');
+  await expect(page).toHaveURL(/\/snapshots$/);
+  expect((await call('GET', `/api/snapshots/${json.id}`)).status).toBe(404);
+});
+
+test('a blueprint is made of a sandbox and of a file, cloned, and deleted', async ({ page }) => {
+  const { call } = visited();
+  const id = await sleeper('Base');
+  await signInByKey(page);
+  await page.goto(`/blueprints?from=${id}`);
+  await page.locator('#make').getByLabel('Name').fill('from-a-sandbox');
+  await press(page, 'Make a blueprint');
+  await expect(page).toHaveURL(/\/blueprints\/from-a-sandbox$/);
+  await page.getByLabel('How many').fill('2');
+  await page.getByLabel('Tenant').fill('');
+  await press(page, 'Clone');
+  await expect(page.getByText('Whose will they be?')).toBeVisible();
+  await page.getByLabel('Tenant').fill('harbour');
+  await press(page, 'Clone');
+  await expect(part(page, 'Just made')).toContainText('2 sandboxes were made');
+
+  const bundle = (await call('POST', `/api/instances/${id}/ship`, {})).bytes;
+  const file = { name: 'vfs.sqlite', bytes: (await membersOf(bundle)).get('vfs.sqlite') ?? Buffer.alloc(0) };
+  await page.goto('/blueprints');
+  await page.locator('#upload').getByLabel('Name').fill('from-a-file');
+  await upload(
+    page.locator('#upload'),
+    { name: 'junk', bytes: Buffer.from('no database') },
+    'Upload and make a blueprint',
+  );
+  await expect(page.locator('#upload').getByRole('alert')).toContainText('no sound VFS file');
+  await page.locator('#upload').getByLabel('Name').fill('from-a-file');
+  await upload(page.locator('#upload'), file, 'Upload and make a blueprint');
+  await expect(page).toHaveURL(/\/blueprints\/from-a-file$/);
+  await page.getByLabel(/to confirm/).fill('from-a-file');
+  await press(page, 'Delete the blueprint');
+  await expect(page).toHaveURL(/\/blueprints$/);
+  await expect(page.getByRole('link', { name: 'from-a-sandbox' })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'from-a-file' })).toBeHidden();
+});
+
+async function askInSql(page: Page): Promise<void> {
+  const { call } = visited();
+  const id = await sleeper('Asked');
+  await page.goto(`/sandboxes/${id}`);
+  const query = part(page, 'Query');
+  await query.getByRole('textbox').fill("SELECT path, length(content) AS size FROM vfs WHERE volume = 'memory'");
+  await press(query, 'Ask');
+  await expect(query.getByRole('row', { name: '/learned.md' })).toContainText(String(SECRET.length));
+  await query.getByRole('textbox').fill('DELETE FROM vfs');
+  await press(query, 'Ask');
+  await expect(query.getByRole('alert')).toContainText('The query was refused');
+  await expect(query.getByRole('textbox')).toHaveValue('DELETE FROM vfs');
+  expect((await call<Instance>('GET', `/api/instances/${id}`)).json.state).toBe('suspended');
+}
+
+test('questions in SQL are answered in a table, and refused in place', async ({ page }) => {
+  await signInByKey(page);
+  await askInSql(page);
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('the same moves work by plain forms and links', async ({ page }) => {
+    await signInByKey(page);
+    await walk(page, 'On paper');
+    await askInSql(page);
+  });
+
+  test('private volumes leave only when it is said twice', async ({ page }) => {
+    const id = await sleeper('Twice');
+    await signInByKey(page);
+    await page.goto(`/sandboxes/${id}?tab=shares`);
+    await page.getByText('Ship the private volumes too').click();
+    await page.getByLabel(/I mean it/).evaluate((box) => box.removeAttribute('required'));
+    await press(page, 'Ship all three volumes');
+    await expect(page.getByRole('alert')).toContainText('Nothing was shipped');
+    expect((await visited().call<Share[]>('GET', `/api/instances/${id}/shares`)).json).toEqual([]);
+  });
+});
