@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureCopies } from './bench/copies.ts';
 import { alternate, type Figures, figures, must, timed } from './bench/measure.ts';
 import { measureRegistry } from './bench/registry.ts';
 import { KEY, type Running, startBare, startWinterdock } from './bench/server.ts';
@@ -15,7 +16,7 @@ import { ROOT } from './build.ts';
 const { values: flags } = parseArgs({ options: { check: { type: 'boolean' }, quick: { type: 'boolean' } } });
 const ROUNDS = flags.quick ? 30 : 200;
 const MIB = 1024 * 1024;
-const LARGE_MIB = flags.quick ? 60 : 500;
+const LARGE_MIB = flags.quick ? 50 : 500;
 const FILE_MIB = 50;
 const HOT = 20;
 const POOL = 2;
@@ -155,6 +156,9 @@ async function measureMemory(): Promise<void> {
 
 await measureWakes();
 await measureMemory();
+const copies = await measureCopies(LARGE_MIB, flags.quick ? 1 : 5);
+rows.push(...copies.rows);
+bars.push(...copies.bars);
 const registry = await measureRegistry(flags.quick ? 20_000 : 1_000_000, ROUNDS);
 rows.push(...registry.rows);
 bars.push(...registry.bars);

@@ -14,12 +14,17 @@ export const KEY = TEST_KEY;
 export interface Running {
   url: string;
   pid: number;
-  stop(): Promise<void>;
+  /** Where it keeps its files. */
+  folder: string;
+  /** `keep` leaves the folder for another start. */
+  stop(options?: { keep?: boolean }): Promise<void>;
 }
 
-/** The real server without its console. */
-export async function startWinterdock(settings: Record<string, string> = {}): Promise<Running> {
-  const folder = mkdtempSync(join(tmpdir(), 'winterdock-bench-'));
+/** The real server without its console, on a new data folder unless one is given. The folder goes when it stops. */
+export async function startWinterdock(
+  settings: Record<string, string> = {},
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-bench-')),
+): Promise<Running> {
   const server = await spawnServer({
     folder,
     settings: { WB_POOL: '2', WB_LOG: 'error', NODE_ENV: 'production', ...settings },
@@ -27,9 +32,10 @@ export async function startWinterdock(settings: Record<string, string> = {}): Pr
   return {
     url: server.url,
     pid: server.child.pid ?? 0,
-    async stop() {
+    folder,
+    async stop({ keep = false } = {}) {
       await server.end();
-      rmSync(folder, { recursive: true, force: true });
+      if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
@@ -44,6 +50,7 @@ export async function startBare(): Promise<Running> {
   return {
     url: text.replace('ready ', ''),
     pid: child.pid ?? 0,
+    folder,
     async stop() {
       child.kill();
       await once(child, 'exit');
