@@ -135,6 +135,30 @@ for (const { operation, steps, before } of SCENARIOS) {
   });
 }
 
+test('a clone that is deleted without ever having been resumed lets go of its file', { timeout: 60_000 }, async () => {
+  const snapshot = await prepare();
+  const server = await startServer({ folder });
+  const refused = await server.call('DELETE', '/api/instances/clone');
+  expect([refused.status, refused.json.hint]).toEqual([
+    409,
+    'Only an archived sandbox can be deleted: the way there is created, active, archived, deleted.',
+  ]);
+  await server.call('DELETE', `/api/snapshots/${snapshot.id}`);
+  expect(copiesIn()).toHaveLength(1);
+  const cause = {
+    trigger: 'request',
+    actor: 'key:test',
+    via: 'api',
+    requestId: null,
+    reason: null,
+    address: null,
+  } as const;
+  await server.host.sessions.walk('clone', 'deleted', cause);
+  await expect.poll(copiesIn).toEqual([]);
+  expect(existsSync(join(folder, 'live', 'clone'))).toBe(false);
+  await server.stop();
+});
+
 test('a file that no row knows is set aside and never deleted', { timeout: 180_000 }, async () => {
   const stranger = `${'e'.repeat(64)}.sqlite`;
   mkdirSync(join(folder, 'snapshots'), { recursive: true });

@@ -29,7 +29,8 @@ export function whyNot(from: State, to: State): string {
   if (from === 'deleted') return 'A deleted sandbox stays deleted; its id is never used again.';
   if (to === 'created') return 'Nothing goes back to created.';
   if (from === 'active' && to === 'frozen') return 'Freezing is earned by neglect: suspend it first.';
-  if (to === 'deleted') return 'Only an archived sandbox can be deleted: archive it first.';
+  if (to === 'deleted')
+    return `Only an archived sandbox can be deleted: the way there is ${[from, ...(plan(from, to) ?? [])].join(', ')}.`;
   if (from === 'created') return 'It has no file yet: resume it first.';
   if (from === 'suspended' && to === 'archived')
     return 'Only active or frozen sandboxes are archived: freeze it first.';

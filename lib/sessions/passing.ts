@@ -9,7 +9,7 @@ import { stampOf, syncFolder } from '../storage/files.ts';
 import { closeToRest, openLive } from '../vfs/vfs.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { removeListing } from './listing.ts';
-import { bringHome, clearLive, drawerOf, leaveLive, placeOf, putAway } from './places.ts';
+import { bringHome, clearLive, drawerOf, isShared, leaveLive, placeOf, putAway } from './places.ts';
 import { ensureTrusted } from './trust.ts';
 
 /**
@@ -18,7 +18,7 @@ import { ensureTrusted } from './trust.ts';
  */
 export async function comeHome(engine: Engine, row: InstanceRow, force: boolean): Promise<void> {
   const place = placeOf(engine, row);
-  if (place === 'cold') await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? ''), force);
+  if (place === 'cold' || isShared(place)) await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? ''), force);
   const { makeDurable } = await bringHome(engine, row, place);
   const file = absolute(engine, livePath(row.id));
   if (place === 'none') {
