@@ -32,6 +32,7 @@ test('every class of failure has its exit code', async () => {
   expect((await cli.run(['no-such-command'])).exit).toBe(2);
   expect((await cli.run(['show'])).exit).toBe(2);
   expect(await failed('set', 'a', '--idle-to-suspend', 'soon')).toEqual([2, 'usage']);
+  expect(await failed('list', '--state', 'paused')).toEqual([6, 'validation']);
   expect(await failed('show', 'nobody')).toEqual([4, 'not_found']);
   expect(await failed('create', 'a', '--tenant', 'acme')).toEqual([5, 'conflict']);
   expect(await failed('create', 'B!', '--tenant', 'acme')).toEqual([6, 'validation']);

@@ -31,30 +31,30 @@ export async function printList<T>(
     none: string;
   },
 ): Promise<void> {
-  const most = options.all === true ? Number.POSITIVE_INFINITY : (options.limit ?? 100);
+  const most = options.all === true ? Number.POSITIVE_INFINITY : (options.limit ?? PAGE);
   const pages = list.read(Math.max(1, Math.min(most, PAGE)));
   const shown: T[] = [];
   let count = 0;
-  let more = false;
-  if (json) process.stdout.write('[');
-  for await (const item of pages) {
-    if (count === most) {
-      more = true;
-      break;
-    }
-    if (json) process.stdout.write(`${count === 0 ? '' : ',\n'}${JSON.stringify(item)}`);
+  const show = (item: T) => {
+    if (json) process.stdout.write(`${count === 0 ? '[' : ',\n'}${JSON.stringify(item)}`);
     else shown.push(item);
     count += 1;
+  };
+  const first = await pages;
+  let more = first.next !== null;
+  if (most <= PAGE) for (const item of first.items.slice(0, most)) show(item);
+  else {
+    more = false;
+    for await (const item of pages) {
+      more = count === most;
+      if (more) break;
+      show(item);
+    }
   }
-  if (json) process.stdout.write(']\n');
-  else process.stdout.write(table(list.headings, shown.map(list.row)));
-  const { total, totalIsExact, next, truncated } = await pages;
+  process.stdout.write(json ? `${count === 0 ? '[' : ''}]\n` : table(list.headings, shown.map(list.row)));
   if (count === 0) say(list.none);
-  else if (more || (count === most && next !== null)) {
-    say(
-      total === null
-        ? `There are more: --all shows every one.`
-        : `${count} of ${total}${totalIsExact ? '' : ' or more'}: --all shows every one.`,
-    );
-  } else if (truncated) say('The search was cut: there is more than this.');
+  else if (more && first.total !== null) {
+    say(`${count} of ${first.total}${first.totalIsExact ? '' : ' or more'}: --all shows every one.`);
+  } else if (more) say('There are more: --all shows every one.');
+  else if (first.truncated) say('The search was cut: there is more than this.');
 }
