@@ -101,6 +101,41 @@ export class RegistryDatabase {
     }
   }
 
+  /**
+   * Reads the rows of some statements as they are at one moment, `piece` rows at a time; `between` is awaited after each piece. A registry
+   * in memory is read in one go, for there is no second connection to it. Ends early when `each` answers false.
+   */
+  async snapshot(
+    statements: readonly { sql: string; params: Value[] }[],
+    piece: number,
+    between: () => Promise<void>,
+    each: (values: Value[]) => boolean,
+  ): Promise<void> {
+    if (this.client.memory) {
+      for (const { sql, params } of statements) {
+        for (const values of this.sql(sql).all(...params)) if (!each(values)) return;
+      }
+      return;
+    }
+    const reader = new Database(this.client.name, { readonly: true, timeout: BUSY_MS });
+    try {
+      reader.exec('BEGIN');
+      for (const { sql, params } of statements) {
+        let seen = 0;
+        for (const values of reader
+          .prepare<Value[], Value[]>(sql)
+          .raw()
+          .iterate(...params)) {
+          if (!each(values)) return;
+          seen += 1;
+          if (seen % piece === 0) await between();
+        }
+      }
+    } finally {
+      reader.close();
+    }
+  }
+
   /** Idempotent. */
   close(): void {
     this.client.close();

@@ -9,7 +9,7 @@ import { type Aspect, type Condition, conditionsOf, type Wanted, wantedOf } from
 import type { InstanceRow, ListFilter, ListRequest, Page } from './registry.ts';
 import { ROW_COLUMNS, rowOf } from './rows.ts';
 import { type Sort, type Source, sortKey, sourcesFor } from './sources.ts';
-import { hitSource, type Match, matchOf, TextIndex } from './text-index.ts';
+import { hitSource, type Match, matchOf, TextIndex, textSource } from './text-index.ts';
 
 /** So few rows are gathered and sorted without a second thought. */
 const FEW = 1000;
@@ -91,6 +91,19 @@ export class Lists {
       ...params,
       cap + 1,
     );
+  }
+
+  /** Statements that select `columns` of every row that matches, in no order worth naming: one for each tenant that is asked for. */
+  everything(filter: ListFilter, columns: string): { sql: string; params: Value[] }[] {
+    return eachTenant(filter).flatMap((one) => {
+      const wanted = wantedOf(one);
+      if (wanted === null) return [];
+      const { narrow } = sourcesFor(this.#database, wanted, 'updated');
+      const source =
+        wanted.words.length > 0 && !wanted.deleted && narrow.size > FEW ? textSource(wanted.words) : narrow;
+      const { from, where, params } = rowsOf(source, conditionsOf(wanted));
+      return [{ sql: `SELECT ${columns} FROM ${from} WHERE ${where}`, params }];
+    });
   }
 
   /** To be called when rows have gained or lost words. */

@@ -7,8 +7,11 @@ import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { CopyStore } from './copies.ts';
 import type { InvitationBook } from './invitations.ts';
+import type { Jobs } from './jobs.ts';
 import type { KeyBook } from './keys.ts';
+import type { Quotas } from './quotas.ts';
 import type { Shares } from './shares.ts';
+import type { WakeTimes } from './wake-times.ts';
 
 /** What was recorded of a file when it was filed. A thaw trusts a file whose stat is as recorded. */
 export interface FileRecord {
@@ -237,6 +240,17 @@ export interface Segments {
   sweep(limit: number): Awaitable<number>;
 }
 
+/** A transition in the ledger, as the simulator needs it. */
+export interface Hop {
+  timeMs: number;
+  instance: string;
+  from: State;
+  to: State;
+  trigger: Trigger;
+  source: Source | null;
+  reason: string | null;
+}
+
 export interface Thresholds {
   idleToSuspendSeconds: number;
   idleToFreezeSeconds: number;
@@ -257,7 +271,7 @@ export interface Registry {
   /** Snapshots, blueprints, and what was made from them. */
   readonly copies: CopyStore;
 
-  /** Inserts a row in state `created` with its ledger line. Throws `conflict` for an id ever used or a name taken in the tenant. */
+  /** Inserts a row in state `created` with its ledger line. Throws `conflict` for an id ever used or a name taken in the tenant, `quota_exceeded`. */
   create(instance: NewInstance, now: number, ledger: LedgerEntry): Awaitable<InstanceRow>;
   /** Whose a row is, tombstones included, or null: from an index alone, so that a known id takes as long as an unknown one. */
   tenantOf(id: string): Awaitable<string | null>;
@@ -268,7 +282,8 @@ export interface Registry {
 
   /**
    * Writes the intent of an operation before its first effect: compare-and-set on (state, generation) of a row without
-   * another intent. False when the row has moved on or is taken. Survives a kill of the process at once; survives power
+   * another intent. False when the row has moved on or is taken. Throws `quota_exceeded` when it leads to `active` and the tenant has as
+   * many active and waking ones as it may. Survives a kill of the process at once; survives power
    * loss with the next committed transaction.
    */
   begin(id: string, intent: Intent): Awaitable<boolean>;
@@ -338,6 +353,17 @@ export interface Registry {
 
   /** What left in bundles. */
   readonly shares: Shares;
+  /** Things to be done to many instances. */
+  readonly jobs: Jobs;
+  /** What tenants may have, and what they have. */
+  readonly quotas: Quotas;
+  /** How long wakes took. */
+  readonly wakeTimes: WakeTimes;
+  /**
+   * Hops since `sinceMs`, newest first, of everything or of some tenants, as they are at one moment, in pieces between which others run.
+   * Ends early when `seen` answers false.
+   */
+  hops(sinceMs: number, tenants: readonly string[] | undefined, seen: (hop: Hop) => boolean): Promise<void>;
 
   /** Calls back after each durable append, with the new lines in order. Returns the unsubscriber. */
   onAppend(listener: (lines: LedgerLine[]) => void): () => void;

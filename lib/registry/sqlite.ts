@@ -5,16 +5,20 @@ import type * as schema from '../../db/schema.ts';
 import { type Clock, epochSeconds, systemClock } from '../clock.ts';
 import { countsByFault, countsByFaultOf, countsByState, countsByStateOf, tenantsWithCounts } from './counts.ts';
 import { RegistryDatabase, type Value } from './database.ts';
+import { readHops } from './hops.ts';
 import { SqliteInvitationBook } from './invitations.ts';
+import { openJobs } from './jobs.ts';
 import { SqliteKeyBook } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import { Lists } from './lists.ts';
+import { QuotaBook } from './quotas.ts';
 import type { DueRow, Registry, Thresholds } from './registry.ts';
 import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
 import { sqliteCopies } from './sqlite-copies.ts';
 import { ThresholdBook, thresholdsOf } from './thresholds.ts';
+import { openWakeTimes } from './wake-times.ts';
 import { Writes } from './writes.ts';
 
 export interface SqliteRegistry extends Registry {
@@ -46,7 +50,8 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
   ledger.chainOlder();
   const lists = new Lists(database);
   const thresholds = new ThresholdBook(database, options.thresholds, clock);
-  const writes = new Writes({ database, ledger, lists, thresholds });
+  const quotas = new QuotaBook(database, ledger);
+  const writes = new Writes({ database, ledger, lists, thresholds, quotas });
   const rows = (sql: string, ...params: Value[]) =>
     database
       .sql(sql)
@@ -99,6 +104,10 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     chain: (seq, limit) => ledger.chain(seq, limit),
     chainHead: () => ledger.head(),
     shares: openShares(database, ledger),
+    jobs: openJobs(database, ledger, (filter, columns) => lists.everything(filter, columns)),
+    quotas,
+    wakeTimes: openWakeTimes(database),
+    hops: (sinceMs, tenants, seen) => readHops(database, sinceMs, tenants, seen),
     segments: new SegmentTable(database, ledger),
     onAppend: (listener) => ledger.onAppend(listener),
 

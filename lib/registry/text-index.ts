@@ -119,3 +119,18 @@ export function hitSource(hits: number[], key: string): Source {
     size: hits.length,
   };
 }
+
+/** What has all the words, straight from the index. Whether it really matches is left to the conditions. */
+export function textSource(words: string[]): Source {
+  return {
+    index: 'instance_text',
+    join: 'CROSS JOIN instances ON instances.rowid = instance_text.rowid',
+    where: ['instance_text MATCH ?'],
+    params: [matchOf(words).full],
+    covers: [],
+    key: 'instances.updated',
+    row: 'instances.rowid',
+    ordered: false,
+    size: 0,
+  };
+}

@@ -2,12 +2,13 @@
  * Everything that changes a row: created, patched, intended, committed, faulted, touched. Each is one transaction with its
  * ledger lines. Knows nothing of files; the hops come from the state map, what falls due from the ladder.
  */
-import { messageOf, WinterdockError } from '../errors.ts';
+import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
 import { whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS, transition } from '../lifecycle/states.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import type { Lists } from './lists.ts';
+import type { QuotaBook } from './quotas.ts';
 import type {
   InstancePatch,
   InstanceRow,
@@ -34,18 +35,28 @@ export class Writes {
   readonly #ledger: Ledger;
   readonly #lists: Lists;
   readonly #thresholds: ThresholdBook;
+  readonly #quotas: QuotaBook;
 
-  constructor(parts: { database: RegistryDatabase; ledger: Ledger; lists: Lists; thresholds: ThresholdBook }) {
+  constructor(parts: {
+    database: RegistryDatabase;
+    ledger: Ledger;
+    lists: Lists;
+    thresholds: ThresholdBook;
+    quotas: QuotaBook;
+  }) {
     this.#database = parts.database;
     this.#ledger = parts.ledger;
     this.#lists = parts.lists;
     this.#thresholds = parts.thresholds;
+    this.#quotas = parts.quotas;
   }
 
   create(instance: NewInstance, now: number, entry: LedgerEntry): InstanceRow {
     const row = newRow(instance, now);
-    this.#logged([entry], () => this.#insert(row));
-    return row;
+    return this.#tellingRefusals(entry, () => {
+      this.#logged([entry], () => this.#insert(row));
+      return row;
+    });
   }
 
   /** Inserts all or none. `content` says, inside the transaction, what every one of them begins with. */
@@ -55,15 +66,33 @@ export class Writes {
     entries: LedgerEntry[],
     content: () => Pick<InstanceRow, 'vfsPath' | 'bytes' | 'file'>,
   ): InstanceRow[] {
-    return this.#logged(entries, () => {
-      const shared = content();
-      const rows = instances.map((instance) => ({ ...newRow(instance, now), ...shared }));
-      for (const row of rows) this.#insert(row);
-      return rows;
-    });
+    return this.#tellingRefusals(entries[0], () =>
+      this.#logged(entries, () => {
+        const shared = content();
+        const rows = instances.map((instance) => ({ ...newRow(instance, now), ...shared }));
+        for (const row of rows) this.#insert(row);
+        return rows;
+      }),
+    );
   }
 
+  /** A refusal for a quota is a line of the ledger, though nothing else of the transaction is left. */
+  #tellingRefusals<T>(entry: LedgerEntry | undefined, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (entry !== undefined && isWinterdockError(error) && error.code === 'quota_exceeded') {
+        const refused = { type: 'create.refused', trigger: 'quota', error: error.message } as const;
+        this.#logged([{ ...entry, ...refused, instance: null, to: null, source: null }], () => undefined);
+      }
+      throw error;
+    }
+  }
+
+  /** Every new row passes here, inside its transaction. */
   #insert(row: InstanceRow): void {
+    this.#quotas.needSandboxes(row.tenant, 1);
+    this.#quotas.needBytes(row.tenant, row.bytes ?? 0);
     try {
       insertRow(this.#database, row, { dueAt: this.#dueAt(row), words: searchWords(row) });
       this.#lists.wordsChanged('added');
@@ -91,6 +120,10 @@ export class Writes {
   }
 
   begin(id: string, intent: Intent): boolean {
+    if (intent.to === 'active' && intent.from !== 'active') {
+      const tenant = this.#database.value('SELECT tenant FROM instances WHERE id = ?', id);
+      if (tenant !== null) this.#quotas.needActive(String(tenant), { waking: true });
+    }
     return this.#database.writeSoon(BEGIN, JSON.stringify(intent), id, intent.from, intent.generation) === 1;
   }
 
@@ -113,6 +146,7 @@ export class Writes {
     return this.#logged(hop.ledger, () => {
       const before = this.#existing(hop.id);
       if (before.state !== hop.from || before.generation !== hop.generation) throw movedOn(before, hop);
+      if (moves && hop.to === 'active') this.#quotas.needActive(before.tenant, { waking: false });
       const after: InstanceRow = {
         ...before,
         ...faultOf(hop.fault, before),

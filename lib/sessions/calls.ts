@@ -13,6 +13,7 @@ import type {
 import { type Engine, line, now, rowOf } from './engine.ts';
 import type { Entry } from './entries.ts';
 import type { Cause, Woken } from './sessions.ts';
+import { weightOf } from './ticker.ts';
 import { wake } from './wake.ts';
 
 /** How often a call is sent whose process was gone before the call began. */
@@ -148,6 +149,21 @@ export async function write(
   operation: WriteOperation,
   cause: Cause,
 ): Promise<WriteOutcome> {
+  if (operation.op === 'put') await reserve(engine, entry, operation.content.byteLength);
   const { answer } = await toProcess(engine, entry, cause, (process) => process.write(operation));
   return answer;
+}
+
+/** Takes room for a write from what the tenant may have. What was written over counts until the file is weighed: so it is weighed first. */
+async function reserve(engine: Engine, entry: Entry, bytes: number): Promise<void> {
+  const tenant = await engine.registry.tenantOf(entry.id);
+  if (tenant === null) return;
+  try {
+    await engine.registry.quotas.reserve(entry.id, tenant, bytes);
+  } catch (error) {
+    if (!isWinterdockError(error) || error.code !== 'quota_exceeded') throw error;
+    const weight = entry.process === null ? undefined : weightOf(engine, entry.id);
+    if (weight !== undefined) await engine.registry.touch([{ id: entry.id, updated: 0, bytes: weight }]);
+    await engine.registry.quotas.reserve(entry.id, tenant, bytes);
+  }
 }

@@ -111,7 +111,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     freeze: (id, cause, { force = false } = {}) => locked(id, (entry) => freeze(engine, entry, cause, force)),
     archive: (id, cause, { force = false } = {}) => locked(id, (entry) => archive(engine, entry, cause, force)),
     delete: (id, cause) => locked(id, async (entry) => void (await remove(engine, entry, cause))),
-    walk: (id, to, cause, { force = false } = {}) => locked(id, (entry) => walk(engine, entry, to, cause, force)),
+    walk: (id, to, cause, options = {}) => locked(id, (entry) => walk(engine, entry, to, cause, options)),
     revive: async (id, cause, options = {}) => (await resume(id, cause, options)).row,
     exec: (id, request, cause, callOptions) =>
       entries.with(id, (entry) => exec(engine, entry, request, cause, callOptions)),

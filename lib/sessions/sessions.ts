@@ -69,9 +69,10 @@ export interface Sessions {
   delete(id: string, cause: Cause): Promise<void>;
   /**
    * Walks to a state by as many hops as the map needs (trigger `plan` when they are several), one by one under one lock. `active` is passed
-   * through without a process. Returns the row as it is at the end. A walk that fails stays where it came to; throws as its hops do.
+   * through without a process. Returns the row as it is at the end. A walk that fails stays where it came to; throws as its hops do,
+   * and `conflict` with its `state` when it is not in `from`.
    */
-  walk(id: string, to: State, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
+  walk(id: string, to: State, cause: Cause, options?: { force?: boolean; from?: State }): Promise<InstanceRow>;
 
   /** Calls and writes are touches: they wake what sleeps, and throw `archived` for what was archived. */
   exec(

@@ -40,6 +40,9 @@ export interface Wake {
   tookMs: number;
 }
 
+/** Bytes that every file may have: an empty one, and enough to move and delete things in. */
+const LEAST_ROOM = 1024 * 1024;
+
 const FAULT_CODE: Readonly<Record<Exclude<Fault, 'error'>, 'unknown_state' | 'corrupt' | 'missing_file'>> = {
   unknown: 'unknown_state',
   corrupt: 'corrupt',
@@ -85,7 +88,15 @@ export async function wake(engine: Engine, entry: Entry, cause: Cause, options: 
   }
   const verb = row.state === 'archived' ? 'revive' : 'resume';
   const target = place === 'memory' ? MEMORY : livePath(row.id);
-  await begin(engine, row, cause, { verb, to: 'active', fromPath: row.vfsPath, toPath: target });
+  try {
+    await begin(engine, row, cause, { verb, to: 'active', fromPath: row.vfsPath, toPath: target });
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'quota_exceeded') {
+      const refused = { trigger: 'quota', error: tellable(error) } as const;
+      await engine.registry.append([line(engine, row, cause, 'wake.refused', refused)]);
+    }
+    throw error;
+  }
   entry.pending = verb;
   engine.reached('resume.intent');
   try {
@@ -139,7 +150,7 @@ async function start(
     id: row.id,
     file,
     policy: profileOf(policy).name,
-    maxBytes: engine.config.maxSandboxBytes,
+    maxBytes: await roomOf(engine, row),
     maxFileBytes: engine.config.maxFileBytes,
     mustExist: place !== 'none' && place !== 'memory',
   });
@@ -179,6 +190,13 @@ async function start(
     await process.kill('killed');
     throw error;
   }
+}
+
+/** How large its file may grow: what its tenant has left, on top of what it has, or as large as any. */
+async function roomOf(engine: Engine, row: InstanceRow): Promise<number> {
+  const left = await engine.registry.quotas.bytesLeft(row.tenant);
+  const { maxSandboxBytes } = engine.config;
+  return left === null ? maxSandboxBytes : Math.min(maxSandboxBytes, Math.max(LEAST_ROOM, (row.bytes ?? 0) + left));
 }
 
 /** Undoes a wake that failed: the file goes back to where the row says, and the row learns what is wrong with it. */

@@ -16,16 +16,22 @@ import { wake } from './wake.ts';
 
 /**
  * Takes a sandbox to `to`, which it may be in already. The caller holds the verbs lock. A walk that fails stays where it came to. Throws
- * what its hops throw, and `invalid_transition` when no way leads there.
+ * what its hops throw, `invalid_transition` when no way leads there, and `conflict` with its `state` when it is not in `from`.
  */
 export async function walk(
   engine: Engine,
   entry: Entry,
   to: State,
   cause: Cause,
-  force: boolean,
+  { force = false, from }: { force?: boolean; from?: State },
 ): Promise<InstanceRow> {
   let row = await rowOf(engine, entry.id);
+  if (from !== undefined && row.state !== from) {
+    throw new WinterdockError('conflict', `The sandbox "${row.id}" has moved on: it is ${row.state}, not ${from}.`, {
+      hint: 'Look at it again and decide anew.',
+      extra: { state: row.state },
+    });
+  }
   const hops = plan(row.state, to);
   if (hops === null) {
     const error = new WinterdockError(

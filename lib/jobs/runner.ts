@@ -1,0 +1,223 @@
+/**
+ * Runs jobs: a verb on each of many sandboxes that were chosen when the job was made. Survives the server: what has no result yet is taken
+ * up at the next start. Decides nothing about who may ask; what a verb asks of one sandbox is lib/lifecycle/wish.ts.
+ */
+import { setTimeout } from 'node:timers/promises';
+import { Mutex, Semaphore } from 'async-mutex';
+import { type Clock, epochSeconds } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
+import type { InstancePool } from '../instance/instance.ts';
+import { JOB_TARGET, wishOf } from '../lifecycle/wish.ts';
+import type { Logger } from '../log.ts';
+import type { JobOutcome, JobResult, JobRow } from '../registry/jobs.ts';
+import type { InstanceRow, Registry } from '../registry/registry.ts';
+import { line, MEMORY } from '../sessions/engine.ts';
+import type { Cause, Sessions } from '../sessions/sessions.ts';
+
+/** Sandboxes that all jobs together move at the same time; jobs take turns. */
+const PLACES = 4;
+/** Share of the places for processes that jobs leave to people. */
+const KEPT_SHARE = 0.1;
+/** How long a wake of a job waits for a started worker beyond the one that is left to people. */
+const WORKER_WAIT_MS = 5000;
+const POLL_MS = 25;
+/** Results are kept so often: as many are repeated, harmlessly, when the server is killed. */
+const FLUSH_MS = 250;
+const FLUSH_RESULTS = 100;
+/** How often a sandbox is looked at again that moved between the look and its turn. */
+const LOOKS = 3;
+const LABEL_COUNT = 32;
+
+export interface JobRunnerParts {
+  config: Pick<Config, 'maxActive' | 'poolSize'>;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  sessions: Pick<Sessions, 'walk'>;
+  pool: Pick<InstancePool, 'active' | 'ready'>;
+}
+
+type Verdict = Pick<JobResult, 'outcome' | 'reason'>;
+type Running = { stopped: boolean; ended: Promise<void> };
+
+export class JobRunner {
+  readonly #parts: JobRunnerParts;
+  readonly #places = new Semaphore(PLACES);
+  readonly #waking = new Mutex();
+  readonly #running = new Map<string, Running>();
+  #stopping = false;
+
+  constructor(parts: JobRunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes up what an earlier server left. */
+  async start(): Promise<void> {
+    for (const job of await this.#parts.registry.jobs.running()) this.take(job, true);
+  }
+
+  /** Runs a job that was just made. `again`: some of it may be done without a result. */
+  take(job: JobRow, again = false): void {
+    const running: Running = { stopped: this.#stopping, ended: Promise.resolve() };
+    running.ended = this.#run(job, running, again)
+      .catch((error) =>
+        this.#parts.log.error({ job: job.id, err: error }, 'a job broke off; the next start takes it up'),
+      )
+      .finally(() => this.#running.delete(job.id));
+    this.#running.set(job.id, running);
+  }
+
+  /** Ends a job: what is under way ends, nothing more begins. False when it did not run. */
+  async cancel(id: string, cause: Cause): Promise<boolean> {
+    const { registry, clock } = this.#parts;
+    const ended = await registry.jobs.end(id, 'cancelled', epochSeconds(clock), (job) =>
+      this.#line(job, cause, 'job.cancelled'),
+    );
+    const running = this.#running.get(id);
+    if (running !== undefined) {
+      running.stopped = true;
+      await running.ended;
+    }
+    return ended;
+  }
+
+  /** Lets what is under way end and begins no more; jobs go on at the next start. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    for (const running of this.#running.values()) running.stopped = true;
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+  }
+
+  /** Resolves when no job runs. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+  }
+
+  async #run(job: JobRow, running: Running, again: boolean): Promise<void> {
+    const { clock, registry } = this.#parts;
+    const cause: Cause = { trigger: 'operator', ...job, requestId: job.id };
+    const results: JobResult[] = [];
+    let flushed = performance.now();
+    const flush = async () => {
+      flushed = performance.now();
+      await registry.jobs.record(job.id, results.splice(0));
+    };
+    const underWay = new Set<Promise<void>>();
+    for (let position: number | null = 0; position !== null && !running.stopped; ) {
+      const open = await registry.jobs.open(job.id, position);
+      for (const { position: at, id } of open.items) {
+        const [, release] = await this.#places.acquire();
+        if (running.stopped) {
+          release();
+          break;
+        }
+        const one = this.#one(job, id, cause, again)
+          .then((verdict) => void results.push({ position: at, timeMs: clock.now(), ...verdict }))
+          .finally(() => {
+            release();
+            underWay.delete(one);
+          });
+        underWay.add(one);
+        if (results.length >= FLUSH_RESULTS || performance.now() - flushed > FLUSH_MS) await flush();
+      }
+      position = open.next;
+    }
+    while (underWay.size > 0) {
+      await Promise.race([...underWay, setTimeout(FLUSH_MS)]);
+      await flush();
+    }
+    await flush();
+    if (this.#stopping) return;
+    await registry.jobs.end(job.id, 'done', epochSeconds(clock), (ended) =>
+      this.#line(ended, { ...cause, address: null }, 'job.done'),
+    );
+  }
+
+  /** What becomes of one; never throws. */
+  async #one(job: JobRow, id: string, cause: Cause, again: boolean): Promise<Verdict> {
+    try {
+      for (let look = 1; ; look += 1) {
+        const row = await this.#parts.registry.get(id);
+        if (row === null) return skipped('There is no such sandbox.');
+        const wish = wishOf(job.verb, { ...row, inMemory: row.vfsPath === MEMORY });
+        if ('skip' in wish) return again && (await this.#moved(job, row)) ? DONE : skipped(wish.skip);
+        if (job.verb === 'label') return await this.#label(job, row, cause);
+        const to = JOB_TARGET[job.verb];
+        const move = () => this.#parts.sessions.walk(id, to, cause, { from: row.state });
+        try {
+          await (to === 'active' ? this.#waking.runExclusive(() => this.#leavingRoom(move)) : move());
+          return DONE;
+        } catch (error) {
+          const moved = isWinterdockError(error) && error.code === 'conflict' && error.extra.state !== undefined;
+          if (!moved || look === LOOKS) throw error;
+        }
+      }
+    } catch (error) {
+      if (isWinterdockError(error) && error.code === 'gone') return skipped('It was deleted.');
+      if (!isWinterdockError(error)) this.#parts.log.warn({ job: job.id, id, err: error }, 'a move of a job failed');
+      return { outcome: 'failed', reason: tellable(error) };
+    }
+  }
+
+  /** Whether the last move of a sandbox was this job's: its result was lost with the server that made it. */
+  async #moved(job: JobRow, row: InstanceRow): Promise<boolean> {
+    const [last] = (await this.#parts.registry.ledger({ instance: row.id, type: 'transition' }, 1)).rows;
+    return last?.requestId === job.id;
+  }
+
+  async #label(job: JobRow, row: InstanceRow, cause: Cause): Promise<Verdict> {
+    const merged: Record<string, string | null> = { ...row.labels, ...job.labels };
+    const labels = Object.fromEntries(Object.entries(merged).filter((one): one is [string, string] => one[1] !== null));
+    if (JSON.stringify(labels) === JSON.stringify(row.labels)) return skipped('It is labelled so already.');
+    if (Object.keys(labels).length > LABEL_COUNT) return skipped(`It would have more than ${LABEL_COUNT} labels.`);
+    const { registry, clock } = this.#parts;
+    await registry.patch(row.id, { labels }, epochSeconds(clock), line({ clock }, row, cause, 'instance.changed'));
+    return DONE;
+  }
+
+  /** Runs a wake when it takes neither the last places nor, for a while, the last started worker from people. */
+  async #leavingRoom<T>(wake: () => Promise<T>): Promise<T> {
+    const { config, pool } = this.#parts;
+    const kept = Math.max(1, Math.floor(config.maxActive * KEPT_SHARE));
+    if (pool.active >= config.maxActive - kept) {
+      throw new WinterdockError(
+        'capacity',
+        `The last ${kept} of ${config.maxActive} places for running sandboxes are left to people.`,
+      );
+    }
+    const enough = Math.min(2, config.poolSize);
+    const until = performance.now() + WORKER_WAIT_MS;
+    while (pool.ready < enough && performance.now() < until && !this.#stopping) await setTimeout(POLL_MS);
+    return wake();
+  }
+
+  #line(job: JobRow, cause: Cause, type: string) {
+    return jobLine(
+      this.#parts,
+      job,
+      { ...cause, requestId: job.id },
+      type,
+      `${job.done} done, ${job.failed} failed, ${job.skipped} skipped`,
+    );
+  }
+}
+
+const DONE: Verdict = { outcome: 'done', reason: null };
+
+function skipped(reason: string): Verdict {
+  return { outcome: 'skipped' satisfies JobOutcome, reason };
+}
+
+/** A ledger line about a whole job. It is a tenant's when it concerns no other. */
+export function jobLine(
+  parts: { clock: Clock },
+  job: Pick<JobRow, 'verb' | 'reason' | 'tenants'>,
+  cause: Cause,
+  type: string,
+  what: string,
+) {
+  const reason = `${job.verb}: ${what}${job.reason === null ? '' : ` – ${job.reason}`}`;
+  const only = job.tenants?.length === 1 ? (job.tenants[0] ?? null) : null;
+  return { ...line(parts, null, cause, type, { reason }), tenant: only };
+}

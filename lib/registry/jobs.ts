@@ -1,0 +1,377 @@
+/**
+ * Jobs as rows: what was asked, which instances were chosen, what became of each. The choice is of one moment and never changes; it is kept
+ * as row numbers in pages. Knows nothing of what the verbs do.
+ */
+import { WinterdockError } from '../errors.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { JobVerb } from '../lifecycle/wish.ts';
+import type { Fault, Via } from '../lifecycle/words.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+import { type RegistryDatabase, sqliteCode, type Value } from './database.ts';
+import type { Ledger } from './ledger.ts';
+import type { Awaitable, LedgerEntry, LedgerLine, ListFilter, Page } from './registry.ts';
+
+export type JobState = 'running' | 'done' | 'cancelled';
+export type JobOutcome = 'done' | 'failed' | 'skipped';
+
+export interface NewJob {
+  id: string;
+  verb: JobVerb;
+  reason: string | null;
+  /** Set for `label`: key to value, or to null for one that goes. */
+  labels: Record<string, string | null> | null;
+  /** What was asked for, as it was asked: JSON. */
+  asked: unknown;
+  /** The tenants that it may concern; null: all. */
+  tenants: readonly string[] | null;
+  actor: string;
+  via: Via;
+  address: string | null;
+  /** Epoch seconds. */
+  created: number;
+}
+
+export interface JobRow extends NewJob {
+  state: JobState;
+  finished: number | null;
+  chosen: number;
+  done: number;
+  failed: number;
+  skipped: number;
+}
+
+export interface JobResult {
+  /** Its place in the job, from 0. */
+  position: number;
+  outcome: JobOutcome;
+  reason: string | null;
+  timeMs: number;
+}
+
+/** One of the instances that a choice finds. */
+export interface Surveyed {
+  /** Number of its row; 0 for an id that there is not. */
+  row: number;
+  id: string;
+  state: State;
+  fault: Fault | null;
+  inMemory: boolean;
+}
+
+/** Which instances: all that match one of the filters, or those named, of some tenants or of all. */
+export type Choice = { filter: ListFilter } | { ids: readonly string[]; tenants: readonly string[] | null };
+
+export interface Jobs {
+  /**
+   * Walks everything that matches at one moment, in pieces between which others run. An id that there is not, or not of those tenants, comes
+   * as row 0 in state `deleted`. `seen` must not wait.
+   */
+  survey(choice: Choice, seen: (found: Surveyed) => void): Promise<void>;
+  /** Keeps a job with what was chosen (row numbers, in order), its results so far and its ledger line, all or nothing. */
+  add(job: NewJob, chosen: Uint32Array, results: JobResult[], ledger: LedgerEntry): Awaitable<JobRow>;
+  get(id: string): Awaitable<JobRow | null>;
+  /** Newest first. `tenants`: only those that concern nobody else. */
+  list(
+    filter: { state?: JobState; tenants?: readonly string[] },
+    limit: number,
+    cursor?: string,
+  ): Awaitable<Page<JobRow>>;
+  /** Oldest first. */
+  running(): Awaitable<JobRow[]>;
+  /** The next instances from `position` on that have no result, in order; ends with none left. `next` is where to go on. */
+  open(id: string, position: number): Awaitable<{ items: { position: number; id: string }[]; next: number | null }>;
+  /** Keeps results and the counts; those that have a result already keep it. */
+  record(id: string, results: JobResult[]): Awaitable<void>;
+  /** Ends a running job. False when it does not run. */
+  end(
+    id: string,
+    state: Exclude<JobState, 'running'>,
+    now: number,
+    ledger: (job: JobRow) => LedgerEntry,
+  ): Awaitable<boolean>;
+  /** In the job's order. */
+  results(
+    id: string,
+    outcome: JobOutcome | undefined,
+    limit: number,
+    cursor?: string,
+  ): Awaitable<Page<JobResult & { instance: string | null }>>;
+}
+
+const PAGE = 1000;
+/** Rows looked at before others have their turn: some milliseconds. */
+const PIECE = 1000;
+const COLUMNS = `id, verb, reason, labels, asked, tenants, actor, via, address, created, state, finished, chosen, done, failed, skipped`;
+const SELECT = `SELECT seq, ${COLUMNS} FROM jobs`;
+const INSERT = `INSERT INTO jobs(${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', NULL, ?, 0, 0, 0) RETURNING seq`;
+const RECORD =
+  'INSERT INTO job_results(job, position, outcome, reason, time_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const COUNT = 'UPDATE jobs SET done = done + ?, failed = failed + ?, skipped = skipped + ? WHERE seq = ?';
+const SURVEYED = `instances.rowid, instances.id, instances.state, instances.fault, instances.vfs_path IS ':memory:'`;
+const NAMED = `SELECT ${SURVEYED} FROM instances WHERE id = ? AND (? IS NULL OR tenant IN (SELECT value FROM json_each(?)))`;
+
+/** Where the rows of a filter come from: statements that select `columns`. */
+export type Everything = (filter: ListFilter, columns: string) => { sql: string; params: Value[] }[];
+
+/** Jobs in the registry's file. */
+export function openJobs(database: RegistryDatabase, ledger: Ledger, everything: Everything): Jobs {
+  const bySeq = (id: string): [number, JobRow] | null => {
+    const values = database.sql(`${SELECT} WHERE id = ?`).get(id);
+    return values === undefined ? null : [values[0] as number, jobOf(values)];
+  };
+  const existing = (id: string): [number, JobRow] => {
+    const found = bySeq(id);
+    if (found === null) throw new WinterdockError('not_found', `There is no job "${id}".`);
+    return found;
+  };
+  /** Inside a transaction. */
+  const keep = (seq: number, results: readonly JobResult[]) => {
+    const kept = { done: 0, failed: 0, skipped: 0 };
+    for (const { position, outcome, reason, timeMs } of results) {
+      kept[outcome] += database.sql(RECORD).run(seq, position, outcome, reason, timeMs).changes;
+    }
+    database.sql(COUNT).run(kept.done, kept.failed, kept.skipped, seq);
+  };
+  const numbersOf = (seq: number, page: number): Uint32Array | null => {
+    const blob = database.value(
+      'SELECT rows FROM job_pages WHERE job = ? AND page = ?',
+      seq,
+      page,
+    ) as Uint8Array | null;
+    return blob === null ? null : numbersIn(blob);
+  };
+  const idsOf = (numbers: readonly number[]): Map<number, string> =>
+    new Map(
+      database
+        .sql('SELECT rowid, id FROM instances WHERE rowid IN (SELECT value FROM json_each(?))')
+        .all(JSON.stringify(numbers)) as [number, string][],
+    );
+
+  return {
+    async survey(choice, seen) {
+      if ('ids' in choice) {
+        const among = choice.tenants === null ? null : JSON.stringify(choice.tenants);
+        for (const [at, id] of [...new Set(choice.ids)].entries()) {
+          if (at % PIECE === PIECE - 1) await turn();
+          const values = database.sql(NAMED).get(id, among, among);
+          seen(
+            values === undefined ? { row: 0, id, state: 'deleted', fault: null, inMemory: false } : surveyedOf(values),
+          );
+        }
+        return;
+      }
+      await database.snapshot(everything(choice.filter, SURVEYED), PIECE, turn, (values) => {
+        seen(surveyedOf(values));
+        return true;
+      });
+    },
+
+    add(job, chosen, results, entry) {
+      let lines: LedgerLine[] = [];
+      try {
+        database.write(() => {
+          const seq = database.integer(INSERT, ...valuesOf(job), chosen.length);
+          for (let page = 0; page * PAGE < chosen.length; page += 1) {
+            database
+              .sql('INSERT INTO job_pages(job, page, rows) VALUES (?, ?, ?)')
+              .run(seq, page, bytesOf(chosen.subarray(page * PAGE, (page + 1) * PAGE)));
+          }
+          keep(seq, results);
+          lines = ledger.append([entry]);
+        });
+      } catch (error) {
+        if (sqliteCode(error)?.startsWith('SQLITE_CONSTRAINT') !== true) throw error;
+        throw new WinterdockError('conflict', `There is a job "${job.id}" already.`, { cause: error });
+      }
+      ledger.announce(lines);
+      return existing(job.id)[1];
+    },
+
+    get: (id) => bySeq(id)?.[1] ?? null,
+
+    list({ state, tenants }, limit, cursor) {
+      const conditions = ['1'];
+      const params: Value[] = [];
+      const need = (sql: string, value: Value) => {
+        conditions.push(sql);
+        params.push(value);
+      };
+      if (state !== undefined) need('state = ?', state);
+      if (tenants !== undefined) {
+        need(
+          `tenants IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(tenants) AS one
+            WHERE one.value NOT IN (SELECT value FROM json_each(?)))`,
+          JSON.stringify(tenants),
+        );
+      }
+      if (cursor !== undefined) need('seq < ?', readCursor(cursor, isNumber)[0]);
+      const found = database
+        .sql(`${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ?`)
+        .all(...params, limit + 1);
+      return paged(found, limit, jobOf, (values) => values[0] as number);
+    },
+
+    running: () => database.sql(`${SELECT} WHERE state = 'running' ORDER BY seq`).all().map(jobOf),
+
+    open(id, position) {
+      const [seq] = existing(id);
+      const page = Math.floor(position / PAGE);
+      const numbers = numbersOf(seq, page);
+      if (numbers === null) return { items: [], next: null };
+      const first = page * PAGE;
+      const settled = new Set(
+        database
+          .sql('SELECT position FROM job_results WHERE job = ? AND position >= ? AND position < ?')
+          .all(seq, first, first + PAGE)
+          .map(([at]) => at),
+      );
+      const ids = idsOf([...numbers]);
+      const items = [...numbers.entries()].flatMap(([at, row]) => {
+        const instance = ids.get(row);
+        const place = first + at;
+        return place < position || settled.has(place) || instance === undefined
+          ? []
+          : [{ position: place, id: instance }];
+      });
+      return { items, next: first + PAGE };
+    },
+
+    record(id, results) {
+      if (results.length === 0) return;
+      const [seq] = existing(id);
+      database.write(() => keep(seq, results));
+    },
+
+    end(id, state, now, entry) {
+      let lines: LedgerLine[] = [];
+      const ended = database.write(() => {
+        const sql = `UPDATE jobs SET state = ?, finished = ? WHERE id = ? AND state = 'running'`;
+        if (database.sql(sql).run(state, now, id).changes === 0) return false;
+        lines = ledger.append([entry(existing(id)[1])]);
+        return true;
+      });
+      ledger.announce(lines);
+      return ended;
+    },
+
+    results(id, outcome, limit, cursor) {
+      const [seq] = existing(id);
+      const after = cursor === undefined ? -1 : readCursor(cursor, isNumber)[0];
+      // The partial index of what did not go as asked holds every outcome but `done`.
+      const which =
+        outcome === undefined
+          ? ''
+          : outcome === 'done'
+            ? `AND outcome = 'done'`
+            : `AND outcome = ? AND outcome <> 'done'`;
+      const found = database
+        .sql(
+          `SELECT position, outcome, reason, time_ms FROM job_results WHERE job = ? ${which} AND position > ? ORDER BY position LIMIT ?`,
+        )
+        .all(seq, ...(outcome === undefined || outcome === 'done' ? [] : [outcome]), after, limit + 1);
+      const pages = new Map<number, Uint32Array | null>();
+      const numberOf = (position: number): number => {
+        const page = Math.floor(position / PAGE);
+        if (!pages.has(page)) pages.set(page, numbersOf(seq, page));
+        return pages.get(page)?.[position % PAGE] ?? 0;
+      };
+      const ids = idsOf(found.map(([position]) => numberOf(position as number)));
+      return paged(
+        found,
+        limit,
+        (values) => ({ ...resultOf(values), instance: ids.get(numberOf(values[0] as number)) ?? null }),
+        (values) => values[0] as number,
+      );
+    },
+  };
+}
+
+/** Lets everything else have its turn. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function paged<T>(
+  found: Value[][],
+  limit: number,
+  of: (values: Value[]) => T,
+  at: (values: Value[]) => number,
+): Page<T> {
+  const last = found.slice(0, limit).at(-1);
+  return {
+    rows: found.slice(0, limit).map(of),
+    next: found.length > limit && last !== undefined ? writeCursor([at(last)]) : null,
+  };
+}
+
+function isNumber(position: unknown[]): position is [number] {
+  return position.length === 1 && Number.isSafeInteger(position[0]);
+}
+
+function bytesOf(numbers: Uint32Array): Uint8Array {
+  const bytes = new Uint8Array(numbers.length * 4);
+  const view = new DataView(bytes.buffer);
+  for (const [at, number] of numbers.entries()) view.setUint32(at * 4, number, true);
+  return bytes;
+}
+
+function numbersIn(bytes: Uint8Array): Uint32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Uint32Array.from({ length: bytes.byteLength / 4 }, (_, at) => view.getUint32(at * 4, true));
+}
+
+function surveyedOf(values: Value[]): Surveyed {
+  return {
+    row: values[0] as number,
+    id: values[1] as string,
+    state: values[2] as State,
+    fault: values[3] as Fault | null,
+    inMemory: values[4] === 1,
+  };
+}
+
+function valuesOf(job: NewJob): Value[] {
+  return [
+    job.id,
+    job.verb,
+    job.reason,
+    job.labels === null ? null : JSON.stringify(job.labels),
+    JSON.stringify(job.asked),
+    job.tenants === null ? null : JSON.stringify(job.tenants),
+    job.actor,
+    job.via,
+    job.address,
+    job.created,
+  ];
+}
+
+/** One row of `SELECT`; the table was written here, so its words are trusted. */
+function jobOf(values: Value[]): JobRow {
+  return {
+    id: values[1] as string,
+    verb: values[2] as JobVerb,
+    reason: values[3] as string | null,
+    labels: values[4] === null ? null : (JSON.parse(values[4] as string) as Record<string, string | null>),
+    asked: JSON.parse(values[5] as string),
+    tenants: values[6] === null ? null : (JSON.parse(values[6] as string) as string[]),
+    actor: values[7] as string,
+    via: values[8] as Via,
+    address: values[9] as string | null,
+    created: values[10] as number,
+    state: values[11] as JobState,
+    finished: values[12] as number | null,
+    chosen: values[13] as number,
+    done: values[14] as number,
+    failed: values[15] as number,
+    skipped: values[16] as number,
+  };
+}
+
+function resultOf(values: Value[]): JobResult {
+  return {
+    position: values[0] as number,
+    outcome: values[1] as JobOutcome,
+    reason: values[2] as string | null,
+    timeMs: values[3] as number,
+  };
+}

@@ -1,0 +1,126 @@
+/** What every registry driver makes of quotas and of what tenants have. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Registry } from '../registry.ts';
+import { type Driver, entry, hop, instance, intent, make, START } from './make.ts';
+
+const changed = entry({ type: 'tenant.changed' });
+const code = (work: () => unknown) =>
+  Promise.resolve()
+    .then(work)
+    .then(
+      () => 'done',
+      (error: { code?: string; extra?: { quota?: string; limit?: number; used?: number } }) =>
+        `${error.code} ${error.extra?.quota} ${error.extra?.used}/${error.extra?.limit}`,
+    );
+
+export function quotaSuite(driver: Driver): void {
+  let registry: Registry;
+  beforeEach(async () => {
+    registry = await driver.open();
+  });
+  afterEach(() => driver.discard());
+
+  test('a tenant gets no more sandboxes than it may have, tombstones free a place, others are not bound', async () => {
+    await registry.quotas.set('acme', { maxSandboxes: 2 }, changed);
+    await make(registry, 'a');
+    await make(registry, 'b', 'deleted');
+    await make(registry, 'c');
+    expect(await code(() => make(registry, 'd'))).toBe('quota_exceeded max_sandboxes 2/2');
+    expect(await registry.get('d')).toBeNull();
+    await make(registry, 'd', 'created', { tenant: 'globex' });
+    const [refused] = (await registry.ledger({ type: 'create.refused' }, 5)).rows;
+    expect(refused).toMatchObject({ trigger: 'quota', instance: null, error: expect.stringContaining('acme') });
+    await registry.quotas.set('acme', { maxSandboxes: null }, changed);
+    await make(registry, 'e');
+  });
+
+  test('fifty at once leave exactly as many as there may be', async () => {
+    await registry.quotas.set('acme', { maxSandboxes: 10 }, changed);
+    const tried = await Promise.allSettled(
+      Array.from({ length: 50 }, async (_, n) => registry.create(instance(`n${n}`), START, entry())),
+    );
+    expect(tried.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    expect((await registry.quotas.tenant('acme'))?.counts.created).toBe(10);
+  });
+
+  test('wakes under way count, so that two cannot take the last place', async () => {
+    await registry.quotas.set('acme', { maxActive: 1 }, changed);
+    const a = await make(registry, 'a');
+    const b = await make(registry, 'b');
+    expect(await registry.begin('a', intent(a))).toBe(true);
+    expect(await code(() => registry.begin('b', intent(b)))).toBe('quota_exceeded max_active 1/1');
+    expect((await registry.get('b'))?.pending).toBeNull();
+    await registry.commit(hop(a, 'active'));
+    expect(await code(() => registry.commit(hop(b, 'active')))).toBe('quota_exceeded max_active 1/1');
+    const through = hop(b, 'archived', { through: ['active'] });
+    expect((await registry.commit(through)).state).toBe('archived');
+  });
+
+  test('bytes are counted by state with every change, and a reservation takes them before the write', async () => {
+    const a = await make(registry, 'a', 'active');
+    await registry.touch([{ id: 'a', updated: START, bytes: 700 }]);
+    await make(registry, 'b', 'active');
+    await registry.touch([{ id: 'b', updated: START, bytes: 100 }]);
+    const weigh = async () => (await registry.quotas.tenant('acme'))?.bytes;
+    expect(await weigh()).toMatchObject({ active: 800, suspended: 0 });
+    await registry.commit(hop(a, 'suspended', { bytes: 650 }));
+    expect(await weigh()).toMatchObject({ active: 100, suspended: 650 });
+
+    expect(await registry.quotas.bytesLeft('acme')).toBeNull();
+    await registry.quotas.set('acme', { maxBytes: 1000 }, changed);
+    expect(await registry.quotas.bytesLeft('acme')).toBe(250);
+    await registry.quotas.reserve('b', 'acme', 200);
+    expect(await code(() => registry.quotas.reserve('b', 'acme', 100))).toBe('quota_exceeded max_bytes 950/1000');
+    expect((await registry.get('b'))?.bytes).toBe(300);
+    await registry.quotas.set('acme', { maxBytes: 10 }, changed);
+    expect(await registry.quotas.bytesLeft('acme')).toBe(0);
+
+    const row = await registry.get('b');
+    if (row === null) throw new Error('b is gone');
+    await registry.commit(hop(row, 'deleted', { through: ['archived'], bytes: null }));
+    expect(await weigh()).toMatchObject({ active: 0, suspended: 650, archived: 0, deleted: 0 });
+  });
+
+  test('tenants are listed in order with what they have and may have, page by page, after a restart too', async () => {
+    for (const tenant of ['c', 'a', 'b']) await make(registry, `of-${tenant}`, 'created', { tenant });
+    await registry.quotas.set('d', { maxActive: 3, maxBytes: 9 }, changed);
+    await registry.setTenantThresholds('d', { idleToSuspendSeconds: 60 }, changed);
+    const again = await driver.again();
+    const first = await again.quotas.tenants(undefined, 3);
+    expect(first.rows.map(({ tenant }) => tenant)).toEqual(['a', 'b', 'c']);
+    const rest = await again.quotas.tenants(undefined, 3, first.next ?? '');
+    expect(rest).toMatchObject({
+      rows: [
+        {
+          tenant: 'd',
+          quotas: { maxSandboxes: null, maxActive: 3, maxBytes: 9 },
+          thresholds: { idleToSuspendSeconds: 60, idleToFreezeSeconds: null },
+        },
+      ],
+      next: null,
+    });
+    expect((await again.quotas.tenants(['b', 'x'], 10)).rows.map(({ tenant }) => tenant)).toEqual(['b']);
+    expect(await again.quotas.tenant('x')).toBeNull();
+  });
+
+  test('passing through a state is two hops in one: off the map nothing is done', async () => {
+    const row = await make(registry, 'a', 'suspended');
+    expect(await code(() => registry.commit(hop(row, 'deleted', { through: ['active'] })))).toMatch(
+      /^invalid_transition/,
+    );
+    expect(await code(() => registry.commit(hop(row, 'archived')))).toMatch(/^invalid_transition/);
+    const after = await registry.commit(hop(row, 'deleted', { through: ['active', 'archived'] }));
+    expect([after.state, after.generation]).toEqual(['deleted', row.generation + 3]);
+  });
+
+  test('wake times add up, by day, and are forgotten by day', async () => {
+    const bucket = { day: 10, path: 'cold' as const, source: 'local' as const, boundMs: 4, count: 2, sumMs: 6 };
+    const warm = { ...bucket, day: 11, path: 'warm' as const, source: null, boundMs: null };
+    await registry.wakeTimes.add([bucket, warm]);
+    await registry.wakeTimes.add([bucket]);
+    const again = await driver.again();
+    expect(await again.wakeTimes.since(10)).toEqual([{ ...bucket, count: 4, sumMs: 12 }, warm]);
+    await again.wakeTimes.forget(11);
+    expect(await again.wakeTimes.since(0)).toEqual([warm]);
+  });
+}
