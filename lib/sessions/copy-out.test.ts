@@ -87,6 +87,44 @@ test('calls go on while a sandbox is copied, and filing it waits', { timeout: 60
   expect(written).toBeGreaterThan(3);
 });
 
+async function large(id: string): Promise<void> {
+  await dock.create(id);
+  const content = Buffer.alloc(60_000_000);
+  for (let index = 0; index < 4; index += 1) {
+    await dock.sessions.write(id, { op: 'put', volume: 'workspace', path: `/${index}`, content }, REQUEST);
+  }
+  await dock.sessions.suspend(id, REQUEST);
+}
+
+test('a copy that waits for its turn keeps nobody from filing or waking', { timeout: 120_000 }, async () => {
+  await large('one');
+  await large('two');
+  await dock.create('a');
+  await dock.put('a', '/kept', 'first');
+  const order: string[] = [];
+  const copies = ['one', 'two', 'a'].map((id) =>
+    dock.sessions.copyOut(id, join(folder, id), { volumes: VOLUMES }).then(() => order.push(`copied ${id}`)),
+  );
+  await dock.sessions.suspend('a', REQUEST);
+  await dock.put('a', '/kept', 'second');
+  order.push('woken');
+  await Promise.all(copies);
+  expect(order[0]).toBe('woken');
+  expect(textIn('a', '/kept')).toBe('second');
+});
+
+test('a stop breaks copies off, the one that runs and those that wait, and leaves nothing of them', {
+  timeout: 120_000,
+}, async () => {
+  await large('a');
+  const refused = Promise.allSettled(['1', '2', '3'].map((name) => copy(name)));
+  await expect.poll(() => existsSync(join(folder, '1')), { interval: 1, timeout: 20_000 }).toBe(true);
+  await dock.sessions.stop();
+  for (const result of await refused) expect(result).toMatchObject({ reason: { code: 'storage_unavailable' } });
+  await expect(copy('4')).rejects.toMatchObject({ code: 'storage_unavailable' });
+  expect(readdirSync(folder)).toEqual(['data']);
+});
+
 test('a damaged sandbox, one without its file, and one that lives in memory are refused, and nothing is left', {
   timeout: 60_000,
 }, async () => {

@@ -12,6 +12,7 @@ import type { Readers } from '../vfs/read.ts';
 import { closeToRest, openLive } from '../vfs/vfs.ts';
 import { evaluate, exec, write } from './calls.ts';
 import { Checks } from './checks.ts';
+import { CopyTurns } from './copy-turns.ts';
 import { discardMemory, settleDead } from './death.ts';
 import { type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import { Entries, type Entry } from './entries.ts';
@@ -42,13 +43,14 @@ const STOP_CONCURRENCY = 8;
 
 /** Makes the sessions and the folders they need. `reconcile` must have run before anything else is asked of them. */
 export function createSessions(options: SessionsOptions): Sessions {
-  const { config, log } = options;
+  const { config, log, readers } = options;
   for (const folder of ['live', 'cold', 'archive', 'staging', 'expanded', 'orphans']) {
     mkdirSync(join(config.dataFolder, folder), { recursive: true, mode: 0o700 });
   }
   const checks = new Checks();
   const prefetched: Prefetched = new Map();
   const reading: Reading = {
+    copyTurns: new CopyTurns(),
     expansions: new Expansions(config.dataFolder),
     emptyFile: join(config.dataFolder, 'expanded', 'empty.sqlite'),
   };
@@ -162,6 +164,9 @@ export function createSessions(options: SessionsOptions): Sessions {
   async function stop(): Promise<void> {
     engine.stopping = true;
     if (timer !== null) clearTimeout(timer);
+    // A suspension would wait for them.
+    reading.copyTurns.stop();
+    await readers.breakOffCopies();
     await Promise.allSettled([round, drawersSwept, checks.stop()]);
     await flushActivity(engine);
     const cause = { ...systemCause('stop'), reason: 'the server stops' };

@@ -9,6 +9,7 @@ import type { InstanceRow } from '../registry/registry.ts';
 import type { Copied } from '../vfs/copy.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';
+import type { CopyTurns } from './copy-turns.ts';
 import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { readListing } from './listing.ts';
@@ -68,6 +69,7 @@ export class Expansions {
 }
 
 export interface Reading {
+  copyTurns: CopyTurns;
   expansions: Expansions;
   /** An empty file in the format, which answers for sandboxes that have none yet. */
   emptyFile: string;
@@ -105,7 +107,7 @@ export function copyOut(
   path: string,
   volumes: readonly Volume[],
 ): Promise<Copied> {
-  return leased(entry, async () => {
+  const copy = async () => {
     const row = await rowOf(engine, entry.id);
     if (placeOf(engine, row) === 'memory') {
       throw new WinterdockError(
@@ -114,7 +116,8 @@ export function copyOut(
       );
     }
     return withTarget(engine, reading, row, (target) => engine.readers.copy(target, path, { volumes }));
-  });
+  };
+  return reading.copyTurns.take(() => leased(entry, copy));
 }
 
 /** Runs `look` while the file is neither moved nor opened. */

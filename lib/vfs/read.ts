@@ -87,6 +87,8 @@ export interface Readers {
    * table that is not of a VFS. Throws `missing_file`, `corrupt`, `conflict`, `storage_unavailable`; nothing is then left at `path`.
    */
   copy(target: ReadTarget, path: string, options: { volumes: readonly Volume[]; strict?: boolean }): Promise<Copied>;
+  /** Ends every copy for good; theirs and later callers get `storage_unavailable`. Idempotent. */
+  breakOffCopies(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

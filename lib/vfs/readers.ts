@@ -111,6 +111,10 @@ class ReaderPool implements Readers {
     }
   }
 
+  async breakOffCopies(): Promise<void> {
+    await Promise.all(this.#copies.map((lane) => lane.stop()));
+  }
+
   async settle(path: string): Promise<void> {
     await this.#give({ kind: 'settle', path }, false);
   }
@@ -147,7 +151,7 @@ class ReaderPool implements Readers {
     // A process that is just starting is ended by #add when it is there.
     await this.#started?.catch(() => undefined);
     await Promise.all(this.#running);
-    await Promise.all([this.#checks.background, this.#checks.urgent, ...this.#copies].map((lane) => lane.stop()));
+    await Promise.all([this.breakOffCopies(), this.#checks.background.stop(), this.#checks.urgent.stop()]);
     await Promise.all([...this.#processes].map((process) => process.end()));
   }
 
