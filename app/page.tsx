@@ -6,6 +6,7 @@ import { Part } from '#components/part.tsx';
 import { StateDiagram } from '#components/state-diagram.tsx';
 import { StateMark } from '#components/state-mark.tsx';
 import { FAULT_MEANS, numberInWords } from '#components/state-words.ts';
+import { mayDo } from '#lib/api/access.ts';
 import type { Instance } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import type { State } from '#lib/lifecycle/states.ts';
@@ -134,10 +135,14 @@ export default async function Overview() {
         <Part id="begin" name="Begin">
           <p className="max-w-xl">
             No sandbox has been created yet.{' '}
-            <Link href="/sandboxes#new" className="font-[520]">
-              Create the first one
-            </Link>{' '}
-            and run a command in it; a quarter of an hour after the last one it falls asleep by itself.
+            {mayDo(caller, 'createInstance') && (
+              <>
+                <Link href="/sandboxes#new" className="font-[520]">
+                  Create the first one
+                </Link>{' '}
+                and run a command in it; a quarter of an hour after the last one it falls asleep by itself.
+              </>
+            )}
           </p>
         </Part>
       ) : (

@@ -59,12 +59,15 @@ export function CreateForm({
   policies,
   start,
   open,
+  tenants,
 }: {
   action: CreateAction;
   /** Capability profiles by name, each with what it gives; the first is the default. */
   policies: readonly { name: string; says: string }[];
   start: CreateState;
   open: boolean;
+  /** The tenants that the visitor may act for; null: all. */
+  tenants: readonly string[] | null;
 }) {
   const [{ values, errors, problem }, submit] = useActionState(action, start);
   const complains = problem !== null || Object.keys(errors).length > 0;
@@ -78,17 +81,27 @@ export function CreateForm({
         {problem !== null && <Outcome outcome={{ ok: false, ...problem }} />}
         <div className="grid gap-x-6 gap-y-4 sm:grid-cols-2">
           <Field name="tenant" title="Tenant" error={errors.tenant} note="Whose it is: a-z, 0-9, _ and -">
-            {(props) => (
-              <input
-                {...props}
-                className="input font-mono"
-                required
-                defaultValue={values.tenant}
-                placeholder="acme"
-                autoCapitalize="none"
-                spellCheck={false}
-              />
-            )}
+            {(props) =>
+              tenants === null ? (
+                <input
+                  {...props}
+                  className="input font-mono"
+                  required
+                  defaultValue={values.tenant}
+                  placeholder="acme"
+                  autoCapitalize="none"
+                  spellCheck={false}
+                />
+              ) : (
+                <select {...props} key={values.tenant} className="input font-mono" defaultValue={values.tenant}>
+                  {tenants.map((tenant) => (
+                    <option key={tenant} value={tenant}>
+                      {tenant}
+                    </option>
+                  ))}
+                </select>
+              )
+            }
           </Field>
           <Field name="name" title="Name" error={errors.name} note="For people; optional, once per tenant">
             {(props) => <input {...props} className="input" defaultValue={values.name} autoComplete="off" />}

@@ -5,6 +5,7 @@ import { redirect } from 'next/navigation';
 import { CreateForm, type CreateState } from '#components/create-form.tsx';
 import { Pages } from '#components/pages.tsx';
 import { SandboxTable } from '#components/sandbox-table.tsx';
+import { mayDo } from '#lib/api/access.ts';
 import { type ListQuery, listQuerySchema } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
@@ -20,7 +21,7 @@ export const metadata = { title: 'Sandboxes' };
 const PAGE_SIZE = 50;
 const START: CreateState = { values: {}, errors: {}, problem: null };
 
-function Nothing({ filtered }: { filtered: boolean }) {
+function Nothing({ filtered, mayCreate }: { filtered: boolean; mayCreate: boolean }) {
   return (
     <div className="border-t border-ink py-10">
       {filtered ? (
@@ -29,7 +30,8 @@ function Nothing({ filtered }: { filtered: boolean }) {
         </p>
       ) : (
         <p>
-          No sandbox has been created yet. The form above makes the first one; the API’s POST /instances does the same.
+          No sandbox has been created yet.
+          {mayCreate && ' The form above makes the first one; the API’s POST /instances does the same.'}
         </p>
       )}
     </div>
@@ -56,6 +58,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
   if (page === null) redirect(addressWith('/sandboxes', filters));
   const filtered = Object.keys(filters).some((key) => key !== 'sort' && key !== 'limit');
   const total = page.totalIsExact ? page.total.toLocaleString('en') : `${page.total.toLocaleString('en')}+`;
+  const mayCreate = mayDo(caller, 'createInstance');
   const empty = page.items.length === 0 && !filtered && query.cursor === undefined;
   return (
     <>
@@ -65,17 +68,20 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
           {filtered && <span className="quiet"> of your choice</span>}
         </h1>
       </div>
-      <CreateForm
-        action={create}
-        policies={POLICY_CHOICES}
-        start={{ ...START, values: { tenant: parsed.success ? (parsed.data.tenant ?? '') : '' } }}
-        open={empty}
-      />
+      {mayCreate && (
+        <CreateForm
+          action={create}
+          policies={POLICY_CHOICES}
+          start={{ ...START, values: { tenant: parsed.success ? (parsed.data.tenant ?? '') : '' } }}
+          open={empty}
+          tenants={caller.tenants}
+        />
+      )}
       <Form action="/sandboxes" className="pb-6">
         <Filters values={values} complaints={complaints} filtered={filtered} />
       </Form>
       {page.items.length === 0 ? (
-        <Nothing filtered={filtered} />
+        <Nothing filtered={filtered} mayCreate={mayCreate} />
       ) : (
         <SandboxTable instances={page.items} rendered={renderedAt()} />
       )}

@@ -7,6 +7,7 @@ import { Part } from '#components/part.tsx';
 import { Preview } from '#components/preview.tsx';
 import { previewOf } from '#components/preview-kind.ts';
 import { VOLUME_COLOURS } from '#components/volume-names.tsx';
+import { whyNot } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
 import type { FileInfo, Instance, VolumeInfo } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
@@ -49,16 +50,22 @@ async function readPreview(caller: Caller, id: string, volume: Volume, path: str
   return { stat, shown: content.length, preview: previewOf(path, content, content.length >= stat.size) };
 }
 
-function VolumeTab({ id, info, current }: { id: string; info: VolumeInfo; current: boolean }) {
+/** `closed`: why its contents are not for this visitor, or null. */
+function VolumeTab({
+  id,
+  info,
+  current,
+  closed,
+}: {
+  id: string;
+  info: VolumeInfo;
+  current: boolean;
+  closed: string | null;
+}) {
   const { volume, files, bytes } = info;
-  return (
-    <Link
-      href={addressOf(id, volume)}
-      prefetch={false}
-      scroll={false}
-      aria-current={current ? 'true' : undefined}
-      className={`group grid content-start gap-1 rounded border px-4 py-3 no-underline ${current ? 'border-ink bg-sheet' : 'border-rule-2 hover:border-ink'}`}
-    >
+  const look = 'group grid content-start gap-1 rounded border px-4 py-3 no-underline';
+  const says = (
+    <>
       <span className="flex items-baseline justify-between gap-4">
         <span className="flex items-center gap-2.5 font-[580]">
           <span
@@ -73,7 +80,19 @@ function VolumeTab({ id, info, current }: { id: string; info: VolumeInfo; curren
             : `${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'}, ${sizeInWords(bytes)}`}
         </span>
       </span>
-      <span className="text-small text-ink-2">{VOLUME_CONTRACTS[volume].says}</span>
+      <span className="text-small text-ink-2">{closed ?? VOLUME_CONTRACTS[volume].says}</span>
+    </>
+  );
+  if (closed !== null) return <div className={`${look} border-dashed border-rule-2`}>{says}</div>;
+  return (
+    <Link
+      href={addressOf(id, volume)}
+      prefetch={false}
+      scroll={false}
+      aria-current={current ? 'true' : undefined}
+      className={`${look} ${current ? 'border-ink bg-sheet' : 'border-rule-2 hover:border-ink'}`}
+    >
+      {says}
     </Link>
   );
 }
@@ -108,6 +127,14 @@ export async function Inside({ instance, search, rendered }: { instance: Instanc
   const volume = VOLUMES.find((known) => known === first(search.volume)) ?? 'workspace';
   const wished = first(search.path) ?? '/';
   const path = wished.startsWith('/') ? wished : `/${wished}`;
+  const unseen = whyNot(caller, 'volumes');
+  if (unseen !== null) {
+    return (
+      <Part id="inside" name="Inside">
+        <p className="text-ink-2">{unseen}</p>
+      </Part>
+    );
+  }
   const found = await read(caller, id, volume, path);
   const note =
     instance.state === 'active' ? 'Read beside its process.' : 'Read where the file rests. Looking wakes nothing.';
@@ -123,7 +150,13 @@ export async function Inside({ instance, search, rendered }: { instance: Instanc
     <Part id="inside" name="Inside" note={note}>
       <div className="grid gap-3 md:grid-cols-3">
         {infos.map((info) => (
-          <VolumeTab key={info.volume} id={id} info={info} current={info.volume === volume} />
+          <VolumeTab
+            key={info.volume}
+            id={id}
+            info={info}
+            current={info.volume === volume}
+            closed={whyNot(caller, 'files', { volume: info.volume })}
+          />
         ))}
       </div>
       <div className={`mt-6 grid gap-8 ${opened === null ? '' : 'xl:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]'}`}>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Instance } from '#lib/api/schema.ts';
+import type { Role } from '#lib/auth/roles.ts';
 import { STATES, TRANSITIONS, VERB_TARGET } from '#lib/lifecycle/states.ts';
 import { offersFor } from './offers.ts';
 
@@ -31,9 +32,11 @@ const row: Instance = {
   lineage: { blueprint: null, snapshot: null, parent: null },
 };
 
+const ADMIN = { role: 'admin', tenants: null } as const;
+
 test('from every state exactly the hops of the map are offered, and every other move says why not', () => {
   for (const state of STATES) {
-    const offers = offersFor({ ...row, state });
+    const offers = offersFor({ ...row, state }, ADMIN);
     const allowed = offers.filter(({ whyNot }) => whyNot === null).map(({ verb }) => VERB_TARGET[verb]);
     expect(allowed.toSorted(), state).toEqual([...TRANSITIONS[state]].toSorted());
     for (const { whyNot } of offers) if (whyNot !== null) expect(whyNot).toMatch(/^[A-Z].+\.$/);
@@ -41,14 +44,28 @@ test('from every state exactly the hops of the map are offered, and every other 
 });
 
 test('an archived sandbox is revived, not merely resumed', () => {
-  const offered = offersFor({ ...row, state: 'archived' }).filter(({ whyNot }) => whyNot === null);
+  const offered = offersFor({ ...row, state: 'archived' }, ADMIN).filter(({ whyNot }) => whyNot === null);
   expect(offered.map(({ verb }) => verb)).toEqual(['revive', 'delete']);
 });
 
 test('a fault that blocks leaves waking by force as the way out, and nothing is offered while a verb is under way', () => {
-  const faulty = offersFor({ ...row, state: 'frozen', fault: 'corrupt' }).filter(({ whyNot }) => whyNot === null);
-  expect(faulty).toEqual([{ verb: 'resume', whyNot: null, force: 'Clear the fault and try once more.' }]);
-  expect(offersFor({ ...row, pending: 'freeze' }).every(({ whyNot }) => whyNot?.includes('freeze is under way'))).toBe(
-    true,
+  const faulty = offersFor({ ...row, state: 'frozen', fault: 'corrupt' }, ADMIN).filter(
+    ({ whyNot }) => whyNot === null,
   );
+  expect(faulty).toEqual([{ verb: 'resume', whyNot: null, force: 'Clear the fault and try once more.' }]);
+  expect(
+    offersFor({ ...row, pending: 'freeze' }, ADMIN).every(({ whyNot }) => whyNot?.includes('freeze is under way')),
+  ).toBe(true);
+});
+
+test('a role is offered what the table gives it, and told why not the rest', () => {
+  const offered = (role: Role, state: Instance['state']) =>
+    offersFor({ ...row, state }, { role, tenants: null })
+      .filter(({ whyNot }) => whyNot === null)
+      .map(({ verb }) => verb);
+  expect(STATES.flatMap((state) => offered('viewer', state))).toEqual([]);
+  expect(STATES.flatMap((state) => offered('support', state))).toEqual(['revive']);
+  expect(offered('operator', 'suspended')).toEqual(['resume', 'freeze']);
+  const elsewhere = offersFor(row, { role: 'operator', tenants: ['another'] });
+  expect(elsewhere.every(({ whyNot }) => whyNot === 'It belongs to another tenant.')).toBe(true);
 });

@@ -1,9 +1,20 @@
-/** Which moves a sandbox may make now, and why not the others: from the map, its fault and its pending verb. Pure. */
+/** Which moves a sandbox may make now, and why not the others: from the visitor's role, the map, its fault and its pending verb. Pure. */
 import type { Offer } from '#components/moves.tsx';
+import { type Rights, whyNot as whyMayNot } from '#lib/api/access.ts';
+import type { Operations } from '#lib/api/operations.ts';
 import type { Instance } from '#lib/api/schema.ts';
 import { whyNot } from '#lib/lifecycle/plan.ts';
 import { HOPS, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
 import { blocks } from '#lib/lifecycle/words.ts';
+
+const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
+  resume: 'resume',
+  suspend: 'suspend',
+  freeze: 'freeze',
+  archive: 'archive',
+  revive: 'revive',
+  delete: 'deleteInstance',
+};
 
 const WAKES: readonly Verb[] = ['resume', 'revive'];
 
@@ -22,10 +33,10 @@ function reasonAgainst(verb: Verb, instance: Instance): string | null {
 }
 
 /** One offer for each verb, in the order of the lifecycle. Revive shows only where it differs from resume. */
-export function offersFor(instance: Instance): Offer[] {
+export function offersFor(instance: Instance, visitor: Rights): Offer[] {
   return VERBS.map((verb) => ({
     verb,
-    whyNot: reasonAgainst(verb, instance),
+    whyNot: whyMayNot(visitor, OPERATION[verb], { tenant: instance.tenant }) ?? reasonAgainst(verb, instance),
     force: blocks(instance.fault) && WAKES.includes(verb) ? 'Clear the fault and try once more.' : null,
   }));
 }

@@ -8,6 +8,7 @@ import { IdleClock } from '#components/idle-clock.tsx';
 import { Moves } from '#components/moves.tsx';
 import { SandboxDiagram } from '#components/state-diagram.tsx';
 import { Tabs } from '#components/tabs.tsx';
+import { mayDo } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
 import type { Event, Instance } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
@@ -102,11 +103,13 @@ export default async function Sandbox({ params, searchParams }: Props) {
           <Block id="next" name="What happens next">
             <div className="flex flex-wrap items-start justify-between gap-x-10 gap-y-4">
               <IdleClock instance={instance} rendered={rendered} />
-              {holdable && <Hold keepHot={instance.keep_hot} held={held} action={hold.bind(null, id)} />}
+              {holdable && mayDo(caller, 'patchInstance') && (
+                <Hold keepHot={instance.keep_hot} held={held} action={hold.bind(null, id)} />
+              )}
             </div>
           </Block>
           <Block id="moves" name="What may be done">
-            <Moves id={id} offers={offersFor(instance)} action={move.bind(null, id)} />
+            <Moves id={id} offers={offersFor(instance, caller)} action={move.bind(null, id)} />
           </Block>
         </div>
       </div>
