@@ -84,7 +84,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     },
     {
       instance: (id) => registry.tenantOf(id),
-      snapshot: async (id) => (await registry.copies.snapshot(id))?.tenant ?? null,
+      snapshot: (id) => registry.copies.snapshotTenant(id),
     },
   );
 

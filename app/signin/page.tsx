@@ -77,7 +77,7 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
   const offer = token === '' ? null : await entrance.offerOf(token);
   if (offer === null && (await currentCaller()) !== null) redirect(to);
   const concern = await concernOf();
-  const hasAdmin = offer === null && (await entrance.hasAdmin());
+  const [hasAdmin, hasPeople] = await Promise.all([entrance.hasAdmin(), entrance.hasPeople()]);
   return (
     <div className="page max-w-[34rem] py-16 sm:py-24">
       <p className="mb-10 flex items-center gap-2.5 text-[1.0625rem] font-[620] tracking-[-0.02em]">
@@ -110,14 +110,14 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
       {offer === null && token !== '' && (
         <LinkForm action={enter} token={token} to={to} shortest={PASSWORD_LENGTH.min} />
       )}
-      {token === '' && hasAdmin && <PasswordForm action={enter} to={to} />}
+      {token === '' && hasPeople && <PasswordForm action={enter} to={to} />}
       {offer === null && (
         <div className="mt-8 border-t border-ink pt-5">
           <h2 className="part-name">By the printed link</h2>
           <p className="mt-2 text-ink-2">
             {hasAdmin
               ? 'Who runs the server in a terminal finds a link there when it starts. It signs in the first admin, once, within a quarter of an hour.'
-              : 'Nobody has an account yet. The server prints a link when it starts, which makes the first admin, once, within a quarter of an hour; start it again for a new one.'}
+              : 'Nobody is an admin yet. The server prints a link when it starts, which makes the first admin, once, within a quarter of an hour; start it again for a new one.'}
           </p>
         </div>
       )}

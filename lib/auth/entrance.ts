@@ -38,6 +38,8 @@ export interface Offer {
 export interface Entrance {
   /** Whether there is a person who is an admin and not disabled. */
   hasAdmin(): Promise<boolean>;
+  /** Whether anybody could sign in by a password. */
+  hasPeople(): Promise<boolean>;
   /**
    * The token of a link for whoever runs the server, for 15 minutes and once: it makes the first admin, or signs in the first one there is.
    */
@@ -171,6 +173,7 @@ export function createEntrance(parts: {
 
   const entrance: Entrance = {
     hasAdmin: async () => (await admins()).length > 0,
+    hasPeople: async () => (await (await library()).people()).length > 0,
 
     async ownersToken() {
       const [first] = await admins();

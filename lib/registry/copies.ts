@@ -74,6 +74,8 @@ export type Ancestor = { snapshot: string } | { blueprint: string };
 export interface CopyStore {
   /** Inserts a snapshot and takes the mark off its file. */
   addSnapshot(snapshot: SnapshotRow, ledger: LedgerEntry): Awaitable<void>;
+  /** Whose a snapshot is, deleted ones included, or null. */
+  snapshotTenant(id: string): Awaitable<string | null>;
   /** The row, deleted ones included, or null. */
   snapshot(id: string): Awaitable<SnapshotRow | null>;
   /** Newest first, without deleted ones. */

@@ -68,6 +68,7 @@ export function sqliteCopies({ database, ledger, writes }: Parts): CopyStore {
         return true;
       });
     },
+    snapshotTenant: (id) => database.value('SELECT tenant FROM snapshots WHERE id = ?', id) as string | null,
     snapshot,
     snapshots: (filter, limit, cursor) => pageOfSnapshots(database, filter, limit, cursor),
     deleteSnapshot: (id, now, entry) =>

@@ -1,0 +1,146 @@
+/** People of every role in the browser: how they come in, what they see, what they are offered. */
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test, visited } from './visited.ts';
+
+const PASSWORD = 'a long winter, said the dock';
+
+test.beforeAll(async () => {
+  const { call } = visited();
+  for (const tenant of ['alpha', 'beta']) {
+    const id = `access-${tenant}`;
+    await call('POST', '/api/instances', { id, tenant, name: `Of ${tenant}` });
+    await call('PUT', `/api/instances/${id}/volumes/workspace/plan.txt`, 'work for everyone');
+    await call('PUT', `/api/instances/${id}/volumes/memory/diary.txt`, 'for the agent alone');
+  }
+});
+
+/** Invites somebody by the API; gives the path of the link. */
+async function invite(wish: { email: string; role: string; tenants?: string[] }): Promise<string> {
+  const made = await visited().call<{ link: string }>('POST', '/api/people/invitations', wish);
+  expect(made.status).toBe(201);
+  const { pathname, search } = new URL(made.json.link);
+  return `${pathname}${search}`;
+}
+
+async function join(page: Page, link: string, name: string): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible();
+}
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+test('an invitation says what it is for, asks again for what is missing, and works once', async ({ page }) => {
+  const link = await invite({ email: 'vera@example.com', role: 'viewer', tenants: ['alpha'] });
+  await page.goto(link);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Join');
+  await expect(page.getByText('You are invited as a viewer of alpha.')).toBeVisible();
+  await expect(page.getByLabel('E-mail')).toHaveValue('vera@example.com');
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await page.getByLabel('Name', { exact: true }).fill('Vera');
+  await page.getByLabel('Password').fill('too short');
+  await button(page, 'Create the account').click();
+  await expect(page.getByText('must have at least 12 characters')).toBeVisible();
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Vera');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await button(page, 'Create the account').click();
+  await expect(page).toHaveURL(/\/$/);
+  await button(page, 'Sign out').click();
+  await page.goto(link);
+  await button(page, 'Sign in as the admin').click();
+  await expect(page.getByRole('alert').getByText(/does not work any more/)).toBeVisible();
+});
+
+test('a viewer sees states and the ledger of the own tenant, and is told why not the rest', async ({ page }) => {
+  await join(page, await invite({ email: 'vito@example.com', role: 'viewer', tenants: ['alpha'] }), 'Vito');
+  await page.goto('/sandboxes');
+  await expect(page.getByRole('link', { name: 'Of alpha' })).toBeVisible();
+  await expect(page.getByText('Of beta')).toHaveCount(0);
+  await expect(page.getByText('New sandbox')).toHaveCount(0);
+  await page.goto('/sandboxes/access-alpha');
+  for (const verb of ['Resume', 'Suspend', 'Freeze', 'Archive', 'Delete', 'Run'])
+    await expect(button(page, verb)).toBeDisabled();
+  await expect(page.getByText('A viewer may not do this.').first()).toBeVisible();
+  await expect(page.getByText('A viewer may not do this.').last()).toBeVisible();
+  await expect(button(page, 'Keep hot')).toHaveCount(0);
+  await expect(page.getByText('plan.txt')).toHaveCount(0);
+  await expect(page.getByRole('heading', { name: 'Ledger' })).toBeVisible();
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+});
+
+test('what is of another tenant is not there', async ({ page, complaints }) => {
+  complaints.expected.push(/404/);
+  await join(page, await invite({ email: 'otto@example.com', role: 'operator', tenants: ['alpha'] }), 'Otto');
+  const [foreign, unknown] = [await page.goto('/sandboxes/access-beta'), await page.goto('/sandboxes/never-was')];
+  expect([foreign?.status(), unknown?.status()]).toEqual([404, 404]);
+  await page.goto('/sandboxes');
+  await page.getByText('New sandbox', { exact: true }).click();
+  await expect(page.locator('#create-tenant').locator('option')).toHaveText(['alpha']);
+  await button(page, 'Create sandbox').click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Registered');
+  await expect(button(page, 'Resume')).toBeEnabled();
+});
+
+test('support reads the workspace only, and revives with a reason', async ({ page }) => {
+  const { call } = visited();
+  await call('POST', '/api/instances/access-beta/resume', {});
+  await call('POST', '/api/instances/access-beta/archive', { reason: 'the season is over' });
+  await join(page, await invite({ email: 'sue@example.com', role: 'support' }), 'Sue');
+  await page.goto('/sandboxes/access-beta');
+  await page.getByRole('link', { name: 'plan.txt' }).click();
+  await expect(page.locator('figure')).toContainText('work for everyone');
+  await expect(page.getByText('Support reads workspace only.').first()).toBeVisible();
+  await page.goto('/sandboxes/access-beta?volume=memory&path=/diary.txt');
+  await expect(page.getByText('Support reads workspace only.').first()).toBeVisible();
+  await expect(page.getByText('for the agent alone')).toHaveCount(0);
+  await expect(button(page, 'Delete')).toBeDisabled();
+  await page.getByLabel('Reason, for the ledger').fill('ticket 41');
+  await button(page, 'Revive').click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Awake');
+  await expect(page.getByRole('table').last()).toContainText('ticket 41');
+});
+
+test('a role that changes holds with the next page, and a disabled account is out', async ({ page, complaints }) => {
+  complaints.expected.push(/40[13]/);
+  const { call } = visited();
+  await join(page, await invite({ email: 'rita@example.com', role: 'operator' }), 'Rita');
+  const people = await call<{ id: string; email: string }[]>('GET', '/api/people');
+  const id = people.json.find(({ email }) => email === 'rita@example.com')?.id;
+  await page.goto('/sandboxes/access-alpha');
+  await expect(button(page, 'Keep hot')).toBeEnabled();
+  await call('PATCH', `/api/people/${id}`, { role: 'viewer' });
+  await page.goto('/sandboxes/access-alpha');
+  await expect(page.getByText('A viewer may not do this.').first()).toBeVisible();
+  await expect(button(page, 'Keep hot')).toHaveCount(0);
+  await call('PATCH', `/api/people/${id}`, { disabled: true });
+  await page.goto('/sandboxes');
+  await expect(page).toHaveURL(/\/signin/);
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('a person joins, signs in by password, and is slowed down after wrong ones', async ({ page }) => {
+    await join(page, await invite({ email: 'pina@example.com', role: 'viewer' }), 'Pina');
+    const signIn = async (password: string) => {
+      await page.goto('/signin?to=/sandboxes');
+      await page.getByLabel('E-mail').fill('Pina@example.com');
+      await page.getByLabel('Password', { exact: true }).fill(password);
+      await button(page, 'Sign in').click();
+    };
+    await button(page, 'Sign out').click();
+    await signIn(PASSWORD);
+    await expect(page).toHaveURL(/\/sandboxes$/);
+    await button(page, 'Sign out').click();
+    for (let n = 0; n < 5; n += 1) {
+      await signIn(`a guess of a password ${n}`);
+      await expect(page.getByRole('alert').getByText(/do not belong together/)).toBeVisible();
+    }
+    await signIn(PASSWORD);
+    await expect(page.getByRole('alert').getByText('There were too many attempts to sign in.')).toBeVisible();
+    await expect(page.getByRole('alert').getByText(/Try again in 1[0-5] minutes/)).toBeVisible();
+  });
+});
