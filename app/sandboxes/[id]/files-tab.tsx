@@ -54,7 +54,12 @@ export async function FilesTab({
         name="Run"
         note="A shell over the volumes. JavaScript and Python are in it where the policy allows."
       >
-        <Terminal id={id} action={run.bind(null, id)} blocked={whyNot(caller, 'exec', { tenant }) ?? whyNoCommands(instance)} wakes={wakes(instance)} />
+        <Terminal
+          id={id}
+          action={run.bind(null, id)}
+          blocked={whyNot(caller, 'exec', { tenant }) ?? whyNoCommands(instance)}
+          wakes={wakes(instance)}
+        />
       </Part>
       <OnFile
         instance={instance}
