@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 import { ApiError, createClient, type WinterdockClient } from '../client.ts';
 import { type BadNetwork, badNetwork, type Mishap } from './testing/bad-network.ts';
@@ -9,15 +9,21 @@ let server: TestServer;
 let network: BadNetwork;
 let dock: WinterdockClient;
 
-beforeEach(async () => {
+/** The sandbox of the test that runs. */
+let id: string;
+let count = 0;
+
+beforeAll(async () => {
   server = await startServer();
+});
+beforeEach(async () => {
   network = await badNetwork(server.url);
   dock = createClient({ url: network.url, key: TEST_KEY });
+  count += 1;
+  id = `box-${count}`;
 });
-afterEach(async () => {
-  await network.close();
-  await server.stop();
-});
+afterEach(() => network.close());
+afterAll(() => server.stop());
 
 const codeOf = (promise: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(promise).then(
@@ -27,10 +33,10 @@ const codeOf = (promise: PromiseLike<unknown>): Promise<unknown> =>
 const requests = (text: string) => network.seen.filter((seen) => seen === text).length;
 
 test.each<Mishap>(['lose', 'mute', 'busy', 'limited', 'cut'])('a read is tried again after "%s"', async (mishap) => {
-  await dock.createInstance({ id: 'a', tenant: 'acme' });
+  await dock.createInstance({ id, tenant: 'acme' });
   network.next.push(mishap);
-  expect((await dock.getInstance('a')).id).toBe('a');
-  expect(requests('GET /api/instances/a')).toBe(2);
+  expect((await dock.getInstance(id)).id).toBe(id);
+  expect(requests(`GET /api/instances/${id}`)).toBe(2);
 });
 
 test('a read that fails for good, or without a time to come back at, is given up and told', async () => {
@@ -47,58 +53,58 @@ test('a read that fails for good, or without a time to come back at, is given up
 test.each<Mishap>(['lose', 'mute', 'busy', 'limited'])(
   'an exec is never sent twice, not even after "%s"',
   async (mishap) => {
-    await dock.createInstance({ id: 'a', tenant: 'acme' });
+    await dock.createInstance({ id, tenant: 'acme' });
     network.next.push(mishap);
-    expect(await codeOf(dock.execInInstance('a', { command: 'echo once >> log' }))).not.toBe('done');
+    expect(await codeOf(dock.execInInstance(id, { command: 'echo once >> log' }))).not.toBe('done');
     network.next.push(mishap);
-    expect(await codeOf(dock.execStream('a', { command: 'echo once >> log' }).next())).not.toBe('done');
-    expect(requests('POST /api/instances/a/exec')).toBe(2);
+    expect(await codeOf(dock.execStream(id, { command: 'echo once >> log' }).next())).not.toBe('done');
+    expect(requests(`POST /api/instances/${id}/exec`)).toBe(2);
   },
 );
 
 test('a write is repeated only when it names the version that it replaces', async () => {
-  await dock.createInstance({ id: 'a', tenant: 'acme' });
-  const { etag } = await dock.putFile('a', 'workspace', '/f', 'one');
+  await dock.createInstance({ id, tenant: 'acme' });
+  const { etag } = await dock.putFile(id, 'workspace', '/f', 'one');
   network.next.push('lose');
-  expect(await codeOf(dock.putFile('a', 'workspace', '/f', 'two'))).toBe('network');
+  expect(await codeOf(dock.putFile(id, 'workspace', '/f', 'two'))).toBe('network');
   network.next.push('lose');
-  expect(await codeOf(dock.putFile('a', 'workspace', '/f', 'three', { ifMatch: etag ?? '' }))).toBe('done');
-  expect(await (await dock.getFile('a', 'workspace', '/f')).text()).toBe('three');
+  expect(await codeOf(dock.putFile(id, 'workspace', '/f', 'three', { ifMatch: etag ?? '' }))).toBe('done');
+  expect(await (await dock.getFile(id, 'workspace', '/f')).text()).toBe('three');
   network.next.push('lose');
   const stream = new Blob(['four']).stream();
-  expect(await codeOf(dock.putFile('a', 'workspace', '/f', stream, { ifMatch: '*' }))).toBe('network');
+  expect(await codeOf(dock.putFile(id, 'workspace', '/f', stream, { ifMatch: '*' }))).toBe('network');
 });
 
 test('a deletion whose answer was lost is done when it is asked for again', async () => {
-  await dock.createInstance({ id: 'a', tenant: 'acme' });
-  await dock.putFile('a', 'workspace', '/f', 'one');
+  await dock.createInstance({ id, tenant: 'acme' });
+  await dock.putFile(id, 'workspace', '/f', 'one');
   network.next.push('mute');
-  expect(await codeOf(dock.deleteFile('a', 'workspace', '/f'))).toBe('done');
-  expect(requests('DELETE /api/instances/a/volumes/workspace/f')).toBe(2);
-  expect(await codeOf(dock.deleteFile('a', 'workspace', '/f'))).toBe('not_found');
+  expect(await codeOf(dock.deleteFile(id, 'workspace', '/f'))).toBe('done');
+  expect(requests(`DELETE /api/instances/${id}/volumes/workspace/f`)).toBe(2);
+  expect(await codeOf(dock.deleteFile(id, 'workspace', '/f'))).toBe('not_found');
 });
 
 test('a download that breaks fails, and never looks like a shorter file', async () => {
-  await dock.createInstance({ id: 'a', tenant: 'acme' });
-  await dock.putFile('a', 'workspace', '/f', new Uint8Array(500_000));
+  await dock.createInstance({ id, tenant: 'acme' });
+  await dock.putFile(id, 'workspace', '/f', new Uint8Array(500_000));
   network.next.push('cut');
-  const download = await dock.getFile('a', 'workspace', '/f');
+  const download = await dock.getFile(id, 'workspace', '/f');
   expect(await codeOf(download.bytes())).toBe('network');
 });
 
 test('a script whose connection breaks is told as lost, not as ended', async () => {
-  await dock.createInstance({ id: 'a', tenant: 'acme' });
+  await dock.createInstance({ id, tenant: 'acme' });
   const follow = async () => {
-    for await (const event of dock.execStream('a', { command: 'echo begun; while true; do sleep 0.05; done' })) {
+    for await (const event of dock.execStream(id, { command: 'echo begun; while true; do sleep 0.05; done' })) {
       if (event.event === 'stdout') network.cut();
     }
   };
   expect(await codeOf(follow())).toBe('network');
-  expect((await dock.execInInstance('a', { command: 'echo next' })).stdout).toBe('next\n');
+  expect((await dock.execInInstance(id, { command: 'echo next' })).stdout).toBe('next\n');
 });
 
 test('the ledger is followed over broken connections without a gap or a repeat', async () => {
-  await dock.createInstance({ id: 'before', tenant: 'acme' });
+  await dock.createInstance({ id: 'before', tenant: 'followed' });
   const stop = new AbortController();
   const seqs: number[] = [];
   const seen: (string | null)[] = [];
@@ -108,7 +114,10 @@ test('the ledger is followed over broken connections without a gap or a repeat',
     connections += 1;
   };
   const following = (async () => {
-    for await (const event of dock.streamEvents({}, { signal: stop.signal, onConnected: connected })) {
+    for await (const event of dock.streamEvents(
+      { tenant: 'followed' },
+      { signal: stop.signal, onConnected: connected },
+    )) {
       seqs.push(event.seq);
       seen.push(event.instance);
       arrived(event.instance);
@@ -125,13 +134,13 @@ test('the ledger is followed over broken connections without a gap or a repeat',
   await expect.poll(() => connections, { timeout: 20_000 }).toBe(1);
   // Lost before its first line: what happens while nobody listens must not be missed.
   network.cut();
-  await direct.createInstance({ id: 'first', tenant: 'acme' });
+  await direct.createInstance({ id: 'first', tenant: 'followed' });
   await until('first');
   network.next.push('busy', 'lose');
   network.cut();
-  await direct.createInstance({ id: 'second', tenant: 'acme' });
+  await direct.createInstance({ id: 'second', tenant: 'followed' });
   await until('second');
-  await direct.createInstance({ id: 'third', tenant: 'acme' });
+  await direct.createInstance({ id: 'third', tenant: 'followed' });
   await until('third');
   stop.abort(new Error('enough'));
   await ended;
@@ -143,7 +152,7 @@ test('the ledger is followed over broken connections without a gap or a repeat',
 });
 
 test('what is said from the past is resumed after its line', async () => {
-  await dock.createInstance({ id: 'a', tenant: 'acme' });
+  await dock.createInstance({ id, tenant: 'acme' });
   await dock.createInstance({ id: 'b', tenant: 'acme' });
   const [, older] = (await dock.listEvents()).items;
   for await (const event of dock.streamEvents({ last_event_id: older?.seq ?? 0 })) {
