@@ -214,10 +214,11 @@ function watch(engine: Engine, id: string, process: InstanceProcess): void {
   void process.ended.then((death) => {
     const entry = engine.entries.peek(id);
     if (entry === undefined || entry.process !== process) return;
-    engine.log.warn({ id, ...death }, 'a process ended by itself');
     const settling = entry.verbs
       .runExclusive(async () => {
+        // One that a filing has closed is no longer the entry's by now.
         if (entry.process !== process) return;
+        engine.log.warn({ id, ...death }, 'a process ended by itself');
         entry.process = null;
         const row = await engine.registry.get(id);
         if (row === null || row.state !== 'active') return;
