@@ -66,6 +66,19 @@ const TYPES: Readonly<Record<string, string>> = {
   'import.refused': 'was refused a bundle',
   'checkout.sent': 'checked out the work of',
   'checkout.failed': 'failed to check out',
+  'person.invited': 'invited somebody',
+  'person.joined': 'joined',
+  'person.signed_in': 'signed in',
+  'person.changed': 'changed the rights of somebody',
+  'person.disabled': 'disabled an account',
+  'person.enabled': 'enabled an account',
+  'invitation.withdrawn': 'withdrew an invitation',
+  'password.changed': 'changed a password',
+  'session.ended': 'ended a session',
+  'signin.failed': 'failed to sign in',
+  'key.created': 'made a key',
+  'key.revoked': 'revoked a key',
+  'access.refused': 'was refused',
   'reconcile.rolled_back': 'took back what was half done to',
   'reconcile.rolled_forward': 'finished what was half done to',
 };
@@ -96,7 +109,9 @@ export function actorInWords(event: Pick<Event, 'actor' | 'via' | 'trigger'>): s
 /** An actor as the ledger writes it, as a person says it. */
 export function nameOfActor(actor: string): string {
   if (actor === 'key:admin') return 'The admin key';
-  return actor.startsWith('user:') ? 'The admin' : actor;
+  if (actor === 'nobody') return 'Somebody';
+  if (actor.startsWith('key:')) return `The key wd_${actor.slice('key:'.length)}`;
+  return actor.startsWith('user:') ? 'A person' : actor;
 }
 
 /** What was done, without its object: `suspended`, `failed to freeze`. */

@@ -105,5 +105,5 @@ test('the last move is told as one sentence: who, from where, why, and how long 
       source: 'archive',
       took_ms: null,
     }),
-  ).toBe('The admin revived it from the archive in the console.');
+  ).toBe('A person revived it from the archive in the console.');
 });

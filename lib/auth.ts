@@ -2,14 +2,14 @@
  * Access: who sent a request, by key or session, and what comes of it when that ends. People, passwords and sessions belong to the auth
  * library (auth/library.ts); keys of programs are a table of ours. Knows nothing of routes or sandboxes, nor of what a role may do.
  */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { cookieRules } from './auth/cookies.ts';
 import { createEntrance, type Entrance } from './auth/entrance.ts';
 import { type AnyHeaders, headerOf } from './auth/header.ts';
 import { createKeyRing, type KeyRing } from './auth/key-ring.ts';
 import { keyChecker, readOrMakeSecret } from './auth/keys.ts';
-import { type AuthDatabase, type AuthLibrary, KEY_HOLDER_EMAIL } from './auth/library.ts';
+import type { AuthDatabase, AuthLibrary } from './auth/library.ts';
 import { createLimits, type Limits } from './auth/limits.ts';
 import { createPeople, type People } from './auth/people.ts';
 import { ROLES, type Role } from './auth/roles.ts';
@@ -76,6 +76,7 @@ export interface Auth {
 
 const SESSION_CACHE_MS = 30_000;
 const SESSION_CACHE_ENTRIES = 1000;
+const MARK_LENGTH = 16;
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024}) *$/i;
 
 /** Who a key or a session stands for. */
@@ -99,7 +100,8 @@ export function createAuth(options: {
   registry: Pick<Registry, 'keys' | 'invitations' | 'append'>;
 }): Auth {
   const { config, log, clock, registry } = options;
-  const isAdminKey = keyChecker(config.adminKey ?? readOrMakeSecret(join(config.dataFolder, 'admin.key')));
+  const adminKey = config.adminKey ?? readOrMakeSecret(join(config.dataFolder, 'admin.key'));
+  const isAdminKey = keyChecker(adminKey);
   const secret = readOrMakeSecret(join(config.dataFolder, 'auth.secret'));
   const cookies = cookieRules(config);
   // Its value is signed, so it can stand for the session.
@@ -112,9 +114,17 @@ export function createAuth(options: {
   const ends = new WeakMap<Caller, number>();
 
   let loading: Promise<AuthLibrary> | null = null;
+  const keyMark = createHmac('sha256', secret).update(adminKey).digest('hex').slice(0, MARK_LENGTH);
   const library = (): Promise<AuthLibrary> => {
     loading ??= import('./auth/library.ts').then((module) =>
-      module.openAuthLibrary({ secret, publicUrl: config.publicUrl, cookies, database: options.database, log }),
+      module.openAuthLibrary({
+        secret,
+        publicUrl: config.publicUrl,
+        cookies,
+        database: options.database,
+        log,
+        keyMark,
+      }),
     );
     return loading;
   };
@@ -144,7 +154,7 @@ export function createAuth(options: {
     const found = await (await library()).sessionOf(cookie);
     if (found === null) return null;
     const { person, session } = found;
-    const rights = person.email === KEY_HOLDER_EMAIL ? ADMIN_KEY : { role: person.role, tenants: person.tenants };
+    const rights = found.isKeyHolder ? ADMIN_KEY : { role: person.role, tenants: person.tenants };
     const made = { actor: `user:${person.id}`, ...rights, session: session.id, until: session.expiresMs };
     if (before === changes) sessions.set(cookie, made);
     return made;

@@ -11,6 +11,7 @@ import { createOperations } from './api/engine-operations.ts';
 import { guardOperations } from './api/guard.ts';
 import { createLedgerOperations } from './api/ledger-operations.ts';
 import { openApiText } from './api/openapi.ts';
+import { createRefusals } from './api/refusals.ts';
 import { eventOf } from './api/representation.ts';
 import { ROUTES } from './api/routes.ts';
 import { cookieRules } from './auth/cookies.ts';
@@ -74,6 +75,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const blueprints = createBlueprints({ clock, registry, readers, sessions, copies, seeding });
   const auth = createAuth({ config, log, clock, database: registry.database, registry });
   const bundles = new Bundles({ config, clock, log, registry, sessions, signer });
+  const refused = createRefusals({ registry, clock });
   const operations = guardOperations(
     {
       ...createOperations({ registry, sessions, clock, metrics }),
@@ -86,6 +88,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       instance: (id) => registry.tenantOf(id),
       snapshot: (id) => registry.copies.snapshotTenant(id),
     },
+    refused,
   );
 
   let started: Promise<void> | null = null;
@@ -129,6 +132,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       ready,
       openapi,
     },
+    refused,
     auth,
     log,
     ...config,

@@ -84,11 +84,13 @@ export function accessOperations(parts: {
   });
   const tell = (caller: Caller, type: string, reason: string) => registry.append([entry(caller, type, reason)]);
 
-  const personIdOf = (caller: Caller, id: string): string => {
-    const own = id === 'me' ? ownId(caller) : id;
-    if (own === null) throw new WinterdockError('not_found', 'A key is no person.');
-    return own;
+  const ownAccount = async (caller: Caller): Promise<string> => {
+    const own = ownId(caller);
+    if (own !== null) return own;
+    if (caller.actor === 'key:admin' && caller.session !== null) return (await people.keyHolder()).id;
+    throw new WinterdockError('not_found', 'A key is no person and has no sessions.');
   };
+  const personIdOf = async (caller: Caller, id: string): Promise<string> => (id === 'me' ? ownAccount(caller) : id);
 
   const found = async (id: string): Promise<PersonRecord> => {
     const person = await people.get(id);
@@ -160,7 +162,7 @@ export function accessOperations(parts: {
     },
 
     async sessionsOf(caller, id) {
-      const person = await found(personIdOf(caller, id));
+      const person = await found(await personIdOf(caller, id));
       return (await people.sessions(person.id)).map((session) => ({
         id: session.id,
         created: seconds(session.createdMs),
@@ -172,7 +174,7 @@ export function accessOperations(parts: {
     },
 
     async endSession(caller, id, { session }) {
-      const person = await found(personIdOf(caller, id));
+      const person = await found(await personIdOf(caller, id));
       const gone = await people.endSessions(person.id, (one) => session === undefined || one.id === session);
       if (gone.length === 0 && session !== undefined)
         throw new WinterdockError('not_found', `There is no session "${session}".`);
@@ -180,7 +182,9 @@ export function accessOperations(parts: {
     },
 
     async changePassword(caller, { current, next }) {
-      const person = await found(personIdOf(caller, 'me'));
+      const own = ownId(caller);
+      if (own === null) throw new WinterdockError('not_found', 'A key has no password.');
+      const person = await found(own);
       await limits.attempt(person.email, caller.address, true);
       if (!(await people.isPassword(person.id, current)))
         throw new WinterdockError('forbidden', 'That is not your password now.');

@@ -15,6 +15,7 @@ import { type Answer, eventText, json, type Sink } from './answer.ts';
 import { type BodySource, parseJson, readBody, uploadOf } from './body.ts';
 import { type Found, Matcher } from './match.ts';
 import { toProblem } from './problem.ts';
+import type { Refused } from './refusals.ts';
 import type { Route, Services } from './route.ts';
 import { decodeSegment, filePathOf, parseTarget, type Target } from './target.ts';
 import { parse, queryObject } from './validate.ts';
@@ -47,6 +48,8 @@ export interface Dispatcher {
 export interface DispatchOptions {
   routes: readonly Route[];
   services: Services;
+  /** Told when a role forbids a route. */
+  refused: Refused;
   auth: Pick<Auth, 'callerFromHeaders' | 'count' | 'whenEnded'>;
   log: Logger;
   /** Largest JSON body, largest file, and largest upload, which holds a sandbox: in bytes. */
@@ -139,7 +142,10 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     }
     // Before anything that was sent is looked at: whose role forbids it learns nothing and costs nothing.
     const refusal = route.needs === null ? null : roleRefusal(caller, route.needs);
-    if (refusal !== null) throw new WinterdockError('forbidden', refusal);
+    if (refusal !== null) {
+      await options.refused(caller, route.needs ?? route.name, refusal);
+      throw new WinterdockError('forbidden', refusal);
+    }
     return caller;
   };
 

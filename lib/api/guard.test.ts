@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Role } from '../auth/roles.ts';
 import type { Caller } from '../auth.ts';
-import { guardOperations } from './guard.ts';
+import { guardOperations, type Owners } from './guard.ts';
 import type { Operations } from './operations.ts';
 
 const HOMES: Readonly<Record<string, string>> = { mine: 'acme', yours: 'globex' };
+
+const OWNERS: Owners = { instance: (id) => HOMES[id] ?? null, snapshot: () => null };
+const refusals: string[] = [];
 
 /** Operations that say what reached them. */
 function guarded(reached: unknown[][] = []): Operations {
@@ -12,9 +15,8 @@ function guarded(reached: unknown[][] = []): Operations {
   const recording = Object.fromEntries(
     names.map((name) => [name, async (_caller: Caller, ...args: unknown[]) => reached.push([name, ...args])]),
   );
-  return guardOperations(recording as unknown as Operations, {
-    instance: (id) => HOMES[id] ?? null,
-    snapshot: () => null,
+  return guardOperations(recording as unknown as Operations, OWNERS, async (caller, operation) => {
+    refusals.push(`${caller.role} ${operation}`);
   });
 }
 
@@ -49,6 +51,7 @@ test('a role is refused before anything is looked up', async () => {
       'forbidden: A viewer may not do this.',
     );
   }
+  expect(refusals.slice(-3)).toEqual(['viewer query', 'viewer query', 'viewer query']);
 });
 
 test('support reads the workspace only, searches it only, and revives with a reason', async () => {
@@ -80,7 +83,5 @@ test('a list of one tenant is asked as that, one of several is left to the opera
 
 test('an operation without a rule does not start', () => {
   const nameless = { somethingNew: async () => null } as unknown as Operations;
-  expect(() => guardOperations(nameless, { instance: () => null, snapshot: () => null })).toThrow(
-    'somethingNew has no rule',
-  );
+  expect(() => guardOperations(nameless, OWNERS, async () => undefined)).toThrow('somethingNew has no rule');
 });

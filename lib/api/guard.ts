@@ -7,6 +7,7 @@ import { WinterdockError } from '../errors.ts';
 import { asVolume, VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { needsReason, OWNED, type Owned, READS, RULES, type Rule, roleRefusal } from './access.ts';
 import type { Operations } from './operations.ts';
+import type { Refused } from './refusals.ts';
 
 /** Says whose a thing is, null when there is none of that id. Takes as long for a known id as for an unknown one. */
 export type Owners = Readonly<Record<Owned, (id: string) => Promise<string | null> | string | null>>;
@@ -21,22 +22,26 @@ export function unknownId(kind: Owned | 'tenant', id: string): WinterdockError {
   return new WinterdockError('not_found', `There is no ${kind === 'tenant' ? kind : KIND_WORDS[kind]} "${id}".`);
 }
 
-/** Wraps every operation. Throws when one of them has no rule. */
-export function guardOperations(operations: Operations, owners: Owners): Operations {
+/** Wraps every operation. `refused` is told when a role forbids one. Throws when one of them has no rule. */
+export function guardOperations(operations: Operations, owners: Owners, refused: Refused): Operations {
   const guarded: Record<string, Operation> = {};
   for (const [name, operation] of Object.entries(operations)) {
     if (!Object.hasOwn(RULES, name)) throw new Error(`The operation ${name} has no rule in lib/api/access.ts.`);
-    guarded[name] = guardOne(name as keyof Operations, operation as Operation, owners);
+    guarded[name] = guardOne(name as keyof Operations, operation as Operation, owners, refused);
   }
   return guarded as unknown as Operations;
 }
 
-function guardOne(name: keyof Operations, operation: Operation, owners: Owners): Operation {
+function guardOne(name: keyof Operations, operation: Operation, owners: Owners, refused: Refused): Operation {
   const rule = RULES[name];
   return async (caller, ...args) => {
     const input = inputOf(args);
-    refuseByRole(caller, name, rule, args, input);
-    if (rule.about === 'person') refuseOthers(caller, rule, String(args[0]));
+    const refusal = refusalOf(caller, name, rule, args, input);
+    if (refusal !== null) {
+      await refused(caller, name, refusal);
+      throw new WinterdockError('forbidden', refusal);
+    }
+    requireReason(caller, name, input);
     const asked = rule.contents === 'searched' ? searched(caller, args, input) : args;
     if (caller.tenants === null) return operation(caller, ...asked);
     return operation(caller, ...(await withinTenants(caller.tenants, rule, asked, owners)));
@@ -52,21 +57,28 @@ function isInput(value: unknown): value is Input {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-function refuseByRole(caller: Caller, name: keyof Operations, rule: Rule, args: unknown[], input: Input | null): void {
+function refusalOf(
+  caller: Caller,
+  name: keyof Operations,
+  rule: Rule,
+  args: unknown[],
+  input: Input | null,
+): string | null {
   const volume = rule.contents === 'named' ? args[1] : rule.contents === 'searched' ? input?.volume : undefined;
   const refusal = roleRefusal(caller, name, volume === undefined ? {} : { volume: asVolume(String(volume)) });
-  if (refusal !== null) throw new WinterdockError('forbidden', refusal);
+  if (refusal !== null || rule.about !== 'person') return refusal;
+  const id = String(args[0]);
+  const own = id === 'me' || caller.actor === `user:${id}`;
+  return own || rule.others?.includes(caller.role) ? null : 'You may do this only for yourself.';
+}
+
+function requireReason(caller: Caller, name: keyof Operations, input: Input | null): void {
   if (!needsReason(caller, name)) return;
   const reason = input?.reason;
   if (typeof reason === 'string' && reason.trim() !== '') return;
   throw new WinterdockError('validation', 'This needs a reason: it goes into the ledger.', {
     extra: { errors: [{ path: 'reason', message: `is needed from the role ${caller.role}` }] },
   });
-}
-
-function refuseOthers(caller: Caller, rule: Rule, id: string): void {
-  if (id === 'me' || caller.actor === `user:${id}` || rule.others?.includes(caller.role)) return;
-  throw new WinterdockError('forbidden', 'You may do this only for yourself.');
 }
 
 /** A search over everything is one over what the caller may read; more than one volume of three there is no word for. */

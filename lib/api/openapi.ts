@@ -8,6 +8,8 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiRequestBodyObject,
 } from 'zod-openapi';
+import { ROLES } from '../auth/roles.ts';
+import { RULES, type Rule } from './access.ts';
 import { type Example, exampleOf } from './examples.ts';
 import type { AnswerDoc, Route } from './route.ts';
 import { problemSchema } from './schema.ts';
@@ -69,6 +71,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     operationId: route.name,
     summary: route.summary,
     tags: [route.tag],
+    ...(route.needs === null ? {} : { description: rolesInWords(RULES[route.needs]) }),
     ...(route.access === 'open' ? { security: [] } : {}),
     ...(Object.keys(parameters).length === 0 ? {} : { requestParams: parameters }),
     ...(route.body === null ? {} : { requestBody: bodyOf(route.body, exampleOf(route.name)) }),
@@ -77,6 +80,15 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
       default: PROBLEM,
     },
   };
+}
+
+/** Who may call it. */
+function rolesInWords({ roles, about, reason }: Rule): string {
+  const few =
+    roles.length === 1 ? `the role ${roles[0]}` : `the roles ${roles.slice(0, -1).join(', ')} and ${roles.at(-1)}`;
+  const who = roles.length === ROLES.length ? 'every role' : few;
+  const only = about === 'everyone' ? ', not limited to some tenants' : '';
+  return `For ${who}${only}.${reason === undefined ? '' : ` The role ${reason.join(', ')} must give a reason.`}`;
 }
 
 /** The document's address of a route: below `/api` unless it is at the root, the path of a file as one parameter. */

@@ -186,6 +186,16 @@ test('the admin key opens a session that acts as the key and not as a person', a
   ]);
 });
 
+test('a session of the admin key is over when the key is another one', async () => {
+  const before = open({ WB_ADMIN_KEY: 'sixteen-characters' });
+  const cookie = cookieOf(await before.entrance.signIn({ key: 'sixteen-characters' }, visitor()));
+  expect(await open({ WB_ADMIN_KEY: 'sixteen-characters' }).callerFromHeaders({ cookie })).not.toBeNull();
+  const after = open({ WB_ADMIN_KEY: 'seventeen-characters' });
+  expect(await after.callerFromHeaders({ cookie })).toBeNull();
+  expect(await after.people.list()).toEqual([]);
+  expect(JSON.stringify(sql('SELECT * FROM user').all())).not.toContain('sixteen');
+});
+
 test('a session ends with its sign-out at once, though it was remembered', async () => {
   const auth = open();
   const headers = { cookie: await firstAdmin(auth) };

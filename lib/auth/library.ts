@@ -56,8 +56,8 @@ export interface AuthLibrary {
   redeem(token: string, from: Origin): Promise<Entered | null>;
   /** Null when the address or the password is wrong, which takes equally long, or the person is disabled. */
   signIn(email: string, password: string, from: Origin): Promise<Entered | null>;
-  /** The person and the session behind a `Cookie` header, or null. */
-  sessionOf(cookie: string): Promise<{ person: PersonRecord; session: SessionRecord } | null>;
+  /** Who is behind a `Cookie` header, or null. `isKeyHolder`: the session was opened with the admin key that holds now. */
+  sessionOf(cookie: string): Promise<{ person: PersonRecord; session: SessionRecord; isKeyHolder: boolean } | null>;
   signOut(cookie: string): Promise<{ setCookie: string[] }>;
   /** Everyone but the holder of the admin key, oldest first. */
   people(): Promise<PersonRecord[]>;
@@ -79,8 +79,8 @@ export interface AuthLibrary {
   handler(request: Request): Promise<Response>;
 }
 
-/** The account behind sessions that were opened with the admin key. An address because the library tells people apart by it; nothing is ever sent there. */
-export const KEY_HOLDER_EMAIL = 'admin@winterdock.internal';
+/** Accounts of no person: the library tells accounts apart by an address; nothing is ever sent there. */
+const NOBODYS_DOMAIN = '@winterdock.internal';
 const LINK_SECONDS = 15 * 60;
 const SESSION_SECONDS = 30 * 86_400;
 /** Its own routes that are answered, below /api/auth. */
@@ -93,7 +93,10 @@ export async function openAuthLibrary(options: {
   cookies: CookieRules;
   database: AuthDatabase;
   log: Logger;
+  /** What stands for the admin key: another key is another account, so that sessions opened with the old one are over. */
+  keyMark: string;
 }): Promise<AuthLibrary> {
+  const keyHolderEmail = `key-${options.keyMark}${NOBODYS_DOMAIN}`;
   const minted = new Map<string, string>();
   const auth = betterAuth({
     appName: 'Winterdock',
@@ -168,9 +171,10 @@ export async function openAuthLibrary(options: {
     async sessionOf(cookie) {
       const found = await auth.api.getSession({ headers: new Headers({ cookie }) });
       const person = found === null ? null : personOf(found.user);
-      return found === null || person === null || person.disabled
-        ? null
-        : { person, session: sessionRecordOf(found.session) };
+      if (found === null || person === null || person.disabled) return null;
+      const isKeyHolder = person.email === keyHolderEmail;
+      if (!isKeyHolder && person.email.endsWith(NOBODYS_DOMAIN)) return null;
+      return { person, session: sessionRecordOf(found.session), isKeyHolder };
     },
 
     async signOut(cookie) {
@@ -180,18 +184,18 @@ export async function openAuthLibrary(options: {
 
     async people() {
       const users = await tables.listUsers(undefined, undefined, { field: 'createdAt', direction: 'asc' });
-      return users.flatMap((user) => (user.email === KEY_HOLDER_EMAIL ? [] : (personOf(user) ?? [])));
+      return users.flatMap((user) => (user.email.endsWith(NOBODYS_DOMAIN) ? [] : (personOf(user) ?? [])));
     },
 
     person: async (id) => personOf(await tables.findUserById(id)),
     personByEmail: async (email) => personOf((await tables.findUserByEmail(email))?.user ?? null),
 
     async keyHolder() {
-      const known = await library.personByEmail(KEY_HOLDER_EMAIL);
+      const known = await library.personByEmail(keyHolderEmail);
       if (known !== null) return known;
       const made = personOf(
         await tables.createUser(
-          { email: KEY_HOLDER_EMAIL, name: 'Admin key', emailVerified: true, role: 'admin' },
+          { email: keyHolderEmail, name: 'Admin key', emailVerified: true, role: 'admin' },
           { method: 'admin' },
         ),
       );

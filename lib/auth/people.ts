@@ -9,6 +9,8 @@ export interface People {
   /** Everyone, oldest first, with their open sessions. */
   list(): Promise<(PersonRecord & { sessions: SessionRecord[] })[]>;
   get(id: string): Promise<PersonRecord | null>;
+  /** The account behind sessions that were opened with the admin key. */
+  keyHolder(): Promise<PersonRecord>;
   byEmail(email: string): Promise<PersonRecord | null>;
   /** Throws `not_found`, and `conflict` when no admin would be left. Disabling ends every session. */
   change(
@@ -57,6 +59,7 @@ export function createPeople(parts: {
       const people = await opened.people();
       return Promise.all(people.map(async (person) => ({ ...person, sessions: await opened.sessions(person.id) })));
     },
+    keyHolder: async () => (await library()).keyHolder(),
     get: async (id) => (await library()).person(id),
     byEmail: async (email) => (await library()).personByEmail(email),
     change(id, patch) {

@@ -134,6 +134,7 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
   const dispatcher = createDispatcher({
     routes,
     services: {} as Services,
+    refused: async () => undefined,
     auth: {
       count: async () => undefined,
       whenEnded: () => () => undefined,

@@ -27,7 +27,8 @@ export const emailSchema = z
   .trim()
   .toLowerCase()
   .max(254)
-  .pipe(z.email({ error: 'must be an e-mail address' }));
+  .pipe(z.email({ error: 'must be an e-mail address' }))
+  .refine((email) => !email.endsWith('@winterdock.internal'), 'is an address that the server keeps for itself');
 export const personNameSchema = titleSchema;
 export const passwordSchema = z
   .string()
