@@ -22,28 +22,37 @@ const SOURCES: Readonly<Record<string, string>> = {
   fresh: 'with a fresh file',
 };
 
-/** What each kind of line says was done, before its object. */
+/** What each kind of line says was done, before its object. One that ends in `of` or `as` is about a sandbox. */
 const TYPES: Readonly<Record<string, string>> = {
   'instance.created': 'registered',
+  'instance.imported': 'imported',
   'instance.changed': 'changed the settings of',
+  'create.refused': 'was refused a new sandbox',
   'settings.changed': 'changed the settings',
+  'tenant.changed': 'changed the settings of a tenant',
   'fault.raised': 'found a fault in',
   'fault.cleared': 'cleared the fault of',
   'exec.timed_out': 'ended a call for time in',
   'exec.out_of_memory': 'ended a call for memory in',
+  'plan.refused': 'was refused a plan for',
   'suspend.failed': 'failed to suspend',
+  'suspend.refused': 'was kept from suspending',
   'freeze.failed': 'failed to freeze',
+  'freeze.refused': 'was kept from freezing',
   'archive.failed': 'failed to archive',
-  'revive.failed': 'failed to revive',
+  'archive.refused': 'was kept from archiving',
   'delete.failed': 'failed to delete',
+  'delete.refused': 'was kept from deleting',
   'prefetch.failed': 'failed to bring home',
-  'resume.failed': 'failed to wake',
   'wake.failed': 'failed to wake',
   'wake.refused': 'was refused a wake of',
   'file.prefetched': 'brought home the file of',
   'file.returned': 'filed back, unused, the file of',
   'orphan.set_aside': 'set aside a stray file of',
   'private.read': 'read private files of',
+  'job.started': 'started a job',
+  'job.done': 'finished a job',
+  'job.cancelled': 'cancelled a job',
   'ledger.exported': 'exported lines of the ledger',
   'ledger.sealed': 'sealed a month of the ledger',
   'ledger.dropped': 'dropped a month of the ledger',
@@ -114,13 +123,57 @@ export function nameOfActor(actor: string): string {
   return actor.startsWith('user:') ? 'A person' : actor;
 }
 
+/** `2026-10: lines 1 to 31, kept for 90 days`, as the line of a month says it. */
+const MONTH = /^(\d{4})-(\d{2}): lines (\d+) to (\d+)(?:, (.+))?$/;
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** `the ledger of October 2026 (31 lines)`; null for a reason that names no month. */
+function monthInWords(reason: string | null): string | null {
+  const [, year, month, first, last, kept] = MONTH.exec(reason ?? '') ?? [];
+  const name = MONTHS[Number(month) - 1];
+  if (name === undefined) return null;
+  const lines = Number(last) - Number(first) + 1;
+  const count = `${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'}`;
+  return `the ledger of ${name} ${year} (${[count, ...(kept === undefined ? [] : [kept])].join(', ')})`;
+}
+
+/** The reason that a line gives, or null when there is none or the deed says it already. */
+export function reasonInWords(event: Pick<Event, 'type' | 'reason'>): string | null {
+  const told =
+    (event.type === 'ledger.sealed' || event.type === 'ledger.dropped') && monthInWords(event.reason) !== null;
+  return told ? null : event.reason;
+}
+
+/** Whether there are words for a type of line. */
+export function hasWords(type: string): boolean {
+  return type === 'transition' || Object.hasOwn(TYPES, type);
+}
+
 /** What was done, without its object: `suspended`, `failed to freeze`. */
-export function deedInWords(event: Pick<Event, 'type' | 'from' | 'to'>): string {
+export function deedInWords(event: Pick<Event, 'type' | 'from' | 'to' | 'reason' | 'instance'>): string {
   if (event.type === 'transition' && event.to !== null) {
     if (event.to === 'active' && event.from === 'archived') return 'revived';
     return MOVED[event.to];
   }
-  return TYPES[event.type] ?? event.type.replace(/[._]/g, ' ');
+  if (event.type === 'ledger.sealed' || event.type === 'ledger.dropped') {
+    const month = monthInWords(event.reason);
+    if (month !== null) return `${event.type === 'ledger.sealed' ? 'sealed' : 'dropped'} ${month}`;
+  }
+  const words = TYPES[event.type] ?? event.type.replace(/[._]/g, ' ');
+  return event.instance === null ? words.replace(/ (?:of|as|for|in)$/, '') : words;
 }
 
 /** Where the file came from, for wakes. */

@@ -2,7 +2,7 @@
 import type { Event } from '#lib/api/schema.ts';
 import type { State } from '#lib/lifecycle/states.ts';
 import { tookInWords } from './durations.ts';
-import { actorInWords, deedInWords, sourceInWords, triggerInWords } from './event-words.ts';
+import { actorInWords, deedInWords, reasonInWords, sourceInWords, triggerInWords } from './event-words.ts';
 import { RelativeTime } from './relative-time.tsx';
 import { StateMark } from './state-mark.tsx';
 
@@ -26,11 +26,10 @@ function Move({ from, to }: { from: State | null; to: State | null }) {
 
 function What({ event, showInstance }: { event: Event; showInstance: boolean }) {
   const source = sourceInWords(event);
-  const deed = deedInWords(event);
+  const reason = reasonInWords(event);
   return (
     <>
-      <span className="font-[520]">{actorInWords(event)}</span>{' '}
-      {event.instance === null ? deed.replace(/ (?:of|as)$/, '') : deed}{' '}
+      <span className="font-[520]">{actorInWords(event)}</span> {deedInWords(event)}{' '}
       {showInstance && event.instance !== null ? (
         <a href={`/sandboxes/${event.instance}`} className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
           {event.instance}
@@ -39,10 +38,8 @@ function What({ event, showInstance }: { event: Event; showInstance: boolean }) 
         event.instance !== null && 'it'
       )}
       {source !== null && event.to === 'active' && <span className="text-ink-2"> {source}</span>}
-      {event.reason !== null && (
-        <span className="text-ink-2">
-          {event.type.startsWith('fault.') ? `: ${event.reason}` : ` · “${event.reason}”`}
-        </span>
+      {reason !== null && (
+        <span className="text-ink-2">{event.type.startsWith('fault.') ? `: ${reason}` : ` · “${reason}”`}</span>
       )}
       {event.error !== null && <span className="block text-small text-fault-ink">{event.error}</span>}
     </>
