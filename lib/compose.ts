@@ -9,11 +9,13 @@ import { copiesOperations } from './api/copies-operations.ts';
 import { createDispatcher } from './api/dispatch.ts';
 import { createOperations } from './api/engine-operations.ts';
 import { guardOperations } from './api/guard.ts';
+import { jobsOperations } from './api/jobs-operations.ts';
 import { createLedgerOperations } from './api/ledger-operations.ts';
 import { openApiText } from './api/openapi.ts';
 import { createRefusals } from './api/refusals.ts';
 import { eventOf } from './api/representation.ts';
 import { ROUTES } from './api/routes.ts';
+import { tenantsOperations } from './api/tenants-operations.ts';
 import { cookieRules } from './auth/cookies.ts';
 import { createAuth } from './auth.ts';
 import { createBlueprints } from './blueprints.ts';
@@ -25,6 +27,7 @@ import { createEventHub } from './events.ts';
 import type { Host, HostOptions } from './host.ts';
 import { sweepLeftovers } from './instance/leftovers.ts';
 import { createPool } from './instance/pool.ts';
+import { JobRunner } from './jobs/runner.ts';
 import { createLedgerKeeper } from './ledger/keeper.ts';
 import { createLogger } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -66,7 +69,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     log,
     serialise: (line) => eventText(null, eventOf(line), line.seq),
   });
-  const metrics = createMetrics({ registry, pool, sessions });
+  const metrics = createMetrics({ registry, pool, sessions, clock, log });
+  const runner = new JobRunner({ config, clock, log, registry, sessions, pool });
   const signer = openSigner(config.dataFolder);
   const ledger = createLedgerKeeper({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
   const copies = new Copies({ config, clock, log, registry, readers, reached: options.reached });
@@ -80,6 +84,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     {
       ...createOperations({ registry, sessions, clock, metrics }),
       ...bundlesOperations({ registry, sessions, clock, bundles }),
+      ...jobsOperations({ registry, sessions, runner, clock }),
+      ...tenantsOperations({ registry, clock, metrics }),
       ...createLedgerOperations({ registry, keeper: ledger, clock }),
       ...accessOperations({ auth, registry, clock }),
       ...copiesOperations({ registry, sessions, clock, snapshots, blueprints, dataFolder: config.dataFolder }),
@@ -87,6 +93,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     {
       instance: (id) => registry.tenantOf(id),
       snapshot: (id) => registry.copies.snapshotTenant(id),
+      job: async (id) => (await registry.jobs.get(id))?.tenants ?? null,
     },
     refused,
   );
@@ -147,6 +154,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await copies.start();
     await pool.start();
     sessions.start();
+    await runner.start();
     serving = true;
   };
 
@@ -156,12 +164,13 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await started?.catch(() => undefined);
     await seeding.stop();
     await bundles.stop();
+    await runner.stop();
     await sessions.stop();
     await copies.stop();
     await pool.stop();
     await readers.stop();
     await auth.close();
-    metrics.close();
+    await metrics.close();
     await ledger.stop();
     await registry.close();
   };

@@ -6,7 +6,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const LENGTH = 10;
 
 /** A new id: the prefix, a dash and 50 random bits. */
-export function newId(prefix: 'sb' | 'snap' | 'ship'): string {
+export function newId(prefix: 'sb' | 'snap' | 'ship' | 'job'): string {
   let id = `${prefix}-`;
   for (const byte of randomBytes(LENGTH)) id += ALPHABET[byte % ALPHABET.length];
   return id;

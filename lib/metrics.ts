@@ -1,18 +1,23 @@
 /** The metrics of this process in Prometheus' format. What is counted comes from the ledger; what is measured is read when asked. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PromRegistry } from 'prom-client';
+import type { Clock } from './clock.ts';
 import type { InstancePool } from './instance/instance.ts';
 import { STATES } from './lifecycle/states.ts';
 import { FAULTS, type Source } from './lifecycle/words.ts';
+import type { Logger } from './log.ts';
 import type { Registry } from './registry/registry.ts';
 import type { Sessions } from './sessions/sessions.ts';
+import { type WakeSummary, WakeTimeBook } from './wake-times.ts';
 
 export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
   /** Counts a wake that found its process already there. Cold ones are counted from the ledger. */
   resumedWarm(seconds: number): void;
-  /** Stops counting. Idempotent. */
-  close(): void;
+  /** How long wakes took in the last `days` days, kept over restarts. */
+  wakeTimes(days: number): Promise<WakeSummary[]>;
+  /** Stops counting and keeps what was counted. */
+  close(): Promise<void>;
 }
 
 /** Seconds. A wake costs milliseconds, so the buckets start there. */
@@ -20,11 +25,19 @@ const RESUME_BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 
 
 /** Makes the metrics of a host; each host has its own. */
 export function createMetrics(options: {
-  registry: Pick<Registry, 'onAppend' | 'countsByState' | 'countsByFault'>;
+  registry: Pick<Registry, 'onAppend' | 'countsByState' | 'countsByFault' | 'wakeTimes'>;
   pool: Pick<InstancePool, 'ready'>;
   sessions: Pick<Sessions, 'callsRunning'>;
+  clock: Clock;
+  log: Logger;
 }): Metrics {
-  const { registry, pool, sessions } = options;
+  const { registry, pool, sessions, clock, log } = options;
+  const times = new WakeTimeBook({
+    kept: registry.wakeTimes,
+    clock,
+    bounds: RESUME_BUCKETS.map((seconds) => seconds * 1000),
+    failed: (error) => log.error({ err: error }, 'wake times were not kept'),
+  });
   const registers = [new PromRegistry()];
   const [prom] = registers as [PromRegistry];
   collectDefaultMetrics({ register: prom });
@@ -94,7 +107,9 @@ export function createMetrics(options: {
   const resumedCold = (source: Source, seconds: number | null) => {
     resumes.inc({ path: 'cold' });
     coldResumes.inc({ source });
-    if (seconds !== null) resumeSeconds.observe({ path: 'cold', source }, seconds);
+    if (seconds === null) return;
+    resumeSeconds.observe({ path: 'cold', source }, seconds);
+    times.observe('cold', source, seconds * 1000);
   };
   const stopListening = registry.onAppend((lines) => {
     for (const { type, from, to, trigger, source, tookMs } of lines) {
@@ -110,10 +125,13 @@ export function createMetrics(options: {
     resumedWarm(seconds) {
       resumes.inc({ path: 'warm' });
       resumeSeconds.observe({ path: 'warm', source: '' }, seconds);
+      times.observe('warm', null, seconds * 1000);
     },
-    close() {
+    wakeTimes: (days) => times.summary(days),
+    async close() {
       stopListening();
       prom.clear();
+      await times.stop();
     },
   };
 }

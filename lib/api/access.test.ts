@@ -28,11 +28,11 @@ type Aim = (typeof AIMS)[number];
 const TENANT: Readonly<Record<Aim, string>> = { own: 'acme', foreign: 'globex', unknown: 'nobody' };
 
 /** Things by what the paths and bodies call them. */
-type Names = Record<string, string>;
-const ids: Record<Aim, { instance: string; snapshot: string; other: string }> = {
-  own: { instance: 'mine', snapshot: '', other: 'acme' },
-  foreign: { instance: 'yours', snapshot: '', other: 'globex' },
-  unknown: { instance: 'never', snapshot: '', other: 'nobody' },
+type Names = Record<string, string | string[]>;
+const ids: Record<Aim, { instance: string; snapshot: string; job: string; other: string }> = {
+  own: { instance: 'mine', snapshot: '', job: '', other: 'acme' },
+  foreign: { instance: 'yours', snapshot: '', job: '', other: 'globex' },
+  unknown: { instance: 'never', snapshot: '', job: '', other: 'nobody' },
 };
 
 let server: TestServer;
@@ -51,7 +51,10 @@ beforeAll(async () => {
     await server.call('PUT', `/api/instances/${instance}/volumes/workspace/note.txt`, 'hello');
     const taken = await server.call<{ id: string }>('POST', `/api/instances/${instance}/snapshots`, {});
     ids[aim].snapshot = taken.json.id;
+    const wish = { verb: 'label', filter: { tenant: TENANT[aim] }, labels: { seen: 'yes' } };
+    ids[aim].job = (await server.call<{ id: string }>('POST', '/api/jobs', wish)).json.id;
   }
+  ids.unknown.job = 'job-0000000000';
   ids.unknown.snapshot = ids.own.snapshot.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
 }, 60_000);
 afterAll(() => server.stop());
@@ -61,6 +64,7 @@ function idOf(route: Route, aim: Aim): string {
   const about = route.needs === null ? 'dock' : RULES[route.needs].about;
   if (about === 'person') return aim === 'own' ? 'me' : 'somebody';
   if (about === 'snapshot') return ids[aim].snapshot;
+  if (about === 'job') return ids[aim].job;
   return about === 'instance' ? ids[aim].instance : ids[aim].other;
 }
 
@@ -76,11 +80,15 @@ function addressOf(route: Route, aim: Aim, volume: Volume): string {
 /** Paths whose parameters are no ids. */
 const PATHS: Readonly<Record<string, string>> = { exportLedgerSegment: '/events/segments/2025-01' };
 
+/** Members that no schema alone tells. */
+const BODIES: Readonly<Record<string, object>> = { walkPlan: { to: 'suspended' } };
+
 /** What is in queries and bodies where a schema has a place for it. */
 function namesOf(aim: Aim): Names {
   return {
     tenant: TENANT[aim],
     from_instance: ids[aim].instance,
+    ids: [ids[aim].instance],
     role: 'operator',
     command: 'true',
     code: '1',
@@ -97,7 +105,7 @@ function bodyOf(route: Route, aim: Aim): unknown {
   if (body === null) return undefined;
   if (body === 'bytes' || body === 'stream') return Buffer.from('bytes');
   const schema = 'isUpload' in body ? body.json : body;
-  return sampleOf(schema, namesOf(aim));
+  return { ...(sampleOf(schema, namesOf(aim)) as object), ...BODIES[route.name] };
 }
 
 function queryOf(route: Route, aim: Aim): string {

@@ -7,7 +7,7 @@ import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 import type { Operations } from './operations.ts';
 
 /** The kinds of things that belong to a tenant and are asked for by id. */
-export const OWNED = ['instance', 'snapshot'] as const;
+export const OWNED = ['instance', 'snapshot', 'job'] as const;
 export type Owned = (typeof OWNED)[number];
 
 /**
@@ -95,6 +95,18 @@ export const RULES: Readonly<Record<keyof Operations, Rule>> = {
   instanceShares: look,
   inspectBundle: { roles: READERS, about: 'dock' },
   importBundle: { roles: WORKERS, about: 'input' },
+  plan: look,
+  walk: move,
+  startJob: { roles: WORKERS, about: 'input' },
+  listJobs: { roles: EVERYONE, about: 'list' },
+  getJob: { roles: EVERYONE, about: 'job' },
+  cancelJob: { roles: WORKERS, about: 'job' },
+  jobResults: { roles: EVERYONE, about: 'job' },
+  listTenants: { roles: EVERYONE, about: 'list' },
+  getTenant: { roles: EVERYONE, about: 'tenant' },
+  patchTenant: { roles: ADMIN, about: 'tenant' },
+  simulate: { roles: EVERYONE, about: 'list' },
+  wakeTimes: { roles: PEOPLE, about: 'everyone' },
   events: { roles: EVERYONE, about: 'list' },
   eventsAfter: { roles: EVERYONE, about: 'dock' },
   followEvents: { roles: EVERYONE, about: 'list' },

@@ -9,7 +9,7 @@ import { newId } from '../ids.ts';
 import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { Metrics } from '../metrics.ts';
-import type { InstanceRow, LedgerEntry, ListFilter, Registry, Thresholds } from '../registry/registry.ts';
+import type { InstanceRow, LedgerEntry, Registry, Thresholds } from '../registry/registry.ts';
 import { line } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { normalisePath } from '../vfs/paths.ts';
@@ -17,9 +17,10 @@ import { asVolume } from '../vfs/volumes.ts';
 import { causeOf } from './cause.ts';
 import { etagOf, writeConditionOf } from './conditions.ts';
 import { readingOperations } from './engine-reading.ts';
+import { listFilterOf } from './list-filter.ts';
 import type { EngineOperations } from './operations.ts';
 import { createPrivateReads } from './private-reads.ts';
-import type { CreateInput, ListQuery, PatchInput, Settings } from './schema.ts';
+import type { CreateInput, PatchInput, Settings } from './schema.ts';
 import { showing } from './showing.ts';
 
 export interface EngineParts {
@@ -30,20 +31,6 @@ export interface EngineParts {
 }
 
 const COUNT_CAP = 10_000;
-
-/** A thermal state as a filter of the registry, or null when no row can match. Nothing is ever warm at rest. */
-function thermalFilter(query: ListQuery): Pick<ListFilter, 'state' | 'notState'> | null {
-  if (query.thermal === undefined) return query.state === undefined ? {} : { state: query.state };
-  if (query.thermal === 'hot')
-    return query.state === undefined || query.state === 'active' ? { state: 'active' } : null;
-  if (query.thermal === 'warm' || query.state === 'active') return null;
-  return query.state === undefined ? { notState: 'active' } : { state: query.state };
-}
-
-function labelFilter(label: string): { key: string; value: string } {
-  const colon = label.indexOf(':');
-  return { key: label.slice(0, colon), value: label.slice(colon + 1) };
-}
 
 /** Makes the operations. */
 export function createOperations(parts: EngineParts): EngineOperations {
@@ -75,17 +62,8 @@ export function createOperations(parts: EngineParts): EngineOperations {
     ...readingOperations({ registry, sessions, rowOf, privateRead: createPrivateReads({ registry, clock, rowOf }) }),
 
     async listInstances({ tenants }, query) {
-      const where = thermalFilter(query);
-      if (where === null) return { items: [], next: null, total: 0, totalIsExact: true };
-      const filter: ListFilter = {
-        ...where,
-        ...(query.tenant === undefined ? {} : { tenant: query.tenant }),
-        ...(query.tenant !== undefined || tenants === null ? {} : { tenants }),
-        ...(query.fault === undefined ? {} : { fault: query.fault }),
-        ...(query.name === undefined ? {} : { name: query.name }),
-        ...(query.label === undefined ? {} : { label: labelFilter(query.label) }),
-        ...(query.q === undefined || query.q.trim() === '' ? {} : { text: query.q }),
-      };
+      const filter = listFilterOf(query, tenants);
+      if (filter === null) return { items: [], next: null, total: 0, totalIsExact: true };
       const reverse = query.sort.startsWith('-');
       const page = await registry.list({
         ...filter,

@@ -25,6 +25,7 @@ const PATH: Readonly<Record<string, string>> = {
 
 /** Stands where an earlier answer says the id. */
 const SNAPSHOT = { id: 'id-of-a-snapshot' };
+const JOB = { id: 'id-of-a-job' };
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
   createInstance: {
@@ -57,6 +58,22 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   getSnapshotLineage: { path: SNAPSHOT },
   restoreSnapshot: { path: SNAPSHOT, body: { count: 2, name: `Restored from ${EXAMPLE_ID}` } },
   deleteSnapshot: { path: SNAPSHOT },
+  getPlan: { query: { to: 'deleted' } },
+  walkPlan: { body: { to: 'frozen', reason: 'trying the explorer' } },
+  startJob: {
+    body: {
+      verb: 'label',
+      filter: { label: 'made_by:explorer' },
+      labels: { tried: 'yes' },
+      reason: 'trying the explorer',
+    },
+  },
+  getJob: { path: JOB },
+  listJobResults: { path: JOB },
+  cancelJob: { path: JOB },
+  getTenant: { path: { tenant: 'acme' } },
+  patchTenant: { path: { tenant: 'acme' }, body: { max_sandboxes: 100_000 } },
+  simulate: { body: { idle_to_suspend_s: 600, days: 7 } },
   createBlueprint: { body: { name: EXAMPLE_ID, from_instance: EXAMPLE_ID } },
   cloneBlueprint: { body: { tenant: 'acme', count: 2, name: `Cloned from ${EXAMPLE_ID}` } },
   exportEvents: { query: { format: 'jsonl' } },

@@ -4,14 +4,15 @@ import type { Caller } from '../auth.ts';
 import { guardOperations, type Owners } from './guard.ts';
 import type { Operations } from './operations.ts';
 
+const JOBS: Readonly<Record<string, string | string[]>> = { ours: ['acme', 'globex'], 'of-acme': ['acme'] };
 const HOMES: Readonly<Record<string, string>> = { mine: 'acme', yours: 'globex' };
 
-const OWNERS: Owners = { instance: (id) => HOMES[id] ?? null, snapshot: () => null };
+const OWNERS: Owners = { instance: (id) => HOMES[id] ?? null, snapshot: () => null, job: (id) => JOBS[id] ?? null };
 const refusals: string[] = [];
 
 /** Operations that say what reached them. */
 function guarded(reached: unknown[][] = []): Operations {
-  const names = ['listInstances', 'createInstance', 'getInstance', 'revive', 'file', 'search', 'query'];
+  const names = ['listInstances', 'createInstance', 'getInstance', 'getJob', 'revive', 'file', 'search', 'query'];
   const recording = Object.fromEntries(
     names.map((name) => [name, async (_caller: Caller, ...args: unknown[]) => reached.push([name, ...args])]),
   );
@@ -42,6 +43,17 @@ test('what is of another tenant answers like what there is not, and what is name
   expect(await told(operations.listInstances(caller, { tenant: 'globex', sort: 'updated', limit: 1 }))).toMatch(
     /^forbidden/,
   );
+});
+
+test('what is of several tenants at once is for whoever looks after them all, and what is of everybody for none of them', async () => {
+  const operations = guarded();
+  const both = as('operator', ['acme', 'globex', 'third']);
+  const one = as('operator', ['acme']);
+  expect(await told(operations.getJob(both, 'ours'))).toBe('done');
+  expect(await told(operations.getJob(one, 'of-acme'))).toBe('done');
+  expect(await told(operations.getJob(one, 'ours'))).toBe('not_found: There is no job "ours".');
+  expect(await told(operations.getJob(both, 'of-everybody'))).toMatch(/^not_found/);
+  expect(await told(operations.getJob(as('operator', null), 'of-everybody'))).toBe('done');
 });
 
 test('a role is refused before anything is looked up', async () => {

@@ -9,13 +9,15 @@ import { needsReason, OWNED, type Owned, READS, RULES, type Rule, roleRefusal } 
 import type { Operations } from './operations.ts';
 import type { Refused } from './refusals.ts';
 
-/** Says whose a thing is, null when there is none of that id. Takes as long for a known id as for an unknown one. */
-export type Owners = Readonly<Record<Owned, (id: string) => Promise<string | null> | string | null>>;
+/** Of whom something is: of one tenant, or of several at once, who then must all be the caller's. Null: of nobody in particular. */
+export type Owner = string | readonly string[] | null;
+/** Says whose a thing is, null also when there is none of that id. Takes as long for a known id as for an unknown one. */
+export type Owners = Readonly<Record<Owned, (id: string) => Promise<Owner> | Owner>>;
 
 type Input = Record<string, unknown>;
 type Operation = (caller: Caller, ...args: unknown[]) => Promise<unknown>;
 
-const KIND_WORDS: Readonly<Record<Owned, string>> = { instance: 'sandbox', snapshot: 'snapshot' };
+const KIND_WORDS: Readonly<Record<Owned, string>> = { instance: 'sandbox', snapshot: 'snapshot', job: 'job' };
 
 /** The error of an id that there is not, or that is another tenant's. */
 export function unknownId(kind: Owned | 'tenant', id: string): WinterdockError {
@@ -120,6 +122,7 @@ function refuseForeign(tenants: readonly string[], tenant: string): void {
 }
 
 async function refuseUnknown(tenants: readonly string[], kind: Owned, id: string, owners: Owners): Promise<void> {
-  const tenant = await owners[kind](id);
-  if (tenant === null || !tenants.includes(tenant)) throw unknownId(kind, id);
+  const owner = await owners[kind](id);
+  const all = typeof owner === 'string' ? [owner] : owner;
+  if (all === null || all.length === 0 || !all.every((one) => tenants.includes(one))) throw unknownId(kind, id);
 }

@@ -9,7 +9,9 @@ import type { Volume } from '../vfs/volumes.ts';
 import type { AccessOperations } from './operations/access.ts';
 import type { BundlesOperations } from './operations/bundles.ts';
 import type { CopiesOperations } from './operations/copies.ts';
+import type { JobsOperations } from './operations/jobs.ts';
 import type { LedgerOperations } from './operations/ledger.ts';
+import type { TenantsOperations } from './operations/tenants.ts';
 import type {
   CreateInput,
   EvalAnswer,
@@ -47,7 +49,9 @@ export interface Operations
     AccessOperations,
     LedgerOperations,
     CopiesOperations,
-    BundlesOperations {}
+    BundlesOperations,
+    JobsOperations,
+    TenantsOperations {}
 
 /** Of sandboxes: their rows, moves, calls and files, the ledger's lines, the settings. */
 export interface EngineOperations {

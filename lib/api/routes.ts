@@ -9,9 +9,11 @@ import { bundleRoutes } from './routes/bundles.ts';
 import { copyRoutes } from './routes/copies.ts';
 import { eventRoutes } from './routes/events.ts';
 import { instanceRoutes } from './routes/instances.ts';
+import { jobRoutes } from './routes/jobs.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
 import { runRoutes } from './routes/runs.ts';
 import { systemRoutes } from './routes/system.ts';
+import { tenantRoutes } from './routes/tenants.ts';
 import { volumeRoutes } from './routes/volumes.ts';
 
 export const ROUTES: readonly Route[] = [
@@ -20,6 +22,8 @@ export const ROUTES: readonly Route[] = [
   ...volumeRoutes,
   ...copyRoutes,
   ...bundleRoutes,
+  ...jobRoutes,
+  ...tenantRoutes,
   ...eventRoutes,
   ...ledgerRoutes,
   ...accessRoutes,

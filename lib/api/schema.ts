@@ -8,7 +8,9 @@ import { FAULTS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts
 import { VOLUMES } from '../vfs/volumes.ts';
 
 export * from './schema/access.ts';
+export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
+export * from './schema/tenants.ts';
 
 const stateSchema = z.enum(STATES);
 const thermalSchema = z.enum(THERMALS);

@@ -160,10 +160,10 @@ export class JobRunner {
     }
   }
 
-  /** Whether the last move of a sandbox was this job's: its result was lost with the server that made it. */
+  /** Whether the last move of a sandbox was this job's, or was finished by the boot: its result was lost with the server that made it. */
   async #moved(job: JobRow, row: InstanceRow): Promise<boolean> {
     const [last] = (await this.#parts.registry.ledger({ instance: row.id, type: 'transition' }, 1)).rows;
-    return last?.requestId === job.id;
+    return last?.requestId === job.id || last?.trigger === 'reconcile';
   }
 
   async #label(job: JobRow, row: InstanceRow, cause: Cause): Promise<Verdict> {

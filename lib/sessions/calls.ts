@@ -10,10 +10,10 @@ import type {
   WriteOperation,
   WriteOutcome,
 } from '../instance/instance.ts';
-import { type Engine, line, now, rowOf } from './engine.ts';
+import { stampOf } from '../storage/files.ts';
+import { absolute, type Engine, line, livePath, now, rowOf } from './engine.ts';
 import type { Entry } from './entries.ts';
 import type { Cause, Woken } from './sessions.ts';
-import { weightOf } from './ticker.ts';
 import { wake } from './wake.ts';
 
 /** How often a call is sent whose process was gone before the call began. */
@@ -149,21 +149,46 @@ export async function write(
   operation: WriteOperation,
   cause: Cause,
 ): Promise<WriteOutcome> {
-  if (operation.op === 'put') await reserve(engine, entry, operation.content.byteLength);
-  const { answer } = await toProcess(engine, entry, cause, (process) => process.write(operation));
-  return answer;
+  const send = async () => (await toProcess(engine, entry, cause, (process) => process.write(operation))).answer;
+  return operation.op === 'put' ? reserving(engine, entry, operation.content.byteLength, send) : send();
 }
 
-/** Takes room for a write from what the tenant may have. What was written over counts until the file is weighed: so it is weighed first. */
-async function reserve(engine: Engine, entry: Entry, bytes: number): Promise<void> {
+/** Runs a write for which room was taken from what its tenant may have. */
+async function reserving<T>(engine: Engine, entry: Entry, bytes: number, write: () => Promise<T>): Promise<T> {
   const tenant = await engine.registry.tenantOf(entry.id);
-  if (tenant === null) return;
+  if (tenant === null || (await engine.registry.quotas.bytesLeft(tenant)) === null) return write();
+  const take = async () => {
+    const taken = engine.registry.quotas.reserve(entry.id, tenant, bytes);
+    // In the same tick: whoever weighs the file from now on counts it.
+    entry.reserved += bytes;
+    try {
+      await taken;
+    } catch (error) {
+      entry.reserved -= bytes;
+      throw error;
+    }
+  };
   try {
-    await engine.registry.quotas.reserve(entry.id, tenant, bytes);
+    await take();
   } catch (error) {
-    if (!isWinterdockError(error) || error.code !== 'quota_exceeded') throw error;
-    const weight = entry.process === null ? undefined : weightOf(engine, entry.id);
-    if (weight !== undefined) await engine.registry.touch([{ id: entry.id, updated: 0, bytes: weight }]);
-    await engine.registry.quotas.reserve(entry.id, tenant, bytes);
+    if (!isWinterdockError(error) || error.code !== 'quota_exceeded' || entry.process === null) throw error;
+    // What was written over still counts, and so may a log that is in the file already: it is weighed exactly before it is refused.
+    await weigh(engine, entry);
+    await take();
   }
+  try {
+    return await write();
+  } finally {
+    entry.reserved -= bytes;
+  }
+}
+
+/** Keeps what an active sandbox holds, with what is being written. */
+async function weigh(engine: Engine, entry: Entry): Promise<void> {
+  const path = absolute(engine, livePath(entry.id));
+  const size = stampOf(path)?.size;
+  if (size === undefined) return;
+  const { volumes } = await entry.lease(() => engine.readers.read({ path, mode: 'live' }, { op: 'volumes' }));
+  const held = volumes.reduce((sum, { bytes }) => sum + bytes, 0);
+  await engine.registry.touch([{ id: entry.id, updated: 0, bytes: Math.max(size, held) + entry.reserved }]);
 }

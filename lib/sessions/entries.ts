@@ -20,6 +20,8 @@ export class Entry {
   activity = 0;
   attached = 0;
   calls = 0;
+  /** Bytes of writes under way that were taken from the tenant's quota and may not be in the file yet. */
+  reserved = 0;
   /** Resolves once the row of a dead process is settled. */
   settling: Promise<void> | null = null;
   holders = 0;

@@ -25,11 +25,11 @@ export interface Round {
   failed: number;
 }
 
-/** Bytes of the file of an active sandbox with what its log holds, or undefined when it has none. */
-export function weightOf(engine: Engine, id: string): number | undefined {
-  const file = absolute(engine, livePath(id));
+/** What the file of an active sandbox weighs at most, with its log and what is being written; undefined when it has none. */
+function weightOf(engine: Engine, entry: Entry): number | undefined {
+  const file = absolute(engine, livePath(entry.id));
   const size = stampOf(file)?.size;
-  return size === undefined ? undefined : size + (stampOf(`${file}-wal`)?.size ?? 0);
+  return size === undefined ? undefined : size + (stampOf(`${file}-wal`)?.size ?? 0) + entry.reserved;
 }
 
 /** Writes the activity kept in memory to the registry, in one transaction. */
@@ -41,7 +41,7 @@ export async function flushActivity(engine: Engine): Promise<void> {
   const current = now(engine);
   const touches = touched.map((entry) => {
     const busy = entry.attached > 0 || entry.calls > 0;
-    const bytes = entry.process === null ? undefined : weightOf(engine, entry.id);
+    const bytes = entry.process === null ? undefined : weightOf(engine, entry);
     return { id: entry.id, updated: busy ? current : entry.activity, ...(bytes === undefined ? {} : { bytes }) };
   });
   const flushed = touched.map((entry) => ({ entry, activity: entry.activity }));

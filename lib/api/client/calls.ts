@@ -10,6 +10,7 @@ import type {
   createBlueprintSchema,
   createdKeySchema,
   createSchema,
+  dryRunSchema,
   endSessionQuerySchema,
   evalAnswerSchema,
   evalSchema,
@@ -29,6 +30,11 @@ import type {
   invitationSchema,
   invitedSchema,
   inviteSchema,
+  jobResultSchema,
+  jobResultsQuerySchema,
+  jobSchema,
+  jobStartedSchema,
+  jobsQuerySchema,
   keyInputSchema,
   keySchema,
   ledgerHeadSchema,
@@ -42,6 +48,8 @@ import type {
   patchSchema,
   personPatchSchema,
   personSchema,
+  planQuerySchema,
+  planSchema,
   prefetchAnswerSchema,
   restoreSchema,
   resumeAnswerSchema,
@@ -54,14 +62,23 @@ import type {
   shareSchema,
   sharesQuerySchema,
   shipSchema,
+  simulateSchema,
+  simulationSchema,
   snapshotSchema,
   snapshotsQuerySchema,
   sqlAnswerSchema,
   sqlSchema,
+  startJobSchema,
   streamQuerySchema,
   takeSnapshotSchema,
+  tenantPatchSchema,
+  tenantSchema,
+  tenantsQuerySchema,
   verbBodySchema,
   volumeInfoSchema,
+  wakeTimeSchema,
+  wakeTimesQuerySchema,
+  walkSchema,
 } from '../schema.ts';
 import type { Download } from './bytes.ts';
 import type { CallLine, CallOptions, Upload, Written } from './call.ts';
@@ -224,6 +241,52 @@ export interface Calls {
     query: z.input<typeof importQuerySchema>,
     options?: CallOptions,
   ): Promise<z.output<typeof instanceSchema>>;
+  /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
+  getPlan(
+    id: string,
+    query: z.input<typeof planQuerySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof planSchema>>;
+  /** Walks an instance to a state, hop by hop, each in the ledger. `active` is passed through without a process. A walk that fails stays where it came to. */
+  walkPlan(
+    id: string,
+    input: z.input<typeof walkSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
+  /** Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what it would do and whom it would pass over, and why. */
+  startJob(
+    input: z.input<typeof startJobSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof dryRunSchema> | z.output<typeof jobStartedSchema>>;
+  /** Lists jobs, newest first. */
+  listJobs(query?: z.input<typeof jobsQuerySchema>, options?: CallOptions): Pages<z.output<typeof jobSchema>>;
+  /** Shows a job and how far it is. */
+  getJob(id: string, options?: CallOptions): Promise<z.output<typeof jobSchema>>;
+  /** Cancels a job: what is under way ends, nothing more begins. A job that has ended stays as it is. */
+  cancelJob(id: string, options?: CallOptions): Promise<z.output<typeof jobSchema>>;
+  /** Lists what became of each instance of a job, in the job’s order. */
+  listJobResults(
+    id: string,
+    query?: z.input<typeof jobResultsQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof jobResultSchema>>;
+  /** Lists tenants by name with what they have and may have. */
+  listTenants(query?: z.input<typeof tenantsQuerySchema>, options?: CallOptions): Pages<z.output<typeof tenantSchema>>;
+  /** Shows a tenant: counts by state, bytes by drawer, thresholds, quotas with their use. */
+  getTenant(tenant: string, options?: CallOptions): Promise<z.output<typeof tenantSchema>>;
+  /** Changes a tenant’s thresholds and quotas. What it has beyond a new quota stays; it gets no more. */
+  patchTenant(
+    tenant: string,
+    input?: z.input<typeof tenantPatchSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof tenantSchema>>;
+  /** Shows how long wakes took in the last days, by where the file came from; kept over restarts. */
+  wakeTimes(
+    query?: z.input<typeof wakeTimesQuerySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof wakeTimeSchema>[]>;
+  /** Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws. Changes nothing. */
+  simulate(input?: z.input<typeof simulateSchema>, options?: CallOptions): Promise<z.output<typeof simulationSchema>>;
   /** Lists what happened to an instance, newest first. */
   listInstanceEvents(
     id: string,
@@ -361,6 +424,18 @@ export const CALLS = {
   listShares: { method: 'GET', path: '/api/shares', body: null, query: true, answer: 'page' },
   inspectBundle: { method: 'POST', path: '/api/bundles/inspect', body: 'bytes', query: false, answer: 'json' },
   importBundle: { method: 'POST', path: '/api/instances/import', body: 'bytes', query: true, answer: 'json' },
+  getPlan: { method: 'GET', path: '/api/instances/:id/plan', body: null, query: true, answer: 'json' },
+  walkPlan: { method: 'POST', path: '/api/instances/:id/plan', body: 'json', query: false, answer: 'json' },
+  startJob: { method: 'POST', path: '/api/jobs', body: 'json', query: false, answer: 'json' },
+  listJobs: { method: 'GET', path: '/api/jobs', body: null, query: true, answer: 'page' },
+  getJob: { method: 'GET', path: '/api/jobs/:id', body: null, query: false, answer: 'json' },
+  cancelJob: { method: 'DELETE', path: '/api/jobs/:id', body: null, query: false, answer: 'json' },
+  listJobResults: { method: 'GET', path: '/api/jobs/:id/results', body: null, query: true, answer: 'page' },
+  listTenants: { method: 'GET', path: '/api/tenants', body: null, query: true, answer: 'page' },
+  getTenant: { method: 'GET', path: '/api/tenants/:tenant', body: null, query: false, answer: 'json' },
+  patchTenant: { method: 'PATCH', path: '/api/tenants/:tenant', body: 'json', query: false, answer: 'json' },
+  wakeTimes: { method: 'GET', path: '/api/metrics/wakes', body: null, query: true, answer: 'json' },
+  simulate: { method: 'POST', path: '/api/settings/simulate', body: 'json', query: false, answer: 'json' },
   listInstanceEvents: { method: 'GET', path: '/api/instances/:id/events', body: null, query: true, answer: 'page' },
   listEvents: { method: 'GET', path: '/api/events', body: null, query: true, answer: 'page' },
   streamEvents: { method: 'GET', path: '/api/events/stream', body: null, query: true, answer: 'events' },

@@ -1,0 +1,32 @@
+/** What a list or a job asks for, as a filter of the registry. Pure. */
+import type { ListFilter } from '../registry/registry.ts';
+import type { JobFilter } from './schema/jobs.ts';
+
+/** The filter, narrowed to a caller's tenants (null: all), or null when nothing can match. */
+export function listFilterOf(query: JobFilter, tenants: readonly string[] | null): ListFilter | null {
+  const where = thermalFilter(query);
+  if (where === null) return null;
+  const { tenant, fault, name, label, q } = query;
+  return {
+    ...where,
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(tenant !== undefined || tenants === null ? {} : { tenants }),
+    ...(fault === undefined ? {} : { fault }),
+    ...(name === undefined ? {} : { name }),
+    ...(label === undefined ? {} : { label: labelFilter(label) }),
+    ...(q === undefined || q.trim() === '' ? {} : { text: q }),
+  };
+}
+
+/** A thermal state as a filter of the registry, or null when no row can match. Nothing is ever warm at rest. */
+function thermalFilter({ state, thermal }: JobFilter): Pick<ListFilter, 'state' | 'notState'> | null {
+  if (thermal === undefined) return state === undefined ? {} : { state };
+  if (thermal === 'hot') return state === undefined || state === 'active' ? { state: 'active' } : null;
+  if (thermal === 'warm' || state === 'active') return null;
+  return state === undefined ? { notState: 'active' } : { state };
+}
+
+function labelFilter(label: string): { key: string; value: string } {
+  const colon = label.indexOf(':');
+  return { key: label.slice(0, colon), value: label.slice(colon + 1) };
+}

@@ -1,0 +1,13 @@
+/** The operations about tenants and about how the whole dock does: quotas, wake times, the simulator. */
+import type { Caller } from '../../auth.ts';
+import type { SimulateInput, Simulation, Tenant, TenantPatch, TenantsQuery, WakeTime } from '../schema/tenants.ts';
+
+export interface TenantsOperations {
+  listTenants(caller: Caller, query: TenantsQuery): Promise<{ items: Tenant[]; next: string | null }>;
+  /** A caller's own tenant is there before its first sandbox. */
+  getTenant(caller: Caller, tenant: string): Promise<Tenant>;
+  /** Makes what a tenant may have and its thresholds; it need not have anything yet. */
+  patchTenant(caller: Caller, tenant: string, patch: TenantPatch): Promise<Tenant>;
+  wakeTimes(caller: Caller, query: { days: number }): Promise<WakeTime[]>;
+  simulate(caller: Caller, input: SimulateInput): Promise<Simulation>;
+}

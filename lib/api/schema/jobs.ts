@@ -1,0 +1,148 @@
+/** The words of the contract about plans and jobs. Safe for the browser. */
+import { z } from 'zod';
+import { STATES, VERBS } from '../../lifecycle/states.ts';
+import { JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/wish.ts';
+import { FAULTS, THERMALS } from '../../lifecycle/words.ts';
+
+const slug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
+const epoch = z.int().min(0).max(253_402_300_799);
+const state = z.enum(STATES);
+const reason = z.string().trim().max(1000);
+const loss = z.enum(Object.keys(LOSSES) as [Loss, ...Loss[]]);
+const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
+const cursor = z.string().max(1200).optional();
+
+/** Sandboxes that one request may name one by one. */
+export const MAX_JOB_IDS = 10_000;
+const LABEL_COUNT = 32;
+
+export const planQuerySchema = z.strictObject({ to: state });
+export const walkSchema = z.strictObject({ to: state, reason: reason.optional(), force: z.boolean().optional() });
+export type WalkInput = z.infer<typeof walkSchema>;
+
+export const planSchema = z
+  .object({
+    id: z.string(),
+    from: state,
+    to: state,
+    hops: z.array(
+      z.object({
+        from: state,
+        to: state,
+        verb: z.enum(VERBS),
+        /** `active` is only passed through: no process starts. */
+        passing: z.boolean(),
+      }),
+    ),
+    /** What it costs, with words for people. */
+    losses: z.array(z.object({ loss, words: z.string() })),
+    /** Calls that run now and terminals that are attached. */
+    calls: z.int(),
+    attached: z.int(),
+    /** What tmp holds now; null when nothing of it is lost or it cannot be read. */
+    tmp: z.object({ files: z.int(), bytes: z.int() }).nullable(),
+    /** Why no way leads there, or why it needs `force`; null when it can be walked. */
+    refusal: z.string().nullable(),
+  })
+  .meta({ id: 'Plan' });
+export type Plan = z.infer<typeof planSchema>;
+
+/** The filters of the list, as members. */
+export const jobFilterSchema = z.strictObject({
+  tenant: slug.optional(),
+  state: state.optional(),
+  thermal: z.enum(THERMALS).optional(),
+  fault: z.enum(FAULTS).optional(),
+  name: z.string().max(200).optional(),
+  label: z
+    .string()
+    .max(400)
+    .regex(/^[^:]+:[\s\S]*$/, 'must be key:value')
+    .optional(),
+  q: z.string().max(200).optional(),
+});
+export type JobFilter = z.infer<typeof jobFilterSchema>;
+
+export const startJobSchema = z
+  .strictObject({
+    verb: z.enum(JOB_VERBS),
+    reason: reason.optional(),
+    /** Everything that matches; `{}` is everything there is. */
+    filter: jobFilterSchema.optional(),
+    ids: z.array(slug).min(1).max(MAX_JOB_IDS).optional(),
+    /** For `label`: what to set, and null for what to take away. */
+    labels: z
+      .record(
+        z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/, 'must be 1 to 63 of letters, digits, . _ / and -'),
+        z.string().max(256).nullable(),
+      )
+      .refine((labels) => Object.keys(labels).length <= LABEL_COUNT, `at most ${LABEL_COUNT} labels`)
+      .optional(),
+    dry_run: z.boolean().optional(),
+  })
+  .refine(({ filter, ids }) => (filter === undefined) !== (ids === undefined), {
+    path: ['filter'],
+    error: 'give either filter or ids',
+  })
+  .refine(({ verb, labels }) => (verb === 'label') === (labels !== undefined && Object.keys(labels).length > 0), {
+    path: ['labels'],
+    error: 'is for the verb label, and needed for it',
+  });
+export type StartJobInput = z.infer<typeof startJobSchema>;
+
+export const dryRunSchema = z
+  .object({
+    matched: z.int(),
+    will: z.int(),
+    skip: z.array(z.object({ reason: z.string(), count: z.int() })),
+    /** The walks, by where they begin. */
+    plans: z.array(z.object({ from: state, hops: z.array(state), count: z.int() })),
+    losses: z.array(z.object({ loss, words: z.string(), count: z.int() })),
+  })
+  .meta({ id: 'DryRun' });
+export type DryRun = z.infer<typeof dryRunSchema>;
+
+export const jobStartedSchema = z.object({ id: z.string() });
+
+const JOB_STATES = ['running', 'done', 'cancelled'] as const;
+const JOB_OUTCOMES = ['done', 'failed', 'skipped'] as const;
+
+export const jobSchema = z
+  .object({
+    id: z.string(),
+    verb: z.enum(JOB_VERBS),
+    reason: z.string().nullable(),
+    labels: z.record(z.string(), z.string().nullable()).nullable(),
+    /** What was asked for; ids only as their number. */
+    filter: jobFilterSchema.nullable(),
+    state: z.enum(JOB_STATES),
+    actor: z.string(),
+    created: epoch,
+    finished: epoch.nullable(),
+    /** How many were chosen, and what became of them so far. */
+    chosen: z.int(),
+    done: z.int(),
+    failed: z.int(),
+    skipped: z.int(),
+  })
+  .meta({ id: 'Job' });
+export type Job = z.infer<typeof jobSchema>;
+
+export const jobsQuerySchema = z.strictObject({ state: z.enum(JOB_STATES).optional(), limit, cursor });
+export type JobsQuery = z.infer<typeof jobsQuerySchema>;
+
+export const jobResultSchema = z
+  .object({
+    /** Null for an id that there was not. */
+    instance: z.string().nullable(),
+    outcome: z.enum(JOB_OUTCOMES),
+    reason: z.string().nullable(),
+    time_ms: z.int(),
+  })
+  .meta({ id: 'JobResult' });
+export type JobResult = z.infer<typeof jobResultSchema>;
+
+export const jobResultsQuerySchema = z.strictObject({ outcome: z.enum(JOB_OUTCOMES).optional(), limit, cursor });
+export type JobResultsQuery = z.infer<typeof jobResultsQuerySchema>;

@@ -1,0 +1,98 @@
+/** The words of the contract about tenants, their quotas, wake times and the simulator. Safe for the browser. */
+import { z } from 'zod';
+import { STATES } from '../../lifecycle/states.ts';
+import { SOURCES } from '../../lifecycle/words.ts';
+
+const epoch = z.int().min(0).max(253_402_300_799);
+const YEAR_SECONDS = 52 * 7 * 86_400;
+const threshold = z.int().min(1).max(YEAR_SECONDS);
+const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
+const cursor = z.string().max(1200).optional();
+const slug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
+
+const count = z.int().min(0);
+const quota = z.object({ limit: count.nullable(), used: count });
+
+export const tenantSchema = z
+  .object({
+    tenant: z.string(),
+    counts: z.record(z.enum(STATES), count),
+    /** Bytes of the files in each drawer, as their rows know them: `none` is what new ones will begin with. */
+    bytes: z.object({ total: count, live: count, cold: count, archive: count, none: count }),
+    /** What it overrides; null falls back to the global value. */
+    idle_to_suspend_s: threshold.nullable(),
+    idle_to_freeze_s: threshold.nullable(),
+    /** What applies to its sandboxes. */
+    thresholds: z.object({ idle_to_suspend_s: threshold, idle_to_freeze_s: threshold }),
+    /** What it may have and has; without a limit nothing binds. */
+    quotas: z.object({ max_sandboxes: quota, max_active: quota, max_bytes: quota }),
+  })
+  .meta({ id: 'Tenant' });
+export type Tenant = z.infer<typeof tenantSchema>;
+
+export const tenantsQuerySchema = z.strictObject({ limit, cursor });
+export type TenantsQuery = z.infer<typeof tenantsQuerySchema>;
+
+const quotaLimit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullable().optional();
+
+/** Null takes a limit or an override away; what is absent stays. */
+export const tenantPatchSchema = z.strictObject({
+  idle_to_suspend_s: threshold.nullable().optional(),
+  idle_to_freeze_s: threshold.nullable().optional(),
+  max_sandboxes: quotaLimit,
+  max_active: quotaLimit,
+  max_bytes: quotaLimit,
+});
+export type TenantPatch = z.infer<typeof tenantPatchSchema>;
+
+export const wakeTimesQuerySchema = z.strictObject({
+  days: z.coerce.number<number | string>().int().min(1).max(400).default(30),
+});
+export const wakeTimeSchema = z
+  .object({
+    path: z.enum(['warm', 'cold']),
+    /** Null for warm ones. */
+    source: z.enum(SOURCES).nullable(),
+    count,
+    mean_ms: z.number(),
+    p50_ms: z.number(),
+    p99_ms: z.number(),
+    /** Each bucket's own count; `le_ms` null is what is above every bound. */
+    buckets: z.array(z.object({ le_ms: z.number().nullable(), count })),
+  })
+  .meta({ id: 'WakeTime' });
+export type WakeTime = z.infer<typeof wakeTimeSchema>;
+
+export const simulateSchema = z.strictObject({
+  tenant: slug.optional(),
+  /** Default: what applies now. */
+  idle_to_suspend_s: threshold.optional(),
+  idle_to_freeze_s: threshold.optional(),
+  days: z.int().min(1).max(90).default(7),
+});
+export type SimulateInput = z.infer<typeof simulateSchema>;
+
+const tally = z.object({
+  process_hours: z.number(),
+  cold_wakes: count,
+  /** Wakes that found the file in the cold drawer. */
+  thaws: count,
+});
+export const simulationSchema = z
+  .object({
+    since: epoch,
+    until: epoch,
+    lines: count,
+    /** There were too many lines: older ones of the days asked for were left out. */
+    cut: z.boolean(),
+    idle_to_suspend_s: threshold,
+    idle_to_freeze_s: threshold,
+    was: tally,
+    would: tally,
+    /** Cold wakes of `would` that are estimated: gaps that a shorter threshold newly cuts are not in the ledger. */
+    estimated_wakes: count,
+  })
+  .meta({ id: 'Simulation' });
+export type Simulation = z.infer<typeof simulationSchema>;

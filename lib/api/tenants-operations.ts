@@ -1,0 +1,164 @@
+/** The operations of tenants, wake times and the simulator over the registry. Holds no state. */
+import type { Caller } from '../auth.ts';
+import { type Clock, epochSeconds } from '../clock.ts';
+import type { Metrics } from '../metrics.ts';
+import type { TenantRow } from '../registry/quotas.ts';
+import type { Registry, Thresholds } from '../registry/registry.ts';
+import { line } from '../sessions/engine.ts';
+import { simulate, type Tally } from '../simulator.ts';
+import { causeOf } from './cause.ts';
+import { unknownId } from './guard.ts';
+import type { TenantsOperations } from './operations/tenants.ts';
+import type { Tenant, TenantPatch } from './schema/tenants.ts';
+
+const DAY_MS = 86_400_000;
+const NO_COUNTS = { created: 0, active: 0, suspended: 0, frozen: 0, archived: 0, deleted: 0 };
+
+/** Makes them. */
+export function tenantsOperations(parts: {
+  registry: Registry;
+  clock: Clock;
+  metrics: Pick<Metrics, 'wakeTimes'>;
+}): TenantsOperations {
+  const { registry, clock, metrics } = parts;
+
+  const show = async (row: TenantRow): Promise<Tenant> => tenantOf(row, await registry.thresholds(row.tenant));
+
+  const entry = (caller: Caller, tenant: string, reason: string) => ({
+    ...line({ clock }, null, causeOf(caller), 'tenant.changed', { reason }),
+    tenant,
+  });
+
+  return {
+    async listTenants(caller, { limit, cursor }) {
+      const page = await registry.quotas.tenants(caller.tenants ?? undefined, limit, cursor);
+      return { items: await Promise.all(page.rows.map(show)), next: page.next };
+    },
+
+    async getTenant(caller, tenant) {
+      const row = await registry.quotas.tenant(tenant);
+      if (row !== null) return show(row);
+      if (caller.tenants?.includes(tenant) !== true) throw unknownId('tenant', tenant);
+      return show(emptyRow(tenant));
+    },
+
+    async patchTenant(caller, tenant, patch) {
+      const { idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze } = patch;
+      const { max_sandboxes: maxSandboxes, max_active: maxActive, max_bytes: maxBytes } = patch;
+      if (toSuspend !== undefined || toFreeze !== undefined) {
+        await registry.setTenantThresholds(
+          tenant,
+          {
+            ...(toSuspend === undefined ? {} : { idleToSuspendSeconds: toSuspend }),
+            ...(toFreeze === undefined ? {} : { idleToFreezeSeconds: toFreeze }),
+          },
+          entry(caller, tenant, said(patch, ['idle_to_suspend_s', 'idle_to_freeze_s'])),
+        );
+      }
+      if (maxSandboxes !== undefined || maxActive !== undefined || maxBytes !== undefined) {
+        await registry.quotas.set(
+          tenant,
+          {
+            ...(maxSandboxes === undefined ? {} : { maxSandboxes }),
+            ...(maxActive === undefined ? {} : { maxActive }),
+            ...(maxBytes === undefined ? {} : { maxBytes }),
+          },
+          entry(caller, tenant, said(patch, ['max_sandboxes', 'max_active', 'max_bytes'])),
+        );
+      }
+      return show((await registry.quotas.tenant(tenant)) ?? emptyRow(tenant));
+    },
+
+    async wakeTimes(_caller, { days }) {
+      const found = await metrics.wakeTimes(days);
+      return found.map(({ path, source, count, meanMs, p50Ms, p99Ms, buckets }) => ({
+        path,
+        source,
+        count,
+        mean_ms: rounded(meanMs),
+        p50_ms: rounded(p50Ms),
+        p99_ms: rounded(p99Ms),
+        buckets: buckets.map(({ leMs, count: n }) => ({ le_ms: leMs, count: n })),
+      }));
+    },
+
+    async simulate(caller, { tenant, days, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze }) {
+      const old = tenant === undefined ? await registry.globalThresholds() : await registry.thresholds(tenant);
+      const trial = {
+        idleToSuspendSeconds: toSuspend ?? old.idleToSuspendSeconds,
+        idleToFreezeSeconds: toFreeze ?? old.idleToFreezeSeconds,
+      };
+      const tenants = tenant === undefined ? caller.tenants : [tenant];
+      const nowMs = clock.now();
+      const done = await simulate(registry, {
+        sinceMs: nowMs - days * DAY_MS,
+        nowMs,
+        old,
+        trial,
+        ...(tenants === null ? {} : { tenants }),
+      });
+      return {
+        since: epochSeconds({ now: () => done.sinceMs }),
+        until: epochSeconds(clock),
+        lines: done.lines,
+        cut: done.cut,
+        idle_to_suspend_s: trial.idleToSuspendSeconds,
+        idle_to_freeze_s: trial.idleToFreezeSeconds,
+        was: shownTally(done.was),
+        would: shownTally(done.would),
+        estimated_wakes: done.estimatedWakes,
+      };
+    },
+  };
+}
+
+/** A tenant of which nothing is known yet. */
+function emptyRow(tenant: string): TenantRow {
+  return {
+    tenant,
+    counts: NO_COUNTS,
+    bytes: NO_COUNTS,
+    thresholds: { idleToSuspendSeconds: null, idleToFreezeSeconds: null },
+    quotas: { maxSandboxes: null, maxActive: null, maxBytes: null },
+  };
+}
+
+function tenantOf({ tenant, counts, bytes, thresholds, quotas }: TenantRow, applied: Thresholds): Tenant {
+  const sandboxes = Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.deleted;
+  const total = Object.values(bytes).reduce((sum, n) => sum + n, 0);
+  return {
+    tenant,
+    counts,
+    bytes: {
+      total,
+      live: bytes.active + bytes.suspended,
+      cold: bytes.frozen,
+      archive: bytes.archived,
+      none: bytes.created,
+    },
+    idle_to_suspend_s: thresholds.idleToSuspendSeconds,
+    idle_to_freeze_s: thresholds.idleToFreezeSeconds,
+    thresholds: {
+      idle_to_suspend_s: applied.idleToSuspendSeconds,
+      idle_to_freeze_s: applied.idleToFreezeSeconds,
+    },
+    quotas: {
+      max_sandboxes: { limit: quotas.maxSandboxes, used: sandboxes },
+      max_active: { limit: quotas.maxActive, used: counts.active },
+      max_bytes: { limit: quotas.maxBytes, used: total },
+    },
+  };
+}
+
+/** What was changed to what, in words for the ledger. */
+function said(patch: TenantPatch, names: readonly (keyof TenantPatch)[]): string {
+  return names.flatMap((name) => (patch[name] === undefined ? [] : [`${name}=${patch[name] ?? 'none'}`])).join(' ');
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}
+
+function shownTally({ processHours, coldWakes, thaws }: Tally) {
+  return { process_hours: rounded(processHours), cold_wakes: coldWakes, thaws };
+}
