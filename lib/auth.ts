@@ -37,7 +37,7 @@ export interface Caller {
 }
 
 /** What the front knows of a request beyond its headers. */
-export interface CallerOptions {
+interface CallerOptions {
   via?: Via;
   requestId?: string;
   address?: string | null;

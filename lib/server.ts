@@ -11,6 +11,7 @@ import { messageOf } from './errors.ts';
 import { type Listener, listen } from './front/listener.ts';
 import { lockFolder } from './front/lock.ts';
 import { openPages } from './front/pages.ts';
+import { waysIn } from './front/ways-in.ts';
 import { createHost, type Host, setHost } from './host.ts';
 import { createLogger } from './log.ts';
 
@@ -112,17 +113,6 @@ const NOT_SECURE = `This address is neither https nor the machine's own: what is
 would refuse cookies that are Secure. Put a proxy with TLS in front and set WB_PUBLIC_URL to its https address.
 `;
 
-/**
- * The one-time link: that of the first admin wherever the output goes, as nobody could come in without it. Once there is an admin it is one
- * that recovers the account, and only a terminal gets it: what is written to a file or a log is read by others too.
- */
-async function waysIn(host: Host, origin: string): Promise<string[]> {
-  const recovers = await host.auth.entrance.hasAdmin();
-  if (recovers && !process.stdout.isTTY) return [`Sign in: ${origin}/signin`];
-  const what = recovers ? 'as the first admin, with a new password if need be' : 'and make the first admin';
-  return [`Sign in: ${await host.auth.signInLink(origin)}`, `         (once, within 15 minutes: ${what})`];
-}
-
 /** Tells the person, and on the last line the program, that started it. */
 async function announce(host: Host, port: number, apiOnly: boolean): Promise<void> {
   const { config } = host;
@@ -130,7 +120,7 @@ async function announce(host: Host, port: number, apiOnly: boolean): Promise<voi
   const name = everywhere ? 'localhost' : config.host.includes(':') ? `[${config.host}]` : config.host;
   const origin = config.publicUrl ?? `http://${name}:${port}`;
   const lines = [`Winterdock serves ${origin}`];
-  if (!apiOnly) lines.push(...(await waysIn(host, origin)));
+  if (!apiOnly) lines.push(...(await waysIn(host.auth, origin, process.stdout.isTTY ?? false)));
   if (config.adminKey === null) lines.push(`Key:     ${config.dataFolder}/admin.key`);
   if (!cookieRules(config).secure) process.stderr.write(NOT_SECURE);
   process.stdout.write(`${lines.join('\n')}\nready ${originOf(config, port)}\n`);

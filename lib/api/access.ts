@@ -20,7 +20,7 @@ export type Owned = (typeof OWNED)[number];
  * - `everyone`: the whole dock with all its tenants; who is limited to some may not
  * - `person`: the first argument is a person's id or `me`; who is not in `others` may name only himself
  */
-export type Subject = Owned | 'tenant' | 'list' | 'input' | 'dock' | 'everyone' | 'person';
+type Subject = Owned | 'tenant' | 'list' | 'input' | 'dock' | 'everyone' | 'person';
 
 export interface Rule {
   roles: readonly Role[];

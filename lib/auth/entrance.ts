@@ -20,10 +20,7 @@ export interface Visitor extends Origin {
 }
 
 /** What a person shows to come in. A link may set a new password on the way. */
-export type Credential =
-  | { email: string; password: string }
-  | { token: string; newPassword?: string }
-  | { key: string };
+type Credential = { email: string; password: string } | { token: string; newPassword?: string } | { key: string };
 
 /** What a link offers to whoever opens it: an account to make, or null: to sign in. */
 export interface Offer {

@@ -12,7 +12,7 @@ export interface People {
   /** The account behind sessions that were opened with the admin key. */
   keyHolder(): Promise<PersonRecord>;
   byEmail(email: string): Promise<PersonRecord | null>;
-  /** Throws `not_found`, and `conflict` when no admin would be left. Disabling ends every session. */
+  /** Throws `not_found`, and `conflict` when the last admin would be none. Disabling ends every session. */
   change(
     id: string,
     patch: Partial<Pick<PersonRecord, 'name' | 'role' | 'tenants' | 'disabled'>>,
@@ -42,7 +42,7 @@ export function createPeople(parts: {
     if (person === undefined) throw new WinterdockError('not_found', `There is no person "${id}".`);
     const after = { ...person, ...patch };
     const isAdmin = ({ role, disabled }: PersonRecord) => role === 'admin' && !disabled;
-    if (!people.map((one) => (one.id === id ? after : one)).some(isAdmin)) {
+    if (people.some(isAdmin) && !people.map((one) => (one.id === id ? after : one)).some(isAdmin)) {
       throw new WinterdockError('conflict', 'Nobody would be left who is an admin.', {
         hint: 'Make another person an admin first.',
       });

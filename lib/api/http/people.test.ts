@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cookieOf, firstAdmin, PASSWORD, tokenOf, visitor } from '../../testing/people.ts';
+import { cookieOf, firstAdmin, invited, PASSWORD, tokenOf, visitor } from '../../testing/people.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 import { invitedSchema, meSchema, type Person, personSchema, sessionSchema } from '../schema/access.ts';
 
@@ -57,14 +57,14 @@ test('an invitation lets one person in, once, with the role and the tenants that
     role: 'operator',
     tenants: ['acme'],
   });
-  const invited = invitedSchema.strict().parse(made.json);
-  expect(invited).toMatchObject({ email: 'mara@example.com', role: 'operator', tenants: ['acme'] });
+  const invitation = invitedSchema.strict().parse(made.json);
+  expect(invitation).toMatchObject({ email: 'mara@example.com', role: 'operator', tenants: ['acme'] });
   const open = await as<{ id: string }[]>(ada, 'GET', '/api/people/invitations');
-  expect(open.json.map(({ id }) => id)).toEqual([invited.id]);
-  expect(open.text).not.toContain(tokenOf(invited.link));
+  expect(open.json.map(({ id }) => id)).toEqual([invitation.id]);
+  expect(open.text).not.toContain(tokenOf(invitation.link));
 
   const { entrance } = server.host.auth;
-  const token = tokenOf(invited.link);
+  const token = tokenOf(invitation.link);
   expect(await entrance.offerOf(token)).toEqual({
     first: false,
     email: 'mara@example.com',
@@ -143,6 +143,19 @@ test('who is disabled is out at once and cannot come in again, until enabled', a
   expect((await as(cookie, 'GET', '/api/me')).status).toBe(401);
   expect(await typesOf('person.disabled')).toHaveLength(1);
   expect(await typesOf('person.enabled')).toHaveLength(1);
+});
+
+test('where only the admin key has let people in, their rights change freely', async () => {
+  const bare = await startServer();
+  try {
+    const cookie = await invited(bare.host.auth, 'operator');
+    const [one] = (await bare.call<Person[]>('GET', '/api/people')).json;
+    expect((await bare.call('PATCH', `/api/people/${one?.id}`, { role: 'viewer' })).status).toBe(200);
+    const me = await bare.call('GET', '/api/me', undefined, { key: null, headers: { cookie } });
+    expect(me.json).toMatchObject({ role: 'viewer' });
+  } finally {
+    await bare.stop();
+  }
 });
 
 test('the last admin stays one', async () => {
