@@ -1,7 +1,8 @@
 /** Blueprints: read-only bases that clones are made from, out of a sandbox's work or an uploaded file. Knows nothing of HTTP. */
+import type { Bundles, Save } from './bundles/bundles.ts';
 import { type Clock, epochSeconds } from './clock.ts';
 import type { Copies } from './copies.ts';
-import { isWinterdockError, tellable, WinterdockError } from './errors.ts';
+import { tellable, WinterdockError } from './errors.ts';
 import { DEFAULT_POLICY } from './instance/policies.ts';
 import type { BlueprintRow, CopyContent } from './registry/copies.ts';
 import type { InstanceRow, LedgerEntry, Page, Registry } from './registry/registry.ts';
@@ -9,7 +10,6 @@ import type { Seeding } from './seeding.ts';
 import { line, rowOf, since } from './sessions/engine.ts';
 import type { Cause, Sessions } from './sessions/sessions.ts';
 import type { Copied } from './vfs/copy.ts';
-import type { Readers } from './vfs/read.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from './vfs/volumes.ts';
 
 export interface CloneRequest {
@@ -26,8 +26,8 @@ export interface Blueprints {
    * nothing. Throws `conflict` for a taken name, and what a snapshot throws.
    */
   fromInstance(name: string, instance: string, cause: Cause): Promise<BlueprintRow>;
-  /** Makes one of a file that `save` writes to the path that it is given. Throws `validation` when it is no VFS file, `conflict`. */
-  fromUpload(name: string, save: (path: string) => Promise<unknown>, cause: Cause): Promise<BlueprintRow>;
+  /** Makes one of a bundle or a VFS file that `save` writes to the path that it is given. Throws `validation` when it is neither, `conflict`. */
+  fromUpload(name: string, save: Save, cause: Cause): Promise<BlueprintRow>;
   get(name: string): Promise<BlueprintRow>;
   list(limit: number, cursor?: string): Promise<Page<BlueprintRow>>;
   /** Clones keep what they have. Throws `not_found`. */
@@ -37,18 +37,17 @@ export interface Blueprints {
 }
 
 const LEAVES = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].ships);
-const HANDED_IN = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].survivesResume);
 
 /** Makes them. */
 export function createBlueprints(parts: {
   clock: Clock;
   registry: Registry;
-  readers: Readers;
+  bundles: Pick<Bundles, 'takeIn'>;
   sessions: Pick<Sessions, 'copyOut'>;
   copies: Copies;
   seeding: Seeding;
 }): Blueprints {
-  const { clock, registry, readers, sessions, copies, seeding } = parts;
+  const { clock, registry, bundles, sessions, copies, seeding } = parts;
 
   const get = async (name: string): Promise<BlueprintRow> => {
     const row = await registry.copies.blueprint(name);
@@ -97,17 +96,7 @@ export function createBlueprints(parts: {
       const source = await rowOf(parts, instance);
       return keep(name, source, (path) => sessions.copyOut(instance, path, { volumes: LEAVES }), cause);
     },
-    fromUpload: (name, save, cause) =>
-      keep(
-        name,
-        null,
-        (path) =>
-          copies.staged(async (uploaded) => {
-            await save(uploaded);
-            return sound(readers.copy({ path: uploaded, mode: 'rest' }, path, { volumes: HANDED_IN, strict: true }));
-          }),
-        cause,
-      ),
+    fromUpload: (name, save, cause) => keep(name, null, (path) => bundles.takeIn(save, path), cause),
     get,
     list: async (limit, cursor) => registry.copies.blueprints(limit, cursor),
     async delete(name, cause) {
@@ -137,22 +126,4 @@ export function createBlueprints(parts: {
       );
     },
   };
-}
-
-/** What is wrong with a file that someone handed in is wrong with the request. */
-async function sound(copying: Promise<Copied>): Promise<Copied> {
-  try {
-    return await copying;
-  } catch (error) {
-    if (!isWinterdockError(error) || (error.code !== 'corrupt' && error.code !== 'conflict')) throw error;
-    const message = error.message.replace(
-      'The file of the sandbox is damaged',
-      'The uploaded file is no sound VFS file',
-    );
-    throw new WinterdockError('validation', message, {
-      hint: 'Upload the SQLite file of a sandbox, at rest, with nothing but its vfs tables.',
-      extra: { errors: [{ path: 'body', message }] },
-      cause: error,
-    });
-  }
 }

@@ -76,9 +76,9 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const copies = new Copies({ config, clock, log, registry, readers, reached: options.reached });
   const seeding = new Seeding({ clock, log, registry, sessions });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
-  const blueprints = createBlueprints({ clock, registry, readers, sessions, copies, seeding });
-  const auth = createAuth({ config, log, clock, database: registry.database, registry });
   const bundles = new Bundles({ config, clock, log, registry, sessions, signer });
+  const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
+  const auth = createAuth({ config, log, clock, database: registry.database, registry });
   const refused = createRefusals({ registry, clock });
   const operations = guardOperations(
     {

@@ -3,7 +3,7 @@
  * sent; taken apart, looked at, judged, landed. Bytes pass through files and other processes, never through the server's memory.
  */
 import { createReadStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished, type Readable } from 'node:stream';
 import { type Clock, epochSeconds } from '../clock.ts';
@@ -17,6 +17,7 @@ import type { Share } from '../registry/shares.ts';
 import { line } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 import type { Signer } from '../signing.ts';
+import type { Copied } from '../vfs/copy.ts';
 import { Folders } from './folders.ts';
 import type { Unpacked } from './jobs.ts';
 import { land } from './landing.ts';
@@ -52,7 +53,6 @@ export interface Inspection extends Verdict {
 }
 
 export interface ImportInput {
-  id: string;
   tenant: string;
   name: string | null;
 }
@@ -140,26 +140,29 @@ export class Bundles {
     });
   }
 
+  /** Writes what a bundle or a bare VFS file holds anew at `target`. Throws `validation` or `too_large` with everything that is wrong. */
+  takeIn(save: Save, target: string): Promise<Copied> {
+    return this.#inwards(save, undefined, async (unpacked, anew) => {
+      const copied = accepted(unpacked, judge(unpacked, this.#options.signer.issuer));
+      await rename(anew, target);
+      return copied;
+    });
+  }
+
   /** Makes a new sandbox of a bundle or a bare VFS file. Throws `validation` or `too_large` with everything that is wrong, and `conflict`. */
   import(save: Save, input: ImportInput, cause: Cause, signal?: AbortSignal): Promise<InstanceRow> {
-    const row = { id: input.id, tenant: input.tenant };
+    // A new id and never a given one: its place in the live drawer is nobody else's.
+    const row = { id: newId('sb'), tenant: input.tenant };
     return this.#inwards(save, signal, async (unpacked, target) => {
       const verdict = judge(unpacked, this.#options.signer.issuer);
-      if (verdict.faults.length > 0 || unpacked.anew === null) {
-        const error = refusal(verdict.faults);
-        await this.#options.registry.append([
-          line(this.#options, { id: '', tenant: input.tenant }, cause, 'import.refused', {
-            instance: null,
-            error: error.message,
-          }),
-        ]);
-        throw error;
-      }
+      const { sha256 } = await this.#told({ id: null, tenant: input.tenant }, cause, 'import.refused', async () =>
+        accepted(unpacked, verdict),
+      );
       const parent = await this.#parentOf(unpacked, input.tenant);
       return land(
         { ...this.#options, dataFolder: this.#options.config.dataFolder },
         target,
-        unpacked.anew.sha256,
+        sha256,
         {
           ...row,
           name: input.name,
@@ -324,13 +327,23 @@ export class Bundles {
   }
 
   /** What goes wrong on the way out is in the ledger. */
-  async #told<T>(row: InstanceRow, cause: Cause, type: string, work: () => Promise<T>): Promise<T> {
+  async #told<T>(
+    about: { id: string | null; tenant: string },
+    cause: Cause,
+    type: string,
+    work: () => Promise<T>,
+  ): Promise<T> {
     try {
       return await work();
     } catch (error) {
       if (!isWinterdockError(error) || error.code === 'internal')
-        this.#options.log.error({ id: row.id, err: error }, type);
-      await this.#options.registry.append([this.#line(row, cause, type, { error: tellable(error) })]);
+        this.#options.log.error({ id: about.id, err: error }, type);
+      const entry = line(this.#options, null, cause, type, {
+        instance: about.id,
+        tenant: about.tenant,
+        error: tellable(error),
+      });
+      await this.#options.registry.append([entry]);
       throw error;
     }
   }
@@ -351,6 +364,12 @@ export class Bundles {
   #line(row: InstanceRow, cause: Cause, type: string, extra: Partial<LedgerEntry> = {}): LedgerEntry {
     return line(this.#options, row, cause, type, extra);
   }
+}
+
+/** What was written anew, when nothing stands against it. */
+function accepted({ anew }: Unpacked, { faults }: Verdict): Copied {
+  if (anew === null || faults.length > 0) throw refusal(faults);
+  return anew;
 }
 
 /** Where an import came from, for the ledger. */

@@ -15,7 +15,8 @@ export interface LandingOptions {
 
 /**
  * Moves `file`, whose bytes are on disk, into the live drawer and inserts the row in state `created`. A failure leaves neither. A server that dies
- * between the two leaves a file without a row, which the next start sets aside. Throws `conflict` for a taken id or name.
+ * between the two leaves a file without a row, which the next start sets aside. The id is a new
+ * one, so that no one else has its place. Throws `conflict` for a taken name.
  */
 export async function land(
   { dataFolder, clock, registry }: LandingOptions,

@@ -15,6 +15,9 @@ import { BundleZip } from './unzip.ts';
 /** Largest page that is inflated; ours stay below 20 MiB. */
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 
+/** How the VFS begins what it says of a file that has a row; this one has none yet. */
+const DAMAGED = 'The file of the sandbox is damaged';
+
 const SQLITE_MAGIC = 'SQLite format 3\0';
 const ZIP_MAGICS = ['PK\x03\x04', 'PK\x05\x06'];
 
@@ -104,7 +107,8 @@ async function attempt<T>(problems: Problem[], work: () => Promise<T>): Promise<
     return await work();
   } catch (error) {
     if (!isWinterdockError(error) || !isOfTheFile(error)) throw error;
-    problems.push({ message: error.message, tooLarge: error.code === 'too_large' });
+    const message = error.message.replace(DAMAGED, 'It holds no sound VFS file');
+    problems.push({ message, tooLarge: error.code === 'too_large' });
     return null;
   }
 }

@@ -20,7 +20,7 @@ describe('imports', () => {
     const source = await server.sandbox({ 'workspace/a': 'work', 'memory/m': 'learned' });
     const { bytes } = await server.ship(source);
     const first = await server.take(bytes, 'tenant=acme&name=first');
-    const second = await server.take(bytes, 'tenant=other&id=chosen');
+    const second = await server.take(bytes, 'tenant=other');
     expect([first.status, second.status, first.headers.location]).toEqual([
       201,
       201,
@@ -34,7 +34,7 @@ describe('imports', () => {
       lineage: { parent: source },
       fault: null,
     });
-    expect(two).toMatchObject({ id: 'chosen', state: 'created', tenant: 'other', lineage: { parent: null } });
+    expect(two).toMatchObject({ state: 'created', tenant: 'other', lineage: { parent: null } });
     expect(one.bytes).toBeGreaterThan(0);
     expect([await server.readIn(one.id, 'workspace/a'), await server.readIn(one.id, 'memory/m')]).toEqual([
       'work',
@@ -47,9 +47,9 @@ describe('imports', () => {
       await server.readIn(two.id, 'workspace/a'),
       await server.readIn(source, 'workspace/a'),
     ]).toEqual(['changed', 'work', 'work']);
-    const resumed = await server.call('POST', '/api/instances/chosen/resume', {});
+    const resumed = await server.call('POST', `/api/instances/${two.id}/resume`, {});
     expect([resumed.json.path, resumed.json.source]).toEqual(['cold', 'local']);
-    const ran = await server.call('POST', '/api/instances/chosen/exec', { command: 'cat a && ls -A /memory /tmp' });
+    const ran = await server.call('POST', `/api/instances/${two.id}/exec`, { command: 'cat a && ls -A /memory /tmp' });
     expect(ran.json.stdout).toContain('work');
     const [line] = await server.linesOf(`instance=${one.id}&type=instance.imported`);
     expect(line?.reason).toMatch(/^from bundle ship-.*, signed by did:key:z6Mk/);
@@ -136,7 +136,7 @@ describe('imports', () => {
   test('29. a refused import leaves no file and no row, whatever is wrong with it', async () => {
     const good = (await server.ship(await server.sandbox({ 'workspace/a': 'work' }))).bytes;
     const found = await membersOf(good);
-    const taken = await server.sandbox();
+    await server.call('POST', '/api/instances', { tenant: 'acme', name: 'taken' });
     const total = async () => (await server.call('GET', '/api/instances?limit=1')).headers['x-total-count'];
     const [before, rows] = [await server.files(), await total()];
     const bomb = rawZip([
@@ -150,8 +150,8 @@ describe('imports', () => {
       [Buffer.alloc(0), 'tenant=acme', 422, 'validation'],
       [bomb, 'tenant=acme', 413, 'too_large'],
       [Buffer.alloc(65 * 1024 * 1024), 'tenant=acme', 413, 'too_large'],
-      [good, `tenant=acme&id=${taken}`, 409, 'conflict'],
-      [good, 'tenant=acme&id=UPPER', 422, 'validation'],
+      [good, 'tenant=acme&name=taken', 409, 'conflict'],
+      [good, 'tenant=acme&id=chosen', 422, 'validation'],
       [good, '', 422, 'validation'],
     ] as const) {
       const refused = await server.take(Buffer.from(bytes), query);

@@ -69,7 +69,6 @@ export type Inspection = z.infer<typeof inspectionSchema>;
 
 export const importQuerySchema = z.strictObject({
   tenant: slug,
-  id: slug.optional(),
   name: z
     .string()
     .trim()
