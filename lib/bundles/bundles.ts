@@ -3,10 +3,10 @@
  * sent; taken apart, looked at, judged, landed. Bytes pass through files and other processes, never through the server's memory.
  */
 import { createReadStream } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished, type Readable } from 'node:stream';
-import { type Clock, epochSeconds } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
 import { newId } from '../ids.ts';
@@ -21,12 +21,12 @@ import type { Copied } from '../vfs/copy.ts';
 import { Folders } from './folders.ts';
 import type { Unpacked } from './jobs.ts';
 import { land } from './landing.ts';
-import { DISK, FORMAT, MANIFEST, type Manifest, manifestText, PAGE, shippedVolumes, signedBytes } from './manifest.ts';
+import { DISK, type Manifest, shippedVolumes } from './manifest.ts';
+import { pack, ZIP } from './packing.ts';
 import { BundleProcess } from './process.ts';
 import { compare, judge, refusal, type ShareMatch, type Verdict } from './verdict.ts';
 
 const MIB = 1024 * 1024;
-const ZIP = 'bundle.zip';
 
 export interface BundlesOptions {
   config: Config;
@@ -90,16 +90,18 @@ export class Bundles {
     signal?: AbortSignal,
   ): Promise<{ share: Share; outgoing: Outgoing }> {
     return this.#outwards(async (folder) => {
-      const at = (name: string) => join(folder, name);
+      const { signer, clock, config, sessions } = this.#options;
       const share = await this.#told(row, cause, 'bundle.failed', () =>
         this.#withProcess(signal, async (bundling) => {
           const volumes = shippedVolumes(includePrivate);
-          await this.#options.sessions.copyOut(row.id, at(DISK), { volumes });
-          return this.#pack(await bundling(), at, row, volumes, includePrivate, cause);
+          const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes });
+          const { actor, requestId } = cause;
+          const packed = { row, includePrivate, folder, disk: { sha256, bytes }, actor, requestId };
+          return pack({ signer, clock, maxFileBytes: config.maxFileBytes }, await bundling(), packed);
         }),
       );
       await this.#options.registry.shares.add(share, this.#shipped(row, share, cause));
-      return { result: share, stream: createReadStream(at(ZIP)), bytes: share.bytes };
+      return { result: share, stream: createReadStream(join(folder, ZIP)), bytes: share.bytes };
     }).then(({ result, outgoing }) => ({ share: result, outgoing }));
   }
 
@@ -114,6 +116,7 @@ export class Bundles {
         const process = await this.#process(signal);
         try {
           const output = await process.stream({ kind: 'tree', disk, maxFileBytes: this.#options.config.maxFileBytes });
+          await this.#options.registry.append([this.#line(row, cause, 'checkout.sent')]);
           finished(output, () => void process.end());
           return output;
         } catch (error) {
@@ -121,7 +124,6 @@ export class Bundles {
           throw error;
         }
       });
-      await this.#options.registry.append([this.#line(row, cause, 'checkout.sent')]);
       return { result: null, stream, bytes: null };
     }).then(({ outgoing }) => outgoing);
   }
@@ -182,61 +184,6 @@ export class Bundles {
     });
   }
 
-  /** Looks, writes the page, signs and zips. Returns the share that it will be. */
-  async #pack(
-    bundling: BundleProcess,
-    at: (name: string) => string,
-    row: InstanceRow,
-    volumes: Manifest['volumes'],
-    includePrivate: boolean,
-    cause: Cause,
-  ): Promise<Share> {
-    const { clock, config, signer } = this.#options;
-    const created = epochSeconds(clock);
-    const draft: Manifest = {
-      id: newId('ship'),
-      format: FORMAT,
-      volumes,
-      signed: true,
-      private_included: includePrivate,
-      created,
-      tenant: row.tenant,
-      instance: row.id,
-      name: row.name,
-      lineage: { blueprint: row.lineageBlueprint, snapshot: row.lineageSnapshot, parent: row.lineageParent },
-      issuer: signer.issuer,
-    };
-    const { maxFileBytes } = config;
-    const { page, disk } = await bundling.run({
-      kind: 'page',
-      disk: at(DISK),
-      page: at(PAGE),
-      manifest: draft,
-      maxFileBytes,
-    });
-    const manifest: Manifest = { ...draft, members: { [PAGE]: page, [DISK]: disk } };
-    manifest.signature = signer.sign(signedBytes(manifest));
-    await writeFile(at(MANIFEST), manifestText(manifest), { flag: 'wx', mode: 0o600 });
-    const paths = { page: at(PAGE), disk: at(DISK), manifest: at(MANIFEST), target: at(ZIP) };
-    const zipped = await bundling.run({ kind: 'zip', ...paths, createdSeconds: created });
-    return {
-      id: draft.id,
-      instance: row.id,
-      tenant: row.tenant,
-      format: FORMAT,
-      volumes,
-      privateIncluded: includePrivate,
-      issuer: signer.issuer,
-      members: { [PAGE]: page, [DISK]: disk, [MANIFEST]: zipped.manifest },
-      diskSha256: disk.sha256,
-      sha256: zipped.whole.sha256,
-      bytes: zipped.whole.bytes,
-      created,
-      actor: cause.actor,
-      requestId: cause.requestId,
-    };
-  }
-
   /** The ledger lines of a share; private volumes that leave have one of their own. */
   #shipped(row: InstanceRow, share: Share, cause: Cause): LedgerEntry[] {
     const what = `${share.id}: ${share.volumes.join(', ')}, ${share.bytes} bytes, sha256:${share.sha256}`;
@@ -262,9 +209,14 @@ export class Bundles {
       const folder = await this.#folders.open();
       try {
         const { result, stream, bytes } = await make(folder.path);
+        const stop = () => stream.destroy();
+        this.#stopping.signal.addEventListener('abort', stop, { once: true });
         const gone = new Promise<void>((resolve) => finished(stream, () => resolve(folder.close())));
-        this.#stopping.signal.addEventListener('abort', () => stream.destroy(), { once: true });
-        void this.#counted(() => gone);
+        this.#running.add(gone);
+        void gone.then(() => {
+          this.#running.delete(gone);
+          this.#stopping.signal.removeEventListener('abort', stop);
+        });
         return { result, outgoing: { stream, bytes } };
       } catch (error) {
         await folder.close();
@@ -317,12 +269,11 @@ export class Bundles {
 
   #process(signal: AbortSignal | undefined): Promise<BundleProcess> {
     const { dataFolder, maxFileBytes } = this.#options.config;
-    const stopping = this.#stopping.signal;
     return BundleProcess.start({
       dataFolder,
       // A content passes through SQLite's memory and the process's own.
       memoryBytes: 384 * MIB + 6 * maxFileBytes,
-      signal: signal === undefined ? stopping : AbortSignal.any([signal, stopping]),
+      signals: [this.#stopping.signal, ...(signal === undefined ? [] : [signal])],
     });
   }
 

@@ -37,8 +37,15 @@ export type Unpacked = z.infer<typeof unpackedSchema>;
 
 const path = z.string().min(1);
 const jobSchema = z.discriminatedUnion('kind', [
-  /** Looks at `disk` in full, writes the page about it at `page` and hashes both. */
-  z.object({ kind: z.literal('page'), disk: path, page: path, manifest: manifestSchema, maxFileBytes: z.int() }),
+  /** Looks at `disk` in full and writes the page about it at `page`; `hashed` is what is known of the disk's bytes. */
+  z.object({
+    kind: z.literal('page'),
+    disk: path,
+    hashed: hashedSchema,
+    page: path,
+    manifest: manifestSchema,
+    maxFileBytes: z.int(),
+  }),
   /** Writes the zip at `target`. */
   z.object({
     kind: z.literal('zip'),
@@ -56,7 +63,7 @@ const jobSchema = z.discriminatedUnion('kind', [
 export type Job = z.infer<typeof jobSchema>;
 
 const answerSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('page'), page: hashedSchema, disk: hashedSchema }),
+  z.object({ kind: z.literal('page'), page: hashedSchema }),
   z.object({ kind: z.literal('zip'), whole: hashedSchema, manifest: hashedSchema }),
   z.object({ kind: z.literal('unpack'), unpacked: unpackedSchema }),
   z.object({ kind: z.literal('tree') }),

@@ -29,8 +29,8 @@ export interface BundleProcessOptions {
   dataFolder: string;
   /** Resident memory at which it is ended, in bytes. */
   memoryBytes: number;
-  /** Aborted: the process is ended and its job fails. */
-  signal?: AbortSignal;
+  /** One of them aborted: the process is ended and its job fails. */
+  signals: readonly AbortSignal[];
 }
 
 type Waiter = { take: (message: FromProcess) => void; fail: (error: unknown) => void };
@@ -43,17 +43,17 @@ export class BundleProcess {
   #why: WinterdockError | null = null;
   #stderr = '';
 
-  private constructor(child: ChildProcess, { memoryBytes, signal }: BundleProcessOptions) {
+  private constructor(child: ChildProcess, { memoryBytes, signals }: BundleProcessOptions) {
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
     });
     const abort = () => this.kill(aborted());
-    signal?.addEventListener('abort', abort, { once: true });
+    for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
     this.#exited = new Promise((resolve) => {
       const gone = () => {
         clearInterval(this.#memory);
-        signal?.removeEventListener('abort', abort);
+        for (const signal of signals) signal.removeEventListener('abort', abort);
         this.#settle((waiter) => waiter.fail(this.#death()));
         resolve();
       };
@@ -65,7 +65,7 @@ export class BundleProcess {
       if (residentBytes(child.pid) > memoryBytes) this.kill(tooMuchMemory());
     }, MEMORY_INTERVAL_MS);
     this.#memory.unref();
-    if (signal?.aborted) abort();
+    if (signals.some(({ aborted }) => aborted)) abort();
   }
 
   /** Starts one and waits until it takes jobs. Its environment holds nothing of the server's. Throws `capacity`. */

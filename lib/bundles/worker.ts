@@ -19,6 +19,7 @@ import { writeZip } from './zip.ts';
 
 /** gzip's fastest; a checkout is on its way, not kept. */
 const GZIP_LEVEL = 1;
+const GZIP_CHUNK_BYTES = 256 * 1024;
 
 process.on('message', (message) => void take(message));
 process.on('disconnect', () => process.exit(0));
@@ -52,9 +53,14 @@ async function run(job: Job): Promise<JobAnswer> {
   }
 }
 
-async function page({ disk, page, manifest, maxFileBytes }: Extract<Job, { kind: 'page' }>): Promise<JobAnswer> {
+async function page({
+  disk,
+  hashed,
+  page,
+  manifest,
+  maxFileBytes,
+}: Extract<Job, { kind: 'page' }>): Promise<JobAnswer> {
   inspectVfs(disk, maxFileBytes);
-  const hashed = await hashOf(disk);
   const vfs = openAtRest(disk);
   try {
     const pieces = Readable.from(pageOf(vfs.db, { manifest, disk: hashed }));
@@ -62,7 +68,7 @@ async function page({ disk, page, manifest, maxFileBytes }: Extract<Job, { kind:
   } finally {
     vfs.close();
   }
-  return { kind: 'page', page: await hashOf(page), disk: hashed };
+  return { kind: 'page', page: await hashOf(page) };
 }
 
 async function tree({ disk, maxFileBytes }: Extract<Job, { kind: 'tree' }>): Promise<JobAnswer> {
@@ -70,7 +76,11 @@ async function tree({ disk, maxFileBytes }: Extract<Job, { kind: 'tree' }>): Pro
   const vfs = openAtRest(disk);
   try {
     say({ begun: true });
-    await pipeline(Readable.from(treeOf(vfs.db)), createGzip({ level: GZIP_LEVEL }), stdout);
+    await pipeline(
+      Readable.from(treeOf(vfs.db)),
+      createGzip({ level: GZIP_LEVEL, chunkSize: GZIP_CHUNK_BYTES }),
+      stdout,
+    );
   } finally {
     vfs.close();
   }

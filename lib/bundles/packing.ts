@@ -1,0 +1,75 @@
+/** From the copied file of a sandbox to a signed zip and the share that it will be. Knows nothing of ledgers and streams. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, epochSeconds } from '../clock.ts';
+import { newId } from '../ids.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import type { Share } from '../registry/shares.ts';
+import type { Signer } from '../signing.ts';
+import type { Hashed } from './hashing.ts';
+import { DISK, FORMAT, MANIFEST, type Manifest, manifestText, PAGE, shippedVolumes, signedBytes } from './manifest.ts';
+import type { BundleProcess } from './process.ts';
+
+/** The zip in the folder that it is packed in. */
+export const ZIP = 'bundle.zip';
+
+export interface PackingOptions {
+  clock: Clock;
+  signer: Signer;
+  /** Largest file that a sandbox may hold, in bytes. */
+  maxFileBytes: number;
+}
+
+export interface Packed extends Pick<Share, 'actor' | 'requestId'> {
+  row: InstanceRow;
+  includePrivate: boolean;
+  /** Holds the copied file under its name in a bundle, and nothing else yet. */
+  folder: string;
+  /** Of the copied file. */
+  disk: Hashed;
+}
+
+/** Looks at the copy, writes the page, signs and zips. Throws `corrupt` for what is no healthy VFS file, and what ends the process. */
+export async function pack(options: PackingOptions, bundling: BundleProcess, packed: Packed): Promise<Share> {
+  const { clock, signer, maxFileBytes } = options;
+  const { row, includePrivate, disk, actor, requestId } = packed;
+  const at = (name: string) => join(packed.folder, name);
+  const created = epochSeconds(clock);
+  const volumes = shippedVolumes(includePrivate);
+  const draft: Manifest = {
+    id: newId('ship'),
+    format: FORMAT,
+    volumes,
+    signed: true,
+    private_included: includePrivate,
+    created,
+    tenant: row.tenant,
+    instance: row.id,
+    name: row.name,
+    lineage: { blueprint: row.lineageBlueprint, snapshot: row.lineageSnapshot, parent: row.lineageParent },
+    issuer: signer.issuer,
+  };
+  const paths = { disk: at(DISK), page: at(PAGE) };
+  const { page } = await bundling.run({ kind: 'page', ...paths, hashed: disk, manifest: draft, maxFileBytes });
+  const manifest: Manifest = { ...draft, members: { [PAGE]: page, [DISK]: disk } };
+  manifest.signature = signer.sign(signedBytes(manifest));
+  await writeFile(at(MANIFEST), manifestText(manifest), { flag: 'wx', mode: 0o600 });
+  const zip = { manifest: at(MANIFEST), target: at(ZIP), createdSeconds: created };
+  const zipped = await bundling.run({ kind: 'zip', ...paths, ...zip });
+  return {
+    id: draft.id,
+    instance: row.id,
+    tenant: row.tenant,
+    format: FORMAT,
+    volumes,
+    privateIncluded: includePrivate,
+    issuer: signer.issuer,
+    members: { [PAGE]: page, [DISK]: disk, [MANIFEST]: zipped.manifest },
+    diskSha256: disk.sha256,
+    sha256: zipped.whole.sha256,
+    bytes: zipped.whole.bytes,
+    created,
+    actor,
+    requestId,
+  };
+}
