@@ -1,6 +1,7 @@
 /** The operations about bundles over the real engine: contract input in, contract objects out. */
 import type { Bundles } from '../bundles/bundles.ts';
 import type { Clock } from '../clock.ts';
+import { newId } from '../ids.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Share as ShareRow } from '../registry/shares.ts';
 import { rowOf } from '../sessions/engine.ts';
@@ -52,8 +53,8 @@ export function bundlesOperations(parts: {
       };
     },
 
-    async importBundle(caller, { tenant, name }, upload, signal) {
-      const input = { tenant, name: name ?? null };
+    async importBundle(caller, { tenant, id, name }, upload, signal) {
+      const input = { id: id ?? newId('sb'), tenant, name: name ?? null };
       return show(await bundles.import((path) => upload.saveTo(path), input, causeOf(caller), signal));
     },
 

@@ -9,7 +9,6 @@ import { finished, type Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
-import { newId } from '../ids.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { Logger } from '../log.ts';
 import type { InstanceRow, LedgerEntry, Registry } from '../registry/registry.ts';
@@ -53,6 +52,7 @@ export interface Inspection extends Verdict {
 }
 
 export interface ImportInput {
+  id: string;
   tenant: string;
   name: string | null;
 }
@@ -153,8 +153,7 @@ export class Bundles {
 
   /** Makes a new sandbox of a bundle or a bare VFS file. Throws `validation` or `too_large` with everything that is wrong, and `conflict`. */
   import(save: Save, input: ImportInput, cause: Cause, signal?: AbortSignal): Promise<InstanceRow> {
-    // A new id and never a given one: its place in the live drawer is nobody else's.
-    const row = { id: newId('sb'), tenant: input.tenant };
+    const row = { id: input.id, tenant: input.tenant };
     return this.#inwards(save, signal, async (unpacked, target) => {
       const verdict = judge(unpacked, this.#options.signer.issuer);
       const { sha256 } = await this.#told({ id: null, tenant: input.tenant }, cause, 'import.refused', async () =>

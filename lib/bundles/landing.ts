@@ -1,22 +1,22 @@
 /** Makes a sandbox of a file that was written anew: the file goes to its place first, then the row. Knows nothing of where the file came from. */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Clock, epochSeconds } from '../clock.ts';
+import { WinterdockError } from '../errors.ts';
 import type { InstanceRow, LedgerEntry, NewInstance, Registry } from '../registry/registry.ts';
 import { livePath } from '../sessions/engine.ts';
 import { recordOf } from '../sessions/trust.ts';
-import { moveFile, stampOf, syncFolder } from '../storage/files.ts';
+import { moveFile, removeFile, stampOf, syncFolder } from '../storage/files.ts';
 
 export interface LandingOptions {
   dataFolder: string;
   clock: Clock;
-  registry: Registry;
+  registry: Pick<Registry, 'get' | 'create'>;
 }
 
 /**
  * Moves `file`, whose bytes are on disk, into the live drawer and inserts the row in state `created`. A failure leaves neither. A server that dies
- * between the two leaves a file without a row, which the next start sets aside. The id is a new
- * one, so that no one else has its place. Throws `conflict` for a taken name.
+ * between the two leaves a file without a row, which the next start sets aside. Throws `conflict` for a taken id or name.
  */
 export async function land(
   { dataFolder, clock, registry }: LandingOptions,
@@ -25,23 +25,39 @@ export async function land(
   instance: Omit<NewInstance, 'vfsPath' | 'file' | 'bytes'>,
   ledger: LedgerEntry,
 ): Promise<InstanceRow> {
-  const vfsPath = livePath(instance.id);
+  const { id } = instance;
+  const vfsPath = livePath(id);
   const target = join(dataFolder, vfsPath);
   const folder = dirname(target);
-  await mkdir(folder, { mode: 0o700 });
+  const stamp = stampOf(file);
+  if (stamp === null) throw new WinterdockError('internal', 'What was to be landed is not there.');
+  if ((await registry.get(id)) !== null) throw taken(id);
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    // Someone else is about to have this id.
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw taken(id);
+    throw error;
+  }
   try {
     await (await moveFile(file, target, join(dataFolder, 'staging'))).makeDurable();
     await syncFolder(dirname(folder));
-    const stamp = stampOf(target);
-    if (stamp === null) throw new Error('What was just put into the live drawer is not there.');
-    const record = recordOf(stamp, { sha256, quickCheck: 'ok' });
+    const landed = stampOf(target);
+    if (landed === null) throw new WinterdockError('internal', 'What was just landed is not there.');
+    const record = recordOf(landed, { sha256, quickCheck: 'ok' });
     return await registry.create(
-      { ...instance, vfsPath, file: record, bytes: stamp.size },
+      { ...instance, vfsPath, file: record, bytes: landed.size },
       epochSeconds(clock),
       ledger,
     );
   } catch (error) {
-    await rm(folder, { recursive: true, force: true });
+    // A sandbox that took the id meanwhile may have its own file there by now: only what is ours goes.
+    if (stampOf(target)?.inode === stamp.inode) await removeFile(target);
+    await rmdir(folder).catch(() => undefined);
     throw error;
   }
+}
+
+function taken(id: string): WinterdockError {
+  return new WinterdockError('conflict', `The id "${id}" is taken.`);
 }

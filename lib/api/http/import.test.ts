@@ -20,7 +20,7 @@ describe('imports', () => {
     const source = await server.sandbox({ 'workspace/a': 'work', 'memory/m': 'learned' });
     const { bytes } = await server.ship(source);
     const first = await server.take(bytes, 'tenant=acme&name=first');
-    const second = await server.take(bytes, 'tenant=other');
+    const second = await server.take(bytes, 'tenant=other&id=chosen');
     expect([first.status, second.status, first.headers.location]).toEqual([
       201,
       201,
@@ -34,7 +34,7 @@ describe('imports', () => {
       lineage: { parent: source },
       fault: null,
     });
-    expect(two).toMatchObject({ state: 'created', tenant: 'other', lineage: { parent: null } });
+    expect(two).toMatchObject({ id: 'chosen', state: 'created', tenant: 'other', lineage: { parent: null } });
     expect(one.bytes).toBeGreaterThan(0);
     expect([await server.readIn(one.id, 'workspace/a'), await server.readIn(one.id, 'memory/m')]).toEqual([
       'work',
@@ -134,7 +134,8 @@ describe('imports', () => {
   });
 
   test('29. a refused import leaves no file and no row, whatever is wrong with it', async () => {
-    const good = (await server.ship(await server.sandbox({ 'workspace/a': 'work' }))).bytes;
+    const source = await server.sandbox({ 'workspace/a': 'work' });
+    const good = (await server.ship(source)).bytes;
     const found = await membersOf(good);
     await server.call('POST', '/api/instances', { tenant: 'acme', name: 'taken' });
     const total = async () => (await server.call('GET', '/api/instances?limit=1')).headers['x-total-count'];
@@ -151,7 +152,8 @@ describe('imports', () => {
       [bomb, 'tenant=acme', 413, 'too_large'],
       [Buffer.alloc(65 * 1024 * 1024), 'tenant=acme', 413, 'too_large'],
       [good, 'tenant=acme&name=taken', 409, 'conflict'],
-      [good, 'tenant=acme&id=chosen', 422, 'validation'],
+      [good, `tenant=acme&id=${source}`, 409, 'conflict'],
+      [good, 'tenant=acme&id=UPPER', 422, 'validation'],
       [good, '', 422, 'validation'],
     ] as const) {
       const refused = await server.take(Buffer.from(bytes), query);

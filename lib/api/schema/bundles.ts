@@ -69,6 +69,7 @@ export type Inspection = z.infer<typeof inspectionSchema>;
 
 export const importQuerySchema = z.strictObject({
   tenant: slug,
+  id: slug.optional(),
   name: z
     .string()
     .trim()

@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FakeClock } from '../clock.ts';
+import { WinterdockError } from '../errors.ts';
+import { openSqliteRegistry } from '../registry/sqlite.ts';
+import { entry, instance } from '../registry/testing/make.ts';
+import { scratchFolder } from '../vfs/testing/scratch.ts';
+import { land } from './landing.ts';
+
+function stage() {
+  const dataFolder = scratchFolder();
+  mkdirSync(join(dataFolder, 'live'));
+  const registry = openSqliteRegistry({
+    path: ':memory:',
+    thresholds: { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 },
+  });
+  const file = join(dataFolder, 'anew.sqlite');
+  writeFileSync(file, 'the work');
+  return { dataFolder, registry, file, live: (id: string) => join(dataFolder, 'live', id, 'vfs.sqlite') };
+}
+
+const { vfsPath: _none, ...box } = instance('box');
+
+test('29. a file and its row land together, and the row knows the file', async () => {
+  const { dataFolder, registry, file, live } = stage();
+  const row = await land({ dataFolder, registry, clock: new FakeClock() }, file, 'hash', box, entry());
+  expect(row).toMatchObject({
+    state: 'created',
+    vfsPath: 'live/box/vfs.sqlite',
+    bytes: 8,
+    file: { sha256: 'hash', quickCheck: 'ok' },
+  });
+  expect([readFileSync(live('box'), 'utf8'), existsSync(file)]).toEqual(['the work', false]);
+});
+
+test('29. an id that is taken or about to be keeps what it has', async () => {
+  const { dataFolder, registry, file, live } = stage();
+  const landing = { dataFolder, registry, clock: new FakeClock() };
+  await registry.create(instance('box'), 1, entry());
+  await expect(land(landing, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
+  expect([existsSync(file), existsSync(join(dataFolder, 'live', 'box'))]).toEqual([true, false]);
+  mkdirSync(join(dataFolder, 'live', 'soon'));
+  writeFileSync(live('soon'), 'of another');
+  await expect(land(landing, file, 'hash', { ...box, id: 'soon' }, entry())).rejects.toMatchObject({
+    code: 'conflict',
+  });
+  expect([existsSync(file), readFileSync(live('soon'), 'utf8')]).toEqual([true, 'of another']);
+});
+
+test('29. a row that cannot be inserted leaves no file, and not that of whoever took the id meanwhile', async () => {
+  const { dataFolder, file, live } = stage();
+  const failing = (meanwhile: () => void) => ({
+    dataFolder,
+    clock: new FakeClock(),
+    registry: {
+      get: () => null,
+      create: () => {
+        meanwhile();
+        throw new WinterdockError('conflict', 'taken');
+      },
+    },
+  });
+  await expect(
+    land(
+      failing(() => {}),
+      file,
+      'hash',
+      box,
+      entry(),
+    ),
+  ).rejects.toMatchObject({ code: 'conflict' });
+  expect(readdirSync(join(dataFolder, 'live'))).toEqual([]);
+  writeFileSync(file, 'the work');
+  const replaced = failing(() => {
+    rmSync(live('box'));
+    writeFileSync(`${live('box')}.new`, 'keeps the inode of what was removed from being given out again');
+    writeFileSync(live('box'), 'of another');
+  });
+  await expect(land(replaced, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
+  expect(readFileSync(live('box'), 'utf8')).toBe('of another');
+});
