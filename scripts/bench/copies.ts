@@ -1,67 +1,20 @@
 /** Copies of a large sandbox beside a plain copy of its file in the same run: taken, restored, uploaded, and what they cost the server's memory and attention. */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createReadStream, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile, open } from 'node:fs/promises';
-import { request } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { type Figures, figures, must, timed } from './measure.ts';
 import { KEY, startWinterdock } from './server.ts';
+import { longestSilence, peakOf, upload } from './watch.ts';
 
 const MIB = 1024 * 1024;
 const MB = 1e6;
 const FILE_MIB = 50;
 const CLONES = 100;
-/** Seldom enough that asking takes nothing from what is measured. */
-const PING_MS = 20;
 
 export interface CopiesResult {
   rows: { what: string; figures: Figures }[];
   bars: { what: string; measured: number; limit: number | null; unit: string }[];
-}
-
-/** Resident memory of a process that can be asked for its peak since the last question, in bytes. */
-function peakOf(pid: number): { reset(): number; read(): number } {
-  const status = (field: string) =>
-    Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
-  return {
-    reset() {
-      writeFileSync(`/proc/${pid}/clear_refs`, '5');
-      return status('VmRSS');
-    },
-    read: () => status('VmHWM'),
-  };
-}
-
-/** Sends a file as the body of a POST and waits for a 201. */
-async function upload(url: string, path: string): Promise<void> {
-  const sending = request(url, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${KEY}`, 'content-length': statSync(path).size },
-  });
-  createReadStream(path).pipe(sending);
-  const [answer] = await once(sending, 'response');
-  answer.resume();
-  await once(answer, 'end');
-  if (answer.statusCode !== 201) throw new Error(`POST ${url}: ${answer.statusCode}`);
-}
-
-/** Longest time that an answer of `/healthz` takes on a connection of its own while `work` runs, in milliseconds. */
-async function longestSilence(url: string, work: () => Promise<unknown>): Promise<number> {
-  let done = false;
-  let longest = 0;
-  const asking = (async () => {
-    while (!done) {
-      longest = Math.max(longest, await timed(async () => (await fetch(`${url}/healthz`)).text()));
-      await setTimeout(PING_MS);
-    }
-  })();
-  await work().finally(() => {
-    done = true;
-  });
-  await asking;
-  return longest;
 }
 
 /** Measures with one sandbox of `mebibytes`, `rounds` times each. */
