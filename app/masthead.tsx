@@ -10,7 +10,7 @@ import { renderedAt } from './caller.ts';
 export function Masthead() {
   return (
     <header className="page">
-      <div className="flex flex-wrap items-center gap-x-7 gap-y-1 py-3.5">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 py-3.5 sm:gap-x-7">
         <Link
           href="/"
           className="flex items-center gap-2.5 text-[1.0625rem] font-[620] tracking-[-0.02em] no-underline"
@@ -27,7 +27,7 @@ export function Masthead() {
             Library
           </PlaceLink>
         </nav>
-        <div className="ml-auto flex flex-wrap items-center gap-x-5 gap-y-1">
+        <div className="ml-auto flex flex-wrap items-center gap-x-3.5 gap-y-1 sm:gap-x-5">
           <nav aria-label="Tools" className="flex gap-5">
             <PlaceLink href="/explorer">Explorer</PlaceLink>
           </nav>

@@ -26,7 +26,7 @@ export function Field({
   className?: string;
   children: (props: ControlProps) => ReactNode;
 }) {
-  const id = `${form}-${name}`;
+  const id = `field-${form}-${name}`;
   const said = error ?? note;
   return (
     <div className={`field ${className}`}>

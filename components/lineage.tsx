@@ -17,8 +17,8 @@ import {
 import { StateMark } from './state-mark.tsx';
 
 /** Width of a letter of the two lines in a box, in units of the drawing, a little generous. */
-const NAME_LETTER = 7.3;
-const DETAIL_LETTER = 6.3;
+const NAME_LETTER = 6.9;
+const DETAIL_LETTER = 6;
 const INSET = 12;
 /** The boxes in a drawing are links, so it is no single picture. */
 const ROLE = 'group';
@@ -45,7 +45,7 @@ function detailOf(node: LineageNode): string {
   const what = node.kind === 'instance' ? (node.state ?? 'sandbox') : node.kind;
   if (node.deleted) return node.kind === 'instance' ? 'deleted' : `${what}, deleted`;
   if (node.disk_bytes === null) return node.kind === 'instance' ? `${what}, no file yet` : what;
-  return `${what}, ${sizeInWords(node.disk_bytes)} on disk`;
+  return `${what}, ${sizeInWords(node.disk_bytes)}`;
 }
 
 function Mark({ node, x, y }: { node: LineageNode; x: number; y: number }) {

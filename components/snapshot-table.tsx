@@ -89,9 +89,12 @@ export function SnapshotTable({
             <td className="figure right text-small text-ink-2">{sizeInWords(snapshot.bytes)}</td>
             <td className="figure left text-small text-ink-2 max-md:!text-left">
               {snapshot.instances === 0 ? (
-                <span className="text-ink-3">nothing yet</span>
+                <span className="text-ink-3 max-md:hidden">nothing yet</span>
               ) : (
-                `${snapshot.instances.toLocaleString('en')} ${snapshot.instances === 1 ? 'sandbox' : 'sandboxes'}`
+                <>
+                  {snapshot.instances.toLocaleString('en')} {snapshot.instances === 1 ? 'sandbox' : 'sandboxes'}
+                  <span className="md:hidden"> made from it</span>
+                </>
               )}
             </td>
             <td className="figure right text-small text-ink-2">

@@ -1,22 +1,22 @@
 /** Copies and bundles by clicking, with JavaScript and without: snapshot, restore, ship, inspect, import, check out. */
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import type { Locator, Page } from '@playwright/test';
 import { extract } from 'tar-stream';
+import type { Invited } from '../lib/api/schema/access.ts';
 import type { Instance, Share, Snapshot } from '../lib/api/schema.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 import { membersOf, zipOf } from './zips.ts';
 
 const NOTE = 'the work that leaves\n';
 const SECRET = 'what-only-the-sandbox-knows';
-let made = 0;
 
 /** A sandbox asleep, with work in it and a secret in its memory. */
 async function sleeper(name: string): Promise<string> {
   const { call } = visited();
-  made += 1;
-  const id = `copied-${made}`;
+  const id = `copied-${randomUUID().slice(0, 8)}`;
   await call('POST', '/api/instances', { id, tenant: 'harbour', name });
   await call('PUT', `/api/instances/${id}/volumes/workspace/note.txt`, NOTE);
   await call('PUT', `/api/instances/${id}/volumes/workspace/src/tmp/kept.txt`, 'kept');
@@ -93,7 +93,7 @@ async function walk(page: Page, name: string): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill(`${name} again`);
   await press(page, 'Restore');
   await expect(part(page, 'Just made')).toContainText('3 sandboxes were made');
-  await expect(part(page, 'Lineage').locator('svg:visible')).toContainText('before the thaw');
+  await expect(part(page, 'Lineage').locator('svg.lineage:visible')).toContainText('before the thaw');
   await part(page, 'Just made')
     .getByRole('link', { name: `${name} again-2` })
     .click();
@@ -120,7 +120,7 @@ async function walk(page: Page, name: string): Promise<void> {
   const share = shares.find(({ private_included }) => !private_included);
   expect(await state()).toBe('suspended');
 
-  const work = await downloaded(page, () => page.getByRole('link', { name: `Download ${id}.tar.gz` }).click());
+  const work = await downloaded(page, () => page.getByRole('link', { name: 'Download the work' }).click());
   expect((await namesIn(work.bytes)).sort()).toEqual(['.gitignore', 'note.txt', 'src/tmp/kept.txt']);
 
   await page.goto('/shares?tenant=harbour');
@@ -228,6 +228,33 @@ async function askInSql(page: Page): Promise<void> {
 test('questions in SQL are answered in a table, and refused in place', async ({ page }) => {
   await signInByKey(page);
   await askInSql(page);
+});
+
+test('who may only look is told at each button why it may not be pressed', async ({ page }) => {
+  const { call } = visited();
+  const id = await sleeper('Looked at');
+  const { json: snapshot } = await call<Snapshot>('POST', `/api/instances/${id}/snapshots`, { tag: 'to look at' });
+  const invitation = { role: 'viewer', email: 'looker@example.com' };
+  const { json: invited } = await call<Invited>('POST', '/api/people/invitations', invitation);
+  await page.goto(new URL(invited.link).pathname + new URL(invited.link).search);
+  await page.getByLabel('Name', { exact: true }).fill('Looker');
+  await page.getByLabel('Password').fill('only looking around');
+  await press(page, 'Create the account');
+  await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible();
+  const greyed: [path: string, button: string][] = [
+    [`/sandboxes/${id}?tab=snapshots`, 'Take a snapshot'],
+    [`/sandboxes/${id}?tab=shares`, 'Ship the workspace'],
+    [`/sandboxes/${id}`, 'Resume'],
+    [`/snapshots/${snapshot.id}`, 'Restore'],
+    ['/blueprints', 'Make a blueprint'],
+    ['/shares', 'Import'],
+  ];
+  for (const [path, name] of greyed) {
+    await page.goto(path);
+    const button = page.getByRole('button', { name, exact: true });
+    await expect(button, path).toBeDisabled();
+    await expect(button, path).toHaveAccessibleDescription(/^A viewer /);
+  }
 });
 
 test.describe('without JavaScript', () => {

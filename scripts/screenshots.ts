@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Browser, chromium, type Page } from 'playwright';
-import { type Berth, HARBOUR, harm, moor } from '../e2e/seed.ts';
+import { type Berth, HARBOUR, harm, moor, stock } from '../e2e/seed.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { ensureBrowser } from './browser.ts';
@@ -36,6 +36,12 @@ async function runTwo(page: Page): Promise<void> {
   }
 }
 
+/** Opens the snapshot that most came from. */
+async function openFirst(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'before the March figures' }).click();
+  await page.getByRole('heading', { name: /Snapshot/ }).waitFor();
+}
+
 const README_SHOTS: readonly Shot[] = [
   { name: 'overview', path: '/' },
   { name: 'sandbox', path: '/sandboxes/support-triage' },
@@ -58,6 +64,14 @@ const ALL_SHOTS: readonly Shot[] = [
   { name: 'missing', path: '/sandboxes/intern-project', whole: true },
   { name: 'deleted', path: '/sandboxes/old-experiment', whole: true },
   { name: 'not-found', path: '/sandboxes/never-was' },
+  { name: 'ledger', path: '/sandboxes/support-triage?tab=ledger', whole: true },
+  { name: 'copies', path: '/sandboxes/support-triage?tab=snapshots', whole: true },
+  { name: 'shipping', path: '/sandboxes/support-triage?tab=shares', whole: true },
+  { name: 'snapshots', path: '/snapshots', whole: true },
+  { name: 'snapshot', path: '/snapshots', act: openFirst, whole: true },
+  { name: 'blueprints', path: '/blueprints', whole: true },
+  { name: 'blueprint', path: '/blueprints/release-notes', whole: true },
+  { name: 'shares', path: '/shares', whole: true },
 ];
 
 const DAY = 24;
@@ -144,6 +158,7 @@ try {
   for (const berth of SCENE.filter(({ hoursAgo }) => hoursAgo === 0)) await moor(server.call, berth);
   await harm(server.call, folder);
   await bustle(server);
+  await stock(server.call);
   const browser = await chromium.launch({
     executablePath: ensureBrowser(),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],

@@ -119,7 +119,7 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
           </Fact>
         </Facts>
       </Part>
-      <Part id="lineage" name="Lineage" note="What came from it.">
+      <Part id="lineage" name="Lineage" note="What came from it, and what each takes on disk of its own.">
         <LineageTree lineage={lineage} current={{ kind: 'blueprint', id: name }} />
       </Part>
       <Part id="delete" name="Delete">

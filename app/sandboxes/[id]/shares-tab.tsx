@@ -90,11 +90,11 @@ export async function SharesTab({
           <div className="grid max-w-2xl gap-2">
             <div>
               <a href={`/api/instances/${id}/checkout?format=tar.gz`} download className="button">
-                Download {id}.tar.gz
+                Download the work
               </a>
             </div>
             <p className="text-small text-ink-2">
-              The workspace as a directory tree, with a .gitignore that keeps the private volumes out.
+              A tar.gz of the workspace as a directory tree, with a .gitignore that keeps the private volumes out.
             </p>
           </div>
         ) : (

@@ -73,7 +73,11 @@ export async function SnapshotsTab({
           </p>
         )}
       </Part>
-      <Part id="lineage" name="Lineage" note="What it came from, what came from it, and what each takes on disk.">
+      <Part
+        id="lineage"
+        name="Lineage"
+        note="What it came from, what came from it, and what each takes on disk of its own."
+      >
         <LineageTree lineage={lineage} current={{ kind: 'instance', id }} />
       </Part>
     </>

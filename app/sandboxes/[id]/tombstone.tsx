@@ -4,15 +4,21 @@ import { CopyId } from '#components/copy-id.tsx';
 import { Ledger } from '#components/ledger.tsx';
 import { Part } from '#components/part.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
+import { SnapshotTable } from '#components/snapshot-table.tsx';
 import { StateMark } from '#components/state-mark.tsx';
 import { getHost } from '#lib/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 
 const LINES_SHOWN = 100;
+const SNAPSHOTS_SHOWN = 20;
 
 export async function Tombstone({ id }: { id: string }) {
   const caller = await requireCaller(`/sandboxes/${id}`);
-  const { items } = await getHost().operations.events(caller, { instance: id, limit: LINES_SHOWN });
+  const { operations } = getHost();
+  const [{ items }, snapshots] = await Promise.all([
+    operations.events(caller, { instance: id, limit: LINES_SHOWN }),
+    operations.listSnapshots(caller, { source: id, limit: SNAPSHOTS_SHOWN }),
+  ]);
   const end = items.find((event) => event.to === 'deleted');
   const rendered = renderedAt();
   return (
@@ -41,6 +47,18 @@ export async function Tombstone({ id }: { id: string }) {
           mean what the ledger below tells of. <Link href="/sandboxes">All sandboxes</Link>
         </p>
       </header>
+      {snapshots.items.length > 0 && (
+        <Part id="snapshots" name="Snapshots" note="They outlive it: open one to restore it.">
+          <SnapshotTable snapshots={snapshots.items} rendered={rendered} showSource={false} />
+          {snapshots.next !== null && (
+            <p className="mt-3 text-small">
+              <Link href={`/snapshots?source=${id}`} prefetch={false}>
+                All snapshots of it
+              </Link>
+            </p>
+          )}
+        </Part>
+      )}
       <Part id="ledger" name="Ledger" note="What happened to it, newest first.">
         <Ledger events={items} rendered={rendered} showInstance={false} />
       </Part>

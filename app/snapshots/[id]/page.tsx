@@ -135,7 +135,11 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
           </Fact>
         </Facts>
       </Part>
-      <Part id="lineage" name="Lineage" note="What it came from, and what came from it.">
+      <Part
+        id="lineage"
+        name="Lineage"
+        note="What it came from, what came from it, and what each takes on disk of its own."
+      >
         <LineageTree lineage={lineage} current={{ kind: 'snapshot', id }} />
       </Part>
       <Part id="delete" name="Delete">
