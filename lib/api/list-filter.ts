@@ -6,7 +6,7 @@ import type { JobFilter } from './schema/jobs.ts';
 export function listFilterOf(query: JobFilter, tenants: readonly string[] | null): ListFilter | null {
   const where = thermalFilter(query);
   if (where === null) return null;
-  const { tenant, fault, name, label, q } = query;
+  const { tenant, fault, name, label, since, until, q } = query;
   return {
     ...where,
     ...(tenant === undefined ? {} : { tenant }),
@@ -14,6 +14,8 @@ export function listFilterOf(query: JobFilter, tenants: readonly string[] | null
     ...(fault === undefined ? {} : { fault }),
     ...(name === undefined ? {} : { name }),
     ...(label === undefined ? {} : { label: labelFilter(label) }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
     ...(q === undefined || q.trim() === '' ? {} : { text: q }),
   };
 }

@@ -141,6 +141,9 @@ export const listQuerySchema = z.strictObject({
     .max(400)
     .regex(/^[^:]+:[\s\S]*$/, 'must be key:value')
     .optional(),
+  /** Of the last state change or activity. */
+  since: z.coerce.number<number | string>().int().min(0).optional(),
+  until: z.coerce.number<number | string>().int().min(0).optional(),
   q: z.string().max(200).optional(),
   sort: z.enum(SORTS).default('updated'),
   limit: limitSchema,

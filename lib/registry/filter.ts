@@ -16,10 +16,12 @@ export interface Wanted {
   fault?: Fault;
   name?: string;
   label?: { key: string; value: string };
+  since?: number;
+  until?: number;
   words: string[];
 }
 
-export type Aspect = 'deleted' | 'state' | 'notState' | 'tenant' | 'fault' | 'name' | 'label' | 'words';
+export type Aspect = 'deleted' | 'state' | 'notState' | 'tenant' | 'fault' | 'name' | 'label' | 'time' | 'words';
 
 export interface Condition {
   aspect: Aspect;
@@ -29,7 +31,7 @@ export interface Condition {
 
 /** The filter normalised, or null when nothing can match it. */
 export function wantedOf(filter: ListFilter): Wanted | null {
-  const { state, notState, tenant, fault, name, label, text } = filter;
+  const { state, notState, tenant, fault, name, label, since, until, text } = filter;
   if (state !== undefined && state === notState) return null;
   return {
     deleted: state === 'deleted',
@@ -39,13 +41,15 @@ export function wantedOf(filter: ListFilter): Wanted | null {
     ...(fault === undefined ? {} : { fault }),
     ...(name === undefined ? {} : { name }),
     ...(label === undefined ? {} : { label: { key: label.key.toWellFormed(), value: label.value.toWellFormed() } }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
     words: text === undefined ? [] : queryWords(text),
   };
 }
 
 /** Each aspect as a condition on a row of `instances`. */
 export function conditionsOf(wanted: Wanted): Condition[] {
-  const { deleted, state, notState, tenant, fault, name, label, words } = wanted;
+  const { deleted, state, notState, tenant, fault, name, label, since, until, words } = wanted;
   const conditions: Condition[] = [{ aspect: 'deleted', sql: `instances.tombstone = ${deleted ? 1 : 0}`, params: [] }];
   if (tenant !== undefined) conditions.push({ aspect: 'tenant', sql: 'instances.tenant = ?', params: [tenant] });
   if (state !== undefined) conditions.push({ aspect: 'state', sql: 'instances.state = ?', params: [state] });
@@ -53,6 +57,8 @@ export function conditionsOf(wanted: Wanted): Condition[] {
   if (fault !== undefined) conditions.push({ aspect: 'fault', sql: 'instances.fault = ?', params: [fault] });
   if (name !== undefined) conditions.push({ aspect: 'name', sql: 'instances.name_key = ?', params: [name] });
   if (label !== undefined) conditions.push(labelCondition(label, deleted));
+  if (since !== undefined) conditions.push({ aspect: 'time', sql: 'instances.updated >= ?', params: [since] });
+  if (until !== undefined) conditions.push({ aspect: 'time', sql: 'instances.updated <= ?', params: [until] });
   if (words.length > 0) {
     conditions.push({
       aspect: 'words',

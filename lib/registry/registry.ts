@@ -169,6 +169,9 @@ export interface ListFilter {
   fault?: Fault;
   name?: string;
   label?: { key: string; value: string };
+  /** Epoch seconds, inclusive, of the last state change or activity. */
+  since?: number;
+  until?: number;
   /** Words that id, name, tenant or label values must start with, all of them. Text without a letter or digit asks for nothing. */
   text?: string;
 }

@@ -52,6 +52,22 @@ test.each([
   expect(await ids(query)).toEqual(expected);
 });
 
+test('since and until bound the last activity, both inclusive', async () => {
+  const all = (await server.call<Instance[]>('GET', '/api/instances?sort=-updated')).json;
+  const times = all.map(({ updated }) => updated);
+  const [first = 0, last = 0] = [times[0], times.at(-1)];
+  expect(last).toBeGreaterThan(first);
+  const within = (from: number, to: number) =>
+    all
+      .filter(({ updated }) => updated >= from && updated <= to)
+      .map(({ id }) => id)
+      .sort();
+  expect(await ids(`since=${first + 1}`)).toEqual(within(first + 1, last));
+  expect(await ids(`until=${first}`)).toEqual(within(first, first));
+  expect(await ids(`since=${last}&until=${last}&tenant=acme`)).toEqual(within(last, last));
+  expect(await ids(`since=${last + 1}`)).toEqual([]);
+});
+
 test('sorts run both ways', async () => {
   const order = async (sort: string) =>
     (await server.call<Instance[]>('GET', `/api/instances?sort=${sort}`)).json.map(({ id }) => id);

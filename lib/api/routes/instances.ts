@@ -44,7 +44,8 @@ export const instanceRoutes: Route[] = [
     method: 'GET',
     path: '/instances',
     name: 'listInstances',
-    summary: 'Lists instances, newest activity first, a page at a time. Looking wakes nothing.',
+    summary:
+      'Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity. Looking wakes nothing.',
     tag,
     query: listQuerySchema,
     answers: {

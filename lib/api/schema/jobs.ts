@@ -61,6 +61,8 @@ export const jobFilterSchema = z.strictObject({
     .max(400)
     .regex(/^[^:]+:[\s\S]*$/, 'must be key:value')
     .optional(),
+  since: epoch.optional(),
+  until: epoch.optional(),
   q: z.string().max(200).optional(),
 });
 export type JobFilter = z.infer<typeof jobFilterSchema>;

@@ -16,13 +16,14 @@ function dice(seed: number): (n: number) => number {
 
 /** What a filter means, in the plainest words. */
 export function matches(row: InstanceRow, filter: ListFilter): boolean {
-  const { tenant, state, notState, fault, name, label, text } = filter;
+  const { tenant, state, notState, fault, name, label, since, until, text } = filter;
   if (state === undefined ? row.state === 'deleted' : row.state !== state) return false;
   if (notState !== undefined && row.state === notState) return false;
   if (tenant !== undefined && row.tenant !== tenant) return false;
   if (fault !== undefined && row.fault !== fault) return false;
   if (name !== undefined && row.name !== name) return false;
   if (label !== undefined && row.labels[label.key] !== label.value) return false;
+  if (row.updated < (since ?? 0) || row.updated > (until ?? Number.POSITIVE_INFINITY)) return false;
   const has = [row.id, row.tenant, row.name ?? '', ...Object.values(row.labels)]
     .join(' ')
     .toLowerCase()
@@ -80,6 +81,10 @@ const FILTERS: readonly ListFilter[] = [
   { name: 'atlas 7', tenant: 'globex' },
   { state: 'frozen', notState: 'frozen' },
   { tenant: 'nobody' },
+  { since: START + 15 },
+  { until: START + 4, tenant: 'acme' },
+  { since: START + 3, until: START + 30, state: 'archived' },
+  { since: START + 5, text: 'atl', label: { key: 'env', value: 'prod' } },
 ];
 
 /** Fills a registry with a mixture in which nearly every filter matches something. */
