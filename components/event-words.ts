@@ -92,6 +92,9 @@ const TYPES: Readonly<Record<string, string>> = {
   'reconcile.rolled_forward': 'finished what was half done to',
 };
 
+/** The types of lines that the console has words for, to choose from. A line may be of another one. */
+export const EVENT_TYPES: readonly string[] = ['transition', ...Object.keys(TYPES)];
+
 /** A trigger in two words, for a column, and as the reason in a sentence. */
 const TRIGGERS: Readonly<Record<Event['trigger'], { short: string; because: string | null }>> = {
   request: { short: 'a request', because: null },

@@ -1,4 +1,5 @@
 /** Ledger lines in words: who did what to which sandbox, from where to where, why, and how long it took. */
+import type { ReactNode } from 'react';
 import type { Event } from '#lib/api/schema.ts';
 import type { State } from '#lib/lifecycle/states.ts';
 import { tookInWords } from './durations.ts';
@@ -46,15 +47,20 @@ function What({ event, showInstance }: { event: Event; showInstance: boolean }) 
   );
 }
 
-/** `rendered`: the server's time in epoch seconds. `showInstance` names the sandbox in each line. */
+/**
+ * `rendered`: the server's time in epoch seconds. `showInstance` names the sandbox in each line; `more` says more of a line below its
+ * sentence.
+ */
 export function Ledger({
   events,
   rendered,
   showInstance = true,
+  more,
 }: {
   events: readonly Event[];
   rendered: number;
   showInstance?: boolean;
+  more?: (event: Event) => ReactNode;
 }) {
   return (
     <table className="ledger ledger-cards">
@@ -76,6 +82,7 @@ export function Ledger({
           <tr key={event.seq} title={event.request_id === null ? undefined : `request ${event.request_id}`}>
             <td className="whole md:w-full">
               <What event={event} showInstance={showInstance} />
+              {more?.(event)}
             </td>
             <td className="left">
               <Move from={event.from} to={event.to} />

@@ -1,0 +1,150 @@
+/** The filters of the ledger, as fields of a plain GET form. */
+import Link from 'next/link';
+import { EVENT_TYPES } from '#components/event-words.ts';
+import { TRIGGERS } from '#lib/lifecycle/words.ts';
+import { minuteOf, momentOf } from '../moments.ts';
+import { addressWith } from '../search.ts';
+import type { Asked, Filter } from './query.ts';
+
+const HOUR = 3600;
+const RANGES: readonly [name: string, seconds: number][] = [
+  ['Last hour', HOUR],
+  ['Last 24 hours', 24 * HOUR],
+  ['Last 7 days', 7 * 24 * HOUR],
+];
+
+type Told = Pick<Asked, 'filters' | 'complaints'>;
+
+function Complaint({ name, complaints }: { name: Filter; complaints: Asked['complaints'] }) {
+  const text = complaints[name];
+  if (text === undefined) return null;
+  return (
+    <span className="complaint mt-1 block" id={`audit-${name}-complaint`}>
+      {text}
+    </span>
+  );
+}
+
+function described(name: Filter, complaints: Asked['complaints']) {
+  return complaints[name] === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': `audit-${name}-complaint` };
+}
+
+function Text({ name, title, placeholder, told }: { name: Filter; title: string; placeholder: string; told: Told }) {
+  const value = told.filters[name];
+  return (
+    <label className="field">
+      <span className="field-name">{title}</span>
+      <input
+        className="input"
+        name={name}
+        key={value}
+        defaultValue={value}
+        placeholder={placeholder}
+        autoCapitalize="none"
+        autoComplete="off"
+        spellCheck={false}
+        {...described(name, told.complaints)}
+      />
+      <Complaint name={name} complaints={told.complaints} />
+    </label>
+  );
+}
+
+function Choice({
+  name,
+  title,
+  options,
+  told,
+}: {
+  name: Filter;
+  title: string;
+  options: readonly string[];
+  told: Told;
+}) {
+  const value = told.filters[name];
+  const known = value === undefined || options.includes(value) ? options : [value, ...options];
+  return (
+    <label className="field">
+      <span className="field-name">{title}</span>
+      <select
+        className="input"
+        name={name}
+        key={value}
+        defaultValue={value ?? ''}
+        {...described(name, told.complaints)}
+      >
+        <option value="">any</option>
+        {known.map((option) => (
+          <option key={option} value={option}>
+            {option}
+          </option>
+        ))}
+      </select>
+      <Complaint name={name} complaints={told.complaints} />
+    </label>
+  );
+}
+
+function Moment({ name, title, told }: { name: 'since' | 'until'; title: string; told: Told }) {
+  const value = told.filters[name];
+  const moment = value === undefined ? null : momentOf(value, 'first');
+  return (
+    <label className="field">
+      <span className="field-name">{title}</span>
+      <input
+        type="datetime-local"
+        className="input"
+        name={name}
+        key={value}
+        defaultValue={moment === null ? undefined : minuteOf(moment)}
+        {...described(name, told.complaints)}
+      />
+      <Complaint name={name} complaints={told.complaints} />
+    </label>
+  );
+}
+
+/** `rendered`: the server's time in epoch seconds. */
+export function Filters({ asked, rendered }: { asked: Asked; rendered: number }) {
+  const { since: _since, until: _until, ...others } = asked.filters;
+  return (
+    <>
+      <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 lg:grid-cols-4">
+        <Text name="tenant" title="Tenant" placeholder="any" told={asked} />
+        <Text name="instance" title="Sandbox" placeholder="id" told={asked} />
+        <Choice name="type" title="What happened" options={EVENT_TYPES} told={asked} />
+        <Choice name="trigger" title="What triggered it" options={TRIGGERS} told={asked} />
+        <div className="col-span-2 lg:col-span-1">
+          <Text name="actor" title="Who" placeholder="key:admin, user:…, ladder" told={asked} />
+        </div>
+        <div className="max-sm:col-span-2">
+          <Moment name="since" title="Since (UTC)" told={asked} />
+        </div>
+        <div className="max-sm:col-span-2">
+          <Moment name="until" title="Until (UTC)" told={asked} />
+        </div>
+        <div className="flex items-center gap-4 self-end">
+          <button type="submit" className="button">
+            Show
+          </button>
+          {Object.keys(asked.filters).length > 0 && (
+            <Link href="/audit" className="text-small" prefetch={false}>
+              Clear
+            </Link>
+          )}
+        </div>
+      </div>
+      <p className="mt-4 flex flex-wrap gap-x-5 gap-y-1 text-small text-ink-2">
+        {RANGES.map(([name, seconds]) => (
+          <Link
+            key={name}
+            href={addressWith('/audit', { ...others, since: minuteOf(rendered - seconds) })}
+            prefetch={false}
+          >
+            {name}
+          </Link>
+        ))}
+      </p>
+    </>
+  );
+}

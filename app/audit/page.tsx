@@ -1,0 +1,124 @@
+/** The ledger of everything: filters and pages in the URL, what matches as a file, and the proof that nothing was changed. */
+import Form from 'next/form';
+import Link from 'next/link';
+import { redirect } from 'next/navigation';
+import type { ReactNode } from 'react';
+import { Ledger } from '#components/ledger.tsx';
+import { Outcome } from '#components/outcome.tsx';
+import { Pages } from '#components/pages.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import type { EventsQuery } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { renderedAt, requireCaller } from '../caller.ts';
+import { problemOf, wordsOf } from '../problem.ts';
+import { addressWith, given, type Search } from '../search.ts';
+import { Filters } from './filters.tsx';
+import { WholeLine } from './line.tsx';
+import { LedgerProof } from './proof.tsx';
+import { exportAddress, readAsked } from './query.ts';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'Audit' };
+
+const PATH = '/audit';
+const PAGE_SIZE = 50;
+
+/** A page of lines, or why there is none in words; null for a page that is no longer there. */
+async function read(caller: Caller, query: EventsQuery) {
+  try {
+    return await getHost().operations.events(caller, query);
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
+    if (isWinterdockError(error) && error.code === 'forbidden') return { refusal: wordsOf(problemOf(error, caller)) };
+    throw error;
+  }
+}
+
+function Nothing({ children }: { children: ReactNode }) {
+  return <div className="border-t border-ink py-10">{children}</div>;
+}
+
+function Exports({ query, refusal }: { query: EventsQuery; refusal: string | null }) {
+  if (refusal !== null) return <p className="text-small text-ink-3">Export: {refusal}</p>;
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+      <span className="text-small text-ink-3" id="export-note">
+        Everything that matches; the export is itself a line
+      </span>
+      <a href={exportAddress(query, 'csv')} className="button button-quiet" download aria-describedby="export-note">
+        Export CSV
+      </a>
+      <a href={exportAddress(query, 'jsonl')} className="button button-quiet" download aria-describedby="export-note">
+        Export JSON lines
+      </a>
+    </div>
+  );
+}
+
+export default async function Audit({ searchParams }: { searchParams: Promise<Search> }) {
+  const values = given(await searchParams);
+  const caller = await requireCaller(addressWith(PATH, values));
+  const asked = readAsked(values, PAGE_SIZE);
+  const { query, filters } = asked;
+  const page = query === null ? undefined : await read(caller, query);
+  if (page === null) redirect(addressWith(PATH, filters));
+  const rendered = renderedAt();
+  const filtered = Object.keys(filters).length > 0;
+  const lines = page !== undefined && 'items' in page ? page : null;
+  const later = query?.cursor !== undefined;
+  return (
+    <>
+      <h1 className="headline pt-8 pb-6 sm:pt-12">
+        The ledger <span className="quiet">{filtered ? 'of your choice' : 'of everything'}</span>
+      </h1>
+      <Form action={PATH} className="pb-6">
+        <Filters asked={asked} rendered={rendered} />
+      </Form>
+      {query === null && (
+        <Nothing>
+          <p>No line is shown: a filter above is not what it should be.</p>
+        </Nothing>
+      )}
+      {page !== undefined && 'refusal' in page && (
+        <Nothing>
+          <Outcome outcome={{ ok: false, ...page.refusal }} />
+        </Nothing>
+      )}
+      {query !== null && lines !== null && (
+        <>
+          <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2 border-t border-ink pt-3 pb-4">
+            <p className="text-small text-ink-2">
+              {later ? 'Older lines.' : 'Newest first; new lines appear by themselves.'}
+            </p>
+            <Exports query={query} refusal={whyNot(caller, 'exportEvents')} />
+          </div>
+          {lines.items.length > 0 ? (
+            <Ledger events={lines.items} rendered={rendered} more={(event) => <WholeLine event={event} />} />
+          ) : (
+            <p className="py-8">
+              {filtered ? (
+                <>
+                  No line matches. <Link href={PATH}>Show all of them</Link>, or change the filters above.
+                </>
+              ) : (
+                <>
+                  Nothing has happened yet. <Link href="/sandboxes#new">Create a sandbox</Link>, and the first lines are
+                  here.
+                </>
+              )}
+            </p>
+          )}
+          <Pages
+            first={later ? addressWith(PATH, filters) : null}
+            next={lines.next === null ? null : addressWith(PATH, { ...filters, cursor: lines.next })}
+          />
+        </>
+      )}
+      <div className="pt-12">
+        <LedgerProof caller={caller} rendered={rendered} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,19 @@
+'use client';
+/** The button that proves the ledger, and what it found. */
+import { useActionState } from 'react';
+import { Outcome, type OutcomeWords } from '#components/outcome.tsx';
+import { Submit } from '#components/submit.tsx';
+
+type ProveAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
+
+export function ProveForm({ action }: { action: ProveAction }) {
+  const [outcome, submit] = useActionState(action, null);
+  return (
+    <form action={submit} className="grid justify-items-start gap-4">
+      <Submit className="button button-ink" doing="Walking the ledger…">
+        Check the ledger
+      </Submit>
+      <Outcome outcome={outcome} />
+    </form>
+  );
+}

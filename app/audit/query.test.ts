@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { exportAddress, readAsked } from './query.ts';
+
+test('the address asks for what the API would be asked for', () => {
+  const { query, complaints, filters } = readAsked(
+    { tenant: 'acme', type: 'transition', since: '2026-11-22', x: '1' },
+    50,
+  );
+  expect(query).toEqual({ tenant: 'acme', type: 'transition', since: Date.UTC(2026, 10, 22) / 1000, limit: 50 });
+  expect(complaints).toEqual({});
+  expect(filters).toEqual({ tenant: 'acme', type: 'transition', since: '2026-11-22' });
+});
+
+test('a wrong filter asks for nothing and says which it is', () => {
+  const { query, complaints } = readAsked({ tenant: 'No Tenant', until: 'tomorrow', trigger: 'whim' }, 50);
+  expect(query).toBeNull();
+  expect(Object.keys(complaints).sort()).toEqual(['tenant', 'trigger', 'until']);
+});
+
+test('an export is asked for with the same filters, to the second, and without the page', () => {
+  const { query } = readAsked({ actor: 'key:admin', until: '2026-11-22T05:30', cursor: 'abc' }, 50);
+  expect(query).not.toBeNull();
+  if (query === null) return;
+  const { searchParams } = new URL(exportAddress(query, 'csv'), 'http://dock');
+  const until = Date.UTC(2026, 10, 22, 5, 30, 59) / 1000;
+  expect(Object.fromEntries(searchParams)).toEqual({ format: 'csv', actor: 'key:admin', until: String(until) });
+});
