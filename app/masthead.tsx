@@ -18,14 +18,19 @@ export function Masthead() {
           <BrandMark />
           Winterdock
         </Link>
-        <nav aria-label="Places" className="flex gap-5 max-sm:order-3 max-sm:w-full">
+        <nav
+          aria-label="Places"
+          className="flex flex-wrap gap-x-5 max-sm:order-3 max-sm:w-full max-sm:justify-between max-sm:gap-x-3 max-sm:text-small"
+        >
           <PlaceLink href="/" exact>
             Overview
           </PlaceLink>
           <PlaceLink href="/sandboxes">Sandboxes</PlaceLink>
+          <PlaceLink href="/archive">Archive</PlaceLink>
           <PlaceLink href="/snapshots" also={['/blueprints', '/shares']}>
             Library
           </PlaceLink>
+          <PlaceLink href="/audit">Audit</PlaceLink>
         </nav>
         <div className="ml-auto flex flex-wrap items-center gap-x-3.5 gap-y-1 sm:gap-x-5">
           <nav aria-label="Tools" className="flex gap-5">

@@ -29,6 +29,12 @@ const PAGES: [name: string, path: string][] = [
   ['blueprints', '/blueprints'],
   ['a blueprint', '/blueprints/release-notes'],
   ['shares', '/shares'],
+  ['the archive', '/archive'],
+  ['an archive without what is looked for', '/archive?q=zzzzzz'],
+  ['a sandbox in the archive and a file', '/archive/onboarding-demo?volume=workspace&path=/src/index.js'],
+  ['a sandbox in the archive whose file is missing', '/archive/intern-project'],
+  ['the ledger of everything', '/audit'],
+  ['a ledger with a wrong filter', '/audit?tenant=No'],
 ];
 
 test.beforeAll(async () => {

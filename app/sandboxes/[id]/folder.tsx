@@ -8,22 +8,28 @@ import type { Volume } from '#lib/vfs/volumes.ts';
 /** How many files of a folder a page reads to sum it up. */
 export const FILES_READ = 2000;
 
-/** The page of a sandbox with a folder or a file of it open. */
-export function addressOf(id: string, volume: Volume, path?: string): string {
-  const search = new URLSearchParams(path === undefined || path === '/' ? { volume } : { volume, path });
-  return `/sandboxes/${id}?${search}#inside`;
+/** Where the files of a sandbox are looked at: its page, or its page at the support desk. */
+export interface Place {
+  id: string;
+  at: '/sandboxes' | '/archive';
 }
 
-export function Way({ id, volume, folder }: { id: string; volume: Volume; folder: string }) {
+/** The page of a sandbox with a folder or a file of it open. */
+export function addressOf({ id, at }: Place, volume: Volume, path?: string): string {
+  const search = new URLSearchParams(path === undefined || path === '/' ? { volume } : { volume, path });
+  return `${at}/${id}?${search}#inside`;
+}
+
+export function Way({ place, volume, folder }: { place: Place; volume: Volume; folder: string }) {
   return (
     <p className="mb-2 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
-      <Link href={addressOf(id, volume)} prefetch={false} scroll={false}>
+      <Link href={addressOf(place, volume)} prefetch={false} scroll={false}>
         /{volume}
       </Link>
       /
       {wayTo(folder).map(({ name, path }) => (
         <span key={path}>
-          <Link href={addressOf(id, volume, path)} prefetch={false} scroll={false}>
+          <Link href={addressOf(place, volume, path)} prefetch={false} scroll={false}>
             {name}
           </Link>
           /
@@ -34,13 +40,13 @@ export function Way({ id, volume, folder }: { id: string; volume: Volume; folder
 }
 
 function Row({
-  id,
+  place,
   volume,
   entry,
   open,
   rendered,
 }: {
-  id: string;
+  place: Place;
   volume: Volume;
   entry: FolderEntry;
   open: boolean;
@@ -50,7 +56,7 @@ function Row({
     <tr>
       <td className="w-full">
         <Link
-          href={addressOf(id, volume, entry.path)}
+          href={addressOf(place, volume, entry.path)}
           prefetch={false}
           scroll={false}
           aria-current={open ? 'true' : undefined}
@@ -73,14 +79,14 @@ function Row({
 }
 
 export function Listing(props: {
-  id: string;
+  place: Place;
   volume: Volume;
   entries: readonly FolderEntry[];
   more: boolean;
   openPath: string | null;
   rendered: number;
 }) {
-  const { id, volume, entries, more, openPath, rendered } = props;
+  const { place, volume, entries, more, openPath, rendered } = props;
   if (entries.length === 0) {
     return (
       <p className="border-t border-rule py-3 text-ink-2">
@@ -102,7 +108,7 @@ export function Listing(props: {
           {entries.map((entry) => (
             <Row
               key={entry.path}
-              id={id}
+              place={place}
               volume={volume}
               entry={entry}
               open={entry.path === openPath}
@@ -115,7 +121,7 @@ export function Listing(props: {
         <p className="mt-2 text-small text-ink-3">
           From the first {FILES_READ.toLocaleString('en')} files here.{' '}
           <code>
-            GET /instances/{id}/volumes/{volume}
+            GET /instances/{place.id}/volumes/{volume}
           </code>{' '}
           lists all.
         </p>

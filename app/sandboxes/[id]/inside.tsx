@@ -15,7 +15,7 @@ import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '#lib/vfs/volumes.ts';
 import { requireCaller } from '../../caller.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import type { Search } from '../../search.ts';
-import { addressOf, FILES_READ, Listing, Way } from './folder.tsx';
+import { addressOf, FILES_READ, Listing, type Place, Way } from './folder.tsx';
 
 const PAGE = 500;
 const PREVIEW_BYTES = 64 * 1024;
@@ -52,12 +52,12 @@ async function readPreview(caller: Caller, id: string, volume: Volume, path: str
 
 /** `closed`: why its contents are not for this visitor, or null. */
 function VolumeTab({
-  id,
+  place,
   info,
   current,
   closed,
 }: {
-  id: string;
+  place: Place;
   info: VolumeInfo;
   current: boolean;
   closed: string | null;
@@ -86,7 +86,7 @@ function VolumeTab({
   if (closed !== null) return <div className={`${look} border-dashed border-rule-2`}>{says}</div>;
   return (
     <Link
-      href={addressOf(id, volume)}
+      href={addressOf(place, volume)}
       prefetch={false}
       scroll={false}
       aria-current={current ? 'true' : undefined}
@@ -121,11 +121,26 @@ async function read(caller: Caller, id: string, volume: Volume, path: string) {
   }
 }
 
-export async function Inside({ instance, search, rendered }: { instance: Instance; search: Search; rendered: number }) {
+/** `at`: the page that it stands on. */
+export async function Inside({
+  instance,
+  search,
+  rendered,
+  at = '/sandboxes',
+}: {
+  instance: Instance;
+  search: Search;
+  rendered: number;
+  at?: Place['at'];
+}) {
   const { id } = instance;
-  const caller = await requireCaller(`/sandboxes/${id}`);
-  const volume = VOLUMES.find((known) => known === first(search.volume)) ?? 'workspace';
-  const wished = first(search.path) ?? '/';
+  const place = { id, at };
+  const caller = await requireCaller(`${at}/${id}`);
+  const asked = VOLUMES.find((known) => known === first(search.volume)) ?? 'workspace';
+  // A volume that may not be looked into is not opened; its tab says why.
+  const mayLook = whyNot(caller, 'files', { volume: asked }) === null;
+  const volume = mayLook ? asked : 'workspace';
+  const wished = (mayLook ? first(search.path) : undefined) ?? '/';
   const path = wished.startsWith('/') ? wished : `/${wished}`;
   const unseen = whyNot(caller, 'volumes');
   if (unseen !== null) {
@@ -152,7 +167,7 @@ export async function Inside({ instance, search, rendered }: { instance: Instanc
         {infos.map((info) => (
           <VolumeTab
             key={info.volume}
-            id={id}
+            place={place}
             info={info}
             current={info.volume === volume}
             closed={whyNot(caller, 'files', { volume: info.volume })}
@@ -161,9 +176,9 @@ export async function Inside({ instance, search, rendered }: { instance: Instanc
       </div>
       <div className={`mt-6 grid gap-8 ${opened === null ? '' : 'xl:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]'}`}>
         <div className="min-w-0">
-          <Way id={id} volume={volume} folder={folder} />
+          <Way place={place} volume={volume} folder={folder} />
           <Listing
-            id={id}
+            place={place}
             volume={volume}
             entries={entries}
             more={more}

@@ -6,14 +6,23 @@ import { StateMark } from '#components/state-mark.tsx';
 import { FAULT_MEANS, standing } from '#components/state-words.ts';
 import type { Instance } from '#lib/api/schema.ts';
 
-export function Title({ instance, rendered }: { instance: Instance; rendered: number }) {
+/** `from`: the place that leads to it. */
+export function Title({
+  instance,
+  rendered,
+  from = { name: 'Sandboxes', href: '/sandboxes' },
+}: {
+  instance: Instance;
+  rendered: number;
+  from?: { name: string; href: string };
+}) {
   const labels = Object.entries(instance.labels);
   return (
     <header className="pt-6 pb-8 sm:pt-8">
       <nav aria-label="Where this is" className="mb-6 flex flex-wrap gap-x-2 text-small text-ink-3">
-        <Link href="/sandboxes">Sandboxes</Link>
+        <Link href={from.href}>{from.name}</Link>
         <span aria-hidden="true">/</span>
-        <Link href={`/sandboxes?tenant=${instance.tenant}`}>{instance.tenant}</Link>
+        <Link href={`${from.href}?tenant=${instance.tenant}`}>{instance.tenant}</Link>
         <span aria-hidden="true">/</span>
       </nav>
       <h1>
@@ -38,7 +47,7 @@ export function Title({ instance, rendered }: { instance: Instance; rendered: nu
         {labels.map(([key, value]) => (
           <Link
             key={key}
-            href={`/sandboxes?label=${encodeURIComponent(`${key}:${value}`)}`}
+            href={`${from.href}?label=${encodeURIComponent(`${key}:${value}`)}`}
             prefetch={false}
             className="pill hover:border-ink"
             title={`${key}: ${value}`}

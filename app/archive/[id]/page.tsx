@@ -1,0 +1,92 @@
+/** One archived sandbox at the support desk: why it is here, what is inside, and the way back. Looking wakes nothing. */
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { notFound } from 'next/navigation';
+import { cache } from 'react';
+import { whyItIsHere } from '#components/event-words.ts';
+import { Ledger } from '#components/ledger.tsx';
+import { Moves } from '#components/moves.tsx';
+import { Part } from '#components/part.tsx';
+import type { Instance } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { move } from '../../sandboxes/[id]/actions.ts';
+import { Inside } from '../../sandboxes/[id]/inside.tsx';
+import { offersFor } from '../../sandboxes/[id]/offers.ts';
+import { FaultNotice, Title } from '../../sandboxes/[id]/title.tsx';
+import type { Search } from '../../search.ts';
+
+export const dynamic = 'force-dynamic';
+
+const LINES_SHOWN = 10;
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<Search>;
+}
+
+/** The sandbox, or null when there is none or it is deleted. Read once per request. */
+const readSandbox = cache(async (id: string): Promise<Instance | null> => {
+  const caller = await requireCaller(`/archive/${id}`);
+  try {
+    const instance = await getHost().operations.getInstance(caller, id);
+    return instance.state === 'deleted' ? null : instance;
+  } catch (error) {
+    if (isWinterdockError(error) && ['gone', 'not_found', 'validation'].includes(error.code)) return null;
+    throw error;
+  }
+});
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  if ((await currentCaller()) === null) return { title: 'Archive' };
+  const instance = await readSandbox((await params).id);
+  return { title: instance === null ? 'Nothing filed' : `${instance.name ?? instance.id}, in the archive` };
+}
+
+export default async function ArchivedSandbox({ params, searchParams }: Props) {
+  const { id } = await params;
+  const caller = await requireCaller(`/archive/${id}`);
+  const instance = await readSandbox(id);
+  if (instance === null) notFound();
+  const { operations } = getHost();
+  const [moves, events] = await Promise.all([
+    operations.instanceEvents(caller, id, { type: 'transition', limit: 1 }),
+    operations.instanceEvents(caller, id, { limit: LINES_SHOWN }),
+  ]);
+  const because = moves.items[0];
+  const rendered = renderedAt();
+  return (
+    <>
+      <Title instance={instance} rendered={rendered} from={{ name: 'Archive', href: '/archive' }} />
+      <FaultNotice instance={instance} />
+      <Part id="why" name="Why it is here">
+        <p className="max-w-2xl">
+          {because === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(because)}
+        </p>
+        {because?.reason != null && <p className="mt-1 max-w-2xl text-ink-2">“{because.reason}”</p>}
+        {instance.state !== 'archived' && (
+          <p className="mt-3 max-w-2xl">
+            It is not in the archive. <Link href={`/sandboxes/${id}`}>Go to its page</Link>, where its other moves are.
+          </p>
+        )}
+      </Part>
+      <Part id="revive" name="Revive" note="The reason goes into the ledger, with who gave it.">
+        <Moves
+          id={id}
+          offers={offersFor(instance, caller).filter(({ verb }) => verb === 'revive')}
+          action={move.bind(null, id)}
+        />
+      </Part>
+      <Inside instance={instance} search={await searchParams} rendered={rendered} at="/archive" />
+      <Part id="ledger" name="Ledger" note="What happened to it last, newest first.">
+        <Ledger events={events.items} rendered={rendered} showInstance={false} />
+        {events.next !== null && (
+          <p className="mt-3 text-small">
+            <Link href={`/audit?instance=${id}`}>All of its lines</Link>
+          </p>
+        )}
+      </Part>
+    </>
+  );
+}

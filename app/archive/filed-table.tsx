@@ -1,0 +1,98 @@
+/** Archived sandboxes in rows: since when, who filed each and why. Cards on a narrow page. */
+import Link from 'next/link';
+import { sizeInWords } from '#components/durations.ts';
+import { actorInWords } from '#components/event-words.ts';
+import { RelativeTime } from '#components/relative-time.tsx';
+import { StateMark } from '#components/state-mark.tsx';
+import type { Event, Instance } from '#lib/api/schema.ts';
+
+const LABELS_SHOWN = 3;
+
+export interface Filed {
+  instance: Instance;
+  /** The line that put it here; the ledger of an old month may have been given up. */
+  line: Event | undefined;
+}
+
+function Labels({ labels }: { labels: Instance['labels'] }) {
+  const entries = Object.entries(labels);
+  return (
+    <span className="flex flex-wrap gap-1.5">
+      {entries.slice(0, LABELS_SHOWN).map(([key, value]) => (
+        <Link
+          key={key}
+          href={`/archive?label=${encodeURIComponent(`${key}:${value}`)}`}
+          prefetch={false}
+          className="pill max-w-52 hover:border-ink"
+          title={`${key}: ${value}`}
+        >
+          {key}:{value}
+        </Link>
+      ))}
+      {entries.length > LABELS_SHOWN && <span className="text-small text-ink-3">+{entries.length - LABELS_SHOWN}</span>}
+    </span>
+  );
+}
+
+function Row({ instance, line, rendered }: Filed & { rendered: number }) {
+  const { id, name, tenant, state, fault, state_since, labels, bytes } = instance;
+  return (
+    <tr>
+      <td className="whole md:w-[28%] md:max-w-80">
+        <span className="flex items-baseline gap-2">
+          <StateMark state={state} fault={fault} size={15} className="flex-none translate-y-[0.1875rem]" />
+          <span className="min-w-0">
+            <Link href={`/archive/${id}`} prefetch={false} className="font-[540] [overflow-wrap:anywhere]">
+              {name ?? id}
+            </Link>
+            {name !== null && (
+              <code className="mt-0.5 block text-[0.75rem] text-ink-3 [overflow-wrap:anywhere]">{id}</code>
+            )}
+            {fault !== null && <span className="block text-small text-fault-ink">fault: {fault}</span>}
+          </span>
+        </span>
+      </td>
+      <td className="whole">
+        <RelativeTime at={state_since} rendered={rendered} />
+        {line !== undefined && (
+          <span className="text-ink-2">
+            {' '}
+            by {actorInWords(line).replace(/^The /, 'the ')}
+            {line.reason !== null && <span className="block text-small [overflow-wrap:anywhere]">“{line.reason}”</span>}
+          </span>
+        )}
+      </td>
+      <td className="left text-small max-md:order-5">
+        <Link href={`/archive?tenant=${tenant}`} prefetch={false} className="font-mono text-[0.8125rem]">
+          {tenant}
+        </Link>
+      </td>
+      <td className="whole max-md:order-6">{Object.keys(labels).length > 0 && <Labels labels={labels} />}</td>
+      <td className="figure right text-small text-ink-2 max-md:order-4">{bytes === null ? '' : sizeInWords(bytes)}</td>
+    </tr>
+  );
+}
+
+/** `rendered`: the server's time in epoch seconds. */
+export function FiledTable({ filed, rendered }: { filed: readonly Filed[]; rendered: number }) {
+  return (
+    <table className="ledger ledger-cards">
+      <thead>
+        <tr>
+          <th scope="col">Sandbox</th>
+          <th scope="col">Filed away</th>
+          <th scope="col">Tenant</th>
+          <th scope="col">Labels</th>
+          <th scope="col" className="figure">
+            Size
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {filed.map(({ instance, line }) => (
+          <Row key={instance.id} instance={instance} line={line} rendered={rendered} />
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,108 @@
+/** The support desk: what was filed away, found by anything, with who filed it and why. */
+import Form from 'next/form';
+import Link from 'next/link';
+import { redirect } from 'next/navigation';
+import { Outcome } from '#components/outcome.tsx';
+import { Pages } from '#components/pages.tsx';
+import type { Caller } from '#lib/api/operations.ts';
+import type { ListQuery } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { renderedAt, requireCaller } from '../caller.ts';
+import { problemOf, wordsOf } from '../problem.ts';
+import { addressWith, given, type Search } from '../search.ts';
+import { type Filed, FiledTable } from './filed-table.tsx';
+import { Filters } from './filters.tsx';
+import { readAsked } from './query.ts';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'Archive' };
+
+const PATH = '/archive';
+const PAGE_SIZE = 50;
+
+/** A page of the list, or why there is none in words; null for a page that is no longer there. */
+async function read(caller: Caller, query: ListQuery) {
+  try {
+    return await getHost().operations.listInstances(caller, query);
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
+    if (isWinterdockError(error) && error.code === 'forbidden') return { refusal: wordsOf(problemOf(error, caller)) };
+    throw error;
+  }
+}
+
+/** Each with the line that put it into the archive: one look into an index a row. */
+async function withLines(caller: Caller, instances: Filed['instance'][]): Promise<Filed[]> {
+  const { operations } = getHost();
+  return Promise.all(
+    instances.map(async (instance) => {
+      const { items } = await operations.instanceEvents(caller, instance.id, { type: 'transition', limit: 1 });
+      return { instance, line: items.find(({ to }) => to === 'archived') };
+    }),
+  );
+}
+
+function Nothing({ filters }: { filters: Record<string, string> }) {
+  if (Object.keys(filters).every((name) => name === 'sort')) {
+    return (
+      <p className="max-w-2xl">
+        Nothing is filed away. A sandbox gets here when someone archives it:{' '}
+        <Link href="/sandboxes">open one that is no longer needed</Link> and choose Archive.
+      </p>
+    );
+  }
+  const { q, tenant, label } = filters;
+  const same = Object.entries({ q, tenant, label }).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return (
+    <p className="max-w-2xl">
+      Nothing in the archive matches. It may never have been archived:{' '}
+      <Link href={addressWith('/sandboxes', Object.fromEntries(same))}>look among all sandboxes</Link>, or{' '}
+      <Link href={PATH}>show the whole archive</Link>.
+    </p>
+  );
+}
+
+export default async function Archive({ searchParams }: { searchParams: Promise<Search> }) {
+  const values = given(await searchParams);
+  const caller = await requireCaller(addressWith(PATH, values));
+  const asked = readAsked(values, PAGE_SIZE);
+  const { query, filters } = asked;
+  const page = query === null ? undefined : await read(caller, query);
+  if (page === null) redirect(addressWith(PATH, filters));
+  const list = page !== undefined && 'items' in page ? page : null;
+  const filed = list === null ? [] : await withLines(caller, list.items);
+  const rendered = renderedAt();
+  const filtered = Object.keys(filters).some((name) => name !== 'sort');
+  const figure = list === null ? '' : `${list.total.toLocaleString('en')}${list.totalIsExact ? '' : '+'} `;
+  return (
+    <>
+      <h1 className="headline pt-8 pb-6 sm:pt-12">
+        {figure}
+        {list === null ? 'Sandboxes ' : list.total === 1 ? 'sandbox ' : 'sandboxes '}
+        <span className="quiet">{filtered ? 'filed away, of your choice' : 'filed away'}</span>
+      </h1>
+      <Form action={PATH} className="pb-6">
+        <Filters asked={asked} />
+      </Form>
+      {filed.length > 0 ? (
+        <FiledTable filed={filed} rendered={rendered} />
+      ) : (
+        <div className="border-t border-ink py-10">
+          {query === null && <p>Nothing is shown: a filter above is not what it should be.</p>}
+          {page !== undefined && 'refusal' in page && <Outcome outcome={{ ok: false, ...page.refusal }} />}
+          {list !== null && <Nothing filters={filters} />}
+        </div>
+      )}
+      {list !== null && (
+        <Pages
+          first={query?.cursor === undefined ? null : addressWith(PATH, filters)}
+          next={list.next === null ? null : addressWith(PATH, { ...filters, cursor: list.next })}
+        />
+      )}
+      <div className="pb-12" />
+    </>
+  );
+}

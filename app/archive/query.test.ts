@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { readAsked } from './query.ts';
+
+test('the desk looks through what is archived only, whatever the address says', () => {
+  const { query, filters } = readAsked({ q: 'march', state: 'active', since: '2026-03-01', until: '2026-03-31' }, 50);
+  expect(query).toEqual({
+    state: 'archived',
+    q: 'march',
+    since: Date.UTC(2026, 2, 1) / 1000,
+    until: Date.UTC(2026, 3, 1) / 1000 - 1,
+    sort: 'updated',
+    limit: 50,
+  });
+  expect(filters).toEqual({ q: 'march', since: '2026-03-01', until: '2026-03-31' });
+});
+
+test('a wrong filter finds nothing and says which it is', () => {
+  const { query, complaints } = readAsked({ label: 'nothing', since: 'spring' }, 50);
+  expect(query).toBeNull();
+  expect(Object.keys(complaints).sort()).toEqual(['label', 'since']);
+});

@@ -1,0 +1,302 @@
+/** The ledger of everything and the support desk, by clicking, with the keyboard alone, without JavaScript, and in other roles. */
+import { readFile } from 'node:fs/promises';
+import AxeBuilder from '@axe-core/playwright';
+import type { Browser, BrowserContextOptions, Locator, Page } from '@playwright/test';
+import type { Event, Instance } from '../lib/api/schema.ts';
+import { expect, signInByKey, test, visited } from './visited.ts';
+
+const PASSWORD = 'a long enough password';
+const TENANT = 'desk';
+const CHANGES = 55;
+const NARROW = { width: 390, height: 844 };
+
+function headline(page: Page): Locator {
+  return page.getByRole('heading', { level: 1 });
+}
+
+function part(page: Page, name: string): Locator {
+  return page.getByRole('region', { name, exact: true });
+}
+
+async function place(page: Page, name: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name, exact: true }).click();
+}
+
+/** A sandbox that was filed away, with work and a private note in it. */
+async function filed(id: string, name: string): Promise<void> {
+  const { call } = visited();
+  if ((await call('GET', `/api/instances/${id}`)).status !== 404) return;
+  await call('POST', '/api/instances', { id, tenant: TENANT, name, labels: { season: id } });
+  await call('PUT', `/api/instances/${id}/volumes/workspace/report.md`, '# The report\n\nEverything is in it.\n');
+  await call('PUT', `/api/instances/${id}/volumes/memory/private.txt`, 'not for everyone');
+  await call('POST', `/api/instances/${id}/archive`, { reason: `the season of ${name} is over` });
+}
+
+async function stateOf(id: string): Promise<Instance['state']> {
+  return (await visited().call<Instance>('GET', `/api/instances/${id}`)).json.state;
+}
+
+async function revivalOf(id: string): Promise<Event | undefined> {
+  const lines = await visited().call<Event[]>('GET', `/api/instances/${id}/events?type=transition&limit=1`);
+  return lines.json.find(({ from, to }) => from === 'archived' && to === 'active');
+}
+
+/** A person of that role, signed in in a browser of their own. */
+async function someone(browser: Browser, role: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const { call, url } = visited();
+  const invited = await call<{ link: string }>('POST', '/api/people/invitations', { role });
+  const page = await (await browser.newContext({ ...options, baseURL: url })).newPage();
+  const { pathname, search } = new URL(invited.json.link);
+  await page.goto(`${pathname}${search}`);
+  await page.getByLabel('E-mail').fill(`${role}-${Date.now()}@example.com`);
+  await page.getByLabel('Name').fill(`The ${role}`);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible();
+  return page;
+}
+
+/** Presses Tab until `target` has the focus. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  for (let presses = 0; presses < 80; presses += 1) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('The keyboard does not reach it.');
+}
+
+async function violations(page: Page): Promise<unknown[]> {
+  const { violations: found } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  return found.map(({ id, nodes }) => ({ id, where: nodes.map(({ html }) => html) }));
+}
+
+test.beforeAll(async () => {
+  const { call } = visited();
+  if ((await call('GET', '/api/instances/desk-busy')).status !== 404) return;
+  await call('POST', '/api/instances', { id: 'desk-busy', tenant: TENANT, name: 'Busy' });
+  for (let n = 0; n < CHANGES; n += 1) {
+    await call('PATCH', '/api/instances/desk-busy', { labels: { turn: String(n) } });
+  }
+  await filed('desk-march', 'March figures');
+});
+
+async function audit(page: Page): Promise<void> {
+  await signInByKey(page);
+  await place(page, 'Audit');
+  await expect(headline(page)).toHaveText('The ledger of everything');
+  await page.getByLabel('Tenant', { exact: true }).fill(TENANT);
+  await page.getByLabel('What happened').selectOption('instance.changed');
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await expect(page).toHaveURL(/\/audit\?.*tenant=desk/);
+  await expect(headline(page)).toHaveText('The ledger of your choice');
+  const rows = page.getByRole('table').first().locator('tbody tr');
+  await expect(rows).toHaveCount(50);
+  await page.getByRole('link', { name: 'Next page' }).click();
+  await expect(rows).toHaveCount(CHANGES - 50);
+  await page.getByRole('link', { name: 'First page' }).click();
+  await expect(rows).toHaveCount(50);
+
+  await page.goto('/audit?instance=desk-march&type=transition&since=2020-01-01');
+  await expect(rows.first()).toContainText('the season of March figures is over');
+  await rows.first().locator('summary').click();
+  await rows.first().getByRole('link', { name: 'key:admin', exact: true }).click();
+  await expect(page).toHaveURL(/\/audit\?actor=key%3Aadmin$/);
+
+  await page.goto('/audit?tenant=desk&until=2020-01-01');
+  await expect(page.getByText('No line matches.')).toBeVisible();
+  await page.goto('/audit?tenant=desk&since=yesterday');
+  await expect(page.getByText('No line is shown: a filter above is not what it should be.')).toBeVisible();
+  await expect(page.getByText('must be a day or a minute')).toBeVisible();
+
+  await page.goto('/audit');
+  await page.getByRole('button', { name: 'Check the ledger' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'lines are proven' })).toBeVisible();
+}
+
+async function desk(page: Page, id: string, name: string): Promise<void> {
+  await filed(id, name);
+  await signInByKey(page);
+  await place(page, 'Archive');
+  await page.getByLabel('Find', { exact: true }).fill(name.slice(0, 5));
+  await page.getByLabel('Label', { exact: true }).fill(`season:${id}`);
+  await page.getByLabel('Filed since').fill(new Date().toISOString().slice(0, 10));
+  await page.getByRole('button', { name: 'Find', exact: true }).click();
+  await expect(headline(page)).toHaveText('1 sandbox filed away, of your choice');
+  await expect(page.getByRole('row', { name: new RegExp(name) })).toContainText(`the season of ${name} is over`);
+  await page.getByRole('link', { name }).click();
+  await expect(headline(page)).toContainText('Filed away');
+
+  await part(page, 'Inside').getByRole('link', { name: 'report.md' }).click();
+  await expect(part(page, 'Inside')).toContainText('Everything is in it.');
+  await expect(page).toHaveURL(new RegExp(`/archive/${id}\\?`));
+  expect(await stateOf(id)).toBe('archived');
+
+  const reason = `they ask for ${name} again`;
+  await page.getByLabel('Reason, for the ledger').fill(reason);
+  await page.getByRole('button', { name: 'Revive', exact: true }).click();
+  await expect(page.getByText('It is awake again.')).toBeVisible();
+  await expect(headline(page)).toContainText('Awake');
+  await expect(page.getByRole('link', { name: 'Go to its page' })).toBeVisible();
+  expect((await revivalOf(id))?.reason).toBe(reason);
+}
+
+test('the ledger is narrowed by a form, read page by page, opened line by line, and proven', async ({ page }) => {
+  await audit(page);
+});
+
+test('an archived sandbox is found, looked into without waking it, and revived with a reason', async ({ page }) => {
+  await desk(page, 'desk-april', 'April figures');
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('the ledger is narrowed, read page by page, opened line by line, and proven', async ({ page }) => {
+    await audit(page);
+  });
+
+  test('an archived sandbox is found, looked into and revived', async ({ page }) => {
+    await desk(page, 'desk-may', 'May figures');
+  });
+});
+
+test('new lines appear on the first page by themselves', async ({ page }) => {
+  await signInByKey(page);
+  await page.goto('/audit?tenant=desk-live');
+  await expect(page.getByText('No line matches.')).toBeVisible();
+  await expect(page.getByText('live', { exact: true })).toBeVisible();
+  await visited().call('POST', '/api/instances', { id: 'desk-live-one', tenant: 'desk-live' });
+  await expect(page.getByRole('row', { name: /registered.*desk-live-one/ })).toBeVisible();
+});
+
+test('what matches leaves as a file of either kind, and each export is a line', async ({ page }) => {
+  await signInByKey(page);
+  await page.goto('/audit?tenant=desk&type=instance.changed');
+  const taken = async (name: string) => {
+    const coming = page.waitForEvent('download');
+    await page.getByRole('link', { name }).click();
+    const download = await coming;
+    return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+  };
+  const csv = await taken('Export CSV');
+  expect(csv.name).toBe('winterdock-ledger.csv');
+  expect(csv.text.trim().split('\n')).toHaveLength(CHANGES + 1);
+  const jsonl = await taken('Export JSON lines');
+  expect(jsonl.name).toBe('winterdock-ledger.jsonl');
+  const lines = jsonl.text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Event);
+  expect(lines).toHaveLength(CHANGES);
+  expect(lines.every(({ tenant, type }) => tenant === TENANT && type === 'instance.changed')).toBe(true);
+  await page.goto('/audit?type=ledger.exported&tenant=desk');
+  await expect(page.getByRole('row', { name: /exported lines of the ledger/ }).first()).toContainText('jsonl:');
+});
+
+test('what is not in the archive is looked for elsewhere', async ({ page }) => {
+  await signInByKey(page);
+  await page.goto('/archive?q=busy&tenant=desk');
+  await page.getByRole('link', { name: 'look among all sandboxes' }).click();
+  await expect(page).toHaveURL(/\/sandboxes\?q=busy&tenant=desk/);
+  await expect(page.getByRole('link', { name: 'Busy' })).toBeVisible();
+  await page.goto('/archive?label=nothing');
+  await expect(page.getByText('must be key:value')).toBeVisible();
+});
+
+test('an id that nobody has is said not to be there', async ({ page, complaints }) => {
+  complaints.expected.push(/404/);
+  await signInByKey(page);
+  expect((await page.goto('/archive/never-was'))?.status()).toBe(404);
+  await expect(headline(page)).toContainText('Nothing is filed');
+  await page.getByLabel('Find in the archive').fill('march');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('link', { name: 'March figures' })).toBeVisible();
+});
+
+test('the desk is worked with the keyboard alone', async ({ page }) => {
+  await filed('desk-june', 'June figures');
+  await signInByKey(page);
+  await page.goto('/archive');
+  await tabTo(page, page.getByLabel('Find', { exact: true }));
+  await page.keyboard.type('june');
+  await page.keyboard.press('Enter');
+  const link = page.getByRole('link', { name: 'June figures' });
+  await expect(headline(page)).toHaveText('1 sandbox filed away, of your choice');
+  await tabTo(page, link);
+  await page.keyboard.press('Enter');
+  await expect(headline(page)).toContainText('Filed away');
+  await tabTo(page, page.getByLabel('Reason, for the ledger'));
+  await page.keyboard.type('by hand alone');
+  await page.keyboard.press('Enter');
+  await expect(headline(page)).toContainText('Awake');
+  expect((await revivalOf('desk-june'))?.reason).toBe('by hand alone');
+});
+
+test('support looks into the work, not into what is private, and revives with a reason', async ({ browser }) => {
+  await filed('desk-july', 'July figures');
+  const page = await someone(browser, 'support');
+  await page.goto('/archive/desk-july?volume=memory');
+  const inside = part(page, 'Inside');
+  await expect(inside.getByText('Support reads workspace only.')).toHaveCount(2);
+  await expect(inside.getByRole('link', { name: 'report.md' })).toBeVisible();
+  await expect(inside.getByText('private.txt')).toHaveCount(0);
+  await page.getByLabel('Reason, for the ledger').fill('a customer asks');
+  await page.getByRole('button', { name: 'Revive', exact: true }).click();
+  await expect(headline(page)).toContainText('Awake');
+  const line = await revivalOf('desk-july');
+  expect(line?.reason).toBe('a customer asks');
+  expect(line?.actor).toMatch(/^user:/);
+  await page.context().close();
+});
+
+test('a viewer reads the ledger and proves it, and is told why nothing else', async ({ browser }) => {
+  const page = await someone(browser, 'viewer');
+  await page.goto('/archive/desk-march');
+  await expect(part(page, 'Revive').getByRole('button', { name: 'Revive' })).toBeDisabled();
+  await expect(part(page, 'Revive')).toContainText('A viewer may not do this.');
+  await expect(part(page, 'Inside')).toContainText('A viewer may not do this.');
+  await page.goto('/audit?tenant=desk');
+  await expect(page.getByRole('link', { name: 'Export CSV' })).toBeVisible();
+  await page.getByRole('button', { name: 'Check the ledger' }).click();
+  await expect(page.getByText('lines are proven')).toBeVisible();
+  await page.context().close();
+});
+
+test.describe('on a narrow screen', () => {
+  test.use({ viewport: NARROW });
+
+  test('every place is reached through the navigation', async ({ page }) => {
+    await signInByKey(page);
+    const places = page.getByRole('navigation', { name: 'Places' }).getByRole('link');
+    for (const name of await places.allTextContents()) {
+      await place(page, name);
+      await expect(
+        page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name, exact: true }),
+      ).toHaveAttribute('aria-current', 'page');
+      const over = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(over, name).toBeLessThanOrEqual(0);
+    }
+  });
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`in ${colorScheme}`, () => {
+    test.use({ colorScheme });
+
+    test('axe finds nothing while a line is open, a proof is shown and a filter complains', async ({ page }) => {
+      await signInByKey(page);
+      await page.goto('/audit?tenant=desk');
+      await page.getByRole('table').first().locator('summary').first().click();
+      await page.getByRole('button', { name: 'Check the ledger' }).click();
+      await expect(page.getByText('lines are proven')).toBeVisible();
+      expect(await violations(page)).toEqual([]);
+      await page.goto('/audit?tenant=No&until=never');
+      await expect(page.getByText('must be a day or a minute')).toBeVisible();
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+}
