@@ -86,7 +86,7 @@ import type { Pages } from './pages.ts';
 
 /** Every operation of the route table. */
 export interface Calls {
-  /** Lists instances, newest activity first, a page at a time. Looking wakes nothing. */
+  /** Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity. Looking wakes nothing. */
   listInstances(query?: z.input<typeof listQuerySchema>, options?: CallOptions): Pages<z.output<typeof instanceSchema>>;
   /** Creates an instance. It has no process and no file until its first resume or call. */
   createInstance(input: z.input<typeof createSchema>, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
