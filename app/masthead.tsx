@@ -30,6 +30,7 @@ export function Masthead() {
           <PlaceLink href="/snapshots" also={['/blueprints', '/shares']}>
             Library
           </PlaceLink>
+          <PlaceLink href="/tenants">Tenants</PlaceLink>
           <PlaceLink href="/audit">Audit</PlaceLink>
         </nav>
         <div className="ml-auto flex flex-wrap items-center gap-x-3.5 gap-y-1 sm:gap-x-5">

@@ -33,6 +33,8 @@ const PAGES: [name: string, path: string][] = [
   ['an archive without what is looked for', '/archive?q=zzzzzz'],
   ['a sandbox in the archive and a file', '/archive/onboarding-demo?volume=workspace&path=/src/index.js'],
   ['a sandbox in the archive whose file is missing', '/archive/intern-project'],
+  ['the tenants', '/tenants'],
+  ['a tenant', '/tenants/northwind'],
   ['the ledger of everything', '/audit'],
   ['a ledger with a wrong filter', '/audit?tenant=No'],
 ];

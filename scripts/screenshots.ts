@@ -65,6 +65,8 @@ const ALL_SHOTS: readonly Shot[] = [
   { name: 'deleted', path: '/sandboxes/old-experiment', whole: true },
   { name: 'archive', path: '/archive', whole: true },
   { name: 'desk', path: '/archive/batch-worker-01?volume=workspace&path=/src/index.js', whole: true },
+  { name: 'tenants', path: '/tenants', whole: true },
+  { name: 'tenant', path: '/tenants/northwind', whole: true },
   { name: 'audit', path: '/audit', whole: true },
   { name: 'not-found', path: '/sandboxes/never-was' },
   { name: 'ledger', path: '/sandboxes/support-triage?tab=ledger', whole: true },

@@ -1,0 +1,50 @@
+'use server';
+/** Setting what a tenant may have and when its sandboxes fall asleep. */
+import { refresh } from 'next/cache';
+import { slugSchema, type TenantPatch, tenantPatchSchema } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { textOf } from '../../form-values.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+import { LIMITS, type LimitsState, readLimits } from './limits.ts';
+
+/** Sets the limits that differ from what holds now. */
+export async function setLimits(tenant: string, _previous: LimitsState, form: FormData): Promise<LimitsState> {
+  const caller = await requireCaller(`/tenants/${tenant}`);
+  const values: LimitsState['values'] = {};
+  for (const name of LIMITS) values[name] = textOf(form, name);
+  const { patch, errors } = readLimits(values);
+  const parsed = tenantPatchSchema.safeParse(patch);
+  for (const issue of parsed.error?.issues ?? []) {
+    const name = LIMITS.find((known) => known === issue.path[0]);
+    if (name !== undefined) errors[name] ??= issue.message;
+  }
+  if (Object.keys(errors).length > 0 || !parsed.success) return { values, errors, outcome: null };
+  if (!slugSchema.safeParse(tenant).success) return { values, errors, outcome: null };
+  const { operations } = getHost();
+  try {
+    const { quotas, ...held } = await operations.getTenant(caller, tenant);
+    const now = {
+      max_sandboxes: quotas.max_sandboxes.limit,
+      max_active: quotas.max_active.limit,
+      max_bytes: quotas.max_bytes.limit,
+      idle_to_suspend_s: held.idle_to_suspend_s,
+      idle_to_freeze_s: held.idle_to_freeze_s,
+    };
+    const changed: TenantPatch = Object.fromEntries(
+      LIMITS.filter((name) => parsed.data[name] !== now[name]).map((name) => [name, parsed.data[name]]),
+    );
+    if (Object.keys(changed).length === 0) {
+      return { values: {}, errors: {}, outcome: { ok: true, says: 'Nothing was changed: that is what holds.' } };
+    }
+    await operations.patchTenant(caller, tenant, changed);
+    refresh();
+    return {
+      values: {},
+      errors: {},
+      outcome: { ok: true, says: 'Set. What it has beyond a new limit stays; it gets no more.' },
+    };
+  } catch (error) {
+    return { values, errors: {}, outcome: { ok: false, ...wordsOf(problemOf(error, caller)) } };
+  }
+}

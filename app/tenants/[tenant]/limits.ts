@@ -1,0 +1,38 @@
+/** The fields of a tenant's limits: what was typed, what is wrong with it, and what it asks for. Pure. */
+import type { OutcomeWords } from '#components/outcome.tsx';
+import type { TenantPatch } from '#lib/api/schema.ts';
+import { bytesOf, secondsOf } from './amounts.ts';
+
+export const LIMITS = ['max_sandboxes', 'max_active', 'max_bytes', 'idle_to_suspend_s', 'idle_to_freeze_s'] as const;
+export type Limit = (typeof LIMITS)[number];
+
+export interface LimitsState {
+  values: Partial<Record<Limit, string>>;
+  errors: Partial<Record<Limit, string>>;
+  outcome: OutcomeWords | null;
+}
+
+export type LimitsAction = (previous: LimitsState, form: FormData) => Promise<LimitsState>;
+
+const count = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : null);
+
+const READ: Readonly<Record<Limit, { of: (text: string) => number | null; like: string }>> = {
+  max_sandboxes: { of: count, like: 'a whole number, like 50' },
+  max_active: { of: count, like: 'a whole number, like 5' },
+  max_bytes: { of: bytesOf, like: 'a size, like 500 MB' },
+  idle_to_suspend_s: { of: secondsOf, like: 'a length of time, like 15 min' },
+  idle_to_freeze_s: { of: secondsOf, like: 'a length of time, like 24 h' },
+};
+
+/** What typed limits ask for; an empty one takes the limit away. Complaints are by field. */
+export function readLimits(values: LimitsState['values']): { patch: TenantPatch; errors: LimitsState['errors'] } {
+  const patch: TenantPatch = {};
+  const errors: LimitsState['errors'] = {};
+  for (const name of LIMITS) {
+    const text = values[name] ?? '';
+    const amount = text === '' ? null : READ[name].of(text);
+    if (text !== '' && amount === null) errors[name] = `must be ${READ[name].like}`;
+    else patch[name] = amount;
+  }
+  return { patch, errors };
+}

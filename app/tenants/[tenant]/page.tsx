@@ -1,0 +1,261 @@
+/** One tenant: what it has in which state, what happens next, what it may have, what left, which keys are its, what happened last. */
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { notFound } from 'next/navigation';
+import { cache, type ReactNode } from 'react';
+import { sizeInWords, thresholdInWords } from '#components/durations.ts';
+import { Greyed } from '#components/greyed.tsx';
+import { RowClock } from '#components/idle-clock.tsx';
+import { Ledger } from '#components/ledger.tsx';
+import { Part } from '#components/part.tsx';
+import { QuotaMeter } from '#components/quota-meter.tsx';
+import { RelativeTime } from '#components/relative-time.tsx';
+import { ShareTable } from '#components/share-table.tsx';
+import { StateBar, StateCounts } from '#components/state-bar.tsx';
+import { StateMark } from '#components/state-mark.tsx';
+import { FAULT_MEANS } from '#components/state-words.ts';
+import { mayDo, whyNot } from '#lib/api/access.ts';
+import type { Instance, Key, Tenant } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { FAULTS } from '#lib/lifecycle/words.ts';
+import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { setLimits } from './actions.ts';
+import { exactSize } from './amounts.ts';
+import { LimitsForm } from './limits-form.tsx';
+
+export const dynamic = 'force-dynamic';
+
+const DAY = 86_400;
+const DUE_SHOWN = 8;
+const SHARES_SHOWN = 5;
+const LINES_SHOWN = 10;
+
+interface Props {
+  params: Promise<{ tenant: string }>;
+}
+
+const figures = (count: number) => count.toLocaleString('en');
+
+/** The tenant, or null when there is none that the visitor may see. Read once per request. */
+const readTenant = cache(async (name: string): Promise<Tenant | null> => {
+  const caller = await requireCaller(`/tenants/${name}`);
+  try {
+    return await getHost().operations.getTenant(caller, name);
+  } catch (error) {
+    if (isWinterdockError(error) && ['not_found', 'validation'].includes(error.code)) return null;
+    throw error;
+  }
+});
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  if ((await currentCaller()) === null) return { title: 'Tenant' };
+  const { tenant } = await params;
+  return { title: (await readTenant(tenant)) === null ? 'No such tenant' : `${tenant}, a tenant` };
+}
+
+function More({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <p className="mt-3 text-small">
+      <Link href={href} prefetch={false}>
+        {children}
+      </Link>
+    </p>
+  );
+}
+
+function Due({ instances, rendered }: { instances: readonly Instance[]; rendered: number }) {
+  if (instances.length === 0) return <p className="text-ink-2">Nothing of it moves by itself within a day.</p>;
+  return (
+    <ul className="grid">
+      {instances.map((instance) => (
+        <li
+          key={instance.id}
+          className="flex items-baseline justify-between gap-4 border-b border-rule py-2 last:border-0"
+        >
+          <span className="flex min-w-0 items-baseline gap-2">
+            <StateMark state={instance.state} size={14} className="translate-y-0.5 flex-none" />
+            <Link href={`/sandboxes/${instance.id}`} prefetch={false} className="[overflow-wrap:anywhere]">
+              {instance.name ?? <code className="text-[0.8125rem]">{instance.id}</code>}
+            </Link>
+          </span>
+          <span className="text-small whitespace-nowrap">
+            <RowClock instance={instance} rendered={rendered} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
+  if (keys.length === 0) {
+    return (
+      <p className="text-ink-2">
+        No key is limited to it. <Link href="/settings/keys">Make one</Link> for a program of this tenant.
+      </p>
+    );
+  }
+  return (
+    <table className="ledger ledger-cards">
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Role</th>
+          <th scope="col">Used</th>
+          <th scope="col">Over</th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map(({ id, name, role, prefix, last_used, expires }) => (
+          <tr key={id}>
+            <td className="whole [overflow-wrap:anywhere] md:w-full">
+              <span className="font-[540]">{name}</span> <code className="text-[0.8125rem] text-ink-3">{prefix}…</code>
+            </td>
+            <td className="left">{role}</td>
+            <td className="right text-small whitespace-nowrap text-ink-2">
+              {last_used === null ? 'not used yet' : <RelativeTime at={last_used} rendered={rendered} />}
+            </td>
+            <td className="left text-small whitespace-nowrap text-ink-2">
+              {expires === null ? 'never' : new Date(expires * 1000).toISOString().slice(0, 10)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Quotas({ quotas }: Pick<Tenant, 'quotas'>) {
+  const { max_sandboxes, max_active, max_bytes } = quotas;
+  return (
+    <div className="grid gap-x-10 gap-y-5 sm:grid-cols-3">
+      <QuotaMeter name="Sandboxes" {...max_sandboxes} inWords={figures} />
+      <QuotaMeter name="Awake at once" {...max_active} inWords={figures} />
+      <QuotaMeter name="Bytes" {...max_bytes} inWords={sizeInWords} />
+    </div>
+  );
+}
+
+/** What holds now, as it would be typed. */
+function typed({ quotas, idle_to_suspend_s, idle_to_freeze_s }: Tenant) {
+  const said = (amount: number | null, words: (amount: number) => string) => (amount === null ? '' : words(amount));
+  return {
+    max_sandboxes: said(quotas.max_sandboxes.limit, String),
+    max_active: said(quotas.max_active.limit, String),
+    max_bytes: said(quotas.max_bytes.limit, exactSize),
+    idle_to_suspend_s: said(idle_to_suspend_s, thresholdInWords),
+    idle_to_freeze_s: said(idle_to_freeze_s, thresholdInWords),
+  };
+}
+
+function Thresholds({ tenant }: { tenant: Tenant }) {
+  const { thresholds, idle_to_suspend_s, idle_to_freeze_s } = tenant;
+  const whose = (own: number | null) => (own === null ? 'as set for all' : 'set for it');
+  return (
+    <p>
+      Its sandboxes suspend once idle for {thresholdInWords(thresholds.idle_to_suspend_s)}{' '}
+      <span className="text-small text-ink-3">({whose(idle_to_suspend_s)})</span> and freeze once suspended for{' '}
+      {thresholdInWords(thresholds.idle_to_freeze_s)}{' '}
+      <span className="text-small text-ink-3">({whose(idle_to_freeze_s)})</span>, unless a sandbox has its own.
+    </p>
+  );
+}
+
+export default async function TenantPage({ params }: Props) {
+  const { tenant: name } = await params;
+  const caller = await requireCaller(`/tenants/${name}`);
+  const tenant = await readTenant(name);
+  if (tenant === null) notFound();
+  const { operations } = getHost();
+  // What is asked of the whole dock is asked with the eyes of someone who sees this tenant only.
+  const narrowed = { ...caller, tenants: [name] };
+  const [due, { faults }, shares, lines, keys] = await Promise.all([
+    operations.due(narrowed, DAY, DUE_SHOWN),
+    operations.counts(narrowed),
+    operations.shares(caller, { tenant: name, limit: SHARES_SHOWN }),
+    operations.events(caller, { tenant: name, limit: LINES_SHOWN }),
+    mayDo(caller, 'listKeys') ? operations.listKeys(caller) : null,
+  ]);
+  const rendered = renderedAt();
+  const noLimits = whyNot(caller, 'patchTenant', { tenant: name });
+  const { counts, bytes, quotas } = tenant;
+  const sandboxes = quotas.max_sandboxes.used;
+  const faulty = FAULTS.filter((fault) => (faults[fault] ?? 0) > 0);
+  return (
+    <>
+      <header className="pt-6 pb-8 sm:pt-8">
+        <nav aria-label="Where this is" className="mb-6 flex gap-x-2 text-small text-ink-3">
+          <Link href="/tenants">Tenants</Link>
+          <span aria-hidden="true">/</span>
+        </nav>
+        <h1>
+          <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">{name}</span>
+          <span className="headline mt-1.5 block">
+            {sandboxes === 0 ? 'No sandbox' : `${figures(sandboxes)} ${sandboxes === 1 ? 'sandbox' : 'sandboxes'}`}{' '}
+            <span className="quiet">· {figures(counts.active)} awake</span>
+          </span>
+        </h1>
+      </header>
+      <Part id="sandboxes" name="Sandboxes" note="By state. A number leads to them.">
+        <StateBar counts={counts} className="mb-3" />
+        <StateCounts counts={counts} tenant={name} all />
+        <p className="mt-3 text-small text-ink-2">
+          {sizeInWords(bytes.total)} in all: {sizeInWords(bytes.live)} in the live drawer, {sizeInWords(bytes.cold)} in
+          the cold one, {sizeInWords(bytes.archive)} in the archive.
+        </p>
+        {faulty.length > 0 && (
+          <p className="mt-3">
+            <span className="text-fault-ink">Faults:</span>{' '}
+            {faulty.map((fault, index) => (
+              <span key={fault}>
+                {index > 0 && ', '}
+                <Link href={`/sandboxes?tenant=${name}&fault=${fault}`} prefetch={false} title={FAULT_MEANS[fault]}>
+                  {figures(faults[fault] ?? 0)} {fault}
+                </Link>
+              </span>
+            ))}
+          </p>
+        )}
+        <More href={`/sandboxes?tenant=${name}`}>All of its sandboxes</More>
+      </Part>
+      <Part id="due" name="Due next" note="What the ladder does within a day if nothing else happens.">
+        <Due instances={due} rendered={rendered} />
+      </Part>
+      <Part id="quotas" name="Quotas" note="What it may have, and has. Enforced before anything is made.">
+        <Quotas quotas={quotas} />
+      </Part>
+      <Part id="limits" name="Limits" note="Quotas and thresholds of this tenant.">
+        <div className="grid gap-5">
+          <Thresholds tenant={tenant} />
+          {noLimits === null ? (
+            <LimitsForm held={typed(tenant)} action={setLimits.bind(null, name)} />
+          ) : (
+            <Greyed id="limits" label="Set the limits" whyNot={noLimits} />
+          )}
+        </div>
+      </Part>
+      <Part id="shares" name="Shares" note="What left the building, newest first.">
+        {shares.items.length === 0 ? (
+          <p className="text-ink-2">Nothing of it has left.</p>
+        ) : (
+          <ShareTable shares={shares.items} rendered={rendered} />
+        )}
+        {shares.next !== null && <More href={`/shares?tenant=${name}`}>All of its shares</More>}
+      </Part>
+      {keys !== null && (
+        <Part id="keys" name="Keys" note="Keys of programs that see this tenant only.">
+          <Keys keys={keys.filter(({ tenant: of }) => of === name)} rendered={rendered} />
+        </Part>
+      )}
+      <Part id="ledger" name="Ledger" note="What happened to it last, newest first.">
+        {lines.items.length === 0 ? (
+          <p className="text-ink-2">Nothing has happened yet.</p>
+        ) : (
+          <Ledger events={lines.items} rendered={rendered} />
+        )}
+        {lines.next !== null && <More href={`/audit?tenant=${name}`}>All of its lines</More>}
+      </Part>
+    </>
+  );
+}

@@ -1,0 +1,146 @@
+/** The tenants: how many sandboxes each has in which state, how large they are, and how near it is to its quotas. */
+import Form from 'next/form';
+import Link from 'next/link';
+import { redirect } from 'next/navigation';
+import { sizeInWords } from '#components/durations.ts';
+import { Pages } from '#components/pages.tsx';
+import { StateBar, StateCounts } from '#components/state-bar.tsx';
+import type { Caller } from '#lib/api/operations.ts';
+import { type Tenant, tenantsQuerySchema } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../caller.ts';
+import { addressWith, given, type Search } from '../search.ts';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'Tenants' };
+
+const PATH = '/tenants';
+const PAGE_SIZE = 50;
+/** From this share of a quota on it is said that it is nearly used up. */
+const NEAR = 0.9;
+
+const QUOTA_WORDS: readonly [name: keyof Tenant['quotas'], what: string, words: (amount: number) => string][] = [
+  ['max_sandboxes', 'sandboxes', (amount) => amount.toLocaleString('en')],
+  ['max_active', 'awake', (amount) => amount.toLocaleString('en')],
+  ['max_bytes', '', sizeInWords],
+];
+
+/** The quotas that bind, each with its use. */
+function Quotas({ quotas }: Pick<Tenant, 'quotas'>) {
+  const bound = QUOTA_WORDS.flatMap(([name, what, words]) => {
+    const { limit, used } = quotas[name];
+    return limit === null ? [] : [{ name, limit, used, says: `${words(used)} of ${words(limit)} ${what}`.trim() }];
+  });
+  if (bound.length === 0) return <span className="text-ink-3">no limit</span>;
+  return (
+    <ul>
+      {bound.map(({ name, limit, used, says }) => (
+        <li key={name} className={used >= limit * NEAR ? 'text-fault-ink' : undefined}>
+          {says}
+          {used >= limit ? ', used up' : used >= limit * NEAR ? ', nearly used up' : ''}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Table({ tenants }: { tenants: readonly Tenant[] }) {
+  return (
+    <table className="ledger ledger-cards">
+      <thead>
+        <tr>
+          <th scope="col">Tenant</th>
+          <th scope="col">By state</th>
+          <th scope="col" className="figure">
+            Sandboxes
+          </th>
+          <th scope="col" className="figure">
+            Size
+          </th>
+          <th scope="col">Quotas</th>
+        </tr>
+      </thead>
+      <tbody>
+        {tenants.map(({ tenant, counts, bytes, quotas }) => (
+          <tr key={tenant}>
+            <td className="whole md:w-[18%]">
+              <Link href={`${PATH}/${tenant}`} prefetch={false} className="font-[540] [overflow-wrap:anywhere]">
+                {tenant}
+              </Link>
+            </td>
+            <td className="whole">
+              <StateBar counts={counts} className="mb-1.5" />
+              <StateCounts counts={counts} tenant={tenant} />
+            </td>
+            <td className="figure left text-small">
+              {quotas.max_sandboxes.used.toLocaleString('en')}
+              <span className="md:sr-only"> {quotas.max_sandboxes.used === 1 ? 'sandbox' : 'sandboxes'}</span>
+            </td>
+            <td className="figure right text-small text-ink-2">{sizeInWords(bytes.total)}</td>
+            <td className="whole text-small md:whitespace-nowrap">
+              <Quotas quotas={quotas} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** A page of tenants; null for one that is no longer there. */
+async function read(caller: Caller, cursor: string | undefined) {
+  const query = tenantsQuerySchema.safeParse({ limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) });
+  if (!query.success) return null;
+  try {
+    return await getHost().operations.listTenants(caller, query.data);
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'validation' && cursor !== undefined) return null;
+    throw error;
+  }
+}
+
+export default async function Tenants({ searchParams }: { searchParams: Promise<Search> }) {
+  const { tenant, cursor } = given(await searchParams);
+  const caller = await requireCaller(PATH);
+  if (tenant !== undefined) redirect(`${PATH}/${encodeURIComponent(tenant.toLowerCase())}`);
+  const page = await read(caller, cursor);
+  if (page === null) redirect(PATH);
+  return (
+    <>
+      <div className="flex flex-wrap items-end justify-between gap-x-10 gap-y-5 pt-8 pb-8 sm:pt-12">
+        <h1 className="headline">
+          Tenants <span className="quiet">and what they have</span>
+        </h1>
+        <Form action={PATH} className="flex w-full max-w-xs gap-3">
+          <label className="flex-1">
+            <span className="sr-only">Go to a tenant</span>
+            <input
+              className="input"
+              name="tenant"
+              placeholder="name of a tenant"
+              autoCapitalize="none"
+              spellCheck={false}
+            />
+          </label>
+          <button type="submit" className="button">
+            Go
+          </button>
+        </Form>
+      </div>
+      {page.items.length > 0 ? (
+        <Table tenants={page.items} />
+      ) : (
+        <p className="border-t border-ink py-10">
+          No tenant has anything yet. A tenant begins with its first sandbox:{' '}
+          <Link href="/sandboxes#new">create one</Link> and say whose it is.
+        </p>
+      )}
+      <Pages
+        first={cursor === undefined ? null : PATH}
+        next={page.next === null ? null : addressWith(PATH, { cursor: page.next })}
+      />
+      <div className="pb-12" />
+    </>
+  );
+}
