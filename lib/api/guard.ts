@@ -10,7 +10,7 @@ import type { Operations } from './operations.ts';
 import type { Refused } from './refusals.ts';
 
 /** Of whom something is: of one tenant, or of several at once, who then must all be the caller's. Null: of nobody in particular. */
-export type Owner = string | readonly string[] | null;
+type Owner = string | readonly string[] | null;
 /** Says whose a thing is, null also when there is none of that id. Takes as long for a known id as for an unknown one. */
 export type Owners = Readonly<Record<Owned, (id: string) => Promise<Owner> | Owner>>;
 

@@ -11,7 +11,7 @@ import { type RegistryDatabase, sqliteCode, type Value } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import type { Awaitable, LedgerEntry, LedgerLine, ListFilter, Page } from './registry.ts';
 
-export type JobState = 'running' | 'done' | 'cancelled';
+type JobState = 'running' | 'done' | 'cancelled';
 export type JobOutcome = 'done' | 'failed' | 'skipped';
 
 export interface NewJob {

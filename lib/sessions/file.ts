@@ -31,7 +31,7 @@ function hopsTo(row: Pick<InstanceRow, 'id' | 'state'>, { to, through }: Pick<Fi
   });
 }
 
-export type Filed = { vfsPath: string | null; file: FileRecord | null; bytes?: number | null };
+type Filed = { vfsPath: string | null; file: FileRecord | null; bytes?: number | null };
 
 export interface Filing {
   verb: Exclude<Verb, 'resume' | 'revive'>;
@@ -109,7 +109,7 @@ export async function file(
 }
 
 /** A line for each hop of a way; what it took is the last one's. */
-export function transitionLines(
+function transitionLines(
   engine: Pick<Engine, 'clock'>,
   row: InstanceRow,
   cause: Cause,
@@ -196,7 +196,7 @@ async function failed(
 }
 
 /** Throws when someone wants to keep what lives only in memory. */
-export function refuseMemory(row: InstanceRow): void {
+function refuseMemory(row: InstanceRow): void {
   if (row.vfsPath !== MEMORY) return;
   throw new WinterdockError('conflict', `The sandbox "${row.id}" lives only in its process: nothing would be kept.`, {
     hint: 'Archive it with force to throw it away, then delete it.',

@@ -70,6 +70,24 @@ test('a plan shows its hops and what they cost, and is walked without a process 
   ]);
 });
 
+test('a clone that was never resumed is archived with what it was made from, and deleted without a process', async () => {
+  await make('source', 'active');
+  await server.call('PUT', '/api/instances/source/volumes/workspace/note', 'of the source');
+  const taken = await server.call<{ id: string }>('POST', '/api/instances/source/snapshots', {});
+  const made = await server.call<Instance[]>('POST', `/api/snapshots/${taken.json.id}/restore`, { count: 3 });
+  const [one, two, three] = made.json.map(({ id }) => id);
+  const running = server.host.pool.active;
+  expect((await server.call('POST', `/api/instances/${one}/plan`, { to: 'archived' })).status).toBe(200);
+  expect((await server.call('GET', `/api/instances/${one}/volumes/workspace/note`)).text).toBe('of the source');
+  expect((await server.call('POST', `/api/instances/${two}/plan`, { to: 'deleted' })).status).toBe(200);
+  expect((await server.call('POST', `/api/instances/${three}/plan`, { to: 'suspended' })).status).toBe(200);
+  expect((await server.call('GET', `/api/instances/${three}/volumes/workspace/note`)).text).toBe('of the source');
+  expect(server.host.pool.active).toBe(running);
+  expect((await server.call('DELETE', `/api/snapshots/${taken.json.id}`)).status).toBe(204);
+  expect((await server.call('POST', `/api/instances/${one}/revive`, { reason: 'wanted' })).status).toBe(200);
+  expect((await server.call('GET', `/api/instances/${one}/volumes/workspace/note`)).text).toBe('of the source');
+});
+
 test('a dry run says how many, by which hops, at what cost, and why others are passed over', async () => {
   await make('n', 'created');
   await make('s', 'suspended');

@@ -1,7 +1,6 @@
 /** Wakes and filings. A wish that is more than one hop is shown as a plan and asked about before its first. */
 import type { Command } from 'commander';
 import { ApiError, type Instance, type WinterdockClient } from '../../api/client.ts';
-import { plan } from '../../lifecycle/plan.ts';
 import { isState, type State, VERB_TARGET, type Verb } from '../../lifecycle/states.ts';
 import { confirm } from '../ask.ts';
 import { addCommand, type Context } from '../command.ts';
@@ -24,54 +23,20 @@ const planOptions = (command: Command) => moveOptions(command).option('--yes', '
 
 type Filing = Exclude<Verb, 'resume' | 'delete'>;
 
-/** One hop by its own call. */
-async function hop(
-  context: Context,
-  id: string,
-  from: State,
-  to: State,
-  { reason, force }: MoveOptions,
-): Promise<void> {
+/** The walk from where a sandbox is to where it is wished: shown with what it costs, asked about, then walked by the server. */
+async function walk(context: Context, id: string, to: State, options: MoveOptions): Promise<void> {
   const { client, signal } = context;
-  const input = { reason, force };
-  switch (to) {
-    case 'active':
-      if (from === 'archived') await client.reviveInstance(id, input, { signal });
-      else await client.resumeInstance(id, input, { signal });
-      break;
-    case 'suspended':
-      await client.suspendInstance(id, input, { signal });
-      break;
-    case 'frozen':
-      await client.freezeInstance(id, input, { signal });
-      break;
-    case 'archived':
-      await client.archiveInstance(id, input, { signal });
-      break;
-    case 'deleted':
-      await client.deleteInstance(id, { signal });
-      break;
-    case 'created':
-      throw new CliError('conflict', 'Nothing goes back to created.');
-  }
-  context.say(`${from} → ${to}`);
-}
-
-/** The walk from where a sandbox is to where it is wished, asked about, then hop by hop. */
-async function walk(context: Context, id: string, from: State, to: State, options: MoveOptions): Promise<void> {
-  const hops = plan(from, to);
-  if (hops === null) throw new CliError('conflict', `No way leads from ${from} to ${to}.`);
-  context.say(`${id}: ${[from, ...hops].join(' → ')}`);
+  const { hops, from, losses, refusal } = await client.getPlan(id, { to }, { signal });
+  if (hops.length === 0) throw new CliError('conflict', refusal ?? `No way leads from ${from} to ${to}.`);
+  context.say(`${id}: ${[from, ...hops.map((hop) => hop.to)].join(' → ')}`);
+  for (const { words } of losses) context.say(`Lost: ${words}`);
   if (options.yes !== true) {
     const steps = hops.length === 1 ? '' : ` in ${hops.length} steps`;
     const last = to === 'deleted' ? ' It is gone for good then, and its id is never used again.' : '';
-    await confirm(`Make it ${to}${steps}?${last}`, context.signal);
+    await confirm(`Make it ${to}${steps}?${last}`, signal);
   }
-  let at = from;
-  for (const next of hops) {
-    await hop(context, id, at, next, options);
-    at = next;
-  }
+  await client.walkPlan(id, { to, reason: options.reason, force: options.force }, { signal });
+  for (const hop of hops) context.say(`${hop.from} → ${hop.to}`);
 }
 
 function filingOf(client: WinterdockClient, verb: Filing) {
@@ -92,7 +57,7 @@ async function file(context: Context, id: string, verb: Filing, options: MoveOpt
     const from = error instanceof ApiError && error.code === 'invalid_transition' ? error.problem?.from : null;
     // Reviving is for what is archived: anything else is not a longer way to the same end.
     if (typeof from !== 'string' || !isState(from) || verb === 'revive') throw error;
-    await walk(context, id, from, VERB_TARGET[verb], options);
+    await walk(context, id, VERB_TARGET[verb], options);
     return client.getInstance(id, { signal });
   }
 }
@@ -167,8 +132,7 @@ export function addMoveCommands(program: Command): void {
       ['delete sess-841 --yes', 'without asking, for scripts'],
     ],
     async run(context, options, id: string) {
-      const { state } = await context.client.getInstance(id, { signal: context.signal });
-      await walk(context, id, state, 'deleted', options);
+      await walk(context, id, 'deleted', options);
       context.print({ id, state: 'deleted' }, () => `${id} is deleted.\n`);
     },
   });
