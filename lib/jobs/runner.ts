@@ -25,6 +25,9 @@ const POLL_MS = 25;
 /** Results are kept so often: as many are repeated, harmlessly, when the server is killed. */
 const FLUSH_MS = 250;
 const FLUSH_RESULTS = 100;
+/** A job that ended is forgotten after so long, so many results at a time. */
+const KEEP_SECONDS = 90 * 86_400;
+const FORGET_RESULTS = 1000;
 /** How often a sandbox is looked at again that moved between the look and its turn. */
 const LOOKS = 3;
 const LABEL_COUNT = 32;
@@ -46,15 +49,23 @@ export class JobRunner {
   readonly #places = new Semaphore(PLACES);
   readonly #waking = new Mutex();
   readonly #running = new Map<string, Running>();
+  #forgetting: Promise<void> = Promise.resolve();
   #stopping = false;
 
   constructor(parts: JobRunnerParts) {
     this.#parts = parts;
   }
 
-  /** Takes up what an earlier server left. */
+  /** Takes up what an earlier server left, and forgets beside it what is long over. */
   async start(): Promise<void> {
     for (const job of await this.#parts.registry.jobs.running()) this.take(job, true);
+    this.#forgetting = this.#forget().catch((error) => this.#parts.log.error({ err: error }, 'forgetting old jobs'));
+  }
+
+  async #forget(): Promise<void> {
+    const { registry, clock } = this.#parts;
+    const before = epochSeconds(clock) - KEEP_SECONDS;
+    while (!this.#stopping && (await registry.jobs.forget(before, FORGET_RESULTS))) await setTimeout(POLL_MS);
   }
 
   /** Runs a job that was just made. `again`: some of it may be done without a result. */
@@ -86,12 +97,7 @@ export class JobRunner {
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const running of this.#running.values()) running.stopped = true;
-    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
-  }
-
-  /** Resolves when no job runs. */
-  async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    await Promise.all([this.#forgetting, ...[...this.#running.values()].map(({ ended }) => ended)]);
   }
 
   async #run(job: JobRow, running: Running, again: boolean): Promise<void> {

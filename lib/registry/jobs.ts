@@ -89,6 +89,8 @@ export interface Jobs {
     now: number,
     ledger: (job: JobRow) => LedgerEntry,
   ): Awaitable<boolean>;
+  /** Removes what is left of jobs that ended before a time, at most `limit` results at once. False when there is nothing more. */
+  forget(before: number, limit: number): Awaitable<boolean>;
   /** In the job's order. */
   results(
     id: string,
@@ -107,6 +109,9 @@ const INSERT = `INSERT INTO jobs(${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 
 const RECORD =
   'INSERT INTO job_results(job, position, outcome, reason, time_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
 const COUNT = 'UPDATE jobs SET done = done + ?, failed = failed + ?, skipped = skipped + ? WHERE seq = ?';
+const ENDED = `SELECT seq FROM jobs WHERE state <> 'running' AND finished < ? ORDER BY seq LIMIT 1`;
+const FORGET_RESULTS = `DELETE FROM job_results WHERE job = ? AND position IN
+  (SELECT position FROM job_results WHERE job = ? ORDER BY position LIMIT ?)`;
 const SURVEYED = `instances.rowid, instances.id, instances.state, instances.fault, instances.vfs_path IS ':memory:'`;
 const NAMED = `SELECT ${SURVEYED} FROM instances WHERE id = ? AND (? IS NULL OR tenant IN (SELECT value FROM json_each(?)))`;
 
@@ -252,6 +257,17 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
       });
       ledger.announce(lines);
       return ended;
+    },
+
+    forget(before, limit) {
+      const seq = database.value(ENDED, before) as number | null;
+      if (seq === null) return false;
+      database.write(() => {
+        if (database.sql(FORGET_RESULTS).run(seq, seq, limit).changes === limit) return;
+        database.sql('DELETE FROM job_pages WHERE job = ?').run(seq);
+        database.sql('DELETE FROM jobs WHERE seq = ?').run(seq);
+      });
+      return true;
     },
 
     results(id, outcome, limit, cursor) {

@@ -162,6 +162,23 @@ export function jobSuite(driver: Driver): void {
     });
   });
 
+  test('what ended long ago is forgotten, a piece at a time, and what runs is not', async () => {
+    const a = await make(registry, 'a', 'active');
+    const chosen = Uint32Array.from({ length: 5 }, () => 1);
+    const results = [0, 1, 2, 3, 4].map((position) => result(position));
+    for (const id of ['old', 'young', 'running']) await registry.jobs.add(job(id), chosen, results, started);
+    await registry.jobs.end('old', 'done', START, () => entry());
+    await registry.jobs.end('young', 'done', START + 100, () => entry());
+    expect(await registry.jobs.forget(START + 50, 3)).toBe(true);
+    expect((await registry.jobs.results('old', undefined, 9)).rows).toHaveLength(2);
+    expect(await registry.jobs.forget(START + 50, 3)).toBe(true);
+    expect(await registry.jobs.get('old')).toBeNull();
+    expect(await registry.jobs.forget(START + 50, 3)).toBe(false);
+    const again = await driver.again();
+    expect((await again.jobs.list({}, 9)).rows.map(({ id }) => id)).toEqual(['running', 'young']);
+    expect((await again.jobs.results('young', undefined, 9)).rows[0]?.instance).toBe(a.id);
+  });
+
   test('hops are read newest first, of some tenants or of all, until it is enough', async () => {
     await make(registry, 'a', 'suspended');
     await make(registry, 'b', 'active', { tenant: 'globex' });
