@@ -139,7 +139,8 @@ export class Seeding {
           failed += 1;
           broken = tellable(error);
           // Where there is no place for one there is none for the rest: they stay, and their first request starts them.
-          if (isWinterdockError(error) && error.code === 'capacity') failed += waiting.splice(0).length;
+          if (isWinterdockError(error) && (error.code === 'capacity' || error.code === 'quota_exceeded'))
+            failed += waiting.splice(0).length;
         }
         if (started + failed < total && started + failed - told >= total * PROGRESS_SHARE) await tell('start.progress');
       }

@@ -1,7 +1,10 @@
 /** Reading a request's body within a limit: nothing over it is ever kept, however it arrives. */
 import { isUtf8 } from 'node:buffer';
-import { open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { WinterdockError } from '../errors.ts';
+
+/** Uploads are written in pieces of at least this size. */
+const PIECE_BYTES = 1024 * 1024;
 
 /** A body before it is read. */
 export interface BodySource {
@@ -60,24 +63,52 @@ export function uploadOf(source: BodySource, type: string | null, limit: number)
     async saveTo(path) {
       if (source.length !== null && source.length > limit) throw tooLarge(limit);
       const file = await open(path, 'wx', 0o600);
-      let size = 0;
       try {
-        if (source.length !== 0) {
-          await source.read(async (chunk) => {
-            size += chunk.byteLength;
-            if (size > limit) throw tooLarge(limit);
-            await file.writeFile(chunk);
-          });
-        }
+        const size = await pour(source, file, limit);
         await file.close();
         return size;
       } catch (error) {
         await file.close();
         await rm(path, { force: true });
-        throw error;
+        throw isDiskFull(error) ? noRoom(error) : error;
       }
     },
   };
+}
+
+/** Writes a body to an open file, gathered into pieces that are worth a write. Returns its size. */
+async function pour(source: BodySource, file: FileHandle, limit: number): Promise<number> {
+  let size = 0;
+  let gathered: Uint8Array[] = [];
+  let waiting = 0;
+  const write = async () => {
+    const piece = Buffer.concat(gathered, waiting);
+    gathered = [];
+    waiting = 0;
+    await file.writeFile(piece);
+  };
+  if (source.length === 0) return 0;
+  await source.read((chunk) => {
+    size += chunk.byteLength;
+    if (size > limit) throw tooLarge(limit);
+    gathered.push(chunk);
+    waiting += chunk.byteLength;
+    return waiting < PIECE_BYTES ? undefined : write();
+  });
+  await write();
+  return size;
+}
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+function noRoom(cause: unknown): WinterdockError {
+  return new WinterdockError('storage_unavailable', 'There is no room on the disk for the upload.', {
+    hint: 'Nothing of it was kept.',
+    retryAfterSeconds: 60,
+    cause,
+  });
 }
 
 /** Parses a JSON body; none at all is `{}`. Throws `bad_json`. */
