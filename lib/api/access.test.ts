@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { ROLES, type Role } from '../auth/roles.ts';
 import type { Caller } from '../auth.ts';
+import { invited } from '../testing/people.ts';
 import { sampleOf } from '../testing/sample.ts';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
 import type { Volume } from '../vfs/volumes.ts';
@@ -252,6 +253,31 @@ test('pages and actions reach the engine by its operations and its door only', (
     });
   expect(members.length).toBeGreaterThan(10);
   expect(members.filter((member) => !allowed.includes(member.split(': ')[1] ?? ''))).toEqual([]);
+});
+
+test('nothing that is listed for a person of two tenants tells of a third', async () => {
+  await server.call('POST', '/api/instances', { id: 'third', tenant: 'initech' });
+  const cookie = await invited(server.host.auth, 'operator', { tenants: ['acme', 'initech'] });
+  const lists = WALKED.filter(({ method, path, answers }) => {
+    const streams = answers[200]?.mediaType === 'text/event-stream';
+    return method === 'GET' && !path.includes(':') && !streams;
+  });
+  expect(lists.length).toBeGreaterThan(8);
+  for (const route of lists) {
+    const query =
+      route.query === null ? {} : (sampleOf(route.query as z.ZodType, { q: 'x' }) as Record<string, unknown>);
+    const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)]));
+    const path = `${route.root ? '' : '/api'}${route.path}${search.size === 0 ? '' : `?${search}`}`;
+    const answer = await server.call('GET', path, undefined, { key: null, headers: { cookie } });
+    expect([path, [200, 403].includes(answer.status)]).toEqual([path, true]);
+    const told = /.{0,200}\b(?:globex|yours)\b.{0,100}/.exec(answer.text)?.[0] ?? null;
+    if (route.name !== 'openapi') expect([path, told]).toEqual([path, null]);
+  }
+  const both = await server.call<{ tenant: string }[]>('GET', '/api/instances', undefined, {
+    key: null,
+    headers: { cookie },
+  });
+  expect(new Set(both.json.map(({ tenant }) => tenant))).toEqual(new Set(['acme', 'initech']));
 });
 
 test('lists, counts, the ledger and what falls due hold what is the caller’s', async () => {

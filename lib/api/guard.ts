@@ -56,7 +56,9 @@ function inputOf(args: readonly unknown[]): Input | null {
 }
 
 function isInput(value: unknown): value is Input {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function refusalOf(

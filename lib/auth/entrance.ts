@@ -11,7 +11,7 @@ import type { LedgerEntry, Registry } from '../registry/registry.ts';
 import { line } from '../sessions/engine.ts';
 import { clientOf } from './address.ts';
 import type { AuthLibrary, Entered, Origin, PersonRecord } from './library.ts';
-import type { Limits } from './limits.ts';
+import { type Limits, tooOften } from './limits.ts';
 import { PERSON_ROLES, type PersonRole } from './roles.ts';
 
 /** Who knocks, for the ledger and for the counting of attempts. */
@@ -67,6 +67,7 @@ const INVITATION_SECONDS = 7 * 86_400;
 const TOKEN_BYTES = 32;
 /** Passwords looked at at the same time: each costs tens of megabytes and a tenth of a second. */
 const PASSWORDS_AT_ONCE = 2;
+const PASSWORDS_WAITING = 50;
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
@@ -96,8 +97,9 @@ export function createEntrance(parts: {
   const waiting: (() => void)[] = [];
   /** Looks at few passwords at a time. */
   const inTurn = async <T>(look: () => Promise<T>): Promise<T> => {
-    if (looking >= PASSWORDS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-    else looking += 1;
+    if (looking < PASSWORDS_AT_ONCE) looking += 1;
+    else if (waiting.length >= PASSWORDS_WAITING) throw tooOften('Too many people sign in at this moment.', 5);
+    else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await look();
     } finally {

@@ -103,8 +103,9 @@ export function createLimits(settings: RateSettings): Limits {
     async attempt(account, address, known) {
       const { ofPair, ofAddress, ofAccount } = await counters();
       const client = clientOf(address);
-      await spend(ofPair, `${account} ${client}`, WAIT);
+      // The address first: who has no attempts left there makes up no more accounts to be remembered.
       await spend(ofAddress, client, WAIT);
+      await spend(ofPair, `${account} ${client}`, WAIT);
       if (!known) await spend(ofAccount, account, WAIT);
     },
 
@@ -143,7 +144,8 @@ async function makeCounters({ ratePerKey, ratePerAddress, rateWrongKeys }: RateS
   };
 }
 
-function tooOften(says: string, seconds: number): WinterdockError {
+/** The refusal of what comes too often; `seconds` until it may come again. */
+export function tooOften(says: string, seconds: number): WinterdockError {
   const wait = Math.max(1, Math.ceil(seconds));
   return new WinterdockError('rate_limited', says, {
     retryAfterSeconds: wait,
