@@ -91,6 +91,11 @@ describe('what leaves', () => {
     const { bytes: of, manifest } = await makeBundle(secretive(), { includePrivate: true });
     expect([manifest.volumes, manifest.private_included]).toEqual([['workspace', 'memory', 'tmp'], true]);
     expect(of(PAGE).toString()).toContain('Private volumes are included');
+    expect(
+      of(PAGE)
+        .toString()
+        .match(/Private: it is in this bundle/g),
+    ).toHaveLength(2);
     expect(of(DISK).toString('latin1')).toContain('secret-in-memory');
     expect(of(DISK).toString('latin1')).not.toContain('secret-deleted');
     expect((await makeBundle(secretive())).bytes(PAGE).toString()).not.toContain('Private volumes are included');

@@ -16,6 +16,8 @@ const LISTED = 2000;
 const SHOWN_FILE_BYTES = 64 * 1024;
 const SHOWN_BYTES = 2 * 1024 * 1024;
 
+const ASKED_FOR = 'Private: it is in this bundle because whoever shipped it asked for that.';
+
 const STYLE = `
 :root{color-scheme:light dark;--paper:#fbfaf6;--sheet:#fffefc;--wash:#f3f1e8;--ink:#121316;--ink2:#4a4c48;--rule:#dcd9cd;--workspace:#a8d4f0;--memory:#aee5c2;--tmp:#f3c5a3;--on:#121316;--fault:#b3252b;--faultwash:#fdeeea}
 @media (prefers-color-scheme:dark){:root{--paper:#101318;--sheet:#161a20;--wash:#1a1f26;--ink:#ebe8de;--ink2:#bcbab0;--rule:#2a3038;--workspace:#8cc0e2;--memory:#8fcfa8;--tmp:#dba982;--fault:#ff9a9c;--faultwash:#2a1719}}
@@ -34,7 +36,7 @@ pre{background:var(--wash);border:1px solid var(--rule);padding:.75rem 1rem;marg
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--rule);font-weight:400}
 td.n,th.n{text-align:right;white-space:nowrap}
-td.path{overflow-wrap:anywhere}
+td.path{overflow-wrap:anywhere;width:99%}
 summary{cursor:pointer;text-decoration:underline;text-decoration-color:var(--rule);text-underline-offset:.2em}
 .volume{display:inline-block;padding:0 .5em;color:var(--on);border:1px solid var(--on)}
 .workspace{background:var(--workspace)}.memory{background:var(--memory)}.tmp{background:var(--tmp)}
@@ -95,7 +97,7 @@ function factsOf(manifest: Manifest, disk: PageInput['disk']): string {
     ['Format', `<code>${escaped(manifest.format)}</code>`],
     ['Sandbox', `<code>${escaped(manifest.instance ?? 'not said')}</code>`],
     ['Tenant', `<code>${escaped(manifest.tenant ?? 'not said')}</code>`],
-    ['Shipped', `<time datetime="${dateOf(manifest.created)}">${dateOf(manifest.created)}</time>`],
+    ['Shipped', dateOf(manifest.created)],
     ['Volumes', VOLUMES.map((volume) => stateOf(manifest, volume)).join('<br>')],
     ['Made from', from.length === 0 ? 'nothing else' : escaped(from.join(', '))],
     ['Signed by', manifest.signed ? `<code>${escaped(manifest.issuer ?? 'not said')}</code>` : 'nobody'],
@@ -123,8 +125,8 @@ function* volumeOf(db: DatabaseSync, volume: Volume): Generator<string> {
   const links = "SELECT path, 0, mtime, target FROM vfs_node WHERE volume = ?1 AND kind = 'link'";
   const count = 'SELECT count(*) AS files, total(octet_length(content)) AS bytes FROM vfs WHERE volume = ?';
   const sum = db.prepare(count).get(volume);
-  yield `<h2><span class="volume ${volume}">${volume}</span> ${grouped(Number(sum?.files))} files, ${grouped(Number(sum?.bytes))} bytes</h2>
-<p class="quiet">${escaped(VOLUME_CONTRACTS[volume].says)}</p>
+  yield `<h2><span class="volume ${volume}">${volume}</span> ${counted(sum?.files, 'file')}, ${counted(sum?.bytes, 'byte')}</h2>
+<p class="quiet">${escaped(VOLUME_CONTRACTS[volume].ships ? VOLUME_CONTRACTS[volume].says : ASKED_FOR)}</p>
 `;
   const rows = db.prepare(`${files}${nodes ? ` UNION ALL ${links}` : ''} ORDER BY path LIMIT ${LISTED + 1}`);
   let listed = 0;
@@ -163,7 +165,13 @@ function textOf(db: DatabaseSync, volume: Volume, path: string): string | null {
 /** UTC to the minute; nothing for what is no time. */
 function dateOf(seconds: unknown): string {
   const date = new Date(Number(seconds) * 1000);
-  return seconds === null || Number.isNaN(date.getTime()) ? '' : `${date.toISOString().slice(0, 16)}Z`;
+  return seconds === null || Number.isNaN(date.getTime())
+    ? ''
+    : `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+function counted(number: unknown, thing: string): string {
+  return `${grouped(Number(number))} ${thing}${Number(number) === 1 ? '' : 's'}`;
 }
 
 function grouped(number: number): string {

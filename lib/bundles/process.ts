@@ -5,6 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { WinterdockError } from '../errors.ts';
@@ -76,6 +77,8 @@ export class BundleProcess {
       env: {
         NODE_ENV: 'production',
         MALLOC_ARENA_MAX: '1',
+        // Of their own: what takes hostile files apart never writes code that others run.
+        NODE_COMPILE_CACHE: join(options.dataFolder, 'cache', 'bundles'),
         [FOLDER_MARK]: options.dataFolder,
         [SERVER_MARK]: serverMark(process.pid),
       },

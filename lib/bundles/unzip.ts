@@ -153,7 +153,7 @@ function requireNothingBetween(spans: Span[], directoryAt: number): void {
 }
 
 /** What is wrong with a bundle, in a sentence. */
-export function unfit(message: string, cause?: unknown): WinterdockError {
+function unfit(message: string, cause?: unknown): WinterdockError {
   return new WinterdockError('validation', message, { cause });
 }
 

@@ -3,6 +3,7 @@
  * it was looked at, and large: it never reaches the server's memory. Ends when the server is gone.
  */
 import { createWriteStream } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { stdout } from 'node:process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -24,6 +25,7 @@ const GZIP_CHUNK_BYTES = 256 * 1024;
 process.on('message', (message) => void take(message));
 process.on('disconnect', () => process.exit(0));
 say({ ready: true });
+flushCompileCache();
 
 async function take(message: unknown): Promise<void> {
   try {

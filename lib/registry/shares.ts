@@ -5,7 +5,7 @@ import type { RegistryDatabase, Value } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import type { Awaitable, LedgerEntry, Page } from './registry.ts';
 
-export interface ShareMember {
+interface ShareMember {
   /** Lower-case hex. */
   sha256: string;
   bytes: number;
@@ -33,7 +33,7 @@ export interface Share {
   requestId: string | null;
 }
 
-export interface ShareFilter {
+interface ShareFilter {
   tenant?: string;
   /** Of these tenants only; none when empty. */
   tenants?: readonly string[];
@@ -41,7 +41,7 @@ export interface ShareFilter {
 }
 
 /** What is known of a bundle that may be a share. */
-export interface ShareTraits {
+interface ShareTraits {
   sha256: string;
   id: string | null;
   diskSha256: string | null;

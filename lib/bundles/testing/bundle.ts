@@ -16,7 +16,7 @@ import { writeZip } from '../zip.ts';
 
 export const MIB = 1024 * 1024;
 export const LIMITS = { maxBytes: 64 * MIB, maxFileBytes: 8 * MIB };
-export const CREATED = 1_765_500_000;
+const CREATED = 1_765_500_000;
 
 /** A VFS file at rest, filled by `fill`. */
 export function vfsFile(fill: (vfs: Vfs) => void): string {

@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const HTTP = ['ship', 'import', 'checkout'].map((name) => `../api/http/${name}.test.ts`);
+
+test('every rule of SPEC.md has a test of its number, and every number is a rule', () => {
+  const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+  const numbers = (text: string, pattern: RegExp) =>
+    new Set([...text.matchAll(pattern)].map((match) => Number(match[1])));
+  const own = readdirSync(new URL('.', import.meta.url)).filter(
+    (name) => name.endsWith('.test.ts') && name !== 'spec.test.ts',
+  );
+  const tested = numbers([...own, ...HTTP].map(read).join('\n'), /^\s*(?:test\(|\]\)\(|\)\()?\s*'(\d+)\. /gm);
+  const rules = numbers(read('SPEC.md'), /^(\d+)\. /gm);
+  expect(rules.size).toBe(30);
+  expect([...rules].filter((rule) => !tested.has(rule))).toEqual([]);
+  expect([...tested].filter((number) => !rules.has(number))).toEqual([]);
+});
