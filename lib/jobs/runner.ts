@@ -113,7 +113,7 @@ export class JobRunner {
     for (let position: number | null = 0; position !== null && !running.stopped; ) {
       const open = await registry.jobs.open(job.id, position);
       for (const { position: at, id } of open.items) {
-        const [, release] = await this.#places.acquire();
+        const release = await this.#place(job);
         if (running.stopped) {
           release();
           break;
@@ -140,6 +140,17 @@ export class JobRunner {
     );
   }
 
+  /** Waits for a place. What wakes waits for its turn first, so that it keeps no place from others meanwhile. Resolves with the release. */
+  async #place(job: JobRow): Promise<() => void> {
+    const wakes = job.verb === 'resume' || job.verb === 'revive';
+    const leaveTurn = wakes ? await this.#waking.acquire() : () => {};
+    const [, leavePlace] = await this.#places.acquire();
+    return () => {
+      leavePlace();
+      leaveTurn();
+    };
+  }
+
   /** What becomes of one; never throws. */
   async #one(job: JobRow, id: string, cause: Cause, again: boolean): Promise<Verdict> {
     try {
@@ -152,7 +163,7 @@ export class JobRunner {
         const to = JOB_TARGET[job.verb];
         const move = () => this.#parts.sessions.walk(id, to, cause, { from: row.state });
         try {
-          await (to === 'active' ? this.#waking.runExclusive(() => this.#leavingRoom(move)) : move());
+          await (to === 'active' ? this.#leavingRoom(move) : move());
           return DONE;
         } catch (error) {
           const moved = isWinterdockError(error) && error.code === 'conflict' && error.extra.state !== undefined;

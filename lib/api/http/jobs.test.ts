@@ -169,6 +169,34 @@ test('a job deletes from every state, tells each result with its reason, and the
   expect(ofJob.map(({ type }) => type)).toEqual(expect.arrayContaining(['job.started', 'job.done']));
 });
 
+test('a job of a tenant’s key reaches its tenant and nothing else, and nobody else’s job is there for it', async () => {
+  await make('mine', 'created');
+  await make('yours', 'created', 'globex');
+  const wish = { name: 'of acme', role: 'tenant', tenant: 'acme' };
+  const { key } = (await server.call<{ key: string }>('POST', '/api/keys', wish)).json;
+  const own = await server.call<{ id: string }>('POST', '/api/jobs', { verb: 'archive', filter: {} }, { key });
+  expect(await ended(own.json.id)).toMatchObject({ chosen: 1, done: 1 });
+  expect([await stateOf('mine'), await stateOf('yours')]).toEqual(['archived', 'created']);
+  const named = await server.call<DryRun>(
+    'POST',
+    '/api/jobs',
+    { verb: 'delete', ids: ['yours', 'none'], dry_run: true },
+    { key },
+  );
+  expect(named.json).toMatchObject({ will: 0, skip: [{ reason: 'There is no such sandbox.', count: 2 }] });
+  const foreign = { verb: 'delete', filter: { tenant: 'globex' }, dry_run: true };
+  expect((await server.call('POST', '/api/jobs', foreign, { key })).status).toBe(403);
+
+  const everybody = await start({ verb: 'label', filter: {}, labels: { seen: 'yes' } });
+  const ofAcme = await start({ verb: 'label', filter: { tenant: 'acme' }, labels: { seen: 'again' } });
+  const listed = (await server.call<Job[]>('GET', '/api/jobs', undefined, { key })).json.map(({ id }) => id);
+  expect(listed).toEqual([ofAcme, own.json.id]);
+  for (const path of [`/api/jobs/${everybody}`, `/api/jobs/${everybody}/results`]) {
+    expect((await server.call('GET', path, undefined, { key })).status).toBe(404);
+  }
+  expect((await server.call('DELETE', `/api/jobs/${everybody}`, undefined, { key })).status).toBe(404);
+});
+
 test('labels are set and taken away on everything that matches', async () => {
   for (const id of ['a', 'b'])
     await server.call('POST', '/api/instances', { id, tenant: 'acme', labels: { env: 'old', x: '1' } });
