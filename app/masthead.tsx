@@ -36,6 +36,7 @@ export function Masthead() {
         <div className="ml-auto flex flex-wrap items-center gap-x-3.5 gap-y-1 sm:gap-x-5">
           <nav aria-label="Tools" className="flex gap-5">
             <PlaceLink href="/explorer">Explorer</PlaceLink>
+            <PlaceLink href="/settings">Settings</PlaceLink>
           </nav>
           <LiveStatus rendered={exactMoment(renderedAt()).slice(11)} />
           <form action={signOut}>

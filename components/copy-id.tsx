@@ -2,7 +2,8 @@
 /** An id that can be taken along with one click. Without JavaScript it is plain text, selected as a whole. */
 import { useEffect, useState } from 'react';
 
-export function CopyId({ id, className }: { id: string; className?: string }) {
+/** `label` names the button where the text itself should not be read out: `Copy the key`. */
+export function CopyId({ id, className, label }: { id: string; className?: string; label?: string }) {
   const [state, setState] = useState<'unable' | 'able' | 'copied'>('unable');
 
   useEffect(() => {
@@ -22,7 +23,7 @@ export function CopyId({ id, className }: { id: string; className?: string }) {
         <button
           type="button"
           className="button button-quiet !min-h-6"
-          aria-label={`Copy the id ${id}`}
+          aria-label={label ?? `Copy the id ${id}`}
           onClick={() => {
             navigator.clipboard.writeText(id).then(
               () => setState('copied'),

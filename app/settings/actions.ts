@@ -1,0 +1,60 @@
+'use server';
+/** What a person can do to their own account and sessions, and what an admin can do to others' sessions. */
+import { refresh } from 'next/cache';
+import type { OutcomeWords } from '#components/outcome.tsx';
+import { passwordChangeSchema } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../caller.ts';
+import { problemOf, wordsOf } from '../problem.ts';
+import { notFitting, refused } from './form-reading.ts';
+import type { FormState } from './form-state.ts';
+
+export type PasswordField = 'current' | 'next';
+
+const FIELDS: readonly PasswordField[] = ['current', 'next'];
+
+/** A password as it was typed: spaces are part of it. */
+function passwordOf(form: FormData, name: string): string {
+  const typed = form.get(name);
+  return typeof typed === 'string' ? typed : '';
+}
+
+/** Changes the visitor's own password. Nothing that was typed comes back. */
+export async function changePassword(
+  _previous: FormState<PasswordField>,
+  form: FormData,
+): Promise<FormState<PasswordField>> {
+  const caller = await requireCaller('/settings');
+  const parsed = passwordChangeSchema.safeParse({
+    current: passwordOf(form, 'current'),
+    next: passwordOf(form, 'next'),
+  });
+  if (!parsed.success) return notFitting({}, parsed.error, FIELDS);
+  try {
+    await getHost().operations.changePassword(caller, parsed.data);
+  } catch (error) {
+    const problem = problemOf(error, caller);
+    if (problem.code !== 'forbidden') return refused({}, error, caller, FIELDS);
+    return { values: {}, errors: { current: problem.detail }, outcome: null, secret: null };
+  }
+  refresh();
+  const says = 'Your password is changed. All your other sessions are ended.';
+  return { values: {}, errors: {}, outcome: { ok: true, says }, secret: null };
+}
+
+/** Ends one session of a person, or all of them when `session` is null. */
+export async function endSession(
+  person: string,
+  session: string | null,
+  _previous: OutcomeWords | null,
+  _form: FormData,
+): Promise<OutcomeWords | null> {
+  const caller = await requireCaller('/settings');
+  try {
+    await getHost().operations.endSession(caller, person, session === null ? {} : { session });
+  } catch (error) {
+    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+  }
+  refresh();
+  return session === null ? { ok: true, says: 'All sessions are ended.' } : null;
+}

@@ -1,0 +1,84 @@
+'use client';
+/** Making a key: it is shown here, once. */
+import { useActionState } from 'react';
+import { Outcome } from '#components/outcome.tsx';
+import { Submit } from '#components/submit.tsx';
+import { Choice, Field } from '../field.tsx';
+import { blank, type FormAction } from '../form-state.ts';
+import { SecretOnce } from '../secret-once.tsx';
+import type { KeyField } from './actions.ts';
+
+const LIVES = [
+  { value: '30', label: 'in 30 days' },
+  { value: '90', label: 'in 90 days' },
+  { value: '365', label: 'in a year' },
+  { value: '', label: 'never' },
+] as const;
+
+export function KeyForm({
+  action,
+  roles,
+}: {
+  action: FormAction<KeyField>;
+  roles: readonly { value: string; label: string }[];
+}) {
+  const [{ values, errors, outcome, secret }, submit] = useActionState(action, blank<KeyField>());
+  return (
+    <div className="grid max-w-2xl gap-4">
+      {secret !== null && (
+        <SecretOnce
+          secret={secret}
+          name="key"
+          says="Take the key along now: it is shown this once, and only its digest is kept."
+        />
+      )}
+      <form action={submit} className="grid gap-4 sm:grid-cols-2">
+        {outcome !== null && (
+          <div className="sm:col-span-2">
+            <Outcome outcome={outcome} />
+          </div>
+        )}
+        <Field
+          id="key-name"
+          label="Name"
+          name="name"
+          maxLength={200}
+          placeholder="deploy, nightly backup"
+          defaultValue={values.name}
+          error={errors.name}
+        />
+        <Choice
+          id="key-role"
+          label="Role"
+          name="role"
+          options={roles}
+          defaultValue={values.role ?? 'tenant'}
+          error={errors.role}
+        />
+        <Field
+          id="key-tenant"
+          label="Tenant"
+          name="tenant"
+          maxLength={63}
+          placeholder="acme"
+          note="Empty: all of them, which the role tenant can not be."
+          defaultValue={values.tenant}
+          error={errors.tenant}
+        />
+        <Choice
+          id="key-expires"
+          label="It is over"
+          name="expires"
+          options={LIVES}
+          defaultValue={values.expires ?? '90'}
+          error={errors.expires}
+        />
+        <div className="sm:col-span-2">
+          <Submit className="button button-ink" doing="Making the key…">
+            Make a key
+          </Submit>
+        </div>
+      </form>
+    </div>
+  );
+}

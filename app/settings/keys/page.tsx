@@ -1,0 +1,112 @@
+/** The keys of programs: which there are, what they may do, when they were used last; making one and revoking one. */
+import { Part } from '#components/part.tsx';
+import { RelativeTime } from '#components/relative-time.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Key } from '#lib/api/schema.ts';
+import { ROLES } from '#lib/auth/roles.ts';
+import { getHost } from '#lib/host.ts';
+import { renderedAt, requireCaller } from '../../caller.ts';
+import { NotYours } from '../not-yours.tsx';
+import { Sure } from '../sure.tsx';
+import { ROLE_MEANS, rightsInWords } from '../words.ts';
+import { createKey, revokeKey } from './actions.ts';
+import { KeyForm } from './key-form.tsx';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'Keys' };
+
+const ROLE_OPTIONS = [...ROLES].reverse().map((role) => ({ value: role, label: `${role}: ${ROLE_MEANS[role]}` }));
+
+function Over({ expires, rendered }: { expires: number | null; rendered: number }) {
+  if (expires === null) return <span className="text-ink-3">never over</span>;
+  if (expires <= rendered) return <span className="text-fault-ink">over</span>;
+  return <>over in {Math.ceil((expires - rendered) / 86_400)} d</>;
+}
+
+function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
+  return (
+    <table className="ledger ledger-cards">
+      <thead>
+        <tr>
+          <th scope="col">Key</th>
+          <th scope="col">Role</th>
+          <th scope="col">Made</th>
+          <th scope="col">Used</th>
+          <th scope="col">Over</th>
+          <th scope="col">
+            <span className="sr-only">Revoke it</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {keys.map(({ id, name, role, tenant, prefix, created, created_by, expires, last_used }) => (
+          <tr key={id}>
+            <td className="whole [overflow-wrap:anywhere]">
+              <span className="font-[560]">{name}</span>
+              <code className="block text-[0.8125rem] text-ink-3">{prefix}…</code>
+            </td>
+            <td className="left">{rightsInWords({ role, tenants: tenant === null ? null : [tenant] })}</td>
+            <td className="whole">
+              <RelativeTime at={created} rendered={rendered} />
+              <span className="text-small text-ink-3">
+                {' '}
+                by <code className="[overflow-wrap:anywhere]">{created_by}</code>
+              </span>
+            </td>
+            <td className="left">
+              {last_used === null ? (
+                <span className="text-ink-3">not used yet</span>
+              ) : (
+                <>
+                  used <RelativeTime at={last_used} rendered={rendered} />
+                </>
+              )}
+            </td>
+            <td className="left">
+              <Over expires={expires} rendered={rendered} />
+            </td>
+            <td className="right">
+              <Sure
+                action={revokeKey.bind(null, id)}
+                button="Revoke for good"
+                doing="Revoking…"
+                label={`the key ${name}`}
+                ask={{ open: 'Revoke…', says: 'Whatever uses it is refused at once.' }}
+              />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export default async function KeysPage() {
+  const caller = await requireCaller('/settings/keys');
+  const why = whyNot(caller, 'listKeys');
+  if (why !== null) return <NotYours title="Keys" why={why} />;
+  const keys = await getHost().operations.listKeys(caller);
+  return (
+    <>
+      <div className="pt-10 pb-10">
+        <h1 className="headline">
+          Keys <span className="quiet">what programs come in with</span>
+        </h1>
+        <p className="mt-4 max-w-[44rem] text-ink-2">
+          A program sends its key as <code>Authorization: Bearer</code>. The admin key of the server itself is not in
+          this list: it is in the data folder or in <code>WB_ADMIN_KEY</code>.
+        </p>
+      </div>
+      <Part id="keys" name="Keys" note="Known by what they begin with. The rest is not kept.">
+        {keys.length === 0 ? (
+          <p className="text-ink-2">There is no key yet.</p>
+        ) : (
+          <Keys keys={keys} rendered={renderedAt()} />
+        )}
+      </Part>
+      <Part id="make" name="Make a key">
+        <KeyForm action={createKey} roles={ROLE_OPTIONS} />
+      </Part>
+    </>
+  );
+}

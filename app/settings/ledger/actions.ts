@@ -1,0 +1,36 @@
+'use server';
+/** Proving the ledger. */
+import { tookInWords } from '#components/durations.ts';
+import type { OutcomeWords } from '#components/outcome.tsx';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+
+const figures = (count: number) => count.toLocaleString('en');
+
+/** Walks the whole ledger and says what was found. */
+export async function check(_previous: OutcomeWords | null, _form: FormData): Promise<OutcomeWords | null> {
+  const caller = await requireCaller('/settings/ledger');
+  try {
+    const { ok, flaw, lines, dropped, last_seq, signed_to, took_ms } = await getHost().operations.verifyLedger(caller);
+    if (!ok) {
+      const where =
+        flaw?.seq === undefined || flaw.seq === null
+          ? 'The ledger does not fit'
+          : `Line ${figures(flaw.seq)} does not fit`;
+      return {
+        ok: false,
+        says: `${where}: ${flaw?.why ?? 'it is not what was signed'}`,
+        hint: 'Someone changed the registry beside the server. Compare it with a copy, or with a head that you kept elsewhere.',
+      };
+    }
+    const gone = dropped === 0 ? '' : ` ${figures(dropped)} more were exported and dropped as sealed months.`;
+    return {
+      ok: true,
+      says: `${figures(lines)} lines are proven: none was changed, removed or reordered.${gone}`,
+      hint: `That took ${tookInWords(took_ms)}. Signed up to line ${figures(signed_to)} of ${figures(last_seq)}.`,
+    };
+  } catch (error) {
+    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+  }
+}

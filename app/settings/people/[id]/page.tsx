@@ -1,0 +1,77 @@
+/** One person: what they may do, whether they may come in, where they are signed in. */
+import { notFound } from 'next/navigation';
+import { Part } from '#components/part.tsx';
+import { RelativeTime } from '#components/relative-time.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import { getHost } from '#lib/host.ts';
+import { renderedAt, requireCaller } from '../../../caller.ts';
+import { endSession } from '../../actions.ts';
+import { NotYours } from '../../not-yours.tsx';
+import { Sessions } from '../../sessions.tsx';
+import { Sure } from '../../sure.tsx';
+import { rightsInWords } from '../../words.ts';
+import { change, setDisabled } from '../actions.ts';
+import { PersonForm } from '../person-form.tsx';
+import { ROLE_OPTIONS } from '../roles.ts';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'A person' };
+
+export default async function PersonPage({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params;
+  const caller = await requireCaller(`/settings/people/${id}`);
+  const why = whyNot(caller, 'people');
+  if (why !== null) return <NotYours title="A person" why={why} />;
+  const { operations } = getHost();
+  const person = (await operations.people(caller)).find((one) => one.id === id);
+  if (person === undefined) notFound();
+  const sessions = await operations.sessionsOf(caller, id);
+  const rendered = renderedAt();
+  const { name, role, tenants, disabled } = person;
+  return (
+    <>
+      <div className="pt-10 pb-10">
+        <h1 className="headline [overflow-wrap:anywhere]">
+          {name}{' '}
+          <span className="quiet">
+            {rightsInWords(person)}
+            {disabled && ', disabled'}
+          </span>
+        </h1>
+        <p className="mt-4 text-ink-2 [overflow-wrap:anywhere]">
+          {person.email}, here since <RelativeTime at={person.created} rendered={rendered} as="length" />. In the
+          ledger: <code>user:{id}</code>
+          {caller.actor === `user:${id}` && '. This is you'}.
+        </p>
+      </div>
+      <Part id="rights" name="Rights" note="It holds at once, in sessions that are open too.">
+        <PersonForm
+          action={change.bind(null, id)}
+          roles={ROLE_OPTIONS}
+          person={{ name, role, tenants: tenants?.join(', ') ?? '' }}
+        />
+      </Part>
+      <Part id="account" name="Account" note="A disabled account keeps its lines in the ledger.">
+        {disabled ? (
+          <Sure action={setDisabled.bind(null, id, false)} button="Enable the account" doing="Enabling…" label="" />
+        ) : (
+          <Sure
+            action={setDisabled.bind(null, id, true)}
+            button="Disable the account"
+            doing="Disabling…"
+            label=""
+            ask={{ open: 'Disable…', says: 'The person can not sign in any more, and all their sessions end now.' }}
+          />
+        )}
+      </Part>
+      <Part id="sessions" name="Sessions" note="Where the person is signed in.">
+        <Sessions
+          sessions={sessions}
+          rendered={rendered}
+          endOf={(session) => endSession.bind(null, id, session)}
+          endAll={endSession.bind(null, id, null)}
+        />
+      </Part>
+    </>
+  );
+}

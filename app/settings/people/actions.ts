@@ -1,0 +1,102 @@
+'use server';
+/** Inviting people, changing what they may do, shutting them out. */
+import { refresh } from 'next/cache';
+import { headers } from 'next/headers';
+import type { OutcomeWords } from '#components/outcome.tsx';
+import { inviteSchema, personPatchSchema } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+import { notFitting, refused, valuesOf } from '../form-reading.ts';
+import type { FormState } from '../form-state.ts';
+import { tenantsOf } from '../words.ts';
+
+export type InviteField = 'email' | 'role' | 'tenants';
+export type PersonField = 'name' | 'role' | 'tenants';
+
+const INVITE_FIELDS: readonly InviteField[] = ['email', 'role', 'tenants'];
+const PERSON_FIELDS: readonly PersonField[] = ['name', 'role', 'tenants'];
+
+/** The link at the address that the visitor came by, unless the server knows its public one. */
+async function linkHere(link: string): Promise<string> {
+  const { publicUrl } = getHost().config;
+  const origin = (await headers()).get('origin');
+  if (publicUrl !== null || origin === null || !URL.canParse(origin)) return link;
+  const { pathname, search } = new URL(link);
+  return `${new URL(origin).origin}${pathname}${search}`;
+}
+
+/** Makes an invitation. Its link is shown this once. */
+export async function invite(_previous: FormState<InviteField>, form: FormData): Promise<FormState<InviteField>> {
+  const caller = await requireCaller('/settings/people');
+  const values = valuesOf(form, INVITE_FIELDS);
+  const parsed = inviteSchema.safeParse({
+    email: values.email || undefined,
+    role: values.role,
+    tenants: tenantsOf(values.tenants),
+  });
+  if (!parsed.success) return notFitting(values, parsed.error, INVITE_FIELDS);
+  try {
+    const { link } = await getHost().operations.invite(caller, parsed.data);
+    refresh();
+    return { values: {}, errors: {}, outcome: null, secret: await linkHere(link) };
+  } catch (error) {
+    return refused(values, error, caller, INVITE_FIELDS);
+  }
+}
+
+/** Withdraws an open invitation. */
+export async function withdraw(
+  id: string,
+  _previous: OutcomeWords | null,
+  _form: FormData,
+): Promise<OutcomeWords | null> {
+  const caller = await requireCaller('/settings/people');
+  try {
+    await getHost().operations.withdrawInvitation(caller, id);
+  } catch (error) {
+    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+  }
+  refresh();
+  return null;
+}
+
+/** Changes a person's name, role and tenants. */
+export async function change(
+  id: string,
+  _previous: FormState<PersonField>,
+  form: FormData,
+): Promise<FormState<PersonField>> {
+  const caller = await requireCaller(`/settings/people/${id}`);
+  const values = valuesOf(form, PERSON_FIELDS);
+  const { name, role } = values;
+  const parsed = personPatchSchema.safeParse({ name, role, tenants: tenantsOf(values.tenants) });
+  if (!parsed.success) return notFitting(values, parsed.error, PERSON_FIELDS);
+  try {
+    await getHost().operations.patchPerson(caller, id, parsed.data);
+  } catch (error) {
+    return refused(values, error, caller, PERSON_FIELDS);
+  }
+  refresh();
+  return { values, errors: {}, outcome: { ok: true, says: 'It holds from now on.' }, secret: null };
+}
+
+/** Shuts a person out, or lets them in again. */
+export async function setDisabled(
+  id: string,
+  disabled: boolean,
+  _previous: OutcomeWords | null,
+  _form: FormData,
+): Promise<OutcomeWords | null> {
+  const caller = await requireCaller(`/settings/people/${id}`);
+  try {
+    await getHost().operations.patchPerson(caller, id, { disabled });
+  } catch (error) {
+    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+  }
+  refresh();
+  return {
+    ok: true,
+    says: disabled ? 'The account is disabled and its sessions are ended.' : 'The account is enabled.',
+  };
+}

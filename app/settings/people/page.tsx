@@ -1,0 +1,137 @@
+/** Everyone who has an account, the invitations that are open, and a way to invite. */
+import Link from 'next/link';
+import { Part } from '#components/part.tsx';
+import { RelativeTime } from '#components/relative-time.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Invitation, Person } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { renderedAt, requireCaller } from '../../caller.ts';
+import { NotYours } from '../not-yours.tsx';
+import { Sure } from '../sure.tsx';
+import { rightsInWords } from '../words.ts';
+import { invite, withdraw } from './actions.ts';
+import { InviteForm } from './invite-form.tsx';
+import { ROLE_OPTIONS } from './roles.ts';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'People' };
+
+function Everyone({ people, rendered }: { people: readonly Person[]; rendered: number }) {
+  return (
+    <table className="ledger ledger-cards">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Role</th>
+          <th scope="col">Signed in</th>
+          <th scope="col" className="figure">
+            Sessions
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {people.map((person) => (
+          <tr key={person.id}>
+            <td className="whole">
+              <Link href={`/settings/people/${person.id}`} prefetch={false} className="font-[560]">
+                {person.name}
+              </Link>
+              <span className="block text-small text-ink-3 [overflow-wrap:anywhere]">{person.email}</span>
+            </td>
+            <td className="left [overflow-wrap:anywhere]">
+              {rightsInWords(person)}
+              {person.disabled && <span className="text-fault-ink"> · disabled</span>}
+            </td>
+            <td className="left">
+              {person.signed_in === null ? (
+                <span className="text-ink-3">not now</span>
+              ) : (
+                <RelativeTime at={person.signed_in} rendered={rendered} />
+              )}
+            </td>
+            <td className="figure right">
+              {person.sessions}
+              <span className="md:sr-only"> open</span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Open({ invitations, rendered }: { invitations: readonly Invitation[]; rendered: number }) {
+  return (
+    <table className="ledger ledger-cards">
+      <thead>
+        <tr>
+          <th scope="col">For</th>
+          <th scope="col">Role</th>
+          <th scope="col">Made</th>
+          <th scope="col">Over</th>
+          <th scope="col">
+            <span className="sr-only">Withdraw it</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {invitations.map((invitation) => {
+          const { id, email, created, created_by, expires } = invitation;
+          return (
+            <tr key={id}>
+              <td className="whole [overflow-wrap:anywhere]">{email ?? 'whoever has the link'}</td>
+              <td className="left">{rightsInWords(invitation)}</td>
+              <td className="left">
+                <RelativeTime at={created} rendered={rendered} />, by <code>{created_by}</code>
+              </td>
+              <td className="left">in {Math.max(1, Math.ceil((expires - rendered) / 86_400))} d</td>
+              <td className="right">
+                <Sure
+                  action={withdraw.bind(null, id)}
+                  button="Withdraw"
+                  doing="Withdrawing…"
+                  label={`the invitation for ${email ?? 'whoever has the link'}`}
+                />
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+export default async function PeoplePage() {
+  const caller = await requireCaller('/settings/people');
+  const why = whyNot(caller, 'people');
+  if (why !== null) return <NotYours title="People" why={why} />;
+  const { operations } = getHost();
+  const [people, invitations] = await Promise.all([operations.people(caller), operations.invitations(caller)]);
+  const rendered = renderedAt();
+  return (
+    <>
+      <div className="pt-10 pb-10">
+        <h1 className="headline">
+          People <span className="quiet">who may come in, and what for</span>
+        </h1>
+      </div>
+      <Part id="everyone" name="Accounts" note="Change a role, disable an account or end its sessions on its own page.">
+        {people.length === 0 ? (
+          <p className="text-ink-2">
+            Nobody has an account yet. Invite yourself, so that the ledger knows you by name.
+          </p>
+        ) : (
+          <Everyone people={people} rendered={rendered} />
+        )}
+      </Part>
+      <Part id="invite" name="Invite" note="Nothing is sent: you get a link and pass it on.">
+        <InviteForm action={invite} roles={ROLE_OPTIONS} />
+      </Part>
+      {invitations.length > 0 && (
+        <Part id="invitations" name="Open invitations" note="Whoever follows one makes an account with its role.">
+          <Open invitations={invitations} rendered={rendered} />
+        </Part>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,5 @@
+/** The roles that a person can be given, as the options of a form. */
+import { PERSON_ROLES } from '#lib/auth/roles.ts';
+import { ROLE_MEANS } from '../words.ts';
+
+export const ROLE_OPTIONS = PERSON_ROLES.map((role) => ({ value: role, label: `${role}: ${ROLE_MEANS[role]}` }));

@@ -1,0 +1,11 @@
+/** A link or a key that is shown this once, to be taken along. */
+import { CopyId } from '#components/copy-id.tsx';
+
+export function SecretOnce({ secret, name, says }: { secret: string; name: string; says: string }) {
+  return (
+    <div className="outcome grid gap-2" role="status">
+      <p>{says}</p>
+      <CopyId id={secret} label={`Copy the ${name}`} className="text-[0.8125rem]" />
+    </div>
+  );
+}
