@@ -38,23 +38,28 @@ export function KeyForm({
             <Outcome outcome={outcome} />
           </div>
         )}
-        <Field
-          id="key-name"
-          label="Name"
-          name="name"
-          maxLength={200}
-          placeholder="deploy, nightly backup"
-          defaultValue={values.name}
-          error={errors.name}
-        />
-        <Choice
-          id="key-role"
-          label="Role"
-          name="role"
-          options={roles}
-          defaultValue={values.role ?? 'tenant'}
-          error={errors.role}
-        />
+        <div className="sm:col-span-2">
+          <Field
+            id="key-name"
+            label="Name"
+            name="name"
+            maxLength={200}
+            placeholder="deploy, nightly backup"
+            defaultValue={values.name}
+            error={errors.name}
+          />
+        </div>
+        <div className="sm:col-span-2">
+          <Choice
+            key={values.role}
+            id="key-role"
+            label="Role"
+            name="role"
+            options={roles}
+            defaultValue={values.role ?? 'tenant'}
+            error={errors.role}
+          />
+        </div>
         <Field
           id="key-tenant"
           label="Tenant"
@@ -66,6 +71,7 @@ export function KeyForm({
           error={errors.tenant}
         />
         <Choice
+          key={`over ${values.expires}`}
           id="key-expires"
           label="It is over"
           name="expires"

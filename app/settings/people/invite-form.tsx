@@ -31,14 +31,17 @@ export function InviteForm({
             <Outcome outcome={outcome} />
           </div>
         )}
-        <Choice
-          id="invite-role"
-          label="Role"
-          name="role"
-          options={roles}
-          defaultValue={values.role ?? 'viewer'}
-          error={errors.role}
-        />
+        <div className="sm:col-span-2">
+          <Choice
+            key={values.role}
+            id="invite-role"
+            label="Role"
+            name="role"
+            options={roles}
+            defaultValue={values.role ?? 'viewer'}
+            error={errors.role}
+          />
+        </div>
         <Field
           id="invite-tenants"
           label="Tenants"

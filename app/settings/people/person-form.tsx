@@ -24,15 +24,17 @@ export function PersonForm({
           <Outcome outcome={outcome} />
         </div>
       )}
-      <Choice
-        key={values.role}
-        id="person-role"
-        label="Role"
-        name="role"
-        options={roles}
-        defaultValue={values.role}
-        error={errors.role}
-      />
+      <div className="sm:col-span-2">
+        <Choice
+          key={values.role}
+          id="person-role"
+          label="Role"
+          name="role"
+          options={roles}
+          defaultValue={values.role}
+          error={errors.role}
+        />
+      </div>
       <Field
         id="person-tenants"
         label="Tenants"

@@ -178,6 +178,20 @@ test('the last admin stays one', async () => {
   expect((await as(ada, 'GET', '/api/people')).status).toBe(200);
 });
 
+test('where nobody is an admin but who holds the admin key, others can still be changed', async () => {
+  const bare = await startServer();
+  try {
+    const { json } = await bare.call<{ link: string }>('POST', '/api/people/invitations', { role: 'operator' });
+    const person = { email: 'solo@example.com', name: 'Solo', password: PASSWORD };
+    const entered = await bare.host.auth.entrance.join(tokenOf(json.link), person, visitor());
+    const address = `/api/people/${entered?.person.id}`;
+    expect((await bare.call<Person>('PATCH', address, { role: 'viewer', tenants: ['acme'] })).json.role).toBe('viewer');
+    expect((await bare.call<Person>('PATCH', address, { disabled: true })).json.disabled).toBe(true);
+  } finally {
+    await bare.stop();
+  }
+});
+
 test('everyone sees and ends the own sessions, only an admin those of others', async () => {
   const { cookie, id } = await letIn({ email: 'vera@example.com', role: 'viewer' });
   const laptop = cookieOf(await signIn('vera@example.com', PASSWORD, '198.51.100.9'));
