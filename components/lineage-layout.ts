@@ -18,7 +18,7 @@ export interface Placed {
   height: number;
 }
 
-export interface Link {
+interface Link {
   key: string;
   /** An SVG path from the parent to the child. */
   path: string;

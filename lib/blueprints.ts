@@ -12,7 +12,7 @@ import type { Cause, Sessions } from './sessions/sessions.ts';
 import type { Copied } from './vfs/copy.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from './vfs/volumes.ts';
 
-export interface CloneRequest {
+interface CloneRequest {
   tenant: string;
   /** 1 to 1 000; default 1. */
   count?: number;

@@ -12,7 +12,7 @@ import { line } from './sessions/engine.ts';
 import type { Cause, Sessions } from './sessions/sessions.ts';
 
 /** Most sandboxes of one call. */
-export const MAX_COUNT = 1000;
+const MAX_COUNT = 1000;
 /** Resumes that run at a time: bounded by starting processes, which two cores do a few at a time. */
 const STARTING = 4;
 /** A progress line is due after this share of all. */

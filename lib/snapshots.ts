@@ -11,7 +11,7 @@ import { line, rowOf, since } from './sessions/engine.ts';
 import type { Cause, Sessions } from './sessions/sessions.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from './vfs/volumes.ts';
 
-export interface RestoreRequest {
+interface RestoreRequest {
   /** Default: the snapshot's. */
   tenant?: string;
   /** 1 to 1 000; default 1. */

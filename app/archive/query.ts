@@ -2,7 +2,7 @@
 import { type ListQuery, listQuerySchema } from '#lib/api/schema.ts';
 import { momentOf } from '../moments.ts';
 
-export const FILTERS = ['q', 'tenant', 'label', 'since', 'until', 'sort'] as const;
+const FILTERS = ['q', 'tenant', 'label', 'since', 'until', 'sort'] as const;
 export type Filter = (typeof FILTERS)[number];
 
 export interface Asked {

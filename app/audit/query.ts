@@ -2,7 +2,7 @@
 import { type EventsQuery, type ExportQuery, eventsQuerySchema } from '#lib/api/schema.ts';
 import { momentOf } from '../moments.ts';
 
-export const FILTERS = ['tenant', 'instance', 'type', 'actor', 'trigger', 'since', 'until'] as const;
+const FILTERS = ['tenant', 'instance', 'type', 'actor', 'trigger', 'since', 'until'] as const;
 export type Filter = (typeof FILTERS)[number];
 
 export interface Asked {

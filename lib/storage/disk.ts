@@ -53,7 +53,7 @@ export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
  * A drawer of files that nothing may change: `<folder>/<key>.sqlite`, with the permissions `mode`. `put` moves; `fetch` copies, sharing the
  * blocks where the filesystem can, and gives a copy that its owner may write.
  */
-export function createSealedDrawer(dataFolder: string, folder: string, mode: number): Drawer {
+function createSealedDrawer(dataFolder: string, folder: string, mode: number): Drawer {
   mkdirSync(join(dataFolder, folder), { recursive: true });
   const staging = join(dataFolder, 'staging');
   const pathOf = (key: string) => `${folder}/${key}.sqlite`;
