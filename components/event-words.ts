@@ -110,12 +110,15 @@ const TRIGGERS: Readonly<Record<Event['trigger'], { short: string; because: stri
   stop: { short: 'server stop', because: 'the server stopped' },
 };
 
+/** What actors are called: by people who may know it. */
+export type ActorNames = ReadonlyMap<string, string>;
+
 /** Who did it: the ladder, the server, or the actor by name. */
-export function actorInWords(event: Pick<Event, 'actor' | 'via' | 'trigger'>): string {
+export function actorInWords(event: Pick<Event, 'actor' | 'via' | 'trigger'>, names?: ActorNames): string {
   if (event.via === 'ticker' || event.trigger === 'idle') return 'The ladder';
   if (event.via === 'system') return 'The server';
   if (event.via === 'schedule') return 'A schedule';
-  return nameOfActor(event.actor);
+  return names?.get(event.actor) ?? nameOfActor(event.actor);
 }
 
 /** An actor as the ledger writes it, as a person says it. */
@@ -190,8 +193,8 @@ export function triggerInWords(event: Pick<Event, 'trigger'>): string {
 }
 
 /** The sentence that explains where a sandbox is: who put it there, why, from where and how long that took. */
-export function whyItIsHere(event: Event): string {
-  const parts = [`${actorInWords(event)} ${deedInWords(event)} it`];
+export function whyItIsHere(event: Event, names?: ActorNames): string {
+  const parts = [`${actorInWords(event, names)} ${deedInWords(event)} it`];
   const source = sourceInWords(event);
   if (source !== null && event.to === 'active') parts.push(source);
   const { because } = TRIGGERS[event.trigger];

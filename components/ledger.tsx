@@ -3,7 +3,14 @@ import type { ReactNode } from 'react';
 import type { Event } from '#lib/api/schema.ts';
 import type { State } from '#lib/lifecycle/states.ts';
 import { tookInWords } from './durations.ts';
-import { actorInWords, deedInWords, reasonInWords, sourceInWords, triggerInWords } from './event-words.ts';
+import {
+  type ActorNames,
+  actorInWords,
+  deedInWords,
+  reasonInWords,
+  sourceInWords,
+  triggerInWords,
+} from './event-words.ts';
 import { RelativeTime } from './relative-time.tsx';
 import { StateMark } from './state-mark.tsx';
 
@@ -25,12 +32,12 @@ function Move({ from, to }: { from: State | null; to: State | null }) {
   );
 }
 
-function What({ event, showInstance }: { event: Event; showInstance: boolean }) {
+function What({ event, showInstance, names }: { event: Event; showInstance: boolean; names?: ActorNames }) {
   const source = sourceInWords(event);
   const reason = reasonInWords(event);
   return (
     <>
-      <span className="font-[520]">{actorInWords(event)}</span> {deedInWords(event)}{' '}
+      <span className="font-[520]">{actorInWords(event, names)}</span> {deedInWords(event)}{' '}
       {showInstance && event.instance !== null ? (
         <a href={`/sandboxes/${event.instance}`} className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
           {event.instance}
@@ -48,18 +55,20 @@ function What({ event, showInstance }: { event: Event; showInstance: boolean }) 
 }
 
 /**
- * `rendered`: the server's time in epoch seconds. `showInstance` names the sandbox in each line; `more` says more of a line below its
- * sentence.
+ * `rendered`: the server's time in epoch seconds. `showInstance` names the sandbox in each line; `names`: what actors are
+ * called; `more` says more of a line below its sentence.
  */
 export function Ledger({
   events,
   rendered,
   showInstance = true,
+  names,
   more,
 }: {
   events: readonly Event[];
   rendered: number;
   showInstance?: boolean;
+  names?: ActorNames;
   more?: (event: Event) => ReactNode;
 }) {
   return (
@@ -81,7 +90,7 @@ export function Ledger({
         {events.map((event) => (
           <tr key={event.seq} title={event.request_id === null ? undefined : `request ${event.request_id}`}>
             <td className="whole md:w-full">
-              <What event={event} showInstance={showInstance} />
+              <What event={event} showInstance={showInstance} names={names} />
               {more?.(event)}
             </td>
             <td className="left">

@@ -234,7 +234,10 @@ test('the desk is worked with the keyboard alone', async ({ page }) => {
   expect((await revivalOf('desk-june'))?.reason).toBe('by hand alone');
 });
 
-test('support looks into the work, not into what is private, and revives with a reason', async ({ browser }) => {
+test('support looks into the work, not into what is private, and revives with a reason', async ({
+  browser,
+  page: admin,
+}) => {
   await filed('desk-july', 'July figures');
   const page = await someone(browser, 'support');
   await page.goto('/archive/desk-july?volume=memory');
@@ -249,6 +252,10 @@ test('support looks into the work, not into what is private, and revives with a 
   expect(line?.reason).toBe('a customer asks');
   expect(line?.actor).toMatch(/^user:/);
   await page.context().close();
+
+  await signInByKey(admin);
+  await admin.goto('/audit?instance=desk-july&type=transition');
+  await expect(admin.getByRole('row', { name: /a customer asks/ })).toContainText('The support revived');
 });
 
 test('a viewer reads the ledger and proves it, and is told why nothing else', async ({ browser }) => {
@@ -262,6 +269,76 @@ test('a viewer reads the ledger and proves it, and is told why nothing else', as
   await page.getByRole('button', { name: 'Check the ledger' }).click();
   await expect(page.getByText('lines are proven')).toBeVisible();
   await page.context().close();
+});
+
+async function tenants(page: Page, tenant: string): Promise<void> {
+  const { call } = visited();
+  const id = `${tenant}-one`;
+  await call('POST', '/api/instances', { id, tenant, name: 'The only one' });
+  await call('POST', `/api/instances/${id}/resume`, {});
+  await signInByKey(page);
+  await place(page, 'Tenants');
+  await page.getByRole('link', { name: tenant, exact: true }).click();
+  await expect(headline(page)).toHaveText(`${tenant}1 sandbox · 1 awake`);
+  await expect(part(page, 'Due next').getByRole('link', { name: 'The only one' })).toBeVisible();
+
+  await page.getByLabel('Sandboxes at most').fill('a few');
+  await page.getByRole('button', { name: 'Set the limits' }).click();
+  await expect(page.getByText('must be a whole number, like 50')).toBeVisible();
+  await page.getByLabel('Sandboxes at most').fill('1');
+  await page.getByLabel('Bytes at most').fill('500 MB');
+  await page.getByLabel('Suspends after').fill('20 min');
+  await page.getByRole('button', { name: 'Set the limits' }).click();
+  await expect(page.getByText('Set. What it has beyond a new limit stays')).toBeVisible();
+  await expect(part(page, 'Quotas')).toContainText('1 of 1');
+  await expect(part(page, 'Quotas')).toContainText('Used up.');
+  await expect(part(page, 'Limits')).toContainText('suspend once idle for 20 min (set for it)');
+  await expect(page.getByLabel('Bytes at most')).toHaveValue('500 MB');
+  const refused = await call<{ code: string; quota: string }>('POST', '/api/instances', { tenant });
+  expect(refused.json).toMatchObject({ code: 'quota_exceeded', quota: 'max_sandboxes' });
+  await expect(
+    part(page, 'Ledger')
+      .getByRole('row', { name: /changed the settings of a tenant/ })
+      .first(),
+  ).toBeVisible();
+
+  await page.getByLabel('Sandboxes at most').fill('');
+  await page.getByRole('button', { name: 'Set the limits' }).click();
+  await expect(part(page, 'Quotas')).toContainText('1 no limit');
+  await part(page, 'Sandboxes').getByRole('link', { name: '1 active' }).click();
+  await expect(page).toHaveURL(new RegExp(`/sandboxes\\?tenant=${tenant}&state=active`));
+}
+
+test('a tenant shows what it has and what comes next, and its limits are set and hold', async ({ page }) => {
+  await tenants(page, 'desk-limits');
+});
+
+test.describe('a tenant without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('shows what it has, and its limits are set and hold', async ({ page }) => {
+    await tenants(page, 'desk-plain');
+  });
+});
+
+test('an operator sees the quotas of a tenant and not its keys, and is told who sets the limits', async ({
+  browser,
+}) => {
+  const page = await someone(browser, 'operator');
+  await page.goto('/tenants/desk');
+  await expect(part(page, 'Limits').getByRole('button', { name: 'Set the limits' })).toBeDisabled();
+  await expect(part(page, 'Limits')).toContainText('An operator may not do this.');
+  await expect(part(page, 'Keys')).toHaveCount(0);
+  await page.context().close();
+});
+
+test('a tenant that nobody has is said not to be there', async ({ page, complaints }) => {
+  complaints.expected.push(/404/);
+  await signInByKey(page);
+  await page.goto('/tenants');
+  await page.getByLabel('Go to a tenant').fill('nobody-at-all');
+  await page.keyboard.press('Enter');
+  await expect(headline(page)).toContainText('No such tenant');
 });
 
 test.describe('on a narrow screen', () => {

@@ -1,7 +1,7 @@
 /** Archived sandboxes in rows: since when, who filed each and why. Cards on a narrow page. */
 import Link from 'next/link';
 import { sizeInWords } from '#components/durations.ts';
-import { actorInWords } from '#components/event-words.ts';
+import { type ActorNames, actorInWords } from '#components/event-words.ts';
 import { RelativeTime } from '#components/relative-time.tsx';
 import { StateMark } from '#components/state-mark.tsx';
 import type { Event, Instance } from '#lib/api/schema.ts';
@@ -34,7 +34,7 @@ function Labels({ labels }: { labels: Instance['labels'] }) {
   );
 }
 
-function Row({ instance, line, rendered }: Filed & { rendered: number }) {
+function Row({ instance, line, names, rendered }: Filed & { names: ActorNames; rendered: number }) {
   const { id, name, tenant, state, fault, state_since, labels, bytes } = instance;
   return (
     <tr>
@@ -57,7 +57,7 @@ function Row({ instance, line, rendered }: Filed & { rendered: number }) {
         {line !== undefined && (
           <span className="text-ink-2">
             {' '}
-            by {actorInWords(line).replace(/^The /, 'the ')}
+            by {actorInWords(line, names).replace(/^(The|A|Somebody)\b/, (word) => word.toLowerCase())}
             {line.reason !== null && <span className="block text-small [overflow-wrap:anywhere]">“{line.reason}”</span>}
           </span>
         )}
@@ -74,7 +74,15 @@ function Row({ instance, line, rendered }: Filed & { rendered: number }) {
 }
 
 /** `rendered`: the server's time in epoch seconds. */
-export function FiledTable({ filed, rendered }: { filed: readonly Filed[]; rendered: number }) {
+export function FiledTable({
+  filed,
+  names,
+  rendered,
+}: {
+  filed: readonly Filed[];
+  names: ActorNames;
+  rendered: number;
+}) {
   return (
     <table className="ledger ledger-cards">
       <thead>
@@ -90,7 +98,7 @@ export function FiledTable({ filed, rendered }: { filed: readonly Filed[]; rende
       </thead>
       <tbody>
         {filed.map(({ instance, line }) => (
-          <Row key={instance.id} instance={instance} line={line} rendered={rendered} />
+          <Row key={instance.id} instance={instance} line={line} names={names} rendered={rendered} />
         ))}
       </tbody>
     </table>

@@ -9,6 +9,7 @@ import type { ListQuery } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
+import { actorNames } from '../names.ts';
 import { problemOf, wordsOf } from '../problem.ts';
 import { addressWith, given, type Search } from '../search.ts';
 import { type Filed, FiledTable } from './filed-table.tsx';
@@ -88,7 +89,7 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
         <Filters asked={asked} />
       </Form>
       {filed.length > 0 ? (
-        <FiledTable filed={filed} rendered={rendered} />
+        <FiledTable filed={filed} names={await actorNames()} rendered={rendered} />
       ) : (
         <div className="border-t border-ink py-10">
           {query === null && <p>Nothing is shown: a filter above is not what it should be.</p>}

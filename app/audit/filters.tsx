@@ -1,6 +1,6 @@
 /** The filters of the ledger, as fields of a plain GET form. */
 import Link from 'next/link';
-import { EVENT_TYPES } from '#components/event-words.ts';
+import { type ActorNames, EVENT_TYPES } from '#components/event-words.ts';
 import { TRIGGERS } from '#lib/lifecycle/words.ts';
 import { minuteOf, momentOf } from '../moments.ts';
 import { addressWith } from '../search.ts';
@@ -29,7 +29,20 @@ function described(name: Filter, complaints: Asked['complaints']) {
   return complaints[name] === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': `audit-${name}-complaint` };
 }
 
-function Text({ name, title, placeholder, told }: { name: Filter; title: string; placeholder: string; told: Told }) {
+function Text({
+  name,
+  title,
+  placeholder,
+  list,
+  told,
+}: {
+  name: Filter;
+  title: string;
+  placeholder: string;
+  /** Id of a list of suggestions. */
+  list?: string;
+  told: Told;
+}) {
   const value = told.filters[name];
   return (
     <label className="field">
@@ -40,6 +53,7 @@ function Text({ name, title, placeholder, told }: { name: Filter; title: string;
         key={value}
         defaultValue={value}
         placeholder={placeholder}
+        list={list}
         autoCapitalize="none"
         autoComplete="off"
         spellCheck={false}
@@ -105,7 +119,7 @@ function Moment({ name, title, told }: { name: 'since' | 'until'; title: string;
 }
 
 /** `rendered`: the server's time in epoch seconds. */
-export function Filters({ asked, rendered }: { asked: Asked; rendered: number }) {
+export function Filters({ asked, names, rendered }: { asked: Asked; names: ActorNames; rendered: number }) {
   const { since: _since, until: _until, ...others } = asked.filters;
   return (
     <>
@@ -115,7 +129,12 @@ export function Filters({ asked, rendered }: { asked: Asked; rendered: number })
         <Choice name="type" title="What happened" options={EVENT_TYPES} told={asked} />
         <Choice name="trigger" title="What triggered it" options={TRIGGERS} told={asked} />
         <div className="col-span-2 lg:col-span-1">
-          <Text name="actor" title="Who" placeholder="key:admin, user:…, ladder" told={asked} />
+          <Text name="actor" title="Who" placeholder="an actor, like key:admin" told={asked} list="audit-actors" />
+          <datalist id="audit-actors">
+            {[...names].map(([actor, name]) => (
+              <option key={actor} value={actor} label={name} />
+            ))}
+          </datalist>
         </div>
         <div className="max-sm:col-span-2">
           <Moment name="since" title="Since (UTC)" told={asked} />

@@ -12,6 +12,7 @@ import type { EventsQuery } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
+import { actorNames } from '../names.ts';
 import { problemOf, wordsOf } from '../problem.ts';
 import { addressWith, given, type Search } from '../search.ts';
 import { Filters } from './filters.tsx';
@@ -64,6 +65,7 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
   const { query, filters } = asked;
   const page = query === null ? undefined : await read(caller, query);
   if (page === null) redirect(addressWith(PATH, filters));
+  const names = await actorNames();
   const rendered = renderedAt();
   const filtered = Object.keys(filters).length > 0;
   const lines = page !== undefined && 'items' in page ? page : null;
@@ -74,7 +76,7 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
         The ledger <span className="quiet">{filtered ? 'of your choice' : 'of everything'}</span>
       </h1>
       <Form action={PATH} className="pb-6">
-        <Filters asked={asked} rendered={rendered} />
+        <Filters asked={asked} names={names} rendered={rendered} />
       </Form>
       {query === null && (
         <Nothing>
@@ -95,7 +97,12 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
             <Exports query={query} refusal={whyNot(caller, 'exportEvents')} />
           </div>
           {lines.items.length > 0 ? (
-            <Ledger events={lines.items} rendered={rendered} more={(event) => <WholeLine event={event} />} />
+            <Ledger
+              events={lines.items}
+              rendered={rendered}
+              names={names}
+              more={(event) => <WholeLine event={event} />}
+            />
           ) : (
             <p className="py-8">
               {filtered ? (

@@ -11,6 +11,7 @@ import type { Instance } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { actorNames } from '../../names.ts';
 import { move } from '../../sandboxes/[id]/actions.ts';
 import { Inside } from '../../sandboxes/[id]/inside.tsx';
 import { offersFor } from '../../sandboxes/[id]/offers.ts';
@@ -55,6 +56,7 @@ export default async function ArchivedSandbox({ params, searchParams }: Props) {
     operations.instanceEvents(caller, id, { limit: LINES_SHOWN }),
   ]);
   const because = moves.items[0];
+  const names = await actorNames();
   const rendered = renderedAt();
   return (
     <>
@@ -62,7 +64,7 @@ export default async function ArchivedSandbox({ params, searchParams }: Props) {
       <FaultNotice instance={instance} />
       <Part id="why" name="Why it is here">
         <p className="max-w-2xl">
-          {because === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(because)}
+          {because === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(because, names)}
         </p>
         {because?.reason != null && <p className="mt-1 max-w-2xl text-ink-2">“{because.reason}”</p>}
         {instance.state !== 'archived' && (
@@ -80,7 +82,7 @@ export default async function ArchivedSandbox({ params, searchParams }: Props) {
       </Part>
       <Inside instance={instance} search={await searchParams} rendered={rendered} at="/archive" />
       <Part id="ledger" name="Ledger" note="What happened to it last, newest first.">
-        <Ledger events={events.items} rendered={rendered} showInstance={false} />
+        <Ledger events={events.items} rendered={rendered} showInstance={false} names={names} />
         {events.next !== null && (
           <p className="mt-3 text-small">
             <Link href={`/audit?instance=${id}`}>All of its lines</Link>

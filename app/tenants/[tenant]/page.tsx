@@ -20,6 +20,7 @@ import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { actorNames } from '../../names.ts';
 import { setLimits } from './actions.ts';
 import { exactSize } from './amounts.ts';
 import { LimitsForm } from './limits-form.tsx';
@@ -252,7 +253,7 @@ export default async function TenantPage({ params }: Props) {
         {lines.items.length === 0 ? (
           <p className="text-ink-2">Nothing has happened yet.</p>
         ) : (
-          <Ledger events={lines.items} rendered={rendered} />
+          <Ledger events={lines.items} rendered={rendered} names={await actorNames()} />
         )}
         {lines.next !== null && <More href={`/audit?tenant=${name}`}>All of its lines</More>}
       </Part>
