@@ -47,9 +47,13 @@ function What({ event, showInstance, names }: { event: Event; showInstance: bool
       )}
       {source !== null && event.to === 'active' && <span className="text-ink-2"> {source}</span>}
       {reason !== null && (
-        <span className="text-ink-2">{event.type.startsWith('fault.') ? `: ${reason}` : ` · “${reason}”`}</span>
+        <span className="text-ink-2 [overflow-wrap:anywhere]">
+          {event.type.startsWith('fault.') ? `: ${reason}` : ` · “${reason}”`}
+        </span>
       )}
-      {event.error !== null && <span className="block text-small text-fault-ink">{event.error}</span>}
+      {event.error !== null && (
+        <span className="block text-small text-fault-ink [overflow-wrap:anywhere]">{event.error}</span>
+      )}
     </>
   );
 }

@@ -30,7 +30,7 @@ export function StateBar({ counts, className = '' }: { counts: Counts; className
     <svg
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
-      className={`block h-3.5 w-full ${className}`}
+      className={`block h-3.5 w-full overflow-visible ${className}`}
       aria-hidden="true"
       focusable="false"
     >

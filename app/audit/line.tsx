@@ -16,7 +16,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 function Same({ filter, value }: { filter: Filter; value: string }) {
   return (
-    <Link href={addressWith('/audit', { [filter]: value })} prefetch={false} className="font-mono text-[0.75rem]">
+    <Link href={addressWith('/audit', { [filter]: value })} prefetch={false} className="inline-block font-mono text-[0.75rem]">
       {value}
     </Link>
   );
@@ -32,7 +32,7 @@ export function WholeLine({ event }: { event: Event }) {
         </span>
         line {seq.toLocaleString('en')}
       </summary>
-      <dl className="mt-1.5 mb-1 ml-3 grid gap-x-8 gap-y-1 border-l border-rule-2 pl-3 lg:grid-cols-2">
+      <dl className="mt-1.5 mb-1 ml-3 grid gap-x-8 border-l leading-6 border-rule-2 pl-3 lg:grid-cols-2">
         <Fact name="When">
           <code className="text-[0.75rem]">{new Date(time_ms).toISOString()}</code>
         </Fact>

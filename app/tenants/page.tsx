@@ -70,8 +70,8 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
               </Link>
             </td>
             <td className="whole">
-              <StateBar counts={counts} className="mb-1.5" />
               <StateCounts counts={counts} tenant={tenant} />
+              <StateBar counts={counts} className="mt-2" />
             </td>
             <td className="figure left text-small">
               {quotas.max_sandboxes.used.toLocaleString('en')}

@@ -93,7 +93,7 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
   if (keys.length === 0) {
     return (
       <p className="text-ink-2">
-        No key is limited to it. <Link href="/settings/keys">Make one</Link> for a program of this tenant.
+        No key is limited to it. <Link href="/settings/keys" prefetch={false}>Make one</Link> for a program of this tenant.
       </p>
     );
   }
@@ -118,7 +118,7 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
               {last_used === null ? 'not used yet' : <RelativeTime at={last_used} rendered={rendered} />}
             </td>
             <td className="left text-small whitespace-nowrap text-ink-2">
-              {expires === null ? 'never' : new Date(expires * 1000).toISOString().slice(0, 10)}
+              {expires === null ? 'never over' : `over on ${new Date(expires * 1000).toISOString().slice(0, 10)}`}
             </td>
           </tr>
         ))}
