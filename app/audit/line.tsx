@@ -16,7 +16,11 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 
 function Same({ filter, value }: { filter: Filter; value: string }) {
   return (
-    <Link href={addressWith('/audit', { [filter]: value })} prefetch={false} className="inline-block font-mono text-[0.75rem]">
+    <Link
+      href={addressWith('/audit', { [filter]: value })}
+      prefetch={false}
+      className="inline-block font-mono text-[0.75rem]"
+    >
       {value}
     </Link>
   );

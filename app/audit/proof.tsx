@@ -79,20 +79,22 @@ export async function LedgerProof({ caller, rendered }: { caller: Caller; render
         note="Each line holds the hash of the one before it. Whoever changes, removes or reorders one breaks the chain."
       >
         {refusal === null ? (
-          <div className="grid gap-4">
-            <ProveForm action={prove} />
-            <p className="max-w-2xl text-small text-ink-2">
-              A{' '}
-              <a href="/api/events/head" download="winterdock-ledger-head.json">
-                signed head
-              </a>{' '}
-              that you keep elsewhere proves later that nothing up to it was changed.
-            </p>
-          </div>
+          <ProveForm action={prove} />
         ) : (
           <Greyed id="prove" label="Check the ledger" whyNot={refusal} />
         )}
       </Part>
+      {refusal === null && (
+        <Part
+          id="head"
+          name="Head"
+          note="Kept elsewhere from time to time, it proves later that nothing up to it was changed."
+        >
+          <a href="/api/events/head" download="winterdock-ledger-head.json" className="button">
+            Download the signed head
+          </a>
+        </Part>
+      )}
       {refusal === null && (
         <Part id="months" name="Sealed months" note="A month is sealed and signed when it is over.">
           {segments.length === 0 ? (

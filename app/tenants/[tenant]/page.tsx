@@ -93,7 +93,11 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
   if (keys.length === 0) {
     return (
       <p className="text-ink-2">
-        No key is limited to it. <Link href="/settings/keys" prefetch={false}>Make one</Link> for a program of this tenant.
+        No key is limited to it.{' '}
+        <Link href="/settings/keys" prefetch={false}>
+          Make one
+        </Link>{' '}
+        for a program of this tenant.
       </p>
     );
   }
