@@ -2,7 +2,6 @@
  * Forms that are posted to an address of their own because what they send or get is too large for a server action: a file that goes up, a
  * bundle that comes down. The front has let them through only from the console itself.
  */
-import { redirect } from 'next/navigation';
 import type { UploadAnswer } from '#components/upload-form.tsx';
 import { readBody } from '#lib/api/body.ts';
 import { readFormUpload } from '#lib/api/form-upload.ts';
@@ -13,13 +12,6 @@ import { hold } from './held.ts';
 import { problemOf, wordsOf } from './problem.ts';
 
 const SMALL_FORM_BYTES = 64 * 1024;
-
-/** Who posted it; whoever is not signed in is led to the sign-in page. */
-export async function postedBy(page: string): Promise<Caller> {
-  const caller = await currentCaller();
-  if (caller === null) redirect(`/signin?to=${encodeURIComponent(page)}`);
-  return caller;
-}
 
 async function* piecesOf(request: Request): AsyncGenerator<Uint8Array> {
   const reader = request.body?.getReader();
@@ -53,9 +45,23 @@ export function leadTo(request: Request, to: string): Response {
   return new Response(null, { status: 303, headers: { location: to } });
 }
 
-/** Leads back to `page` with what went wrong. `page` may have a query. */
-export function leadBack(request: Request, caller: Caller, page: string, error: unknown): Response {
-  const key = hold(caller, { kind: 'refusal', ...wordsOf(problemOf(error, caller)) });
-  const [path, anchor = ''] = page.split('#');
-  return leadTo(request, `${path}${page.includes('?') ? '&' : '?'}held=${key}${anchor === '' ? '' : `#${anchor}`}`);
+/**
+ * Answers a posted form by what `work` does for who posted it. What it throws is shown on `page`, which may have a query and an anchor; whoever is not
+ * signed in is led to the sign-in page and from there to `page`. A 303 each time: the form is never sent on.
+ */
+export async function answerPosted(
+  request: Request,
+  page: string,
+  work: (caller: Caller) => Promise<Response>,
+): Promise<Response> {
+  const caller = await currentCaller();
+  const [address = '/', anchor] = page.split('#', 2);
+  if (caller === null) return leadTo(request, `/signin?to=${encodeURIComponent(address)}`);
+  try {
+    return await work(caller);
+  } catch (error) {
+    const key = hold(caller, { kind: 'refusal', ...wordsOf(problemOf(error, caller)) });
+    const held = `${address}${address.includes('?') ? '&' : '?'}held=${key}`;
+    return leadTo(request, anchor === undefined ? held : `${held}#${anchor}`);
+  }
 }

@@ -230,6 +230,23 @@ test('questions in SQL are answered in a table, and refused in place', async ({ 
   await askInSql(page);
 });
 
+test('a form that is posted after the session has ended leads to the sign-in page, and is not sent on', async ({
+  request,
+}) => {
+  const origin = new URL(visited().url).origin;
+  for (const [path, page] of [
+    ['/shares/inspect', '/shares'],
+    ['/blueprints/upload', '/blueprints'],
+    ['/sandboxes/any/ship', '/sandboxes/any?tab=shares'],
+  ] as const) {
+    const answer = await request.post(path, { headers: { origin }, form: { name: 'x' }, maxRedirects: 0 });
+    expect([answer.status(), answer.headers().location]).toEqual([303, `/signin?to=${encodeURIComponent(page)}`]);
+    expect((await request.post(path, { headers: { origin: 'http://evil.example' }, maxRedirects: 0 })).status()).toBe(
+      403,
+    );
+  }
+});
+
 test('who may only look is told at each button why it may not be pressed', async ({ page }) => {
   const { call } = visited();
   const id = await sleeper('Looked at');

@@ -1,21 +1,17 @@
 /** Makes a blueprint of an uploaded file, as the form on the page of blueprints sends it. */
-
 import { z } from 'zod';
 import { slugSchema } from '#lib/api/schema.ts';
 import { parse } from '#lib/api/validate.ts';
 import { getHost } from '#lib/host.ts';
-import { leadBack, leadTo, postedBy, uploadIn } from '../../posted.ts';
+import { answerPosted, leadTo, uploadIn } from '../../posted.ts';
 
 const formSchema = z.object({ name: slugSchema });
 
-export async function POST(request: Request): Promise<Response> {
-  const caller = await postedBy('/blueprints');
-  try {
+export function POST(request: Request): Promise<Response> {
+  return answerPosted(request, '/blueprints#upload', async (caller) => {
     const { fields, upload } = await uploadIn(request);
-    const { name } = parse(formSchema, { name: fields.name?.trim() }, 'query');
+    const { name } = parse(formSchema, { name: fields.name?.trim() }, 'form');
     await getHost().operations.uploadBlueprint(caller, name, upload);
     return leadTo(request, `/blueprints/${name}`);
-  } catch (error) {
-    return leadBack(request, caller, '/blueprints?form=upload#upload', error);
-  }
+  });
 }

@@ -2,25 +2,16 @@
 import { importQuerySchema } from '#lib/api/schema.ts';
 import { parse } from '#lib/api/validate.ts';
 import { getHost } from '#lib/host.ts';
-import { leadBack, leadTo, postedBy, uploadIn } from '../../posted.ts';
+import { answerPosted, leadTo, uploadIn } from '../../posted.ts';
 
-const PAGE = '/shares?form=import';
-
-export async function POST(request: Request): Promise<Response> {
-  const caller = await postedBy('/shares');
-  try {
+export function POST(request: Request): Promise<Response> {
+  return answerPosted(request, '/shares?form=import#import', async (caller) => {
     const { fields, upload } = await uploadIn(request);
-    const given = Object.entries(fields).filter(
-      ([name, value]) => value.trim() !== '' && name in importQuerySchema.shape,
-    );
-    const query = parse(
-      importQuerySchema,
-      Object.fromEntries(given.map(([name, value]) => [name, value.trim()])),
-      'query',
-    );
+    const given = Object.entries(fields)
+      .map(([name, value]) => [name, value.trim()] as const)
+      .filter(([name, value]) => value !== '' && name in importQuerySchema.shape);
+    const query = parse(importQuerySchema, Object.fromEntries(given), 'form');
     const { id } = await getHost().operations.importBundle(caller, query, upload, request.signal);
     return leadTo(request, `/sandboxes/${id}`);
-  } catch (error) {
-    return leadBack(request, caller, `${PAGE}#import`, error);
-  }
+  });
 }

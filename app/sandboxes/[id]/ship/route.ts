@@ -3,13 +3,11 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { WinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
-import { fieldsIn, leadBack, postedBy } from '../../../posted.ts';
+import { answerPosted, fieldsIn } from '../../../posted.ts';
 
 export async function POST(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   const { id } = await params;
-  const page = `/sandboxes/${encodeURIComponent(id)}?tab=shares`;
-  const caller = await postedBy(page);
-  try {
+  return answerPosted(request, `/sandboxes/${encodeURIComponent(id)}?tab=shares#parts`, async (caller) => {
     const fields = await fieldsIn(request);
     const everything = fields.get('everything') === '1';
     if (everything && fields.get('understood') !== '1') {
@@ -17,9 +15,12 @@ export async function POST(request: Request, { params }: { params: Promise<{ id:
         hint: 'Tick the box beside the button to say that this is meant.',
       });
     }
-    const reason = fields.get('reason')?.trim();
-    const input = { include_private: everything, ...(reason ? { reason } : {}) };
-    const { share, outgoing } = await getHost().operations.ship(caller, id, input, request.signal);
+    const { share, outgoing } = await getHost().operations.ship(
+      caller,
+      id,
+      { include_private: everything },
+      request.signal,
+    );
     const headers: Record<string, string> = {
       'content-type': 'application/zip',
       'content-disposition': `attachment; filename="${share.instance}.wbundle.zip"`,
@@ -28,7 +29,5 @@ export async function POST(request: Request, { params }: { params: Promise<{ id:
     };
     if (outgoing.bytes !== null) headers['content-length'] = String(outgoing.bytes);
     return new Response(Readable.toWeb(outgoing.stream) as WebStream as ReadableStream, { headers });
-  } catch (error) {
-    return leadBack(request, caller, `${page}#parts`, error);
-  }
+  });
 }
