@@ -17,7 +17,7 @@ const SECRET = 'what-only-the-sandbox-knows';
 async function sleeper(name: string): Promise<string> {
   const { call } = visited();
   const id = `copied-${randomUUID().slice(0, 8)}`;
-  await call('POST', '/api/instances', { id, tenant: 'harbour', name });
+  expect((await call('POST', '/api/instances', { id, tenant: 'harbour', name })).status).toBe(201);
   await call('PUT', `/api/instances/${id}/volumes/workspace/note.txt`, NOTE);
   await call('PUT', `/api/instances/${id}/volumes/workspace/src/tmp/kept.txt`, 'kept');
   await call('PUT', `/api/instances/${id}/volumes/memory/learned.md`, SECRET);
@@ -199,7 +199,7 @@ test('a blueprint is made of a sandbox and of a file, cloned, and deleted', asyn
     { name: 'junk', bytes: Buffer.from('no database') },
     'Upload and make a blueprint',
   );
-  await expect(page.locator('#upload').getByRole('alert')).toContainText('no sound VFS file');
+  await expect(page.locator('#upload').getByRole('alert')).toContainText('It was not taken in.');
   await page.locator('#upload').getByLabel('Name').fill('from-a-file');
   await upload(page.locator('#upload'), file, 'Upload and make a blueprint');
   await expect(page).toHaveURL(/\/blueprints\/from-a-file$/);
@@ -210,9 +210,9 @@ test('a blueprint is made of a sandbox and of a file, cloned, and deleted', asyn
   await expect(page.getByRole('link', { name: 'from-a-file' })).toBeHidden();
 });
 
-async function askInSql(page: Page): Promise<void> {
+async function askInSql(page: Page, name: string): Promise<void> {
   const { call } = visited();
-  const id = await sleeper('Asked');
+  const id = await sleeper(name);
   await page.goto(`/sandboxes/${id}`);
   const query = part(page, 'Query');
   await query.getByRole('textbox').fill("SELECT path, length(content) AS size FROM vfs WHERE volume = 'memory'");
@@ -227,7 +227,7 @@ async function askInSql(page: Page): Promise<void> {
 
 test('questions in SQL are answered in a table, and refused in place', async ({ page }) => {
   await signInByKey(page);
-  await askInSql(page);
+  await askInSql(page, 'Asked');
 });
 
 test('a form that is posted after the session has ended leads to the sign-in page, and is not sent on', async ({
@@ -280,7 +280,7 @@ test.describe('without JavaScript', () => {
   test('the same moves work by plain forms and links', async ({ page }) => {
     await signInByKey(page);
     await walk(page, 'On paper');
-    await askInSql(page);
+    await askInSql(page, 'Asked on paper');
   });
 
   test('private volumes leave only when it is said twice', async ({ page }) => {
