@@ -74,7 +74,7 @@ export default async function Blueprints({ searchParams }: { searchParams: Promi
             <UploadForm
               id="upload-form"
               action="/blueprints/upload"
-              file="The SQLite file of a sandbox"
+              file="A bundle, or the SQLite file of a sandbox"
               note={`At most ${sizeInWords(config.maxSandboxBytes)}. Its workspace and memory are taken.`}
               button="Upload and make a blueprint"
             >
