@@ -14,6 +14,9 @@ const AT_MOST_EVERY_MS = 1000;
 
 const StatusContext = createContext<LineStatus>('connecting');
 
+/** Pages that stay as they were read: what they show is asked of every sandbox, and decided on, not watched. */
+const STILL: readonly string[] = ['/jobs/new'];
+
 /** The sandbox that a page is about, or null when it is about many. */
 function sandboxOf(pathname: string): string | null {
   return /^\/sandboxes\/([^/]+)/.exec(pathname)?.[1] ?? null;
@@ -58,9 +61,10 @@ export function Live({ after, children }: { after: number; children: ReactNode }
   const [status, setStatus] = useState<LineStatus>('connecting');
   const refresh = useRefresh();
   const about = useRef<string | null>(null);
-  about.current = sandboxOf(usePathname());
+  const pathname = usePathname();
+  about.current = sandboxOf(pathname);
   const act = useRef(refresh);
-  act.current = refresh;
+  act.current = STILL.includes(pathname) ? () => {} : refresh;
 
   const start = useRef(after);
   useEffect(

@@ -1,6 +1,7 @@
 /** Rows of the list: each says where its sandbox is and since when, and what happens to it next. Cards on a narrow page. */
 import Link from 'next/link';
 import type { Instance } from '#lib/api/schema.ts';
+import { ChoosePage } from './choose-page.tsx';
 import { sizeInWords } from './durations.ts';
 import { Headline } from './headline.tsx';
 import { RowClock } from './idle-clock.tsx';
@@ -45,12 +46,25 @@ function Who({ instance }: { instance: Instance }) {
   );
 }
 
-/** `rendered`: the server's time in epoch seconds. */
-export function SandboxTable({ instances, rendered }: { instances: readonly Instance[]; rendered: number }) {
+/** `rendered`: the server's time in epoch seconds. `choose`: the id of the form that the ticks of the rows belong to. */
+export function SandboxTable({
+  instances,
+  rendered,
+  choose,
+}: {
+  instances: readonly Instance[];
+  rendered: number;
+  choose?: string;
+}) {
   return (
     <table className="ledger ledger-cards">
       <thead>
         <tr>
+          {choose !== undefined && (
+            <th scope="col" className="w-9">
+              <ChoosePage form={choose} />
+            </th>
+          )}
           <th scope="col">Sandbox</th>
           <th scope="col">Where it is</th>
           <th scope="col">Next, by itself</th>
@@ -64,7 +78,19 @@ export function SandboxTable({ instances, rendered }: { instances: readonly Inst
       <tbody>
         {instances.map((instance) => (
           <tr key={instance.id} className={instance.state === 'deleted' ? 'text-ink-3' : undefined}>
-            <td className="whole md:w-[26%] md:max-w-80">
+            {choose !== undefined && (
+              <td className="right max-md:order-first md:w-9">
+                <input
+                  type="checkbox"
+                  className="check translate-y-0.5"
+                  name="id"
+                  value={instance.id}
+                  form={choose}
+                  aria-label={`Choose ${instance.name ?? instance.id}`}
+                />
+              </td>
+            )}
+            <td className={`${choose === undefined ? 'whole' : 'left'} max-md:order-first md:w-[26%] md:max-w-80`}>
               <Who instance={instance} />
             </td>
             <td className="whole">

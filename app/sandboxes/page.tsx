@@ -12,6 +12,8 @@ import { getHost } from '#lib/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
 import { addressWith, given, type Search } from '../search.ts';
 import { create } from './actions.ts';
+import { CHOOSE_FORM, ChooseBar } from './choose-bar.tsx';
+import { filterIn } from './chosen.ts';
 import { Filters } from './filters.tsx';
 import { POLICY_CHOICES } from './policies.ts';
 
@@ -19,6 +21,8 @@ export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Sandboxes' };
 
 const PAGE_SIZE = 50;
+/** Every id that is ticked goes into an address. */
+const LARGEST_PAGE = 100;
 const START: CreateState = { values: {}, errors: {}, problem: null };
 
 function Nothing({ filtered, mayCreate }: { filtered: boolean; mayCreate: boolean }) {
@@ -47,7 +51,9 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
     const key = String(issue.path[0] ?? '');
     if (key in values) complaints[key] = issue.message;
   }
-  const query: ListQuery = parsed.success ? parsed.data : { sort: 'updated', limit: PAGE_SIZE };
+  const query: ListQuery = parsed.success
+    ? { ...parsed.data, limit: Math.min(parsed.data.limit, LARGEST_PAGE) }
+    : { sort: 'updated', limit: PAGE_SIZE };
   const { operations } = getHost();
   const page = await operations.listInstances(caller, query).catch((error: unknown) => {
     // A page that is no longer there, or a bookmark with a mangled cursor: begin again with the same filters.
@@ -58,6 +64,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
   if (page === null) redirect(addressWith('/sandboxes', filters));
   const filtered = Object.keys(filters).some((key) => key !== 'sort' && key !== 'limit');
   const total = page.totalIsExact ? page.total.toLocaleString('en') : `${page.total.toLocaleString('en')}+`;
+  const mayChoose = mayDo(caller, 'startJob');
   const mayCreate = mayDo(caller, 'createInstance');
   const empty = page.items.length === 0 && !filtered && query.cursor === undefined;
   return (
@@ -83,7 +90,10 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
       {page.items.length === 0 ? (
         <Nothing filtered={filtered} mayCreate={mayCreate} />
       ) : (
-        <SandboxTable instances={page.items} rendered={renderedAt()} />
+        <>
+          {mayChoose && <ChooseBar filter={filterIn(filters)} total={page.total} exact={page.totalIsExact} />}
+          <SandboxTable instances={page.items} rendered={renderedAt()} choose={mayChoose ? CHOOSE_FORM : undefined} />
+        </>
       )}
       <Pages
         first={query.cursor === undefined ? null : addressWith('/sandboxes', filters)}

@@ -1,0 +1,147 @@
+/** One job: how far it is, the way to cancel it, and what became of each sandbox. It is read from the registry: closing the page ends nothing. */
+import Link from 'next/link';
+import { notFound, redirect } from 'next/navigation';
+import { CancelJob } from '#components/cancel-job.tsx';
+import { lengthInWords } from '#components/durations.ts';
+import { nameOfActor } from '#components/event-words.ts';
+import { Fact, Facts } from '#components/facts.tsx';
+import { JobResults } from '#components/job-results.tsx';
+import { filterInWords, JOB_WORDS, jobHeadline, jobStanding, settledOf } from '#components/job-words.ts';
+import { LookAgain } from '#components/look-again.tsx';
+import { Pages } from '#components/pages.tsx';
+import { Progress } from '#components/progress.tsx';
+import { RelativeTime } from '#components/relative-time.tsx';
+import { Tabs } from '#components/tabs.tsx';
+import { mayDo } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import { type Job, jobResultsQuerySchema } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { renderedAt, requireCaller } from '../../caller.ts';
+import { addressWith, given, type Search } from '../../search.ts';
+import { cancel } from './actions.ts';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'Job' };
+
+const PAGE_SIZE = 100;
+const LOOK_MS = 1500;
+
+async function readJob(caller: Caller, id: string): Promise<Job> {
+  try {
+    return await getHost().operations.getJob(caller, id);
+  } catch (error) {
+    if (isWinterdockError(error) && (error.code === 'not_found' || error.code === 'validation')) notFound();
+    throw error;
+  }
+}
+
+function About({ job, rendered }: { job: Job; rendered: number }) {
+  return (
+    <Facts>
+      <Fact name="Chosen">
+        {job.filter === null ? (
+          'by hand, row by row'
+        ) : (
+          <Link
+            href={addressWith(
+              '/sandboxes',
+              Object.fromEntries(Object.entries(job.filter).map(([k, v]) => [k, `${v}`])),
+            )}
+            prefetch={false}
+          >
+            {filterInWords(job.filter)}
+          </Link>
+        )}
+      </Fact>
+      <Fact name="Started">
+        <RelativeTime at={job.created} rendered={rendered} /> by{' '}
+        {nameOfActor(job.actor).replace(/^(The|A) /, (word) => word.toLowerCase())}
+      </Fact>
+      <Fact name={job.state === 'running' ? 'Running' : 'Took'}>
+        {lengthInWords((job.finished ?? rendered) - job.created)}
+      </Fact>
+      <Fact name="Reason">{job.reason ?? 'none was given'}</Fact>
+      {job.labels !== null && (
+        <Fact name="Labels" wide>
+          {Object.entries(job.labels)
+            .map(([key, value]) => (value === null ? `${key} goes` : `${key}: ${value}`))
+            .join(', ')}
+        </Fact>
+      )}
+    </Facts>
+  );
+}
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<Search>;
+}
+
+export default async function JobPage({ params, searchParams }: Props) {
+  const { id } = await params;
+  const path = `/jobs/${encodeURIComponent(id)}`;
+  const caller = await requireCaller(path);
+  const job = await readJob(caller, id);
+  const values = given(await searchParams);
+  const parsed = jobResultsQuerySchema.safeParse({ limit: PAGE_SIZE, outcome: values.outcome, cursor: values.cursor });
+  if (!parsed.success) redirect(path);
+  const { outcome } = parsed.data;
+  const page = await getHost()
+    .operations.jobResults(caller, id, parsed.data)
+    .catch((error: unknown) => {
+      if (isWinterdockError(error) && error.code === 'validation') return null;
+      throw error;
+    });
+  if (page === null) redirect(path);
+  const which: Record<string, string> = outcome === undefined ? {} : { outcome };
+  const rendered = renderedAt();
+  const tabs = [
+    ['All', undefined, settledOf(job)],
+    ['Failed', 'failed', job.failed],
+    ['Passed over', 'skipped', job.skipped],
+    [JOB_WORDS[job.verb].done, 'done', job.done],
+  ] as const;
+  return (
+    <>
+      <div className="pt-8 pb-6 sm:pt-12">
+        <p className="mb-2 text-small">
+          <Link href="/jobs" prefetch={false}>
+            Jobs
+          </Link>
+        </p>
+        <h1 className="headline">
+          {jobHeadline(job)} <span className="quiet">{jobStanding(job)}</span>
+        </h1>
+      </div>
+      {job.state === 'running' && <LookAgain everyMs={LOOK_MS} />}
+      <div className="grid gap-6 border-t border-ink py-5">
+        <Progress label="How far the job is" value={settledOf(job)} max={job.chosen} />
+        {job.state === 'running' && mayDo(caller, 'cancelJob') && <CancelJob action={cancel.bind(null, id)} />}
+        <About job={job} rendered={rendered} />
+      </div>
+      <Tabs
+        label="Results"
+        tabs={tabs.map(([name, key, count]) => ({
+          name: `${name} ${count.toLocaleString('en')}`,
+          href: key === undefined ? path : addressWith(path, { outcome: key }),
+          current: outcome === key,
+        }))}
+      />
+      <div className="pt-5 pb-12">
+        {page.items.length === 0 ? (
+          <p className="text-ink-2">
+            {job.state === 'running' ? 'None yet.' : 'None.'}{' '}
+            {job.state === 'running' && 'It goes on without this page, and after a restart of the server.'}
+          </p>
+        ) : (
+          <JobResults job={job} results={page.items} />
+        )}
+        <Pages
+          first={values.cursor === undefined ? null : addressWith(path, which)}
+          next={page.next === null ? null : addressWith(path, { ...which, cursor: page.next })}
+        />
+      </div>
+    </>
+  );
+}

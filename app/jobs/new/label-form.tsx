@@ -1,0 +1,40 @@
+/** What to label many with. A plain form: it leads to the same page, which then shows what that would do. */
+import { Field } from '#components/field.tsx';
+import type { Chosen } from '../../sandboxes/chosen.ts';
+
+export function LabelForm({ chosen: { of, labels } }: { chosen: Chosen }) {
+  return (
+    <form action="/jobs/new" className="grid max-w-xl gap-3">
+      <input type="hidden" name="verb" value="label" />
+      {'ids' in of ? (
+        of.ids.map((id) => <input key={id} type="hidden" name="id" value={id} />)
+      ) : (
+        <>
+          <input type="hidden" name="all" value="1" />
+          {Object.entries(of.filter).map(([name, value]) => (
+            <input key={name} type="hidden" name={name} value={value} />
+          ))}
+        </>
+      )}
+      <Field form="labels" name="labels" title="Labels">
+        {(props) => (
+          <textarea
+            {...props}
+            className="input font-mono text-small"
+            rows={4}
+            required
+            defaultValue={labels}
+            placeholder={'env: prod\nold-label:'}
+            spellCheck={false}
+            autoCapitalize="none"
+          />
+        )}
+      </Field>
+      <div>
+        <button type="submit" className="button">
+          Show what it would do
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,163 @@
+/** What a verb would do to many, before it does it: the walks, what is lost, who is passed over and why. Changes nothing. */
+import Link from 'next/link';
+import { Hops } from '#components/hops.tsx';
+import { filterInWords, JOB_WORDS, sandboxesInWords } from '#components/job-words.ts';
+import { Outcome } from '#components/outcome.tsx';
+import { Part } from '#components/part.tsx';
+import { StartJob } from '#components/start-job.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import type { DryRun } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { STATES } from '#lib/lifecycle/states.ts';
+import { requireCaller } from '../../caller.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+import { type Chosen, chosenIn, jobInputOf } from '../../sandboxes/chosen.ts';
+import { addressWith, type Search } from '../../search.ts';
+import { start } from './actions.ts';
+import { LabelForm } from './label-form.tsx';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'For many' };
+
+async function dryRun(caller: Caller, chosen: Chosen): Promise<{ dry: DryRun } | { says: string; hint?: string }> {
+  const asked = jobInputOf(chosen);
+  if ('wrong' in asked) return { says: asked.wrong };
+  try {
+    const answer = await getHost().operations.startJob(caller, { ...asked.input, dry_run: true });
+    return 'dryRun' in answer ? { dry: answer.dryRun } : { says: 'It could not be tried.' };
+  } catch (error) {
+    return wordsOf(problemOf(error, caller));
+  }
+}
+
+function Counted({
+  rows,
+  name,
+}: {
+  name: string;
+  rows: readonly { key: string; what: React.ReactNode; count: number }[];
+}) {
+  return (
+    <table className="ledger max-w-3xl">
+      <thead className="sr-only">
+        <tr>
+          <th scope="col">{name}</th>
+          <th scope="col">Sandboxes</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, what, count }) => (
+          <tr key={key}>
+            <td>{what}</td>
+            <td className="figure">{count.toLocaleString('en')}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** By where they begin, in the order of the lifecycle. */
+function inOrder(plans: DryRun['plans']): DryRun['plans'] {
+  return plans.toSorted((a, b) => STATES.indexOf(a.from) - STATES.indexOf(b.from));
+}
+
+/** Where a choice came from. */
+function backOf({ of }: Chosen): string {
+  return 'filter' in of ? addressWith('/sandboxes', of.filter) : '/sandboxes';
+}
+
+function Shown({ chosen, dry }: { chosen: Chosen; dry: DryRun }) {
+  const { order } = JOB_WORDS[chosen.verb];
+  const passed = dry.matched - dry.will;
+  return (
+    <>
+      {chosen.verb !== 'label' && dry.plans.length > 0 && (
+        <Part id="walks" name="What it would do" note="Each hop has its line in the ledger.">
+          <Counted
+            name="Walk"
+            rows={inOrder(dry.plans).map(({ from, hops, count }) => ({
+              key: from,
+              what: <Hops from={from} hops={hops} />,
+              count,
+            }))}
+          />
+        </Part>
+      )}
+      {dry.losses.length > 0 && (
+        <Part id="lost" name="What is lost" note="It does not come back.">
+          <Counted name="Loss" rows={dry.losses.map(({ loss, words, count }) => ({ key: loss, what: words, count }))} />
+        </Part>
+      )}
+      {passed > 0 && (
+        <Part id="passed" name="Passed over" note="Nothing happens to these.">
+          <Counted name="Why" rows={dry.skip.map(({ reason, count }) => ({ key: reason, what: reason, count }))} />
+        </Part>
+      )}
+      <Part
+        id="run"
+        name="Run it"
+        note="The server does it, whether this page stays open or not. What matches is chosen at the moment it starts."
+      >
+        {dry.will === 0 ? (
+          <p>
+            There is nothing to {order.toLowerCase()}. <Link href={backOf(chosen)}>Choose others</Link>.
+          </p>
+        ) : (
+          <StartJob verb={chosen.verb} will={dry.will} action={start.bind(null, chosen)} />
+        )}
+      </Part>
+    </>
+  );
+}
+
+export default async function Bulk({ searchParams }: { searchParams: Promise<Search> }) {
+  const search = await searchParams;
+  const caller = await requireCaller('/sandboxes');
+  const refusal = whyNot(caller, 'startJob');
+  const chosen = chosenIn(search);
+  const nothing = chosen === null || ('ids' in chosen.of && chosen.of.ids.length === 0);
+  if (refusal !== null || nothing) {
+    return (
+      <>
+        <h1 className="headline pt-8 pb-6 sm:pt-12">{refusal === null ? 'Nothing is chosen' : 'Not for you'}</h1>
+        <p className="pb-12">
+          {refusal ?? 'Tick the rows it is about, or “all”, and choose what to do.'}{' '}
+          <Link href="/sandboxes">Back to the list</Link>.
+        </p>
+      </>
+    );
+  }
+  const unlabelled = chosen.verb === 'label' && chosen.labels.trim() === '';
+  const found = unlabelled ? null : await dryRun(caller, chosen);
+  const { order } = JOB_WORDS[chosen.verb];
+  const count = found !== null && 'dry' in found ? found.dry : null;
+  return (
+    <>
+      <div className="pt-8 pb-8 sm:pt-12">
+        <h1 className="headline">
+          {order} {count === null ? 'many' : sandboxesInWords(count.will)}
+          {count !== null && count.will !== count.matched && (
+            <span className="quiet"> of {count.matched.toLocaleString('en')} chosen</span>
+          )}
+        </h1>
+        <p className="mt-3 text-ink-2">
+          {'ids' in chosen.of ? 'Chosen: the rows that were ticked. ' : `Chosen: ${filterInWords(chosen.of.filter)}. `}
+          Nothing has happened yet. <Link href={backOf(chosen)}>Choose others</Link>
+        </p>
+      </div>
+      {chosen.verb === 'label' && (
+        <Part id="labels" name="Labels" note="One a line. With a value it is set, without one it is taken away.">
+          <LabelForm chosen={chosen} />
+        </Part>
+      )}
+      {found !== null && !('dry' in found) && (
+        <div className="pb-12">
+          <Outcome outcome={{ ok: false, ...found }} />
+        </div>
+      )}
+      {found !== null && 'dry' in found && <Shown chosen={chosen} dry={found.dry} />}
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+/** Every job, newest first: those that run and those that ended. */
+import Link from 'next/link';
+import { redirect } from 'next/navigation';
+import { JobTable } from '#components/job-table.tsx';
+import { LookAgain } from '#components/look-again.tsx';
+import { Pages } from '#components/pages.tsx';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { renderedAt, requireCaller } from '../caller.ts';
+import { addressWith, given, type Search } from '../search.ts';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'Jobs' };
+
+const PATH = '/jobs';
+const PAGE_SIZE = 50;
+const LOOK_MS = 3000;
+
+export default async function Jobs({ searchParams }: { searchParams: Promise<Search> }) {
+  const { cursor } = given(await searchParams);
+  const caller = await requireCaller(PATH);
+  const page = await getHost()
+    .operations.listJobs(caller, { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) })
+    .catch((error: unknown) => {
+      if (isWinterdockError(error) && error.code === 'validation' && cursor !== undefined) return null;
+      throw error;
+    });
+  if (page === null) redirect(PATH);
+  const running = page.items.filter(({ state }) => state === 'running').length;
+  return (
+    <>
+      <h1 className="headline pt-8 pb-8 sm:pt-12">
+        Jobs <span className="quiet">{running === 0 ? 'none is running' : `${running} running`}</span>
+      </h1>
+      {running > 0 && <LookAgain everyMs={LOOK_MS} />}
+      {page.items.length === 0 ? (
+        <p className="border-t border-ink py-8">
+          Nothing was done to many at once yet. Choose rows in the list of <Link href="/sandboxes">sandboxes</Link>.
+        </p>
+      ) : (
+        <JobTable jobs={page.items} rendered={renderedAt()} />
+      )}
+      <Pages
+        first={cursor === undefined ? null : PATH}
+        next={page.next === null ? null : addressWith(PATH, { cursor: page.next })}
+      />
+      <div className="pb-12" />
+    </>
+  );
+}

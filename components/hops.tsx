@@ -1,0 +1,27 @@
+/** A walk through the state map: where it begins and every state that it passes, in order. */
+import { Fragment } from 'react';
+import type { State } from '#lib/lifecycle/states.ts';
+import { StateMark } from './state-mark.tsx';
+
+export function Hops({ from, hops }: { from: State; hops: readonly State[] }) {
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
+      {[from, ...hops].map((state, at) => (
+        <Fragment key={state}>
+          {at > 0 && (
+            <>
+              <span aria-hidden="true" className="text-ink-3">
+                →
+              </span>
+              <span className="sr-only">to</span>
+            </>
+          )}
+          <span className="inline-flex items-center gap-1.5">
+            <StateMark state={state} size={15} />
+            {state}
+          </span>
+        </Fragment>
+      ))}
+    </span>
+  );
+}

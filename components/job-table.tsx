@@ -1,0 +1,44 @@
+/** Jobs as rows: what each does to how many, how far it is, who started it and when. */
+import Link from 'next/link';
+import type { Job } from '#lib/api/schema.ts';
+import { nameOfActor } from './event-words.ts';
+import { jobHeadline, jobStanding } from './job-words.ts';
+import { RelativeTime } from './relative-time.tsx';
+
+/** `rendered`: the server's time in epoch seconds. */
+export function JobTable({ jobs, rendered }: { jobs: readonly Job[]; rendered: number }) {
+  return (
+    <table className="ledger ledger-cards">
+      <thead>
+        <tr>
+          <th scope="col">Job</th>
+          <th scope="col">How far</th>
+          <th scope="col">Reason</th>
+          <th scope="col">Who</th>
+          <th scope="col" className="figure">
+            When
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {jobs.map((job) => (
+          <tr key={job.id}>
+            <td className="left md:whitespace-nowrap">
+              <Link href={`/jobs/${job.id}`} prefetch={false} className="font-[540]">
+                {jobHeadline(job)}
+              </Link>
+            </td>
+            <td className={`whole md:whitespace-nowrap ${job.failed > 0 ? 'text-fault-ink' : ''}`}>
+              {jobStanding(job)}
+            </td>
+            <td className="whole text-ink-2 md:w-full">{job.reason}</td>
+            <td className="left text-small text-ink-2 md:whitespace-nowrap">{nameOfActor(job.actor)}</td>
+            <td className="figure right text-small text-ink-2">
+              <RelativeTime at={job.created} rendered={rendered} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { JOB_VERBS } from '#lib/lifecycle/wish.ts';
+import { filterInWords, JOB_WORDS, jobHeadline, jobStanding, labelChanges } from './job-words.ts';
+
+const job = { verb: 'freeze', state: 'running', chosen: 1200, done: 10, failed: 0, skipped: 2 } as const;
+
+test('a job says what it does to how many, how far it is and how it ended', () => {
+  expect(jobHeadline(job)).toBe('Freezing 1,200 sandboxes');
+  expect(jobStanding(job)).toBe('12 of 1,200 so far');
+  expect(jobHeadline({ ...job, state: 'done', chosen: 1 })).toBe('Freeze 1 sandbox');
+  expect(jobStanding({ ...job, state: 'done' })).toBe('10 done, 2 passed over');
+  expect(jobStanding({ ...job, state: 'done', skipped: 0 })).toBe('all done');
+  expect(jobStanding({ ...job, state: 'cancelled', failed: 1 })).toBe('cancelled after 13');
+  expect(Object.keys(JOB_WORDS)).toEqual([...JOB_VERBS]);
+});
+
+test('labels that are typed without a value are to go', () => {
+  expect(labelChanges('env: prod\r\n\n team:\nold')).toEqual({ env: 'prod', team: null, old: null });
+});
+
+test('a filter reads as words', () => {
+  expect(filterInWords({})).toBe('everything');
+  expect(filterInWords({ tenant: 'acme', q: 'night' })).toBe('tenant acme, found by night');
+});
