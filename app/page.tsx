@@ -3,15 +3,19 @@ import Link from 'next/link';
 import { RowClock } from '#components/idle-clock.tsx';
 import { Ledger } from '#components/ledger.tsx';
 import { Part } from '#components/part.tsx';
+import { RetryForm } from '#components/retry-form.tsx';
 import { StateDiagram } from '#components/state-diagram.tsx';
 import { StateMark } from '#components/state-mark.tsx';
 import { FAULT_MEANS, numberInWords } from '#components/state-words.ts';
+import { WakePlot } from '#components/wake-plot.tsx';
 import { mayDo } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
 import type { Instance } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import type { State } from '#lib/lifecycle/states.ts';
-import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
+import { blocks, FAULTS, type Fault } from '#lib/lifecycle/words.ts';
 import { renderedAt, requireCaller } from './caller.ts';
+import { retry } from './retry.ts';
 
 export const dynamic = 'force-dynamic';
 // The layout's template reaches pages below it, not the one beside it.
@@ -21,6 +25,7 @@ const HOUR = 3600;
 const DUE_SHOWN = 8;
 const FAULTY_SHOWN = 5;
 const LINES_SHOWN = 15;
+const WAKE_DAYS = 30;
 
 function figures(count: number): string {
   return count.toLocaleString('en');
@@ -68,7 +73,34 @@ function Due({ instances, rendered }: { instances: Instance[]; rendered: number 
   );
 }
 
-function Faults({ counts, faulty }: { counts: readonly [Fault, number][]; faulty: readonly Instance[] }) {
+/** The way out of a fault, where there is one from here: an archived sandbox needs a reason, which its own page asks for. */
+function WayOut({ instance, caller }: { instance: Instance; caller: Caller }) {
+  if (!mayDo(caller, 'resume', { tenant: instance.tenant })) return null;
+  if (instance.state === 'archived') {
+    return (
+      <Link href={`/sandboxes/${instance.id}#moves`} prefetch={false} className="text-small">
+        Revive it with force
+      </Link>
+    );
+  }
+  return (
+    <RetryForm
+      label={blocks(instance.fault) ? 'Try again with force' : 'Wake it'}
+      name={instance.name ?? instance.id}
+      action={retry.bind(null, instance.id)}
+    />
+  );
+}
+
+function Faults({
+  counts,
+  faulty,
+  caller,
+}: {
+  counts: readonly [Fault, number][];
+  faulty: readonly Instance[];
+  caller: Caller;
+}) {
   if (counts.length === 0) return <p className="text-ink-2">None. Every file is where its row says.</p>;
   return (
     <div className="grid gap-3">
@@ -100,6 +132,9 @@ function Faults({ counts, faulty }: { counts: readonly [Fault, number][]; faulty
             {instance.fault_reason !== null && (
               <p className="ml-[1.375rem] text-small text-ink-2 [overflow-wrap:anywhere]">{instance.fault_reason}</p>
             )}
+            <div className="mt-1.5 ml-[1.375rem]">
+              <WayOut instance={instance} caller={caller} />
+            </div>
           </li>
         ))}
       </ul>
@@ -110,10 +145,11 @@ function Faults({ counts, faulty }: { counts: readonly [Fault, number][]; faulty
 export default async function Overview() {
   const caller = await requireCaller('/');
   const { operations } = getHost();
-  const [{ states, faults }, due, ledger] = await Promise.all([
+  const [{ states, faults }, due, ledger, wakes] = await Promise.all([
     operations.counts(caller),
     operations.due(caller, HOUR, DUE_SHOWN),
     operations.events(caller, { limit: LINES_SHOWN }),
+    mayDo(caller, 'wakeTimes') ? operations.wakeTimes(caller, { days: WAKE_DAYS }) : null,
   ]);
   const present = FAULTS.map((fault): [Fault, number] => [fault, faults[fault] ?? 0]).filter(([, count]) => count > 0);
   const faulty = (
@@ -151,9 +187,18 @@ export default async function Overview() {
             <Due instances={due} rendered={rendered} />
           </Part>
           <Part id="faults" name="Faults" note="What needs a person" margin={false}>
-            <Faults counts={present} faulty={faulty} />
+            <Faults counts={present} faulty={faulty} caller={caller} />
           </Part>
         </div>
+      )}
+      {wakes !== null && wakes.length > 0 && (
+        <Part
+          id="wakes"
+          name="Wake times"
+          note={`Of the last ${WAKE_DAYS} days, by where the file came from. The dot is the median, the bar ends at the 99th of a hundred.`}
+        >
+          <WakePlot times={wakes} />
+        </Part>
       )}
       <Part id="ledger" name="Ledger" note="The last lines. Nothing in it is ever changed.">
         {ledger.items.length === 0 ? (

@@ -3,10 +3,11 @@
  * What may be done to a sandbox and what not: allowed moves are buttons in plain forms, forbidden ones are greyed with the
  * reason in words. What may be done is decided on the server; this only shows it.
  */
+import Link from 'next/link';
 import { useActionState } from 'react';
-import type { Verb } from '#lib/lifecycle/states.ts';
+import type { State, Verb } from '#lib/lifecycle/states.ts';
 import { Outcome, type OutcomeWords } from './outcome.tsx';
-import { VERB_WORDS } from './state-words.ts';
+import { numberInWords, VERB_WORDS } from './state-words.ts';
 import { Submit } from './submit.tsx';
 
 export interface Offer {
@@ -15,6 +16,8 @@ export interface Offer {
   whyNot: string | null;
   /** Offers to force it: what that would do. */
   force: string | null;
+  /** The hops of a plan that does what the move alone may not, where there is one. */
+  hops: readonly State[] | null;
 }
 
 export interface MoveOutcome extends OutcomeWords {
@@ -105,7 +108,7 @@ function Allowed({ offer, id, outcome }: { offer: Offer; id: string; outcome: Mo
   );
 }
 
-function Forbidden({ offer }: { offer: Offer }) {
+function Forbidden({ offer, id }: { offer: Offer; id: string }) {
   const note = `${offer.verb}-why-not`;
   return (
     <div className="grid items-baseline gap-x-5 gap-y-1 sm:grid-cols-[7.5rem_minmax(0,1fr)]">
@@ -114,6 +117,14 @@ function Forbidden({ offer }: { offer: Offer }) {
       </button>
       <p className="text-small text-ink-3" id={note}>
         {offer.whyNot}
+        {offer.hops !== null && (
+          <>
+            {' '}
+            <Link href={`/sandboxes/${id}/plan?to=${offer.hops.at(-1)}`} prefetch={false} className="text-ink-2">
+              {VERB_WORDS[offer.verb].label} in {numberInWords(offer.hops.length)} steps
+            </Link>
+          </>
+        )}
       </p>
     </div>
   );
@@ -134,7 +145,7 @@ export function Moves({ id, offers, action }: { id: string; offers: readonly Off
       {forbidden.length > 0 && (
         <div className="mt-1 grid gap-2">
           {forbidden.map((offer) => (
-            <Forbidden key={offer.verb} offer={offer} />
+            <Forbidden key={offer.verb} offer={offer} id={id} />
           ))}
         </div>
       )}

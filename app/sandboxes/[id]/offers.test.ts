@@ -52,7 +52,7 @@ test('a fault that blocks leaves waking by force as the way out, and nothing is 
   const faulty = offersFor({ ...row, state: 'frozen', fault: 'corrupt' }, ADMIN).filter(
     ({ whyNot }) => whyNot === null,
   );
-  expect(faulty).toEqual([{ verb: 'resume', whyNot: null, force: 'Clear the fault and try once more.' }]);
+  expect(faulty).toEqual([{ verb: 'resume', whyNot: null, force: 'Clear the fault and try once more.', hops: null }]);
   expect(
     offersFor({ ...row, pending: 'freeze' }, ADMIN).every(({ whyNot }) => whyNot?.includes('freeze is under way')),
   ).toBe(true);
@@ -68,4 +68,19 @@ test('a role is offered what the table gives it, and told why not the rest', () 
   expect(offered('operator', 'suspended')).toEqual(['resume', 'freeze']);
   const elsewhere = offersFor(row, { role: 'operator', tenants: ['another'] });
   expect(elsewhere.every(({ whyNot }) => whyNot === 'It belongs to another tenant.')).toBe(true);
+});
+
+test('what the map forbids in one hop is offered as a plan, and only to who may walk it', () => {
+  const plans = (instance: Partial<Instance>, role: Role = 'admin') =>
+    Object.fromEntries(
+      offersFor({ ...row, ...instance }, { role, tenants: null }).flatMap(({ verb, hops }) =>
+        hops === null ? [] : [[verb, hops.join(' ')]],
+      ),
+    );
+  expect(plans({ state: 'suspended' })).toEqual({ archive: 'active archived', delete: 'active archived deleted' });
+  expect(plans({ state: 'active' })).toEqual({ freeze: 'suspended frozen', delete: 'archived deleted' });
+  expect(plans({ state: 'suspended' }, 'viewer')).toEqual({});
+  expect(plans({ state: 'suspended', pending: 'freeze' })).toEqual({});
+  expect(plans({ state: 'suspended', fault: 'corrupt' })).toHaveProperty('delete');
+  expect(plans({ state: 'suspended', fault: 'corrupt' })).not.toHaveProperty('archive');
 });

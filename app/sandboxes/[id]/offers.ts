@@ -1,10 +1,10 @@
 /** Which moves a sandbox may make now, and why not the others: from the visitor's role, the map, its fault and its pending verb. Pure. */
 import type { Offer } from '#components/moves.tsx';
-import { type Rights, whyNot as whyMayNot } from '#lib/api/access.ts';
+import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/api/access.ts';
 import type { Operations } from '#lib/api/operations.ts';
 import type { Instance } from '#lib/api/schema.ts';
-import { whyNot } from '#lib/lifecycle/plan.ts';
-import { HOPS, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
+import { plan, whyNot } from '#lib/lifecycle/plan.ts';
+import { HOPS, type State, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
 import { blocks } from '#lib/lifecycle/words.ts';
 
 const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
@@ -32,11 +32,26 @@ function reasonAgainst(verb: Verb, instance: Instance): string | null {
   return null;
 }
 
+/** The hops of a plan that does what one move may not: only where the map is what stands against it. */
+function hopsFor(verb: Verb, instance: Instance, visitor: Rights): State[] | null {
+  const { state, fault, pending, vfs_path, tenant } = instance;
+  const target = VERB_TARGET[verb];
+  if (pending !== null || !mayDo(visitor, 'walk', { tenant }) || !mayDo(visitor, OPERATION[verb], { tenant }))
+    return null;
+  if (target !== 'deleted' && (blocks(fault) || vfs_path === ':memory:')) return null;
+  const hops = plan(state, target);
+  return hops !== null && hops.length > 1 ? hops : null;
+}
+
 /** One offer for each verb, in the order of the lifecycle. Revive shows only where it differs from resume. */
 export function offersFor(instance: Instance, visitor: Rights): Offer[] {
-  return VERBS.map((verb) => ({
-    verb,
-    whyNot: whyMayNot(visitor, OPERATION[verb], { tenant: instance.tenant }) ?? reasonAgainst(verb, instance),
-    force: blocks(instance.fault) && WAKES.includes(verb) ? 'Clear the fault and try once more.' : null,
-  }));
+  return VERBS.map((verb) => {
+    const against = whyMayNot(visitor, OPERATION[verb], { tenant: instance.tenant }) ?? reasonAgainst(verb, instance);
+    return {
+      verb,
+      whyNot: against,
+      force: blocks(instance.fault) && WAKES.includes(verb) ? 'Clear the fault and try once more.' : null,
+      hops: against === null ? null : hopsFor(verb, instance, visitor),
+    };
+  });
 }

@@ -1,0 +1,137 @@
+/** A wish of several hops for one sandbox: each hop, what is lost on the way, and the form that walks it. Changes nothing by itself. */
+import Link from 'next/link';
+import { notFound, redirect } from 'next/navigation';
+import { sizeInWords } from '#components/durations.ts';
+import { Hops } from '#components/hops.tsx';
+import { Part } from '#components/part.tsx';
+import { VERB_WORDS } from '#components/state-words.ts';
+import { WalkForm } from '#components/walk-form.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import type { Plan } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { isState, type State } from '#lib/lifecycle/states.ts';
+import { requireCaller } from '../../../caller.ts';
+import { given, type Search } from '../../../search.ts';
+import { walkTo } from './actions.ts';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'A plan' };
+
+async function readPlan(caller: Caller, id: string, to: State): Promise<Plan | 'gone'> {
+  try {
+    return await getHost().operations.plan(caller, id, { to });
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'gone') return 'gone';
+    if (isWinterdockError(error) && (error.code === 'not_found' || error.code === 'validation')) notFound();
+    throw error;
+  }
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+/** What the losses are here and now. */
+function Now({ plan }: { plan: Plan }) {
+  const said = [
+    ...(plan.tmp === null
+      ? []
+      : [
+          plan.tmp.files === 0
+            ? 'tmp is empty now'
+            : `tmp holds ${counted(plan.tmp.files, 'file', 'files')}, ${sizeInWords(plan.tmp.bytes)}`,
+        ]),
+    ...(plan.calls === 0 ? [] : [`${counted(plan.calls, 'call runs', 'calls run')} now`]),
+    ...(plan.attached === 0 ? [] : [`${counted(plan.attached, 'terminal is', 'terminals are')} attached`]),
+  ];
+  return said.length === 0 ? null : <p className="mt-3 text-ink-2">Just now: {said.join('; ')}.</p>;
+}
+
+function Steps({ plan }: { plan: Plan }) {
+  return (
+    <ol className="grid max-w-2xl">
+      {plan.hops.map(({ from, to, verb, passing }, at) => (
+        <li key={to} className="flex flex-wrap items-baseline gap-x-4 gap-y-1 border-b border-rule py-2 last:border-0">
+          <span className="w-5 text-ink-3">{at + 1}</span>
+          <span className="w-20 font-[540]">{VERB_WORDS[verb].label}</span>
+          <Hops from={from} hops={[to]} />
+          <span className="text-small text-ink-3">
+            {passing
+              ? 'passed through: no process starts'
+              : verb === 'archive' && plan.to === 'deleted'
+                ? 'The file stays where it is: nothing of it is to be kept.'
+                : VERB_WORDS[verb].does}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface Props {
+  params: Promise<{ id: string }>;
+  searchParams: Promise<Search>;
+}
+
+export default async function PlanPage({ params, searchParams }: Props) {
+  const { id } = await params;
+  const { to } = given(await searchParams);
+  const home = `/sandboxes/${id}`;
+  const caller = await requireCaller(home);
+  if (!isState(to)) redirect(home);
+  const plan = await readPlan(caller, id, to);
+  if (plan === 'gone') redirect(home);
+  const against = whyNot(caller, 'walk') ?? plan.refusal;
+  return (
+    <>
+      <div className="pt-8 pb-8 sm:pt-12">
+        <p className="mb-2 text-small">
+          <Link href={home} prefetch={false} className="font-mono [overflow-wrap:anywhere]">
+            {id}
+          </Link>
+        </p>
+        <h1 className="headline">
+          From {plan.from} to {plan.to}{' '}
+          {plan.hops.length > 0 && <span className="quiet">in {counted(plan.hops.length, 'step', 'steps')}</span>}
+        </h1>
+        <p className="mt-3 text-ink-2">Nothing has happened yet.</p>
+      </div>
+      {plan.hops.length > 0 && (
+        <Part
+          id="hops"
+          name="The steps"
+          note="Each has its line in the ledger. If one fails, it stays where it came to."
+        >
+          <Steps plan={plan} />
+        </Part>
+      )}
+      {plan.losses.length > 0 && (
+        <Part id="lost" name="What is lost" note="It does not come back.">
+          <ul className="grid max-w-2xl gap-1.5">
+            {plan.losses.map(({ loss, words }) => (
+              <li key={loss}>{words}</li>
+            ))}
+          </ul>
+          <Now plan={plan} />
+        </Part>
+      )}
+      <Part id="walk" name="Walk it">
+        {against === null ? (
+          <WalkForm
+            id={id}
+            to={to}
+            steps={plan.hops.length}
+            busy={plan.calls > 0 || plan.attached > 0}
+            action={walkTo.bind(null, id, to)}
+          />
+        ) : (
+          <p>
+            {against} <Link href={home}>Back to the sandbox</Link>.
+          </p>
+        )}
+      </Part>
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+'use client';
+/** Trying once more what a fault stopped: one button, and what became of it. */
+import { useActionState } from 'react';
+import { Outcome, type OutcomeWords } from './outcome.tsx';
+import { Submit } from './submit.tsx';
+
+export type RetryAction = (previous: OutcomeWords | null) => Promise<OutcomeWords>;
+
+/** `name`: of the sandbox, for who hears the button only. */
+export function RetryForm({ label, name, action }: { label: string; name: string; action: RetryAction }) {
+  const [outcome, submit] = useActionState(action, null);
+  return (
+    <form action={submit} className="grid gap-2">
+      <div>
+        <Submit className="button button-quiet" doing="Trying…">
+          {label} <span className="sr-only">{name}</span>
+        </Submit>
+      </div>
+      <Outcome outcome={outcome} />
+    </form>
+  );
+}
