@@ -2,7 +2,7 @@
  * Runs jobs: a verb on each of many sandboxes that were chosen when the job was made. Survives the server: what has no result yet is taken
  * up at the next start. Decides nothing about who may ask; what a verb asks of one sandbox is lib/lifecycle/wish.ts.
  */
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Mutex, Semaphore } from 'async-mutex';
 import { type Clock, epochSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -114,6 +114,8 @@ export class JobRunner {
       const open = await registry.jobs.open(job.id, position);
       for (const { position: at, id } of open.items) {
         const release = await this.#place(job);
+        // What never waits for anything (labels, those that are passed over) would leave no turn to anybody else until the last.
+        await setImmediate();
         if (running.stopped) {
           release();
           break;
