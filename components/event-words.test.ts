@@ -63,6 +63,7 @@ test('the line of a month reads as a sentence, and says its reason once', () => 
 test('a line without a sandbox ends without a word that waits for one', () => {
   expect(deedInWords({ ...sealed, type: 'bundle.imported', reason: null })).toBe('imported a bundle');
   expect(deedInWords({ ...sealed, type: 'orphan.set_aside', reason: null })).toBe('set aside a stray file');
+  expect(deedInWords({ ...sealed, type: 'person.signed_in', reason: null })).toBe('signed in');
   expect(deedInWords({ ...sealed, type: 'orphan.set_aside', reason: null, instance: 'a' })).toBe(
     'set aside a stray file of',
   );

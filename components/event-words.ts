@@ -179,7 +179,7 @@ export function deedInWords(event: Pick<Event, 'type' | 'from' | 'to' | 'reason'
     if (month !== null) return `${event.type === 'ledger.sealed' ? 'sealed' : 'dropped'} ${month}`;
   }
   const words = TYPES[event.type] ?? event.type.replace(/[._]/g, ' ');
-  return event.instance === null ? words.replace(/ (?:of|as|for|in)$/, '') : words;
+  return event.instance === null ? words.replace(/ (?:of|as|for)$/, '') : words;
 }
 
 /** Where the file came from, for wakes. */
