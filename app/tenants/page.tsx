@@ -73,7 +73,7 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
               <StateCounts counts={counts} tenant={tenant} />
               <StateBar counts={counts} className="mt-2" />
             </td>
-            <td className="figure left text-small">
+            <td className="figure left text-small max-md:!text-left">
               {quotas.max_sandboxes.used.toLocaleString('en')}
               <span className="md:sr-only"> {quotas.max_sandboxes.used === 1 ? 'sandbox' : 'sandboxes'}</span>
             </td>
@@ -112,7 +112,7 @@ export default async function Tenants({ searchParams }: { searchParams: Promise<
         <h1 className="headline">
           Tenants <span className="quiet">and what they have</span>
         </h1>
-        <Form action={PATH} className="flex w-full max-w-xs gap-3">
+        <Form action={PATH} className="flex w-full gap-3 sm:max-w-xs">
           <label className="flex-1">
             <span className="sr-only">Go to a tenant</span>
             <input
