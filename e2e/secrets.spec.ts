@@ -44,6 +44,11 @@ test('no secret is in a page, an answer, the log or the code that browsers get',
   await call('POST', '/api/instances', { id: 'canary', tenant: 'acme', labels: { a: 'b' } });
   await call('PUT', '/api/instances/canary/volumes/workspace/a.txt', 'hello');
 
+  // Shown once, in these two answers: from here on they are secrets.
+  const { key } = (await call<{ key: string }>('POST', '/api/keys', { name: 'canary', role: 'viewer' })).json;
+  const { link } = (await call<{ link: string }>('POST', '/api/people/invitations', { role: 'viewer' })).json;
+  expect((await call('GET', '/api/me', undefined, { key })).status).toBe(200);
+
   await page.goto(`${url}/signin`);
   await page.getByLabel('Admin key').fill(`${ADMIN_KEY}x`);
   await page.getByRole('button', { name: 'Sign in with the key' }).click();
@@ -61,6 +66,21 @@ test('no secret is in a page, an answer, the log or the code that browsers get',
     '/sandboxes/nobody',
     '/sandboxes?state=nonsense',
     '/nowhere',
+    '/archive',
+    '/snapshots',
+    '/blueprints',
+    '/shares',
+    '/tenants',
+    '/audit',
+    '/explorer',
+    '/settings',
+    '/settings/people',
+    '/settings/keys',
+    '/settings/ledger',
+    '/api/me',
+    '/api/keys',
+    '/api/people',
+    '/api/people/invitations',
     '/api/auth/sign-in/email',
     '/api/instances/canary',
     '/api/instances/%',
@@ -97,6 +117,8 @@ test('no secret is in a page, an answer, the log or the code that browsers get',
     'the secret that signs sessions': readFileSync(join(folder, 'auth.secret'), 'utf8').trim(),
     'the token of the session': token,
     'the signed session': session,
+    'a key': key,
+    'the token of an invitation': new URL(link).searchParams.get('token') ?? '',
   };
   expect(Object.values(secrets).every((secret) => secret.length >= 16)).toBe(true);
   for (const [what, secret] of Object.entries(secrets)) {
