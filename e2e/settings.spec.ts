@@ -62,6 +62,7 @@ async function people(
   await signInByKey(page);
   await page.goto('/settings');
   await expect(headline(page)).toContainText('The admin key');
+  await expect(page.getByText('· this one')).toBeVisible();
 
   const guest = await join(browser, options, await invite(page, 'operator', 'harbour'), email, name);
   await guest.goto('/settings');
@@ -138,7 +139,6 @@ async function people(
 }
 
 async function keys(page: Page, name: string): Promise<void> {
-  await signInByKey(page);
   await page.goto('/settings/keys');
   const form = page.locator('#make');
   await form.getByLabel('Name').fill('');
@@ -180,6 +180,7 @@ test('an admin invites someone, changes the role, ends the sessions and disables
 });
 
 test('a key is made, shown once, used, and revoked at once', async ({ page }) => {
+  await signInByKey(page);
   await keys(page, 'nightly backup');
 });
 

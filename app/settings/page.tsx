@@ -2,7 +2,6 @@
 import { Part } from '#components/part.tsx';
 import { mayDo } from '#lib/api/access.ts';
 import { PASSWORD_LENGTH } from '#lib/api/schema/access.ts';
-import { NOBODYS_DOMAIN } from '#lib/auth/key-holder.ts';
 import { getHost } from '#lib/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
 import { changePassword, endSession } from './actions.ts';
@@ -18,21 +17,21 @@ export default async function Account() {
   const { operations } = getHost();
   const me = await operations.me(caller);
   const { person } = me;
-  const byKey = person === null || person.email.endsWith(NOBODYS_DOMAIN);
-  const sessions = person !== null && mayDo(caller, 'sessionsOf') ? await operations.sessionsOf(caller, 'me') : [];
+  const sessions =
+    caller.session !== null && mayDo(caller, 'sessionsOf') ? await operations.sessionsOf(caller, 'me') : [];
   return (
     <>
       <div className="pt-10 pb-10">
         <h1 className="headline">
-          {byKey ? 'The admin key' : person.name} <span className="quiet">{rightsInWords(me)}</span>
+          {person === null ? 'The admin key' : person.name} <span className="quiet">{rightsInWords(me)}</span>
         </h1>
         <p className="mt-4 max-w-[44rem] text-ink-2">
-          {byKey
-            ? 'You are signed in with the admin key, which is nobody in particular: the ledger shows its sessions as one account. Invite yourself under People to have one of your own.'
+          {person === null
+            ? 'You are signed in with the admin key, which is nobody in particular: the ledger shows key:admin. Invite yourself under People to have an account of your own.'
             : `${person.email}. Your role: ${ROLE_MEANS[me.role]}.`}
         </p>
       </div>
-      {!byKey && mayDo(caller, 'changePassword') && (
+      {person !== null && mayDo(caller, 'changePassword') && (
         <Part id="password" name="Password" note="Changing it ends all your other sessions.">
           <PasswordForm action={changePassword} email={person.email} shortest={PASSWORD_LENGTH.min} />
         </Part>

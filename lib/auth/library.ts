@@ -12,7 +12,6 @@ import * as schema from '../../db/auth-schema.ts';
 import type { Logger } from '../log.ts';
 import { PEER_HEADER } from './address.ts';
 import type { CookieRules } from './cookies.ts';
-import { NOBODYS_DOMAIN } from './key-holder.ts';
 import { PERSON_ROLES, type PersonRole } from './roles.ts';
 
 /** The drizzle database that holds the auth tables. */
@@ -80,6 +79,8 @@ export interface AuthLibrary {
   handler(request: Request): Promise<Response>;
 }
 
+/** Accounts of no person: the library tells accounts apart by an address; nothing is ever sent there. */
+const NOBODYS_DOMAIN = '@winterdock.internal';
 const LINK_SECONDS = 15 * 60;
 const SESSION_SECONDS = 30 * 86_400;
 /** Its own routes that are answered, below /api/auth. */
