@@ -1,7 +1,10 @@
 /** What users of other systems report, as tests of this one. Those of the single parts are beside the parts. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { FakeClock } from '../lib/clock.ts';
 import { startServer, type TestServer } from '../lib/testing/server.ts';
+
+// Many wakes each, on a machine that may be busy.
+vi.setConfig({ testTimeout: 120_000 });
 
 let server: TestServer & { clock: FakeClock };
 
