@@ -157,10 +157,10 @@ async function measureMemory(): Promise<void> {
 
 await measureWakes();
 await measureMemory();
-const copies = await measureCopies(LARGE_MIB, flags.quick ? 1 : 5);
+const copies = await measureCopies(LARGE_MIB, flags.quick ? 1 : 2);
 rows.push(...copies.rows);
 bars.push(...copies.bars);
-const bundles = await measureBundles(LARGE_MIB, flags.quick ? 1 : 3);
+const bundles = await measureBundles(LARGE_MIB, 1);
 rows.push(...bundles.rows);
 bars.push(...bundles.bars);
 const registry = await measureRegistry(flags.quick ? 20_000 : 1_000_000, ROUNDS);
