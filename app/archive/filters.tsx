@@ -1,6 +1,7 @@
 /** What the support desk looks for, as fields of a plain GET form. */
 import Link from 'next/link';
-import type { Asked, Filter } from './query.ts';
+import type { Asked } from '../asked.ts';
+import type { Filter } from './query.ts';
 
 const SORTS: readonly [value: string, label: string][] = [
   ['updated', 'Filed last'],
@@ -20,7 +21,7 @@ function Typed({
   title: string;
   placeholder?: string;
   type?: 'text' | 'date';
-  asked: Asked;
+  asked: Asked<Filter, unknown>;
 }) {
   const complaint = complaints[name];
   const value = type === 'date' ? filters[name]?.slice(0, 10) : filters[name];
@@ -49,7 +50,7 @@ function Typed({
   );
 }
 
-export function Filters({ asked }: { asked: Asked }) {
+export function Filters({ asked }: { asked: Asked<Filter, unknown> }) {
   const { sort, ...narrowing } = asked.filters;
   return (
     <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 lg:grid-cols-[1.6fr_1fr_1fr_1fr_1fr_1fr_auto]">

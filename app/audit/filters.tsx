@@ -2,9 +2,10 @@
 import Link from 'next/link';
 import { type ActorNames, EVENT_TYPES } from '#components/event-words.ts';
 import { TRIGGERS } from '#lib/lifecycle/words.ts';
+import type { Asked } from '../asked.ts';
 import { minuteOf, momentOf } from '../moments.ts';
 import { addressWith } from '../search.ts';
-import type { Asked, Filter } from './query.ts';
+import type { Filter } from './query.ts';
 
 const HOUR = 3600;
 const RANGES: readonly [name: string, seconds: number][] = [
@@ -13,9 +14,9 @@ const RANGES: readonly [name: string, seconds: number][] = [
   ['Last 7 days', 7 * 24 * HOUR],
 ];
 
-type Told = Pick<Asked, 'filters' | 'complaints'>;
+type Told = Pick<Asked<Filter, unknown>, 'filters' | 'complaints'>;
 
-function Complaint({ name, complaints }: { name: Filter; complaints: Asked['complaints'] }) {
+function Complaint({ name, complaints }: { name: Filter; complaints: Asked<Filter, unknown>['complaints'] }) {
   const text = complaints[name];
   if (text === undefined) return null;
   return (
@@ -25,7 +26,7 @@ function Complaint({ name, complaints }: { name: Filter; complaints: Asked['comp
   );
 }
 
-function described(name: Filter, complaints: Asked['complaints']) {
+function described(name: Filter, complaints: Asked<Filter, unknown>['complaints']) {
   return complaints[name] === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': `audit-${name}-complaint` };
 }
 
@@ -119,7 +120,15 @@ function Moment({ name, title, told }: { name: 'since' | 'until'; title: string;
 }
 
 /** `rendered`: the server's time in epoch seconds. */
-export function Filters({ asked, names, rendered }: { asked: Asked; names: ActorNames; rendered: number }) {
+export function Filters({
+  asked,
+  names,
+  rendered,
+}: {
+  asked: Asked<Filter, unknown>;
+  names: ActorNames;
+  rendered: number;
+}) {
   const { since: _since, until: _until, ...others } = asked.filters;
   return (
     <>

@@ -1,0 +1,46 @@
+/** What the filters of an address ask for, as the API takes it. Pure. */
+import type { z } from 'zod';
+import { momentOf } from './moments.ts';
+
+export interface Asked<F extends string, Q> {
+  /** Null when something is wrong: half a filter would show what nobody asked for. */
+  query: Q | null;
+  complaints: Partial<Record<F, string>>;
+  /** The filters alone, as they stand in the address. */
+  filters: Record<string, string>;
+}
+
+const EDGES: Readonly<Record<string, 'first' | 'last' | undefined>> = { since: 'first', until: 'last' };
+
+/**
+ * Reads `values`, the parameters of an address. `fixed` is asked for whatever they say; `since` and `until` are moments in words, and
+ * `noMoment` says what is wrong with one that is none.
+ */
+export function readFilters<F extends string, Q>(
+  values: Readonly<Record<string, string>>,
+  known: readonly F[],
+  options: { schema: z.ZodType<Q>; fixed: Readonly<Record<string, string>>; noMoment: string },
+): Asked<F, Q> {
+  const complaints: Asked<F, Q>['complaints'] = {};
+  const filters: Record<string, string> = {};
+  const query: Record<string, string> = { ...options.fixed };
+  for (const name of known) {
+    const value = values[name];
+    if (value === undefined) continue;
+    filters[name] = value;
+    query[name] = value;
+    const edge = EDGES[name];
+    if (edge === undefined) continue;
+    const moment = momentOf(value, edge);
+    if (moment === null) complaints[name] = options.noMoment;
+    else query[name] = String(moment);
+  }
+  if (values.cursor !== undefined) query.cursor = values.cursor;
+  const parsed = options.schema.safeParse(query);
+  for (const issue of parsed.error?.issues ?? []) {
+    const name = known.find((filter) => filter === issue.path[0]);
+    if (name !== undefined) complaints[name] ??= issue.message;
+  }
+  const fits = parsed.success && Object.keys(complaints).length === 0;
+  return { query: fits ? parsed.data : null, complaints, filters };
+}
