@@ -176,7 +176,7 @@ test('an admin invites someone, changes the role, ends the sessions and disables
   page,
   browser,
 }) => {
-  await people(page, browser, {}, 'ada@harbour.example', 'Ada');
+  await people(page, browser, {}, 'hedy@harbour.example', 'Hedy');
 });
 
 test('a key is made, shown once, used, and revoked at once', async ({ page }) => {

@@ -6,6 +6,18 @@ import { ensureBrowser } from './browser.ts';
 import { ensureBuilt } from './build.ts';
 import { runTool } from './run.ts';
 
+/** What Vitest's JSON reporter writes, as far as it is read here. */
+interface UnitReport {
+  numPassedTests: number;
+  numFailedTests: number;
+  testResults: {
+    name: string;
+    /** Why the file as a whole failed; empty when it did not. */
+    message: string;
+    assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
+  }[];
+}
+
 const chosen = process.argv.slice(2);
 if (chosen.length > 0) process.exit(runTool('vitest', ['run', ...chosen]) ? 0 : 1);
 
@@ -25,11 +37,18 @@ const browserPassed = runTool('playwright', ['test', '--reporter=list,json'], {
   PLAYWRIGHT_JSON_OUTPUT_NAME: playwrightReport,
 });
 
-const units = JSON.parse(readFileSync(vitestReport, 'utf8')) as { numPassedTests: number; numFailedTests: number };
+const units = JSON.parse(readFileSync(vitestReport, 'utf8')) as UnitReport;
 const { stats } = JSON.parse(readFileSync(playwrightReport, 'utf8')) as {
   stats: { expected: number; unexpected: number; flaky: number };
 };
 rmSync(folder, { recursive: true });
+// The browser's list ends the output; what failed before it is said again, where it is read.
+for (const { name, message, assertionResults } of units.testResults) {
+  for (const { status, fullName, failureMessages } of assertionResults) {
+    if (status === 'failed') process.stdout.write(`\nFAILED ${name}: ${fullName}\n${failureMessages.join('\n')}\n`);
+  }
+  if (message) process.stdout.write(`\nFAILED ${name}\n${message}\n`);
+}
 const failed = units.numFailedTests + stats.unexpected + stats.flaky;
 process.stdout.write(`\n${units.numPassedTests + stats.expected} passed, ${failed} failed\n`);
 process.exit(unitsPassed && browserPassed && failed === 0 ? 0 : 1);
