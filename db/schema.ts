@@ -69,7 +69,10 @@ export const instances = sqliteTable(
     index('instances_by_fault_name').on(table.fault, table.nameKey).where(sql`fault is not null and tombstone = 0`),
     index('instances_by_fault_bytes').on(table.fault, table.bytesKey).where(sql`fault is not null and tombstone = 0`),
     uniqueIndex('instances_name_taken').on(table.tenant, table.name).where(sql`name is not null and tombstone = 0`),
-    index('instances_due').on(table.dueAt).where(sql`due_at is not null and pending is null`),
+    // All that a count by kind of move needs is in it; `pending` is null in all of it, and has to be there for the index to be enough.
+    index('instances_due')
+      .on(table.dueAt, table.state, table.ephemeral, table.tenant, table.pending)
+      .where(sql`due_at is not null and pending is null`),
     index('instances_pending').on(table.id).where(sql`pending is not null`),
     index('instances_by_snapshot').on(table.lineageSnapshot, table.created).where(sql`lineage_snapshot is not null`),
     index('instances_by_blueprint').on(table.lineageBlueprint, table.created).where(sql`lineage_blueprint is not null`),

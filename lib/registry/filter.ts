@@ -18,10 +18,23 @@ export interface Wanted {
   label?: { key: string; value: string };
   since?: number;
   until?: number;
+  pending?: { until?: number };
+  due?: { since?: number; until?: number };
   words: string[];
 }
 
-export type Aspect = 'deleted' | 'state' | 'notState' | 'tenant' | 'fault' | 'name' | 'label' | 'time' | 'words';
+export type Aspect =
+  | 'deleted'
+  | 'state'
+  | 'notState'
+  | 'tenant'
+  | 'fault'
+  | 'name'
+  | 'label'
+  | 'time'
+  | 'pending'
+  | 'due'
+  | 'words';
 
 export interface Condition {
   aspect: Aspect;
@@ -31,7 +44,7 @@ export interface Condition {
 
 /** The filter normalised, or null when nothing can match it. */
 export function wantedOf(filter: ListFilter): Wanted | null {
-  const { state, notState, tenant, fault, name, label, since, until, text } = filter;
+  const { state, notState, tenant, fault, name, label, since, until, pending, due, text } = filter;
   if (state !== undefined && state === notState) return null;
   return {
     deleted: state === 'deleted',
@@ -43,13 +56,15 @@ export function wantedOf(filter: ListFilter): Wanted | null {
     ...(label === undefined ? {} : { label: { key: label.key.toWellFormed(), value: label.value.toWellFormed() } }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
+    ...(pending === undefined ? {} : { pending }),
+    ...(due === undefined ? {} : { due }),
     words: text === undefined ? [] : queryWords(text),
   };
 }
 
 /** Each aspect as a condition on a row of `instances`. */
 export function conditionsOf(wanted: Wanted): Condition[] {
-  const { deleted, state, notState, tenant, fault, name, label, since, until, words } = wanted;
+  const { deleted, state, notState, tenant, fault, name, label, since, until, pending, due, words } = wanted;
   const conditions: Condition[] = [{ aspect: 'deleted', sql: `instances.tombstone = ${deleted ? 1 : 0}`, params: [] }];
   if (tenant !== undefined) conditions.push({ aspect: 'tenant', sql: 'instances.tenant = ?', params: [tenant] });
   if (state !== undefined) conditions.push({ aspect: 'state', sql: 'instances.state = ?', params: [state] });
@@ -59,6 +74,8 @@ export function conditionsOf(wanted: Wanted): Condition[] {
   if (label !== undefined) conditions.push(labelCondition(label, deleted));
   if (since !== undefined) conditions.push({ aspect: 'time', sql: 'instances.updated >= ?', params: [since] });
   if (until !== undefined) conditions.push({ aspect: 'time', sql: 'instances.updated <= ?', params: [until] });
+  if (pending !== undefined) conditions.push(pendingCondition(pending));
+  if (due !== undefined) conditions.push(dueCondition(due));
   if (words.length > 0) {
     conditions.push({
       aspect: 'words',
@@ -67,6 +84,26 @@ export function conditionsOf(wanted: Wanted): Condition[] {
     });
   }
   return conditions;
+}
+
+/** The moment at which an operation began is in its intent: those under way are few. */
+function pendingCondition({ until }: { until?: number }): Condition {
+  const bound = until === undefined ? '' : ` AND instances.pending ->> '$.startedMs' <= ?`;
+  return {
+    aspect: 'pending',
+    sql: `instances.pending IS NOT NULL${bound}`,
+    params: until === undefined ? [] : [until],
+  };
+}
+
+function dueCondition({ since, until }: { since?: number; until?: number }): Condition {
+  const bounds = [...(since === undefined ? [] : ['>=']), ...(until === undefined ? [] : ['<='])];
+  const within = bounds.map((comparison) => ` AND instances.due_at ${comparison} ?`).join('');
+  return {
+    aspect: 'due',
+    sql: `instances.due_at IS NOT NULL AND instances.pending IS NULL${within}`,
+    params: [since, until].filter((bound) => bound !== undefined),
+  };
 }
 
 /** What is deleted has no rows in the labels table, only the labels it had. */

@@ -172,6 +172,10 @@ export interface ListFilter {
   /** Epoch seconds, inclusive, of the last state change or activity. */
   since?: number;
   until?: number;
+  /** With an operation under way; `until`: one that began at or before this moment (epoch milliseconds). */
+  pending?: { until?: number };
+  /** Due to move by themselves within these moments (epoch seconds, inclusive), with no operation under way. */
+  due?: { since?: number; until?: number };
   /** Words that id, name, tenant or label values must start with, all of them. Text without a letter or digit asks for nothing. */
   text?: string;
 }
@@ -260,6 +264,9 @@ export interface Thresholds {
 }
 
 /** Thresholds that apply to a row: its own, else its tenant's, else the global ones. */
+/** States that the ladder and the ephemeral walk move to. */
+export type DueTo = 'suspended' | 'frozen' | 'archived' | 'deleted';
+
 export interface DueRow {
   row: InstanceRow;
   thresholds: Thresholds;
@@ -327,6 +334,14 @@ export interface Registry {
   due(now: number, limit: number): Awaitable<DueRow[]>;
   /** Rows that fall due up to `until` (epoch seconds), soonest first, for the overview. */
   dueUntil(until: number, limit: number, tenants?: readonly string[]): Awaitable<DueRow[]>;
+  /**
+   * How many fall due in each of `slots` spans of `seconds` from `from` (epoch seconds) on, by the state that they move to; what is overdue
+   * counts in the first. Reads one index; costs what falls due, up to a hundred thousand of each span.
+   */
+  dueCounts(
+    spans: { from: number; seconds: number; slots: number },
+    tenants?: readonly string[],
+  ): Awaitable<Record<DueTo, number>[]>;
   /** Rows with an intent, and rows whose state is `active`: what a boot has to look at. */
   unsettled(): Awaitable<InstanceRow[]>;
   /** Every row that has a file, in id order after `after`, for the scrubber and orphan search. */

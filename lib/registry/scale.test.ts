@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RegistryDatabase } from './database.ts';
+import { dueCounts } from './due-counts.ts';
 import { FILLED, fillRegistry } from './fill.ts';
 import { Lists } from './lists.ts';
 import { type InstanceRow, LIST_SORTS, type ListFilter } from './registry.ts';
@@ -138,6 +139,9 @@ test('no page reads an index from its beginning, and only gathered ones are sort
     { tenant, state },
     { label },
     { fault: 'unknown' },
+    { pending: {} },
+    { pending: { until: 1 }, tenant },
+    { due: { since: 1, until: 2 }, state },
     ...FILTERS,
   ] as ListFilter[]) {
     for (const sort of LIST_SORTS) {
@@ -147,10 +151,15 @@ test('no page reads an index from its beginning, and only gathered ones are sort
       }
     }
   }
+  for (const tenants of [undefined, [tenant]]) dueCounts(database, { from: 1, seconds: 300, slots: 2 }, tenants);
   database.close();
+  const counts = plans.filter(({ sql }) => sql.includes('sum('));
+  expect(counts).toHaveLength(2);
+  for (const { plan } of counts) expect(plan).toContain('COVERING INDEX instances_due (due_at>? AND due_at<?)');
   expect(plans.length).toBeGreaterThan(50);
   for (const { sql, plan } of plans) {
-    expect(plan, sql).not.toMatch(/SCAN (instances|labels)/);
+    // In that index is only what is under way.
+    expect(plan, sql).not.toMatch(/SCAN (instances|labels)(?! USING INDEX instances_pending)/);
     const gathers = /^SELECT instances\.\w+, instances\.rowid FROM/.test(sql) && !sql.includes('OFFSET');
     if (gathers) continue;
     expect(plan, sql).not.toContain('TEMP B-TREE');

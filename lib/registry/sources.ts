@@ -4,7 +4,7 @@
  */
 import { countOfLabel, countsByFault, countsByState } from './counts.ts';
 import type { RegistryDatabase, Value } from './database.ts';
-import type { Aspect, Wanted } from './filter.ts';
+import { type Aspect, conditionsOf, type Wanted } from './filter.ts';
 import type { ListRequest } from './registry.ts';
 
 export type Sort = ListRequest['sort'];
@@ -75,6 +75,12 @@ export function sourcesFor(
       ordered: sort === 'name',
       size: 0,
     });
+  }
+  // What is under way, and what falls due in a span, is asked for because it is little: it is gathered.
+  for (const { aspect, sql, params } of conditionsOf(wanted)) {
+    if (aspect !== 'pending' && aspect !== 'due') continue;
+    const source = ofInstances(`instances_${aspect}`, sort, [equality(aspect, sql, ...params)]);
+    sources.push({ ...source, ordered: false, size: 0 });
   }
   return { narrow: narrowest(sources), ordered: narrowest(sources.filter((source) => source.ordered)) };
 }

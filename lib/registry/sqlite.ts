@@ -5,6 +5,7 @@ import type * as schema from '../../db/schema.ts';
 import { type Clock, epochSeconds, systemClock } from '../clock.ts';
 import { countsByFault, countsByFaultOf, countsByState, countsByStateOf, tenantsWithCounts } from './counts.ts';
 import { RegistryDatabase, type Value } from './database.ts';
+import { dueCounts } from './due-counts.ts';
 import { readHops } from './hops.ts';
 import { SqliteInvitationBook } from './invitations.ts';
 import { openJobs } from './jobs.ts';
@@ -27,10 +28,10 @@ export interface SqliteRegistry extends Registry {
 }
 
 const DUE = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
-  WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL ORDER BY due_at, rowid LIMIT ?`;
+  WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL ORDER BY due_at LIMIT ?`;
 const DUE_OF_TENANTS = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
   WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL AND tenant IN (SELECT value FROM json_each(?))
-  ORDER BY due_at, rowid LIMIT ?`;
+  ORDER BY due_at LIMIT ?`;
 const TENANT_OF = 'SELECT tenant FROM instances INDEXED BY instances_whose WHERE id = ?';
 const UNSETTLED = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_pending WHERE pending IS NOT NULL
   UNION ALL SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_by_state_updated WHERE state = 'active' AND pending IS NULL`;
@@ -92,6 +93,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     tenants: () => tenantsWithCounts(database),
     due: (now, limit) => due(now, limit),
     dueUntil: due,
+    dueCounts: (spans, tenants) => dueCounts(database, spans, tenants),
     unsettled: () => rows(UNSETTLED),
     filed: (after, limit) => rows(FILED, after, limit),
 

@@ -1,9 +1,18 @@
 /** What every registry promises of lists and counts: each page once, whatever is asked for, and numbers that cannot drift. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { nextMove } from '../../lifecycle/ladder.ts';
 import { STATES, TRANSITIONS } from '../../lifecycle/states.ts';
 import { FAULTS } from '../../lifecycle/words.ts';
-import { type InstanceRow, LIST_SORTS, type ListFilter, type ListRequest, type Registry } from '../registry.ts';
-import { type Driver, entry, everyRow, HOSTILE, hop, instance, intent, make, START } from './make.ts';
+import {
+  type DueTo,
+  type InstanceRow,
+  LIST_SORTS,
+  type ListFilter,
+  type ListRequest,
+  type Registry,
+} from '../registry.ts';
+import { dueAt } from '../thresholds.ts';
+import { type Driver, entry, everyRow, HOSTILE, hop, instance, intent, make, START, THRESHOLDS } from './make.ts';
 
 /** Numbers below `n` that look random and are the same in every run. */
 function dice(seed: number): (n: number) => number {
@@ -16,7 +25,16 @@ function dice(seed: number): (n: number) => number {
 
 /** What a filter means, in the plainest words. */
 export function matches(row: InstanceRow, filter: ListFilter): boolean {
-  const { tenant, state, notState, fault, name, label, since, until, text } = filter;
+  const { tenant, state, notState, fault, name, label, since, until, pending, due, text } = filter;
+  if (
+    pending !== undefined &&
+    (row.pending?.startedMs ?? Number.POSITIVE_INFINITY) > (pending.until ?? Number.MAX_VALUE)
+  )
+    return false;
+  if (due !== undefined) {
+    const at = row.pending === null ? dueAt(row, THRESHOLDS) : null;
+    if (at === null || at < (due.since ?? 0) || at > (due.until ?? Number.POSITIVE_INFINITY)) return false;
+  }
   if (state === undefined ? row.state === 'deleted' : row.state !== state) return false;
   if (notState !== undefined && row.state === notState) return false;
   if (tenant !== undefined && row.tenant !== tenant) return false;
@@ -84,6 +102,13 @@ const FILTERS: readonly ListFilter[] = [
   { since: START + 15 },
   { until: START + 4, tenant: 'acme' },
   { since: START + 3, until: START + 30, state: 'archived' },
+  { pending: {} },
+  { pending: { until: (START - 100) * 1000 } },
+  { pending: { until: (START - 100) * 1000 }, tenant: 'acme', text: 'atl' },
+  { pending: {}, state: 'deleted' },
+  { due: {} },
+  { due: { until: START + 910 } },
+  { due: { since: START + 920, until: START + 90_000 }, tenant: 'globex', text: 'atl' },
   { since: START + 5, text: 'atl', label: { key: 'env', value: 'prod' } },
 ];
 
@@ -106,6 +131,8 @@ async function mix(registry: Registry, rows: number): Promise<void> {
     }
     const fault = FAULTS[roll(12)];
     if (fault !== undefined) await registry.setFault(id, { fault, reason: 'test' }, entry());
+    const row = await registry.get(id);
+    if (row !== null && n % 8 === 1) await registry.begin(id, intent(row, { startedMs: (START - n * 3) * 1000 }));
   }
 }
 
@@ -147,6 +174,25 @@ export function listSuite(driver: Driver): void {
       }
       expect(late).toBeGreaterThan(50);
       expect(matched).toBeGreaterThan(100);
+    });
+
+    test('what falls due is counted by when and where to, the overdue first, and what is under way not at all', async () => {
+      await mix(registry, 90);
+      await make(registry, 'brief', 'active', { ephemeral: true, idleToSuspendSeconds: 60, tenant: 'globex' });
+      await make(registry, 'filed', 'archived', { ephemeral: true });
+      const spans = { from: START + 905, seconds: 10, slots: 4 };
+      for (const tenants of [undefined, ['globex'], []]) {
+        const counted = await registry.dueCounts(spans, tenants);
+        const expected = Array.from({ length: 4 }, () => ({ suspended: 0, frozen: 0, archived: 0, deleted: 0 }));
+        for (const { row, thresholds } of await registry.dueUntil(START + 944, 1000, tenants)) {
+          const next = nextMove({ ...row, blocked: false, attached: 0 }, thresholds);
+          const slot = expected[Math.max(0, Math.floor(((next?.at ?? 0) - spans.from) / 10))];
+          if (slot !== undefined) slot[next?.state as DueTo] += 1;
+        }
+        expect(counted, String(tenants)).toEqual(expected);
+        const sum = counted.flatMap((slot) => Object.values(slot)).reduce((all, n) => all + n, 0);
+        if (tenants?.length !== 0) expect(sum).toBeGreaterThan(3);
+      }
     });
 
     test('each filter counts what it lists', async () => {
