@@ -5,10 +5,12 @@ import { GeistSans } from 'geist/font/sans';
 import type { Metadata, Viewport } from 'next';
 import { cookies } from 'next/headers';
 import type { ReactNode } from 'react';
+import { Heard } from '#components/heard.tsx';
 import { Live } from '#components/live.tsx';
+import { Toasts } from '#components/toasts.tsx';
 import { cookieRules } from '#lib/auth/cookies.ts';
 import { getHost } from '#lib/host.ts';
-import { currentCaller } from './caller.ts';
+import { currentCaller, renderedAt } from './caller.ts';
 import { Foot } from './foot.tsx';
 import { Masthead } from './masthead.tsx';
 import { isTheme, themeCookie } from './theme.ts';
@@ -46,6 +48,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
           </main>
         ) : (
           <Live after={after}>
+            <Heard actor={caller.actor} since={renderedAt()} />
             <Masthead />
             <main id="main" className="page flex-1" tabIndex={-1}>
               {children}
@@ -53,6 +56,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
           </Live>
         )}
         <Foot theme={theme} />
+        <Toasts />
       </body>
     </html>
   );

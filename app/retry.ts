@@ -1,7 +1,7 @@
 'use server';
 /** Trying once more what a fault stopped, from the overview. */
 import { refresh } from 'next/cache';
-import { tookInWords } from '#components/durations.ts';
+import { wokeInWords } from '#components/event-words.ts';
 import type { OutcomeWords } from '#components/outcome.tsx';
 import { slugSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
@@ -15,7 +15,7 @@ export async function retry(id: string, _previous: OutcomeWords | null): Promise
   try {
     const answer = await getHost().operations.resume(caller, id, { force: true });
     refresh();
-    return { ok: true, says: `It is awake. Waking took ${tookInWords(answer.took_ms)}.` };
+    return { ok: true, says: `It is awake. ${wokeInWords(answer)}` };
   } catch (error) {
     refresh();
     return { ok: false, ...wordsOf(problemOf(error, caller)) };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Event } from '#lib/api/schema.ts';
 import { ALL_STEPS } from '#lib/sessions/steps.ts';
-import { actorInWords, deedInWords, hasWords, reasonInWords } from './event-words.ts';
+import { actorInWords, deedInWords, hasWords, reasonInWords, wokeInWords } from './event-words.ts';
 
 const LIB = join(import.meta.dirname, '../lib');
 /** Verbs whose filing can fail or be refused: their types are put together when that happens. */
@@ -67,4 +67,9 @@ test('a line without a sandbox ends without a word that waits for one', () => {
   expect(deedInWords({ ...sealed, type: 'orphan.set_aside', reason: null, instance: 'a' })).toBe(
     'set aside a stray file of',
   );
+});
+
+test('a wake is told with where the file came from and how long it took', () => {
+  expect(wokeInWords({ source: 'cold', took_ms: 34.2 })).toBe('It woke from the cold drawer in 34 ms.');
+  expect(wokeInWords({ took_ms: 2 })).toBe('It woke in 2.0 ms.');
 });

@@ -187,6 +187,12 @@ export function sourceInWords(event: Pick<Event, 'source'>): string | null {
   return event.source === null ? null : (SOURCES[event.source] ?? event.source);
 }
 
+/** How a wake went: `It woke from the cold drawer in 34 ms.` */
+export function wokeInWords({ source, took_ms }: { source?: Event['source']; took_ms: number | null }): string {
+  const from = source === undefined || source === null ? '' : ` ${sourceInWords({ source })}`;
+  return `It woke${from}${took_ms === null ? '' : ` in ${tookInWords(took_ms)}`}.`;
+}
+
 /** Why it happened, in a word or two. */
 export function triggerInWords(event: Pick<Event, 'trigger'>): string {
   return TRIGGERS[event.trigger].short;

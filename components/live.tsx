@@ -7,6 +7,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { usePathname, useRouter } from 'next/navigation';
 import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react';
 import type { Event } from '#lib/api/schema.ts';
+import { tellEars } from './ledger-ear.ts';
 import { type LineStatus, listen } from './live-line.ts';
 
 const SOON_MS = 120;
@@ -71,6 +72,7 @@ export function Live({ after, children }: { after: number; children: ReactNode }
     () =>
       listen(start.current, {
         onEvent: (event: Event) => {
+          tellEars(event);
           // Rendering a page that shows private files is itself such a line: it would ask for the next one for ever.
           if (event.type === 'private.read') return;
           if (about.current === null || event.instance === about.current) act.current();

@@ -1,14 +1,14 @@
 'use client';
 /** Trying once more what a fault stopped: one button, and what became of it. */
-import { useActionState } from 'react';
 import { Outcome, type OutcomeWords } from './outcome.tsx';
+import { useSaidAction } from './said.ts';
 import { Submit } from './submit.tsx';
 
 export type RetryAction = (previous: OutcomeWords | null) => Promise<OutcomeWords>;
 
-/** `name`: of the sandbox, for who hears the button only. */
+/** `name`: of the sandbox, for who hears the button and for the message: a sandbox without a fault leaves the list. */
 export function RetryForm({ label, name, action }: { label: string; name: string; action: RetryAction }) {
-  const [outcome, submit] = useActionState(action, null);
+  const [outcome, submit] = useSaidAction(action, name);
   return (
     <form action={submit} className="grid gap-2">
       <div>

@@ -179,6 +179,9 @@ test('the overview plots wake times by source, and tries once more what a fault 
   await row.getByRole('button', { name: /Try again with force/ }).click();
   await expect.poll(() => stateOf('lost-file')).toBe('active');
   await expect(row).toHaveCount(0);
+  await expect(
+    page.getByRole('status').getByText(/^lost-file: It is awake. It woke from the cold drawer in/),
+  ).toBeVisible();
 });
 
 test.describe('without JavaScript', () => {

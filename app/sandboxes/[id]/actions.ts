@@ -2,6 +2,7 @@
 /** What can be done to one sandbox from its page. Each answers with what really happened, in words. */
 import { refresh } from 'next/cache';
 import { tookInWords } from '#components/durations.ts';
+import { wokeInWords } from '#components/event-words.ts';
 import type { MoveOutcome } from '#components/moves.tsx';
 import type { OutcomeWords } from '#components/outcome.tsx';
 import type { Run, TerminalState } from '#components/terminal.tsx';
@@ -38,9 +39,7 @@ async function carryOut(
   switch (verb) {
     case 'resume': {
       const answer = await operations.resume(caller, id, input);
-      return answer.path === 'warm'
-        ? 'It was awake already.'
-        : `It is awake. Waking took ${tookInWords(answer.took_ms)}.`;
+      return answer.path === 'warm' ? 'It was awake already.' : `It is awake. ${wokeInWords(answer)}`;
     }
     case 'suspend':
       await operations.suspend(caller, id, input);
@@ -51,9 +50,11 @@ async function carryOut(
     case 'archive':
       await operations.archive(caller, id, input);
       return `It is archived. That took ${took()}.`;
-    case 'revive':
+    case 'revive': {
       await operations.revive(caller, id, input);
-      return `It is awake again. Reviving took ${took()}.`;
+      const { items } = await operations.instanceEvents(caller, id, { type: 'transition', limit: 1 });
+      return `It is awake again. ${wokeInWords(items[0] ?? { took_ms: performance.now() - started })}`;
+    }
     case 'delete':
       await operations.deleteInstance(caller, id);
       return 'It is deleted. Its ledger stays.';

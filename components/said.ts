@@ -1,0 +1,24 @@
+'use client';
+/** For forms that leave the page when they succeed, as a row does that left its list: what went well is said in a corner. */
+import { useActionState, useEffect, useState } from 'react';
+import type { OutcomeWords } from './outcome.tsx';
+import { toast } from './toasts.tsx';
+
+/**
+ * Like `useActionState` without an argument: the outcome to show in place, and what the form does. A success is said by a message
+ * and not in place, once scripts run; without them it stays in place.
+ */
+export function useSaidAction(
+  action: (previous: OutcomeWords | null) => Promise<OutcomeWords>,
+  about: string,
+): [outcome: OutcomeWords | null, submit: () => void] {
+  const [canSay, setCanSay] = useState(false);
+  useEffect(() => setCanSay(true), []);
+  const say = async (previous: OutcomeWords | null) => {
+    const outcome = await action(previous);
+    if (outcome.ok) toast({ ...outcome, says: `${about}: ${outcome.says}` });
+    return outcome;
+  };
+  const [outcome, submit] = useActionState(canSay ? say : action, null);
+  return [canSay && outcome?.ok === true ? null : outcome, submit];
+}

@@ -1,0 +1,185 @@
+'use client';
+/**
+ * Messages that outlive what they are about: a row that left its list, a job that ended while another page was open. They stand at the bottom of
+ * the window, or at its top where they would cover the focus. What can be said in its place is said there (outcome.tsx).
+ */
+import Link from 'next/link';
+import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { MOST_SHOWN, shown, staysMs, type Toast, type ToastWords, withToast } from './toast-stack.ts';
+
+export type { ToastWords } from './toast-stack.ts';
+
+let toasts: readonly Toast[] = [];
+let last = 0;
+const watchers = new Set<() => void>();
+const NONE: readonly Toast[] = [];
+
+function become(next: readonly Toast[]): void {
+  toasts = next;
+  for (const watcher of watchers) watcher();
+}
+
+function watch(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+function dismiss(number: number): void {
+  become(toasts.filter((toast) => toast.number !== number));
+}
+
+/** Says something in the corner of the window, in the browser only. Returns how to take it back. */
+export function toast(words: ToastWords): () => void {
+  last += 1;
+  const number = last;
+  become(withToast(toasts, { ...words, number }));
+  return () => dismiss(number);
+}
+
+/** Whether what is typed there is meant for it: Escape belongs to it then. */
+function keepsEscape(target: EventTarget | null): boolean {
+  return (
+    target instanceof Element && target.closest('input, textarea, select, [contenteditable], dialog, .xterm') !== null
+  );
+}
+
+/** Stays out of the way: at the top while the focus is where the messages would stand. */
+function useSide(stack: RefObject<HTMLElement | null>, count: number): 'top' | 'bottom' {
+  const [side, setSide] = useState<'top' | 'bottom'>('bottom');
+  useEffect(() => {
+    if (count === 0) return setSide('bottom');
+    const look = () => {
+      const own = stack.current;
+      const focused = document.activeElement;
+      if (own === null || focused === null || focused === document.body || own.contains(focused)) return;
+      const { top, bottom, left, right } = focused.getBoundingClientRect();
+      const mine = own.getBoundingClientRect();
+      // The page as a whole holds the focus after a skip link; it is not covered by covering a corner of it.
+      if (bottom - top > window.innerHeight / 2 || right < mine.left || left > mine.right) return;
+      if (bottom > window.innerHeight - mine.height - 24) setSide('top');
+      else if (top < mine.height + 24) setSide('bottom');
+    };
+    look();
+    document.addEventListener('focusin', look);
+    return () => document.removeEventListener('focusin', look);
+  }, [stack, count]);
+  return side;
+}
+
+function Message({ toast: { number, ok, says, hint, action, link }, held }: { toast: Toast; held: boolean }) {
+  const stays = staysMs({ ok, says, action, link });
+  const left = useRef(stays);
+  useEffect(() => {
+    if (held || left.current === null) return;
+    const began = performance.now();
+    const timer = setTimeout(() => dismiss(number), left.current);
+    return () => {
+      clearTimeout(timer);
+      left.current = Math.max(1000, (left.current ?? 0) - (performance.now() - began));
+    };
+  }, [held, number]);
+  return (
+    <div className={ok ? 'toast' : 'toast toast-bad'} role={ok ? 'status' : 'alert'} aria-atomic="true">
+      <div className="min-w-0 flex-1">
+        <p>{says}</p>
+        {hint !== undefined && <p className="mt-0.5 text-small text-ink-2">{hint}</p>}
+        {(action !== undefined || link !== undefined) && (
+          <p className="mt-2 flex flex-wrap gap-3">
+            {action !== undefined && (
+              <button
+                type="button"
+                className="button button-quiet"
+                onClick={() => {
+                  action.run();
+                  dismiss(number);
+                }}
+              >
+                {action.label}
+              </button>
+            )}
+            {link !== undefined && (
+              <Link href={link.href} prefetch={false} onClick={() => dismiss(number)} className="text-small">
+                {link.label}
+              </Link>
+            )}
+          </p>
+        )}
+      </div>
+      <button type="button" className="toast-close" aria-label="Dismiss this message" onClick={() => dismiss(number)}>
+        <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" focusable="false">
+          <path d="M2 2l8 8M10 2l-8 8" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" />
+        </svg>
+      </button>
+    </div>
+  );
+}
+
+/** Where the messages stand. Once in the frame. */
+export function Toasts() {
+  const all = useSyncExternalStore(
+    watch,
+    () => toasts,
+    () => NONE,
+  );
+  const stack = useRef<HTMLElement>(null);
+  const came = useRef<Element | null>(null);
+  const [over, setOver] = useState(false);
+  const [inside, setInside] = useState(false);
+  const [away, setAway] = useState(false);
+  const side = useSide(stack, all.length);
+  const visible = shown(all);
+  const newest = visible.at(-1)?.number;
+
+  useEffect(() => {
+    const look = () => setAway(document.visibilityState === 'hidden');
+    look();
+    document.addEventListener('visibilitychange', look);
+    return () => document.removeEventListener('visibilitychange', look);
+  }, []);
+
+  useEffect(() => {
+    if (newest === undefined) return;
+    const press = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !event.defaultPrevented && !keepsEscape(event.target)) dismiss(newest);
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, [newest]);
+
+  // A message that leaves takes the focus with it: it goes back to where it was.
+  const count = all.length;
+  const before = useRef(count);
+  useEffect(() => {
+    const fewer = count < before.current;
+    before.current = count;
+    if (!fewer || document.activeElement !== document.body) return;
+    setInside(false);
+    setOver(false);
+    if (came.current instanceof HTMLElement && came.current.isConnected) came.current.focus();
+    came.current = null;
+  }, [count]);
+
+  const isOutside = (target: EventTarget | null) => target instanceof Node && !stack.current?.contains(target);
+  return (
+    <section
+      ref={stack}
+      aria-label={count === 0 ? undefined : 'Messages'}
+      className={side === 'top' ? 'toasts toasts-top' : 'toasts'}
+      onPointerEnter={() => setOver(true)}
+      onPointerLeave={() => setOver(false)}
+      onFocus={({ relatedTarget }) => {
+        if (isOutside(relatedTarget)) came.current = relatedTarget;
+        setInside(true);
+      }}
+      onBlur={({ relatedTarget }) => {
+        if (isOutside(relatedTarget)) came.current = null;
+        if (relatedTarget === null || isOutside(relatedTarget)) setInside(false);
+      }}
+    >
+      {visible.map((message) => (
+        <Message key={message.number} toast={message} held={over || inside || away} />
+      ))}
+      {count > MOST_SHOWN && <p className="toast text-small text-ink-2">{count - MOST_SHOWN} more after these</p>}
+    </section>
+  );
+}
