@@ -98,6 +98,7 @@ function namesOf(aim: Aim): Names {
     reason: 'a walk',
     from: '/note.txt',
     to: '/other.txt',
+    path: '/folder',
   };
 }
 
@@ -111,9 +112,9 @@ function bodyOf(route: Route, aim: Aim): unknown {
 
 function queryOf(route: Route, aim: Aim): string {
   if (route.query === null) return '';
-  const { tenant, q } = namesOf(aim);
+  const { tenant, q, path } = namesOf(aim);
   const about = route.needs === null ? 'dock' : RULES[route.needs].about;
-  const given = { ...(about === 'list' || about === 'input' ? { tenant } : {}), q };
+  const given = { ...(about === 'list' || about === 'input' ? { tenant } : {}), q, path };
   const query = sampleOf(route.query as z.ZodType, given) as Record<string, unknown>;
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)]))}`;

@@ -218,6 +218,14 @@ export function createOperations(parts: EngineParts): EngineOperations {
       });
     },
 
+    async makeFolder(caller, id, volume, path) {
+      await write(caller, id, { op: 'mkdir', volume: asVolume(volume), path: normalisePath(path) });
+    },
+
+    async deleteFolder(caller, id, volume, path, recursive) {
+      await write(caller, id, { op: 'rmdir', volume: asVolume(volume), path: normalisePath(path), recursive });
+    },
+
     getSettings: async () => settingsOf(await registry.globalThresholds()),
 
     async patchSettings(caller, patch) {

@@ -14,6 +14,7 @@ type Reading = Pick<
   Operations,
   | 'volumes'
   | 'files'
+  | 'folder'
   | 'file'
   | 'fileStat'
   | 'search'
@@ -65,6 +66,19 @@ export function readingOperations(parts: {
         ...(cursor === undefined ? {} : { after: cursor }),
       });
       return { items: files, next };
+    },
+
+    async folder(caller, id, volume, { path, limit, cursor }) {
+      const wanted = normalisePath(path);
+      if (volume === PRIVATE) await privateRead(caller, id, 'names of files');
+      const { items, next, total } = await sessions.read(id, {
+        op: 'folder',
+        volume: asVolume(volume),
+        path: wanted,
+        limit,
+        ...(cursor === undefined ? {} : { after: cursor }),
+      });
+      return { items, next, total };
     },
 
     async file(caller, id, volume, path, range) {

@@ -46,6 +46,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   evalInInstance: { body: { language: 'js', code: '[1, 2, 3].map((n) => n * n)' } },
   putFile: { text: 'hello from the explorer\n' },
   moveFile: { body: { from: '/note.txt', to: '/notes/winter.txt' } },
+  makeFolder: { body: { path: '/notes/spring' } },
+  deleteFolder: { query: { path: '/notes/spring' } },
   searchFiles: { query: { q: 'hello', in: 'content' } },
   queryFiles: {
     body: {

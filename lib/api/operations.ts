@@ -21,6 +21,7 @@ import type {
   ExecAnswer,
   ExecInput,
   FileInfo,
+  FolderItem,
   Instance,
   ListQuery,
   PatchInput,
@@ -92,6 +93,13 @@ export interface EngineOperations {
     volume: Volume,
     query: { prefix?: string; limit: number; cursor?: string },
   ): Promise<{ items: FileInfo[]; next: string | null }>;
+  /** What lies directly in a folder: folders first, each kind by name. Throws `not_found`, and `conflict` for what is no folder. */
+  folder(
+    caller: Caller,
+    id: string,
+    volume: Volume,
+    query: { path: string; limit: number; cursor?: string },
+  ): Promise<{ items: FolderItem[]; next: string | null; total: number }>;
   /** Throws `not_found` when there is no such file. `range` in bytes, end inclusive. */
   file(
     caller: Caller,
@@ -116,7 +124,12 @@ export interface EngineOperations {
     path: string,
     condition?: { ifMatch?: string; ifNoneMatch?: string },
   ): Promise<void>;
+  /** Moves a file or a whole folder; never onto something. */
   moveFile(caller: Caller, id: string, volume: Volume, from: string, to: string): Promise<void>;
+  /** Makes a folder with what is missing above it. Throws `conflict` when something is there. */
+  makeFolder(caller: Caller, id: string, volume: Volume, path: string): Promise<void>;
+  /** Removes an empty folder, or with `recursive` one with all in it. Throws `not_found`; `conflict` for the root and what is not empty. */
+  deleteFolder(caller: Caller, id: string, volume: Volume, path: string, recursive: boolean): Promise<void>;
   search(
     caller: Caller,
     id: string,

@@ -262,6 +262,29 @@ export const filesQuerySchema = z.strictObject({
   cursor: z.string().max(4096).optional(),
 });
 
+export const folderItemSchema = z.object({
+  name: z.string(),
+  kind: z.enum(['file', 'dir', 'link']),
+  size: z.int(),
+  mtime: epochSchema,
+});
+export type FolderItem = z.infer<typeof folderItemSchema>;
+
+const folderPathSchema = z.string().min(1).max(4096);
+
+export const folderQuerySchema = z.strictObject({
+  path: folderPathSchema.default('/'),
+  limit: limitSchema,
+  cursor: z.string().max(4096).optional(),
+});
+
+export const makeFolderSchema = z.strictObject({ path: folderPathSchema });
+
+export const deleteFolderQuerySchema = z.strictObject({
+  path: folderPathSchema,
+  recursive: z.enum(['true', 'false']).default('false'),
+});
+
 export const moveSchema = z.strictObject({ from: z.string().min(1).max(4096), to: z.string().min(1).max(4096) });
 
 export const searchQuerySchema = z.strictObject({

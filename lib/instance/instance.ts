@@ -59,7 +59,11 @@ export interface EvalOutcome {
 export type WriteOperation =
   | { op: 'put'; volume: Volume; path: string; content: Uint8Array; condition?: WriteCondition }
   | { op: 'delete'; volume: Volume; path: string; condition?: WriteCondition }
-  | { op: 'move'; volume: Volume; from: string; to: string };
+  | { op: 'move'; volume: Volume; from: string; to: string }
+  /** Makes a folder with what is missing above it; `conflict` when something is there. */
+  | { op: 'mkdir'; volume: Volume; path: string }
+  /** Removes a folder: an empty one, or with `recursive` one with all that is in it. */
+  | { op: 'rmdir'; volume: Volume; path: string; recursive: boolean };
 
 export interface WriteOutcome {
   created: boolean;

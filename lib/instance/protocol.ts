@@ -43,6 +43,8 @@ const writeOperation = z.discriminatedUnion('op', [
   z.object({ op: z.literal('put'), volume, path: z.string(), content: bytes, condition }),
   z.object({ op: z.literal('delete'), volume, path: z.string(), condition }),
   z.object({ op: z.literal('move'), volume, from: z.string(), to: z.string() }),
+  z.object({ op: z.literal('mkdir'), volume, path: z.string() }),
+  z.object({ op: z.literal('rmdir'), volume, path: z.string(), recursive: z.boolean() }),
 ]);
 
 /** Server to Instance. A read's fields are checked by the VFS itself. */

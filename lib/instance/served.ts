@@ -115,5 +115,28 @@ function write(vfs: Vfs, operation: WriteOperation): WriteOutcome {
     case 'move':
       vfs.move({ volume, path: operation.from }, { volume, path: operation.to });
       return { created: false, stat: null };
+    case 'mkdir':
+      if (vfs.entry(operation.path, volume) !== null) {
+        throw new WinterdockError('conflict', `${JSON.stringify(operation.path)} in ${volume} already exists.`);
+      }
+      vfs.mkdir(operation.path, volume, { recursive: true });
+      return { created: true, stat: null };
+    case 'rmdir':
+      removeFolder(vfs, operation);
+      return { created: false, stat: null };
   }
+}
+
+function removeFolder(vfs: Vfs, { path, volume, recursive }: Extract<WriteOperation, { op: 'rmdir' }>): void {
+  if (!recursive || path === '/') {
+    vfs.rmdir(path, volume);
+    return;
+  }
+  const kind = vfs.entry(path, volume)?.kind;
+  if (kind !== 'dir') {
+    const what = kind === undefined ? 'There is no folder' : 'It is no folder:';
+    const code = kind === undefined ? 'not_found' : 'conflict';
+    throw new WinterdockError(code, `${what} ${JSON.stringify(path)} in ${volume}.`);
+  }
+  vfs.delete(path, volume, { recursive: true });
 }

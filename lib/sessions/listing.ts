@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { intoPlace, removeFile } from '../storage/files.ts';
+import { childrenOf, folderPage } from '../vfs/folder.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import type { Engine } from './engine.ts';
@@ -13,6 +14,8 @@ const PAGE = 5000;
 const listingSchema = z.object({
   volumes: z.array(z.object({ volume: z.enum(VOLUMES), files: z.int(), bytes: z.int() })),
   files: z.array(z.object({ volume: z.enum(VOLUMES), path: z.string(), size: z.int(), mtime: z.int() })),
+  /** Folders that were made; listings of an earlier time have none. */
+  folders: z.array(z.object({ volume: z.enum(VOLUMES), path: z.string() })).default([]),
 });
 type Listing = z.infer<typeof listingSchema>;
 
@@ -36,6 +39,7 @@ export async function writeListing(engine: Engine, id: string, source: string): 
   const target = { path: source, mode: 'rest' as const };
   const { volumes } = await engine.readers.read(target, { op: 'volumes' });
   const files: Listing['files'] = [];
+  const folders: Listing['folders'] = [];
   for (const volume of VOLUMES) {
     let after: string | null = '';
     while (after !== null) {
@@ -48,8 +52,10 @@ export async function writeListing(engine: Engine, id: string, source: string): 
       for (const entry of page.files) files.push({ volume, ...entry });
       after = page.next;
     }
+    const { paths } = await engine.readers.read(target, { op: 'directories', volume });
+    for (const path of paths) folders.push({ volume, path });
   }
-  const listing = JSON.stringify({ volumes, files } satisfies Listing);
+  const listing = JSON.stringify({ volumes, files, folders } satisfies Listing);
   await intoPlace(listingPath(engine, id), join(engine.config.dataFolder, 'staging'), (unfinished) =>
     writeFile(unfinished, listing),
   );
@@ -57,7 +63,7 @@ export async function writeListing(engine: Engine, id: string, source: string): 
 
 /** Answers from the listing what a listing can answer; null when the file itself is needed. */
 export async function readListing(engine: Engine, id: string, request: ReadRequest): Promise<ReadAnswer | null> {
-  if (request.op !== 'volumes' && request.op !== 'list') return null;
+  if (request.op !== 'volumes' && request.op !== 'list' && request.op !== 'folder') return null;
   let text: string;
   try {
     text = await readFile(listingPath(engine, id), 'utf8');
@@ -68,6 +74,7 @@ export async function readListing(engine: Engine, id: string, request: ReadReque
   const parsed = listingSchema.safeParse(JSON.parse(text));
   if (!parsed.success) return null;
   if (request.op === 'volumes') return { op: 'volumes', volumes: parsed.data.volumes };
+  if (request.op === 'folder') return folderFrom(parsed.data, request);
   const { volume, prefix = '', after = '', limit } = request;
   const matching = parsed.data.files.filter(
     (entry) => entry.volume === volume && entry.path.startsWith(prefix) && compareBytes(entry.path, after) > 0,
@@ -75,4 +82,13 @@ export async function readListing(engine: Engine, id: string, request: ReadReque
   const page = matching.slice(0, limit).map(({ path, size, mtime }) => ({ path, size, mtime }));
   const last = page.at(-1);
   return { op: 'list', files: page, next: matching.length > limit && last !== undefined ? last.path : null };
+}
+
+/** A page of a folder; null when the listing knows none of that name: the file itself then says what is there. */
+function folderFrom(listing: Listing, request: Extract<ReadRequest, { op: 'folder' }>): ReadAnswer | null {
+  const { volume, path, limit, after } = request;
+  const files = listing.files.filter((file) => file.volume === volume);
+  const folders = listing.folders.filter((folder) => folder.volume === volume).map((folder) => folder.path);
+  const items = childrenOf(files, folders, path);
+  return items === null ? null : { op: 'folder', ...folderPage(items, limit, after) };
 }

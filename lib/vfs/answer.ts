@@ -1,4 +1,5 @@
 /** Answers every read request from one open VFS. Used by reader processes and by the process of a `:memory:` sandbox. */
+import { folderPage } from './folder.ts';
 import { runQuery } from './query.ts';
 import type { ReadAnswer, ReadRequest } from './read.ts';
 import type { Vfs } from './vfs.ts';
@@ -10,6 +11,13 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
       return { op: 'volumes', volumes: vfs.sizes() };
     case 'list':
       return { op: 'list', ...vfs.list(request.volume, request) };
+    case 'folder': {
+      const children = vfs.readdir(request.path, request.volume);
+      const items = children.map(({ path, kind, size, mtime }) => ({ name: nameOf(path), kind, size, mtime }));
+      return { op: 'folder', ...folderPage(items, request.limit, request.after) };
+    }
+    case 'directories':
+      return { op: 'directories', paths: vfs.directories(request.volume) };
     case 'stat':
       return { op: 'stat', stat: vfs.stat(request.path, request.volume) };
     case 'get': {
@@ -26,4 +34,8 @@ export function answerRead(vfs: Vfs, request: ReadRequest): ReadAnswer {
     case 'query':
       return { op: 'query', ...runQuery(vfs.db, request.sql, request.params) };
   }
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }

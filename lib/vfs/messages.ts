@@ -112,6 +112,11 @@ export function parseRequest(value: unknown): ReadRequest {
       all(request, 'string', 'volume') &&
       all(request, 'number', 'limit') &&
       maybe(request, 'string', 'prefix', 'after')) ||
+    (op === 'folder' &&
+      all(request, 'string', 'volume', 'path') &&
+      all(request, 'number', 'limit') &&
+      maybe(request, 'string', 'after')) ||
+    (op === 'directories' && all(request, 'string', 'volume')) ||
     (op === 'stat' && all(request, 'string', 'volume', 'path')) ||
     (op === 'get' && all(request, 'string', 'volume', 'path') && soundRange(request.range)) ||
     (op === 'search' &&
@@ -128,6 +133,8 @@ function parseAnswer(answer: Fields): JobAnswer {
   const sound =
     (answer.op === 'volumes' && Array.isArray(answer.volumes)) ||
     (answer.op === 'list' && Array.isArray(answer.files)) ||
+    (answer.op === 'folder' && Array.isArray(answer.items)) ||
+    (answer.op === 'directories' && Array.isArray(answer.paths)) ||
     (answer.op === 'stat' && typeof answer.stat === 'object') ||
     (answer.op === 'get' && (answer.content === null || answer.content instanceof Uint8Array)) ||
     (answer.op === 'search' && Array.isArray(answer.hits)) ||

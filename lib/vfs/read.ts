@@ -8,6 +8,10 @@ import type { Volume } from './volumes.ts';
 export type ReadRequest =
   | { op: 'volumes' }
   | { op: 'list'; volume: Volume; prefix?: string; limit: number; after?: string }
+  /** What lies directly in a folder, a page at a time: see folder.ts. */
+  | { op: 'folder'; volume: Volume; path: string; limit: number; after?: string }
+  /** The directories of a volume that were made, as the listing of an archived file keeps them. */
+  | { op: 'directories'; volume: Volume }
   | { op: 'stat'; volume: Volume; path: string }
   /** `range`: first and last byte, both inclusive as in HTTP; what lies past the end is left out. */
   | { op: 'get'; volume: Volume; path: string; range?: { start: number; end: number } }
@@ -22,6 +26,16 @@ export interface FileStat {
   mtime: number;
   /** Increases with every write of this path and never repeats; the ETag is made from it. */
   version: number;
+}
+
+/** What lies directly in a folder. */
+export interface FolderItem {
+  name: string;
+  kind: 'file' | 'dir' | 'link';
+  /** Bytes of a file; of a link's target; 0 for a directory. */
+  size: number;
+  /** Epoch seconds. */
+  mtime: number;
 }
 
 /** What is at a path of a volume. */
@@ -51,6 +65,8 @@ export interface WriteCondition {
 export type ReadAnswer =
   | { op: 'volumes'; volumes: { volume: Volume; files: number; bytes: number }[] }
   | { op: 'list'; files: { path: string; size: number; mtime: number }[]; next: string | null }
+  | { op: 'folder'; items: FolderItem[]; next: string | null; total: number }
+  | { op: 'directories'; paths: string[] }
   | { op: 'stat'; stat: FileStat | null }
   | { op: 'get'; stat: FileStat | null; content: Uint8Array | null }
   | { op: 'search'; hits: { volume: Volume; path: string; line?: number; text?: string }[]; truncated: boolean }

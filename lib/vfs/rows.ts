@@ -148,6 +148,13 @@ export class Rows {
     return [...found.keys()].sort().flatMap((name) => found.get(name) ?? []);
   }
 
+  /** The explicit directories of a volume, by path. */
+  directories(volume: string): string[] {
+    if (!this.#nodes) return [];
+    const sql = "SELECT path FROM vfs_node WHERE kind <> 'file' AND kind = 'dir' AND volume = ? ORDER BY path";
+    return this.#statements.all<{ path: string }>(sql, volume).map(({ path }) => path);
+  }
+
   #walk<T extends { path: string }>(
     sql: string,
     volume: string,

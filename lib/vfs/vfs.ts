@@ -124,6 +124,11 @@ export class Vfs {
     });
   }
 
+  /** Directories of a volume that were made, by path; those that only a deeper path implies are not among them. */
+  directories(volume: Volume): string[] {
+    return this.#read(() => this.#rows.directories(asVolume(volume)));
+  }
+
   /** Files of a volume by path, `limit` at a time; `next` is the `after` of the following page. Paths begin with `prefix`. */
   list(
     volume: Volume,

@@ -10,6 +10,7 @@ import type {
   createBlueprintSchema,
   createdKeySchema,
   createSchema,
+  deleteFolderQuerySchema,
   dryRunSchema,
   endSessionQuerySchema,
   evalAnswerSchema,
@@ -21,6 +22,8 @@ import type {
   exportQuerySchema,
   fileInfoSchema,
   filesQuerySchema,
+  folderItemSchema,
+  folderQuerySchema,
   healthSchema,
   importQuerySchema,
   inspectionSchema,
@@ -42,6 +45,7 @@ import type {
   ledgerSegmentSchema,
   lineageSchema,
   listQuerySchema,
+  makeFolderSchema,
   meSchema,
   moveSchema,
   passwordChangeSchema,
@@ -153,13 +157,29 @@ export interface Calls {
     query?: z.input<typeof filesQuerySchema>,
     options?: CallOptions,
   ): Pages<z.output<typeof fileInfoSchema>>;
+  /** Lists what lies directly in a folder, folders first. Wakes nothing. */
+  listFolder(
+    id: string,
+    volume: Volume,
+    query?: z.input<typeof folderQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof folderItemSchema>>;
+  /** Makes a folder with what is missing above it, waking what sleeps. */
+  makeFolder(id: string, volume: Volume, input: z.input<typeof makeFolderSchema>, options?: CallOptions): Promise<void>;
+  /** Deletes an empty folder, or with `recursive` one with all that is in it, waking what sleeps. */
+  deleteFolder(
+    id: string,
+    volume: Volume,
+    query: z.input<typeof deleteFolderQuerySchema>,
+    options?: CallOptions,
+  ): Promise<void>;
   /** Gives the bytes of a file, or a range of them. Wakes nothing. */
   getFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<Download>;
   /** Writes a file, waking what sleeps. Durable when answered. */
   putFile(id: string, volume: Volume, path: string, body: Upload, options?: CallOptions): Promise<Written>;
   /** Deletes a file, waking what sleeps. */
   deleteFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<void>;
-  /** Moves a file within its volume, waking what sleeps. */
+  /** Moves a file or a folder within its volume, waking what sleeps. */
   moveFile(id: string, volume: Volume, input: z.input<typeof moveSchema>, options?: CallOptions): Promise<void>;
   /** Searches names or contents. Wakes nothing. */
   searchFiles(
@@ -369,6 +389,21 @@ export const CALLS = {
   evalInInstance: { method: 'POST', path: '/api/instances/:id/eval', body: 'json', query: false, answer: 'json' },
   listVolumes: { method: 'GET', path: '/api/instances/:id/volumes', body: null, query: false, answer: 'json' },
   listFiles: { method: 'GET', path: '/api/instances/:id/volumes/:volume', body: null, query: true, answer: 'page' },
+  listFolder: { method: 'GET', path: '/api/instances/:id/folders/:volume', body: null, query: true, answer: 'page' },
+  makeFolder: {
+    method: 'POST',
+    path: '/api/instances/:id/folders/:volume',
+    body: 'json',
+    query: false,
+    answer: 'nothing',
+  },
+  deleteFolder: {
+    method: 'DELETE',
+    path: '/api/instances/:id/folders/:volume',
+    body: null,
+    query: true,
+    answer: 'nothing',
+  },
   getFile: {
     method: 'GET',
     path: '/api/instances/:id/volumes/:volume/*',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startServer, type TestServer } from '../../testing/server.ts';
-import type { FileInfo, Instance, VolumeInfo } from '../schema.ts';
+import type { FileInfo, FolderItem, Instance, VolumeInfo } from '../schema.ts';
 
 const MIB = 1024 * 1024;
 let server: TestServer;
@@ -300,4 +300,45 @@ test('SQL reads across volumes and reaches nothing else', async () => {
     expect([sql, answer.status]).toEqual([sql, 422]);
   }
   expect((await get('workspace/a')).text).toBe('one');
+});
+
+test('a folder is made, listed page by page, moved and deleted, and an empty one is there in every state', async () => {
+  const folder = (path: string, more = '') =>
+    call<FolderItem[]>('GET', `${box}/folders/workspace?path=${encodeURIComponent(path)}${more}`);
+  const names = async (path: string) => (await folder(path)).json.map(({ name, kind }) => `${kind} ${name}`);
+  const make = (path: string) => call('POST', `${box}/folders/workspace`, { path });
+  expect((await make('/notes/empty')).status).toBe(204);
+  expect((await make('/notes/empty')).json.code).toBe('conflict');
+  await put('workspace/notes/a.txt', 'one');
+  await put('workspace/notes/deep/b.txt', 'two');
+  expect((await make('/notes/a.txt/below')).json.code).toBe('conflict');
+
+  const first = await folder('/notes', '&limit=2');
+  expect([first.json.map(({ name }) => name), first.headers['x-total-count']]).toEqual([['deep', 'empty'], '3']);
+  const next = /<([^>]+)>; rel="next"/.exec(String(first.headers.link))?.[1] ?? '';
+  expect((await call<FolderItem[]>('GET', next)).json).toMatchObject([{ name: 'a.txt', kind: 'file', size: 3 }]);
+
+  const all = ['dir deep', 'dir empty', 'file a.txt'];
+  for (const verb of ['suspend', 'freeze', 'resume', 'archive']) {
+    await call('POST', `${box}/${verb}`);
+    const before = await state();
+    expect([verb, await names('/notes'), await names('/notes/empty')]).toEqual([verb, all, []]);
+    expect((await folder('/nothing')).json).toMatchObject({ code: 'not_found' });
+    expect(await state()).toBe(before);
+  }
+  expect((await make('/more')).json.code).toBe('archived');
+
+  await call('POST', `${box}/revive`);
+  expect((await call('POST', `${box}/volumes/workspace/move`, { from: '/notes', to: '/filed/notes' })).status).toBe(
+    204,
+  );
+  expect(await names('/')).toEqual(['dir filed']);
+  const remove = (path: string, more = '') => call('DELETE', `${box}/folders/workspace?path=${path}${more}`);
+  expect((await remove('/filed/notes/a.txt', '&recursive=true')).json.code).toBe('conflict');
+  expect((await remove('/filed/notes')).json.code).toBe('conflict');
+  expect((await remove('/filed/nothing', '&recursive=true')).json.code).toBe('not_found');
+  expect((await remove('/filed/notes/empty')).status).toBe(204);
+  expect((await remove('/filed', '&recursive=true')).status).toBe(204);
+  expect((await remove('/', '&recursive=true')).json.code).toBe('conflict');
+  expect(await names('/')).toEqual([]);
 });

@@ -6,8 +6,12 @@ import { deleteFile, getFile, putFile } from '../files.ts';
 import { nextLink } from '../paging.ts';
 import { type Route, route } from '../route.ts';
 import {
+  deleteFolderQuerySchema,
   fileInfoSchema,
   filesQuerySchema,
+  folderItemSchema,
+  folderQuerySchema,
+  makeFolderSchema,
   moveSchema,
   searchHitSchema,
   searchQuerySchema,
@@ -60,6 +64,60 @@ export const volumeRoutes: Route[] = [
   }),
   route({
     method: 'GET',
+    path: '/instances/:id/folders/:volume',
+    name: 'listFolder',
+    needs: 'folder',
+    summary: 'Lists what lies directly in a folder, folders first. Wakes nothing.',
+    tag,
+    params: volumeParams,
+    query: folderQuerySchema,
+    answers: {
+      200: {
+        description: 'A page of the folder',
+        schema: z.array(folderItemSchema),
+        headers: {
+          Link: 'The next page, `rel="next"`, when there is one',
+          'X-Total-Count': 'How many there are on all pages',
+        },
+      },
+    },
+    async handle({ services, caller, params, query, path, search }) {
+      const volume = asVolume(params.volume);
+      const { items, next, total } = await services.operations.folder(caller, params.id, volume, query);
+      return json(200, items, { ...nextLink(path, search, next), 'x-total-count': String(total) });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/folders/:volume',
+    name: 'makeFolder',
+    summary: 'Makes a folder with what is missing above it, waking what sleeps.',
+    tag,
+    params: volumeParams,
+    body: makeFolderSchema,
+    answers: { 204: { description: 'Made' } },
+    async handle({ services, caller, params, body }) {
+      await services.operations.makeFolder(caller, params.id, asVolume(params.volume), body.path);
+      return empty(204);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/instances/:id/folders/:volume',
+    name: 'deleteFolder',
+    summary: 'Deletes an empty folder, or with `recursive` one with all that is in it, waking what sleeps.',
+    tag,
+    params: volumeParams,
+    query: deleteFolderQuerySchema,
+    answers: { 204: { description: 'Deleted' } },
+    async handle({ services, caller, params, query }) {
+      const { path, recursive } = query;
+      await services.operations.deleteFolder(caller, params.id, asVolume(params.volume), path, recursive === 'true');
+      return empty(204);
+    },
+  }),
+  route({
+    method: 'GET',
     path: file,
     name: 'getFile',
     needs: 'file',
@@ -101,7 +159,7 @@ export const volumeRoutes: Route[] = [
     method: 'POST',
     path: '/instances/:id/volumes/:volume/move',
     name: 'moveFile',
-    summary: 'Moves a file within its volume, waking what sleeps.',
+    summary: 'Moves a file or a folder within its volume, waking what sleeps.',
     tag,
     params: volumeParams,
     body: moveSchema,

@@ -1,0 +1,66 @@
+/** One folder as a page of what lies directly in it: folders first, each kind by name. Pure; knows nothing of SQLite. */
+import { WinterdockError } from '../errors.ts';
+import type { FolderItem } from './read.ts';
+
+/** Largest page of a folder. */
+const MAX_PAGE = 10_000;
+
+export interface FolderPage {
+  items: FolderItem[];
+  /** The `after` of the following page; null at the end. */
+  next: string | null;
+  /** How many there are on all pages. */
+  total: number;
+}
+
+/** Where an item stands in its folder, as the cursor of a page. */
+function placeIn({ kind, name }: FolderItem): string {
+  return `${kind === 'dir' ? 0 : 1}${name}`;
+}
+
+/** A page of a folder. Throws `validation` for a limit that is not 1 to 10 000. */
+export function folderPage(items: readonly FolderItem[], limit: number, after = ''): FolderPage {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
+    throw new WinterdockError('validation', `A page has 1 to ${MAX_PAGE} entries, not ${limit}.`);
+  }
+  const ordered = items
+    .map((item) => ({ item, place: placeIn(item) }))
+    .filter(({ place }) => place > after)
+    .sort((a, b) => (a.place < b.place ? -1 : 1));
+  const page = ordered.slice(0, limit);
+  return {
+    items: page.map(({ item }) => item),
+    next: ordered.length > limit ? (page.at(-1)?.place ?? null) : null,
+    total: items.length,
+  };
+}
+
+/**
+ * What lies directly in `folder` (normalised, `/` for the root), of a flat list of files and of directories that were made. A folder that only
+ * deeper paths imply has the time of the newest file in it. Null when there is no such folder.
+ */
+export function childrenOf(
+  files: readonly { path: string; size: number; mtime: number }[],
+  directories: readonly string[],
+  folder: string,
+): FolderItem[] | null {
+  const above = folder === '/' ? '/' : `${folder}/`;
+  const found = new Map<string, FolderItem>();
+  let there = folder === '/' || directories.includes(folder);
+  const add = (path: string, size: number, mtime: number, isDirectory: boolean): void => {
+    if (!path.startsWith(above)) return;
+    there = true;
+    const rest = path.slice(above.length);
+    const cut = rest.indexOf('/');
+    const name = cut === -1 ? rest : rest.slice(0, cut);
+    if (name === '' || name === '.' || name === '..') return;
+    const known = found.get(name);
+    if (cut === -1 && !isDirectory) found.set(name, { name, kind: 'file', size, mtime });
+    else if (known?.kind !== 'file') {
+      found.set(name, { name, kind: 'dir', size: 0, mtime: Math.max(known?.mtime ?? 0, mtime) });
+    }
+  };
+  for (const { path, size, mtime } of files) add(path, size, mtime, false);
+  for (const path of directories) add(path, 0, 0, true);
+  return there ? [...found.values()] : null;
+}
