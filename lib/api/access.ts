@@ -65,6 +65,8 @@ export const RULES: Readonly<Record<keyof Operations, Rule>> = {
   deleteInstance: move,
   exec: run,
   eval: run,
+  attach: run,
+  detach: run,
   instanceEvents: look,
   volumes: { roles: READERS, about: 'instance' },
   files: { roles: READERS, about: 'instance', contents: 'named' },

@@ -10,6 +10,7 @@ import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { Metrics } from '../metrics.ts';
 import type { InstanceRow, LedgerEntry, Registry, Thresholds } from '../registry/registry.ts';
+import { LEASE_SECONDS } from '../sessions/attachments.ts';
 import { line } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { normalisePath } from '../vfs/paths.ts';
@@ -187,6 +188,15 @@ export function createOperations(parts: EngineParts): EngineOperations {
         took_ms: done.tookMs,
         woke: done.woke,
       };
+    },
+
+    async attach(_caller, id, attachment) {
+      await sessions.attach(id, attachment);
+      return { attachment, lease_s: LEASE_SECONDS };
+    },
+
+    async detach(_caller, id, attachment) {
+      sessions.detach(id, attachment);
     },
 
     async putFile(caller, id, volume, path, content, condition) {

@@ -21,6 +21,7 @@ const PATH: Readonly<Record<string, string>> = {
   volume: 'workspace',
   path: 'hello.txt',
   name: EXAMPLE_ID,
+  attachment: 'explorer-terminal',
 };
 
 /** Stands where an earlier answer says the id. */

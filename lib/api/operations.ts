@@ -13,6 +13,7 @@ import type { JobsOperations } from './operations/jobs.ts';
 import type { LedgerOperations } from './operations/ledger.ts';
 import type { TenantsOperations } from './operations/tenants.ts';
 import type {
+  AttachmentAnswer,
   CreateInput,
   EvalAnswer,
   EvalInput,
@@ -75,12 +76,16 @@ export interface EngineOperations {
     id: string,
     input: ExecInput,
     options?: {
-      onWoke?: (woken: { woke: string; wokeMs: number }) => void;
+      onWoke?: (woken: { woke: string; wokeMs: number; from: State | null }) => void;
       onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void;
       signal?: AbortSignal;
     },
   ): Promise<ExecAnswer>;
   eval(caller: Caller, id: string, input: EvalInput, signal?: AbortSignal): Promise<EvalAnswer>;
+  /** Holds it as it is while a terminal is open: begins or renews an attachment. Wakes nothing. */
+  attach(caller: Caller, id: string, attachment: string): Promise<AttachmentAnswer>;
+  /** Ends an attachment; one that has ended already changes nothing. */
+  detach(caller: Caller, id: string, attachment: string): Promise<void>;
   instanceEvents(
     caller: Caller,
     id: string,

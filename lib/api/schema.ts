@@ -244,6 +244,13 @@ export const evalAnswerSchema = z.object({
 });
 export type EvalAnswer = z.infer<typeof evalAnswerSchema>;
 
+export const attachmentSchema = z.object({
+  attachment: slugSchema,
+  /** Seconds for which it holds without being renewed. */
+  lease_s: z.int(),
+});
+export type AttachmentAnswer = z.infer<typeof attachmentSchema>;
+
 export const volumeInfoSchema = z.object({
   volume: volumeSchema,
   files: z.int(),

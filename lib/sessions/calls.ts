@@ -21,7 +21,7 @@ const ATTEMPTS = 3;
 
 type Send<T> = (process: InstanceProcess) => Promise<T>;
 
-const HOT: Woken = { woke: 'hot', wokeMs: 0 };
+const HOT: Woken = { woke: 'hot', wokeMs: 0, from: null };
 
 /**
  * Sends something to the process of a sandbox, waking it first when it sleeps. The first message follows the wake's own without
@@ -75,7 +75,7 @@ async function sendOrWake<T>(
         sent.answer = counted(process);
       },
     });
-    const woken: Woken = woke.source === null ? HOT : { woke: 'cold', wokeMs: woke.tookMs };
+    const woken: Woken = woke.source === null ? HOT : { woke: 'cold', wokeMs: woke.tookMs, from: woke.from };
     onWoken(woken);
     if (sent.answer === undefined) throw new Error('A wake handed out no process.');
     return { answer: sent.answer, woken };

@@ -3,18 +3,19 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf, WinterdockError } from '../errors.ts';
 import type { InstancePool, InstanceProcess } from '../instance/instance.ts';
 import type { Logger } from '../log.ts';
 import type { InstanceRow, Registry } from '../registry/registry.ts';
 import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from '../storage/disk.ts';
 import type { Readers } from '../vfs/read.ts';
 import { closeToRest, openLive } from '../vfs/vfs.ts';
+import { Attachments } from './attachments.ts';
 import { evaluate, exec, write } from './calls.ts';
 import { Checks } from './checks.ts';
 import { CopyTurns } from './copy-turns.ts';
 import { discardMemory, settleDead } from './death.ts';
-import { type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
+import { type Engine, line, livePath, MEMORY, now, rowOf, systemCause } from './engine.ts';
 import { Entries, type Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
 import { placeOf } from './places.ts';
@@ -66,6 +67,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     stopping: false,
   };
   const { entries } = engine;
+  const attachments = new Attachments(entries);
   const locked = <T>(id: string, work: (entry: Entry) => Promise<T>): Promise<T> =>
     entries.with(id, (entry) => entry.verbs.runExclusive(() => work(entry)));
 
@@ -75,6 +77,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   let stopped: Promise<void> | null = null;
 
   const tick = (): Promise<Round> => {
+    attachments.expire(now(engine));
     round ??= runRound(engine, prefetched).finally(() => {
       round = null;
     });
@@ -122,18 +125,16 @@ export function createSessions(options: SessionsOptions): Sessions {
     write: (id, operation, cause) => entries.with(id, (entry) => write(engine, entry, operation, cause)),
     read: (id, request) => entries.with(id, (entry) => read(engine, reading, entry, request)),
     copyOut: (id, path, { volumes }) => entries.with(id, (entry) => copyOut(engine, reading, entry, path, volumes)),
-    attach(id) {
-      const entry = entries.hold(id);
-      entry.attached += 1;
-      let released = false;
-      return () => {
-        if (released) return;
-        released = true;
-        entry.attached -= 1;
-        entry.activity = Math.max(entry.activity, now(engine));
-        entries.release(entry);
-      };
+    async attach(id, attachment) {
+      const { state } = await rowOf(engine, id);
+      if (state === 'archived') {
+        throw new WinterdockError('archived', `The sandbox "${id}" is archived; a terminal does not revive it.`, {
+          hint: 'Revive it first.',
+        });
+      }
+      attachments.hold(id, attachment, now(engine));
     },
+    detach: (id, attachment) => attachments.release(id, attachment, now(engine)),
     live: (row) => live(entries.peek(row.id), row),
     get callsRunning() {
       return entries.values().reduce((sum, entry) => sum + entry.calls, 0);

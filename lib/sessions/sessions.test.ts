@@ -211,15 +211,17 @@ describe('the ladder', () => {
       Math.floor(at.dock.clock.now() / 1000),
       entry,
     );
-    const release = at.dock.sessions.attach('attached');
-    at.dock.clock.advance(4000);
-    await at.dock.sessions.tick();
+    for (let renewed = 0; renewed < 40; renewed += 1) {
+      await at.dock.sessions.attach('attached', 'tab');
+      at.dock.clock.advance(100);
+      await at.dock.sessions.tick();
+    }
     expect([await at.stateOf('kept'), await at.stateOf('held'), await at.stateOf('attached')]).toEqual([
       'active',
       'active',
       'active',
     ]);
-    release();
+    at.dock.sessions.detach('attached', 'tab');
     at.dock.clock.advance(1000);
     await at.dock.sessions.tick();
     expect([await at.stateOf('kept'), await at.stateOf('held'), await at.stateOf('attached')]).toEqual([
@@ -227,6 +229,21 @@ describe('the ladder', () => {
       'suspended',
       'suspended',
     ]);
+  });
+
+  test('a terminal that nobody renews lets go, and the idle clock starts then', async () => {
+    await at.dock.create('a');
+    await at.dock.sessions.resume('a', REQUEST);
+    await at.dock.sessions.attach('a', 'lost');
+    at.dock.clock.advance(900);
+    await at.dock.sessions.tick();
+    expect(await at.stateOf('a')).toBe('active');
+    at.dock.clock.advance(899);
+    await at.dock.sessions.tick();
+    expect(await at.stateOf('a')).toBe('active');
+    at.dock.clock.advance(1);
+    await at.dock.sessions.tick();
+    expect(await at.stateOf('a')).toBe('suspended');
   });
 
   test('one failing sandbox stops no other, and its third failure leaves it alone as unknown with a way out', async () => {

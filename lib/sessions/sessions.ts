@@ -42,6 +42,8 @@ export interface Woken {
   woke: Thermal;
   /** Milliseconds that the wake took; 0 when it was hot. */
   wokeMs: number;
+  /** The state that it was woken from; null when it was hot. */
+  from: State | null;
 }
 
 /** Live facts of one sandbox that no column holds. */
@@ -99,8 +101,13 @@ export interface Sessions {
    */
   copyOut(id: string, path: string, options: { volumes: readonly Volume[] }): Promise<Copied>;
 
-  /** Holds a sandbox hot while a terminal is attached. Returns the release. */
-  attach(id: string): () => void;
+  /**
+   * Holds a sandbox as it is while a terminal is open: no automatic move until `detach`, or until it was not renewed, by the same call,
+   * for `LEASE_SECONDS`. Wakes nothing; is use. Throws `not_found`, `gone`, `archived`, `rate_limited`.
+   */
+  attach(id: string, attachment: string): Promise<void>;
+  /** Ends it; the idle clock starts then. One that has ended already changes nothing. */
+  detach(id: string, attachment: string): void;
   live(row: InstanceRow): Live;
   readonly callsRunning: number;
 

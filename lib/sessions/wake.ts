@@ -2,6 +2,7 @@
 import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import { profileOf } from '../instance/policies.ts';
+import type { State } from '../lifecycle/states.ts';
 import type { Fault, Source } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
@@ -37,6 +38,8 @@ export interface Wake {
   row: InstanceRow;
   /** Null when the process was there already. */
   source: Source | null;
+  /** The state that it was woken from; null when the process was there already. */
+  from: State | null;
   tookMs: number;
 }
 
@@ -70,7 +73,7 @@ export async function wake(engine: Engine, entry: Entry, cause: Cause, options: 
   let row = await rowOf(engine, entry.id);
   if (entry.process !== null) {
     options.onProcess?.(entry.process);
-    return { process: entry.process, row, source: null, tookMs: since(started) };
+    return { process: entry.process, row, source: null, from: null, tookMs: since(started) };
   }
   if (engine.stopping) {
     throw new WinterdockError('capacity', 'The server is stopping.', { retryAfterSeconds: 5 });
@@ -185,7 +188,7 @@ async function start(
     entry.process = process;
     engine.watch(row.id, process);
     if (row.state === 'archived') await forgetArchived(engine, row.id);
-    return { process, row: active, source, tookMs };
+    return { process, row: active, source, from: row.state, tookMs };
   } catch (error) {
     await process.kill('killed');
     throw error;

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Volume } from '../../vfs/volumes.ts';
 import type {
+  attachmentSchema,
   blueprintSchema,
   blueprintsQuerySchema,
   checkoutQuerySchema,
@@ -148,6 +149,10 @@ export interface Calls {
     input: z.input<typeof evalSchema>,
     options?: CallOptions,
   ): Promise<z.output<typeof evalAnswerSchema>>;
+  /** Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends. */
+  attachToInstance(id: string, attachment: string, options?: CallOptions): Promise<z.output<typeof attachmentSchema>>;
+  /** Ends an attachment: the idle clock starts. */
+  detachFromInstance(id: string, attachment: string, options?: CallOptions): Promise<void>;
   /** Lists the three volumes with what they hold and promise. */
   listVolumes(id: string, options?: CallOptions): Promise<z.output<typeof volumeInfoSchema>[]>;
   /** Lists the files of a volume by path. Wakes nothing. */
@@ -387,6 +392,20 @@ export const CALLS = {
   reviveInstance: { method: 'POST', path: '/api/instances/:id/revive', body: 'json', query: false, answer: 'json' },
   execInInstance: { method: 'POST', path: '/api/instances/:id/exec', body: 'json', query: false, answer: 'json' },
   evalInInstance: { method: 'POST', path: '/api/instances/:id/eval', body: 'json', query: false, answer: 'json' },
+  attachToInstance: {
+    method: 'PUT',
+    path: '/api/instances/:id/attachments/:attachment',
+    body: null,
+    query: false,
+    answer: 'json',
+  },
+  detachFromInstance: {
+    method: 'DELETE',
+    path: '/api/instances/:id/attachments/:attachment',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
   listVolumes: { method: 'GET', path: '/api/instances/:id/volumes', body: null, query: false, answer: 'json' },
   listFiles: { method: 'GET', path: '/api/instances/:id/volumes/:volume', body: null, query: true, answer: 'page' },
   listFolder: { method: 'GET', path: '/api/instances/:id/folders/:volume', body: null, query: true, answer: 'page' },

@@ -1,6 +1,6 @@
 /** A script's output while it runs. Safe for the browser. */
 import type { z } from 'zod';
-import type { execAnswerSchema, execSchema, Problem } from '../schema.ts';
+import type { execAnswerSchema, execSchema, Instance, Problem } from '../schema.ts';
 import type { CallLine, CallOptions } from './call.ts';
 import { ApiError, networkError, problemError } from './error.ts';
 import { serverSent } from './server-sent.ts';
@@ -10,7 +10,7 @@ type Exit = Omit<z.output<typeof execAnswerSchema>, 'stdout' | 'stderr'>;
 
 /** What a script tells while it runs: first how it woke the sandbox, then what it writes, last how it ended. */
 export type ExecEvent =
-  | { event: 'woke'; woke: Exit['woke']; took_ms: number }
+  | { event: 'woke'; woke: Exit['woke']; from: Instance['state'] | null; took_ms: number }
   | { event: 'stdout'; text: string }
   | { event: 'stderr'; text: string }
   | ({ event: 'exit' } & Exit);

@@ -58,6 +58,8 @@ const WALK: readonly [name: string, status: number, idOf?: string][] = [
   ['patchInstance', 200],
   ['execInInstance', 200],
   ['evalInInstance', 200],
+  ['attachToInstance', 200],
+  ['detachFromInstance', 204],
   ['putFile', 201],
   ['getFile', 200],
   ['listVolumes', 200],

@@ -119,7 +119,7 @@ test('a stream tells of the wake, each output as it comes, and the end', async (
   for await (const chunk of res) text += chunk;
   req.destroy();
   const events = eventsIn(text);
-  expect(events[0]).toEqual({ event: 'woke', data: { woke: 'cold', took_ms: expect.any(Number) } });
+  expect(events[0]).toEqual({ event: 'woke', data: { woke: 'cold', from: 'suspended', took_ms: expect.any(Number) } });
   const said = (name: string) =>
     events
       .filter(({ event }) => event === name)
@@ -156,6 +156,25 @@ test.each([
   const after = await ticks();
   expect((await run({ command: 'echo alive' })).json.stdout).toBe('alive\n');
   expect(await ticks()).toBe(after);
+});
+
+test('a terminal that is open is counted, wakes nothing, and ends when it is told to', async () => {
+  const attached = async () => (await server.call<Instance>('GET', '/api/instances/held')).json;
+  const at = '/api/instances/held/attachments';
+  await server.call('POST', '/api/instances', { id: 'held', tenant: 'acme' });
+  expect((await server.call('PUT', `${at}/one`)).json).toEqual({ attachment: 'one', lease_s: 150 });
+  await server.call('PUT', `${at}/one`);
+  await server.call('PUT', `${at}/two`);
+  expect(await attached()).toMatchObject({ attached: 2, state: 'created', thermal: 'cold', next: null });
+  expect((await server.call('DELETE', `${at}/one`)).status).toBe(204);
+  expect((await server.call('DELETE', `${at}/one`)).status).toBe(204);
+  expect(await attached()).toMatchObject({ attached: 1 });
+  await server.call('DELETE', `${at}/two`);
+  await server.call('POST', '/api/instances/held/resume');
+  await server.call('POST', '/api/instances/held/archive');
+  expect((await server.call('PUT', `${at}/one`)).json).toMatchObject({ status: 409, code: 'archived' });
+  expect((await server.call('PUT', '/api/instances/nobody/attachments/one')).status).toBe(404);
+  expect((await server.call('PUT', `${at}/No%20Name`)).status).toBe(422);
 });
 
 test('a sandbox that many ask at once is woken once', async () => {

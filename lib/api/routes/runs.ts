@@ -1,11 +1,20 @@
 /** Routes that run code in a sandbox: exec, as one answer or as a stream, and eval. */
-import { type Answer, eventStream, eventText, json, type Sink } from '../answer.ts';
+import { type Answer, empty, eventStream, eventText, json, type Sink } from '../answer.ts';
 import { toProblem } from '../problem.ts';
 import { type Context, type Route, route } from '../route.ts';
-import { type ExecInput, evalAnswerSchema, evalSchema, execAnswerSchema, execSchema } from '../schema.ts';
+import {
+  attachmentSchema,
+  type ExecInput,
+  evalAnswerSchema,
+  evalSchema,
+  execAnswerSchema,
+  execSchema,
+  slugSchema,
+} from '../schema.ts';
 import { idParams } from './instances.ts';
 
 const tag = 'Runs';
+const attachmentParams = idParams.extend({ attachment: slugSchema });
 
 export const runRoutes: Route[] = [
   route({
@@ -37,6 +46,33 @@ export const runRoutes: Route[] = [
     answers: { 200: { description: 'What it gave', schema: evalAnswerSchema } },
     handle: async ({ services, caller, params, body, signal }) =>
       json(200, await services.operations.eval(caller, params.id, body, signal)),
+  }),
+  route({
+    method: 'PUT',
+    path: '/instances/:id/attachments/:attachment',
+    name: 'attachToInstance',
+    needs: 'attach',
+    summary:
+      'Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends.',
+    tag,
+    params: attachmentParams,
+    answers: { 200: { description: 'It holds', schema: attachmentSchema } },
+    handle: async ({ services, caller, params: { id, attachment } }) =>
+      json(200, await services.operations.attach(caller, id, attachment)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/instances/:id/attachments/:attachment',
+    name: 'detachFromInstance',
+    needs: 'detach',
+    summary: 'Ends an attachment: the idle clock starts.',
+    tag,
+    params: attachmentParams,
+    answers: { 204: { description: 'It has ended' } },
+    async handle({ services, caller, params: { id, attachment } }) {
+      await services.operations.detach(caller, id, attachment);
+      return empty(204);
+    },
   }),
 ];
 
@@ -74,7 +110,7 @@ function execAsStream(context: Context<{ id: string }, unknown, ExecInput>): Pro
     services.operations
       .exec(caller, params.id, body, {
         signal: AbortSignal.any([signal, left.signal]),
-        onWoke: ({ woke, wokeMs }) => send('woke', { woke, took_ms: wokeMs }),
+        onWoke: ({ woke, wokeMs, from }) => send('woke', { woke, from, took_ms: wokeMs }),
         onOutput: ({ stream, text }) => send(stream, { text }),
       })
       .then(({ stdout: _stdout, stderr: _stderr, ...exit }) => {

@@ -1,0 +1,66 @@
+/**
+ * Who holds a sandbox hot by an open terminal: leases that are renewed while the terminal is open and run out when nobody renews them,
+ * so that a lost browser holds nothing for long. Kept in memory: a restart ends them, and whoever is still there renews. Knows nothing
+ * of rows or HTTP.
+ */
+import { WinterdockError } from '../errors.ts';
+import type { Entries, Entry } from './entries.ts';
+
+/** How long an attachment holds without being renewed. Browsers let a hidden tab run a timer once a minute. */
+export const LEASE_SECONDS = 150;
+/** Attachments that one sandbox may have. */
+const MOST = 64;
+
+interface Lease {
+  entry: Entry;
+  until: number;
+}
+
+export class Attachments {
+  readonly #entries: Entries;
+  /** By sandbox, then by the attachment's own id. */
+  readonly #leases = new Map<string, Map<string, Lease>>();
+
+  constructor(entries: Entries) {
+    this.#entries = entries;
+  }
+
+  /** Begins or renews one. `now` in epoch seconds. Throws `rate_limited` when the sandbox has too many. */
+  hold(id: string, attachment: string, now: number): void {
+    const leases = this.#leases.get(id) ?? new Map<string, Lease>();
+    const held = leases.get(attachment);
+    if (held !== undefined) {
+      held.until = now + LEASE_SECONDS;
+      return;
+    }
+    if (leases.size >= MOST) {
+      throw new WinterdockError('rate_limited', `${MOST} terminals are attached to "${id}" already.`, {
+        retryAfterSeconds: LEASE_SECONDS,
+      });
+    }
+    const entry = this.#entries.hold(id);
+    entry.attached += 1;
+    leases.set(attachment, { entry, until: now + LEASE_SECONDS });
+    this.#leases.set(id, leases);
+  }
+
+  /** Ends one, which is use up to `now`. One that there is not, or not any more, changes nothing. */
+  release(id: string, attachment: string, now: number): void {
+    const leases = this.#leases.get(id);
+    const lease = leases?.get(attachment);
+    if (leases === undefined || lease === undefined) return;
+    leases.delete(attachment);
+    if (leases.size === 0) this.#leases.delete(id);
+    const { entry } = lease;
+    entry.attached -= 1;
+    entry.activity = Math.max(entry.activity, now);
+    this.#entries.release(entry);
+  }
+
+  /** Ends those that nobody renewed. */
+  expire(now: number): void {
+    for (const [id, leases] of this.#leases) {
+      for (const [attachment, { until }] of leases) if (until <= now) this.release(id, attachment, now);
+    }
+  }
+}
