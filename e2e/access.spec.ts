@@ -1,6 +1,6 @@
 /** People of every role in the browser: how they come in, what they see, what they are offered. */
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { flaws } from './axe.ts';
 import { expect, test, visited } from './visited.ts';
 
 const PASSWORD = 'a long winter, said the dock';
@@ -39,7 +39,7 @@ test('an invitation says what it is for, asks again for what is missing, and wor
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Join');
   await expect(page.getByText('You are invited as a viewer of alpha.')).toBeVisible();
   await expect(page.getByLabel('E-mail')).toHaveValue('vera@example.com');
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await flaws(page)).toEqual([]);
   await page.getByLabel('Name', { exact: true }).fill('Vera');
   await page.getByLabel('Password').fill('too short');
   await button(page, 'Create the account').click();
@@ -70,7 +70,7 @@ test('a viewer sees states and the ledger of the own tenant, and is told why not
   await expect(page.getByText('plan.txt')).toHaveCount(0);
   await page.goto('/sandboxes/access-alpha?tab=ledger');
   await expect(page.getByRole('table').last()).toContainText('registered');
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect(await flaws(page)).toEqual([]);
 });
 
 test('what is of another tenant is not there', async ({ page, complaints }) => {

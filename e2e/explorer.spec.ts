@@ -1,7 +1,7 @@
 /** The API explorer: its examples run by clicking, it is readable without JavaScript, and it asks nobody else for anything. */
 import { readFileSync } from 'node:fs';
-import AxeBuilder from '@axe-core/playwright';
 import type { Download, Locator, Page } from '@playwright/test';
+import { flaws } from './axe.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 
 async function open(page: Page): Promise<void> {
@@ -23,17 +23,6 @@ async function run(page: Page, name: string): Promise<Locator> {
 
 async function text(download: Download): Promise<string> {
   return readFileSync(await download.path(), 'utf8');
-}
-
-/** What axe finds, in words. */
-async function violations(page: Page): Promise<unknown[]> {
-  const { violations: found } = await new AxeBuilder({ page })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  return found.map(({ id, nodes }) => [
-    id,
-    nodes.map(({ html, failureSummary }) => `${html.slice(0, 300)}\n${failureSummary}`),
-  ]);
 }
 
 test('create, exec and files run by clicking, one after another, as they stand', async ({ page, complaints }) => {
@@ -88,31 +77,25 @@ test('the component is loaded on its own page only', async ({ page }) => {
   expect(heavy.length).toBeGreaterThan(0);
 });
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
+test('axe finds nothing, with a call open and answered', async ({ page }) => {
+  await open(page);
+  await run(page, 'createInstance');
+  await run(page, 'listInstances');
+  expect(await flaws(page)).toEqual([]);
+});
 
-    test('axe finds nothing, with a call open and answered', async ({ page }) => {
-      await open(page);
-      await run(page, 'createInstance');
-      await run(page, 'listInstances');
-      expect(await violations(page)).toEqual([]);
-    });
-
-    test('the plain list stays when the component does not come, and axe finds nothing in it', async ({
-      page,
-      complaints,
-    }) => {
-      complaints.expected.push(/503/);
-      await signInByKey(page);
-      await page.route('**/openapi.json', (route) => route.fulfill({ status: 503, body: '' }));
-      await page.goto('/explorer');
-      await expect(page.getByRole('alert').getByText('did not load')).toBeVisible();
-      await page.locator('summary', { hasText: '/api/instances/{id}/exec' }).click();
-      expect(await violations(page)).toEqual([]);
-    });
-  });
-}
+test('the plain list stays when the component does not come, and axe finds nothing in it', async ({
+  page,
+  complaints,
+}) => {
+  complaints.expected.push(/503/);
+  await signInByKey(page);
+  await page.route('**/openapi.json', (route) => route.fulfill({ status: 503, body: '' }));
+  await page.goto('/explorer');
+  await expect(page.getByRole('alert').getByText('did not load')).toBeVisible();
+  await page.locator('summary', { hasText: '/api/instances/{id}/exec' }).click();
+  expect(await flaws(page)).toEqual([]);
+});
 
 test.describe('on a narrow screen', () => {
   test.use({ viewport: { width: 390, height: 844 } });

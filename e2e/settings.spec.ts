@@ -1,6 +1,6 @@
 /** People, roles, sessions, keys and the ledger's proof, by clicking, with JavaScript and without. */
-import AxeBuilder from '@axe-core/playwright';
 import type { Browser, BrowserContextOptions, Locator, Page } from '@playwright/test';
+import { flaws } from './axe.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 
 const PASSWORD = 'a long enough password';
@@ -217,64 +217,47 @@ test.describe('without JavaScript', () => {
   });
 });
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
-
-    test('axe finds nothing in the settings, and nothing scrolls sideways', async ({ page, browser }) => {
-      test.slow();
-      await signInByKey(page);
-      const guest = await join(
-        browser,
-        {},
-        await invite(page, 'support', 'harbour, acme'),
-        `eve-${colorScheme}@harbour.example`,
-        'Eve of a rather long name',
-      );
-      await guest.goto('/settings');
-      const look = async (at: Page, name: string) => {
-        const { violations } = await new AxeBuilder({ page: at })
-          .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-          .analyze();
-        expect([
-          name,
-          violations.map(({ id, nodes }) => [
-            id,
-            nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`),
-          ]),
-        ]).toEqual([name, []]);
-        for (const width of [390, 1280, 1920]) {
-          await at.setViewportSize({ width, height: 900 });
-          const over = await at.evaluate(
-            () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-          );
-          expect([name, width, over]).toEqual([name, width, 0]);
-        }
-      };
-      await look(guest, 'own account');
-      await guest.goto('/settings/keys');
-      await look(guest, 'not with that role');
-      await guest.context().close();
-      await invite(page, 'viewer', '');
-      await look(page, 'people with a link');
-      await page.getByRole('link', { name: 'Eve of a rather long name' }).first().click();
-      await expect(headline(page)).toContainText('Eve');
-      await page.locator('summary', { hasText: 'Disable…' }).click();
-      await look(page, 'a person');
-      await page.goto('/settings/keys');
-      await press(page, 'Make a key');
-      await expect(page.getByText('What is it for?')).toBeVisible();
-      await page.getByLabel('Name').fill('for looks');
-      await page.getByLabel('Tenant', { exact: true }).fill('harbour');
-      await press(page, 'Make a key');
-      await expect(page.getByText('Take the key along now')).toBeVisible();
-      await look(page, 'keys');
-      await page.goto('/settings/ledger');
-      await press(page, 'Check the ledger');
-      await expect(page.getByText('lines are proven')).toBeVisible();
-      await look(page, 'the ledger');
-      await page.goto('/settings');
-      await look(page, 'the admin key');
-    });
-  });
-}
+test('axe finds nothing in the settings, and nothing scrolls sideways', async ({ page, browser }) => {
+  test.slow();
+  await signInByKey(page);
+  const guest = await join(
+    browser,
+    {},
+    await invite(page, 'support', 'harbour, acme'),
+    'eve@harbour.example',
+    'Eve of a rather long name',
+  );
+  await guest.goto('/settings');
+  const look = async (at: Page, name: string) => {
+    expect(await flaws(at), name).toEqual([]);
+    for (const width of [390, 1280, 1920]) {
+      await at.setViewportSize({ width, height: 900 });
+      const over = await at.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect([name, width, over]).toEqual([name, width, 0]);
+    }
+  };
+  await look(guest, 'own account');
+  await guest.goto('/settings/keys');
+  await look(guest, 'not with that role');
+  await guest.context().close();
+  await invite(page, 'viewer', '');
+  await look(page, 'people with a link');
+  await page.getByRole('link', { name: 'Eve of a rather long name' }).first().click();
+  await expect(headline(page)).toContainText('Eve');
+  await page.locator('summary', { hasText: 'Disable…' }).click();
+  await look(page, 'a person');
+  await page.goto('/settings/keys');
+  await press(page, 'Make a key');
+  await expect(page.getByText('What is it for?')).toBeVisible();
+  await page.getByLabel('Name').fill('for looks');
+  await page.getByLabel('Tenant', { exact: true }).fill('harbour');
+  await press(page, 'Make a key');
+  await expect(page.getByText('Take the key along now')).toBeVisible();
+  await look(page, 'keys');
+  await page.goto('/settings/ledger');
+  await press(page, 'Check the ledger');
+  await expect(page.getByText('lines are proven')).toBeVisible();
+  await look(page, 'the ledger');
+  await page.goto('/settings');
+  await look(page, 'the admin key');
+});

@@ -37,7 +37,7 @@ export const test = base.extend<{ complaints: Complaints }>({
       const complaints: Complaints = { expected: [] };
       const listen = (page: Page) => {
         page.on('console', (message) => {
-          if (message.type() === 'error') heard.push(`${page.url()}: ${message.text()}`);
+          if (message.type() === 'error') heard.push(`${page.url()}: ${message.text()} (${message.location().url})`);
         });
         page.on('pageerror', (error) => heard.push(`${page.url()}: ${error.stack ?? error.message}`));
       };
