@@ -104,7 +104,7 @@ const TRIGGERS: Readonly<Record<Event['trigger'], { short: string; because: stri
   plan: { short: 'a plan', because: 'it was a step of a plan' },
   crash: { short: 'a crash', because: 'its process crashed' },
   timeout: { short: 'out of time', because: 'a call ran out of time' },
-  reconcile: { short: 'settled at start', because: 'the server found it unfinished at its start' },
+  reconcile: { short: 'found unfinished', because: 'the server found it unfinished' },
   quota: { short: 'a quota', because: 'a quota was reached' },
   boot: { short: 'server start', because: 'the server started' },
   stop: { short: 'server stop', because: 'the server stopped' },

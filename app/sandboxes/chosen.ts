@@ -1,11 +1,16 @@
 /** What was chosen in the list, as the addresses of the pages about it say it: ids or a filter, a verb, labels. Pure. */
 import { labelChanges } from '#components/job-words.ts';
-import { type JobFilter, type StartJobInput, startJobSchema } from '#lib/api/schema.ts';
+import { type StartJobInput, startJobSchema } from '#lib/api/schema.ts';
 import { JOB_VERBS, type JobVerb } from '#lib/lifecycle/wish.ts';
 import type { Search } from '../search.ts';
 
 /** The filters of the list that a job can be about. */
-const FILTER_NAMES = ['tenant', 'state', 'thermal', 'fault', 'name', 'label', 'q'] as const;
+const FILTER_NAMES = [
+  ...['tenant', 'state', 'thermal', 'fault', 'name', 'label', 'q', 'pending'],
+  ...['since', 'until', 'due_since', 'due_until'],
+];
+/** Those that are moments, in epoch seconds. */
+const MOMENTS: readonly string[] = ['since', 'until', 'due_since', 'due_until'];
 
 export interface Chosen {
   verb: JobVerb;
@@ -35,11 +40,17 @@ export function chosenIn(search: Search): Chosen | null {
   return { verb, of, labels: every(search, 'labels')[0] ?? '' };
 }
 
+/** A filter as the engine takes it: what is no number where one should be is left for it to refuse. */
+function filterOf(filter: Record<string, string>): Record<string, unknown> {
+  const values = Object.entries(filter).map(([name, value]) => [name, MOMENTS.includes(name) ? Number(value) : value]);
+  return Object.fromEntries(values);
+}
+
 /** What a choice asks of the engine, or the first thing that is wrong with it. */
 export function jobInputOf({ verb, of, labels }: Chosen): { input: StartJobInput } | { wrong: string } {
   const parsed = startJobSchema.safeParse({
     verb,
-    ...('ids' in of ? { ids: of.ids } : { filter: of.filter satisfies Record<string, string> as JobFilter }),
+    ...('ids' in of ? { ids: of.ids } : { filter: filterOf(of.filter) }),
     ...(verb === 'label' ? { labels: labelChanges(labels) } : {}),
   });
   if (parsed.success) return { input: parsed.data };

@@ -186,7 +186,14 @@ describe('every route', () => {
 
 describe('every operation', () => {
   /** Those that no route names: the console's own, and what a route does beside what it names. */
-  const UNNAMED: readonly (keyof Operations)[] = ['counts', 'due', 'eventsAfter', 'fileStat', 'uploadBlueprint'];
+  const UNNAMED: readonly (keyof Operations)[] = [
+    'counts',
+    'due',
+    'dueCounts',
+    'eventsAfter',
+    'fileStat',
+    'uploadBlueprint',
+  ];
 
   test('has a line in the table, and a route or a test here', () => {
     expect(Object.keys(server.host.operations).toSorted()).toEqual(Object.keys(RULES).toSorted());
@@ -211,7 +218,7 @@ describe('every operation', () => {
       }
     }
     // What everyone may ask is narrowed instead, which is proved below.
-    expect(refused > 0).toBe(!['counts', 'due', 'eventsAfter'].includes(operation));
+    expect(refused > 0).toBe(!['counts', 'due', 'dueCounts', 'eventsAfter'].includes(operation));
   });
 });
 
@@ -299,6 +306,10 @@ test('lists, counts, the ledger and what falls due hold what is the caller’s',
   const { states } = await operations.counts(caller);
   expect(Object.values(states).reduce((sum, n) => sum + n, 0)).toBe(listed.json.length);
   for (const { tenant } of await operations.due(caller, 10 ** 8, 100)) expect(tenant).toBe('acme');
+  const dueOf = async (who: Caller) =>
+    (await operations.dueCounts(who, { seconds: 10 ** 8, slots: 1 }))[0]?.to.suspended ??
+    expect.fail('nothing counted');
+  expect(await dueOf({ ...caller, tenants: null })).toBeGreaterThan(await dueOf(caller));
   for (const { tenant } of await operations.eventsAfter(caller, 0, 50)) expect(tenant).toBe('acme');
   expect((await operations.eventsAfter(caller, 0, 50)).length).toBeGreaterThan(0);
   expect((await theirs('/api/events?instance=yours')).json).toEqual([]);

@@ -62,6 +62,7 @@ export const RULES: Readonly<Record<keyof Operations, Rule>> = {
   freeze: move,
   archive: move,
   revive: { roles: READERS, about: 'instance', reason: ['support'] },
+  settle: move,
   deleteInstance: move,
   exec: run,
   eval: run,
@@ -124,6 +125,7 @@ export const RULES: Readonly<Record<keyof Operations, Rule>> = {
   patchSettings: { roles: ADMIN, about: 'everyone' },
   counts: { roles: EVERYONE, about: 'dock' },
   due: { roles: EVERYONE, about: 'dock' },
+  dueCounts: { roles: EVERYONE, about: 'dock' },
   metricsText: { roles: PEOPLE, about: 'everyone' },
 
   me: { roles: EVERYONE, about: 'dock' },

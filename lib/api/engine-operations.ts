@@ -18,7 +18,7 @@ import { asVolume } from '../vfs/volumes.ts';
 import { causeOf } from './cause.ts';
 import { etagOf, writeConditionOf } from './conditions.ts';
 import { readingOperations } from './engine-reading.ts';
-import { listFilterOf } from './list-filter.ts';
+import { listFilterOf, stuckSince } from './list-filter.ts';
 import type { EngineOperations } from './operations.ts';
 import { createPrivateReads } from './private-reads.ts';
 import type { CreateInput, PatchInput, Settings } from './schema.ts';
@@ -63,7 +63,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
     ...readingOperations({ registry, sessions, rowOf, privateRead: createPrivateReads({ registry, clock, rowOf }) }),
 
     async listInstances({ tenants }, query) {
-      const filter = listFilterOf(query, tenants);
+      const filter = listFilterOf(query, tenants, now());
       if (filter === null) return { items: [], next: null, total: 0, totalIsExact: true };
       const reverse = query.sort.startsWith('-');
       const page = await registry.list({
@@ -160,6 +160,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
       show(await sessions.archive(id, causeOf(caller, reason), { force })),
     revive: async (caller, id, { reason, force }) =>
       show(await sessions.revive(id, causeOf(caller, reason), { force })),
+    settle: async (caller, id) => show(await sessions.settle(id, causeOf(caller))),
     deleteInstance: (caller, id) => sessions.delete(id, causeOf(caller)),
 
     async exec(caller, id, { command, cwd, env, stdin, timeout_ms: timeoutMs }, options) {
@@ -251,12 +252,24 @@ export function createOperations(parts: EngineParts): EngineOperations {
 
     async counts({ tenants }) {
       const among = tenants ?? undefined;
-      return { states: await registry.countsByState(among), faults: await registry.countsByFault(among) };
+      const whose = among === undefined ? {} : { tenants: among };
+      return {
+        states: await registry.countsByState(among),
+        faults: await registry.countsByFault(among),
+        pending: await registry.count({ ...whose, pending: {} }, COUNT_CAP),
+        stuck: await registry.count({ ...whose, pending: { until: stuckSince(now()) } }, COUNT_CAP),
+      };
     },
 
     async due({ tenants }, withinSeconds, limit) {
       const rows = await registry.dueUntil(now() + withinSeconds, limit, tenants ?? undefined);
       return Promise.all(rows.map(({ row, thresholds }) => show(row, thresholds)));
+    },
+
+    async dueCounts({ tenants }, { seconds, slots }) {
+      const from = now();
+      const counted = await registry.dueCounts({ from, seconds, slots }, tenants ?? undefined);
+      return counted.map((to, slot) => ({ from: from + slot * seconds, until: from + (slot + 1) * seconds - 1, to }));
     },
 
     metricsText: () => metrics.text(),

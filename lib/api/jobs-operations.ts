@@ -60,7 +60,7 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
     },
 
     async startJob(caller, input) {
-      const choice = choiceOf(caller, input);
+      const choice = choiceOf(caller, input, epochSeconds(clock));
       const tally = new DryRunTally(input.verb);
       if (input.dry_run === true) {
         if (choice !== null) await registry.jobs.survey(choice, (one) => tally.take(one));
@@ -154,14 +154,14 @@ function refusalOf(row: InstanceRow, to: State, hops: readonly State[] | null): 
 }
 
 /** What a caller may choose from what was asked; null when that is nothing. Throws `forbidden` for a tenant that is not its own. */
-function choiceOf(caller: Caller, { filter, ids }: StartJobInput): Choice | null {
+function choiceOf(caller: Caller, { filter, ids }: StartJobInput, now: number): Choice | null {
   const { tenants } = caller;
   if (ids !== undefined) return { ids, tenants };
   const asked = filter ?? {};
   if (tenants !== null && asked.tenant !== undefined && !tenants.includes(asked.tenant)) {
     throw new WinterdockError('forbidden', `You may not act for the tenant "${asked.tenant}".`);
   }
-  const wanted = listFilterOf(asked, tenants);
+  const wanted = listFilterOf(asked, tenants, now);
   return wanted === null ? null : { filter: wanted };
 }
 

@@ -1,12 +1,13 @@
 /** What a list or a job asks for, as a filter of the registry. Pure. */
+import { STUCK_SECONDS } from '../lifecycle/words.ts';
 import type { ListFilter } from '../registry/registry.ts';
 import type { JobFilter } from './schema/jobs.ts';
 
-/** The filter, narrowed to a caller's tenants (null: all), or null when nothing can match. */
-export function listFilterOf(query: JobFilter, tenants: readonly string[] | null): ListFilter | null {
+/** The filter, narrowed to a caller's tenants (null: all), or null when nothing can match. `now` in epoch seconds. */
+export function listFilterOf(query: JobFilter, tenants: readonly string[] | null, now: number): ListFilter | null {
   const where = thermalFilter(query);
   if (where === null) return null;
-  const { tenant, fault, name, label, since, until, q } = query;
+  const { tenant, fault, name, label, since, until, pending, due_since: dueSince, due_until: dueUntil, q } = query;
   return {
     ...where,
     ...(tenant === undefined ? {} : { tenant }),
@@ -16,8 +17,15 @@ export function listFilterOf(query: JobFilter, tenants: readonly string[] | null
     ...(label === undefined ? {} : { label: labelFilter(label) }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
+    ...(pending === undefined ? {} : { pending: pending === 'stuck' ? { until: stuckSince(now) } : {} }),
+    ...(dueSince === undefined && dueUntil === undefined ? {} : { due: { since: dueSince, until: dueUntil } }),
     ...(q === undefined || q.trim() === '' ? {} : { text: q }),
   };
+}
+
+/** Epoch milliseconds up to which an operation must have begun to be stuck at `now` (epoch seconds). */
+export function stuckSince(now: number): number {
+  return (now - STUCK_SECONDS) * 1000;
 }
 
 /** A thermal state as a filter of the registry, or null when no row can match. Nothing is ever warm at rest. */

@@ -45,6 +45,12 @@ export interface FileContent {
   content: Uint8Array;
 }
 
+export interface DueSpan {
+  from: number;
+  until: number;
+  to: Readonly<Record<'suspended' | 'frozen' | 'archived' | 'deleted', number>>;
+}
+
 /** Every operation there is. The parts other than the engine's are each in a file of its own. */
 export interface Operations
   extends EngineOperations,
@@ -70,6 +76,8 @@ export interface EngineOperations {
   freeze(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
   archive(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
   revive(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
+  /** Rolls an operation that was interrupted forward or back. Throws `conflict` while it is really under way. */
+  settle(caller: Caller, id: string): Promise<Instance>;
   deleteInstance(caller: Caller, id: string): Promise<void>;
   exec(
     caller: Caller,
@@ -151,10 +159,23 @@ export interface EngineOperations {
   ): Promise<{ filter: Omit<StreamQuery, 'last_event_id'>; tenants: readonly string[] | null }>;
   getSettings(caller: Caller): Promise<Settings>;
   patchSettings(caller: Caller, patch: Partial<Settings>): Promise<Settings>;
-  /** What the overview shows: instances per state, of everything or of one tenant, maintained, never scanned. */
-  counts(caller: Caller): Promise<{ states: Record<State, number>; faults: Record<string, number> }>;
+  /**
+   * What the overview shows of what the caller may see: instances per state and fault, maintained, never scanned, and operations under way,
+   * of these the stuck ones apart (up to 10 001).
+   */
+  counts(caller: Caller): Promise<{
+    states: Record<State, number>;
+    faults: Record<string, number>;
+    pending: number;
+    stuck: number;
+  }>;
   /** Sandboxes with an automatic move within `withinSeconds`, soonest first. */
   due(caller: Caller, withinSeconds: number, limit: number): Promise<Instance[]>;
+  /**
+   * How many move by themselves in each of the coming `slots` spans of `seconds`, by where to; what is overdue counts in the first. `from`
+   * and `until` in epoch seconds, both inclusive.
+   */
+  dueCounts(caller: Caller, ask: { seconds: number; slots: number }): Promise<DueSpan[]>;
   /** The metrics in the Prometheus text format. */
   metricsText(caller: Caller): Promise<string>;
 }

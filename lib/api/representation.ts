@@ -1,6 +1,6 @@
 /** Rows of the engine as objects of the contract. Pure: takes the time and the live facts as arguments. */
 import { type LadderPolicy, nextMove } from '../lifecycle/ladder.ts';
-import { blocks } from '../lifecycle/words.ts';
+import { blocks, STUCK_SECONDS } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerLine } from '../registry/registry.ts';
 import type { Live } from '../sessions/sessions.ts';
 import type { Event, Instance } from './schema.ts';
@@ -33,6 +33,8 @@ export function instanceOf(row: InstanceRow, live: Live, thresholds: LadderPolic
     fault: row.fault,
     fault_reason: row.faultReason,
     pending: live.pending ?? row.pending?.verb ?? null,
+    pending_since: row.pending === null ? null : Math.floor(row.pending.startedMs / 1000),
+    interrupted: row.pending !== null && !live.held && now >= row.pending.startedMs / 1000 + STUCK_SECONDS,
     vfs_path: row.vfsPath,
     updated: live.updated,
     created: row.created,

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { STATES } from '../lifecycle/states.ts';
-import { FAULTS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
+import { FAULTS, PENDINGS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 
 export * from './schema/access.ts';
@@ -62,6 +62,10 @@ export const instanceSchema = z
     fault: faultSchema.nullable(),
     fault_reason: z.string().nullable(),
     pending: z.string().nullable(),
+    /** When the operation under way began. */
+    pending_since: epochSchema.nullable(),
+    /** Nobody carries out the operation under way any more: the sandbox can be settled. */
+    interrupted: z.boolean(),
     vfs_path: z.string().nullable(),
     updated: epochSchema,
     created: epochSchema,
@@ -144,6 +148,11 @@ export const listQuerySchema = z.strictObject({
   /** Of the last state change or activity. */
   since: z.coerce.number<number | string>().int().min(0).optional(),
   until: z.coerce.number<number | string>().int().min(0).optional(),
+  /** With an operation under way; `stuck`: for more than a minute. */
+  pending: z.enum(PENDINGS).optional(),
+  /** When it moves by itself next. */
+  due_since: z.coerce.number<number | string>().int().min(0).optional(),
+  due_until: z.coerce.number<number | string>().int().min(0).optional(),
   q: z.string().max(200).optional(),
   sort: z.enum(SORTS).default('updated'),
   limit: limitSchema,

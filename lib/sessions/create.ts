@@ -21,7 +21,7 @@ import { archive, freeze, remove, suspend } from './file.ts';
 import { placeOf } from './places.ts';
 import { type Prefetched, prefetch } from './prefetch.ts';
 import { copyOut, Expansions, type Reading, read } from './reading.ts';
-import { reconcile, sweepDrawers } from './reconcile.ts';
+import { reconcile, settleInterrupted, sweepDrawers } from './reconcile.ts';
 import type { Cause, Live, ResumeResult, Sessions } from './sessions.ts';
 import type { Step } from './steps.ts';
 import { flushActivity, type Round, runRound } from './ticker.ts';
@@ -44,7 +44,7 @@ const STOP_CONCURRENCY = 8;
 
 /** Makes the sessions and the folders they need. `reconcile` must have run before anything else is asked of them. */
 export function createSessions(options: SessionsOptions): Sessions {
-  const { config, log, readers } = options;
+  const { config, log, readers, registry } = options;
   for (const folder of ['live', 'cold', 'archive', 'staging', 'expanded', 'orphans']) {
     mkdirSync(join(config.dataFolder, folder), { recursive: true, mode: 0o700 });
   }
@@ -117,6 +117,16 @@ export function createSessions(options: SessionsOptions): Sessions {
     archive: (id, cause, { force = false } = {}) => locked(id, (entry) => archive(engine, entry, cause, force)),
     delete: (id, cause) => locked(id, async (entry) => void (await remove(engine, entry, cause))),
     walk: (id, to, cause, options = {}) => locked(id, (entry) => walk(engine, entry, to, cause, options)),
+    settle: (id, cause) =>
+      entries.with(id, async (entry) => {
+        if (entry.verbs.isLocked()) throw underWay(id);
+        return entry.verbs.runExclusive(async () => {
+          const row = await rowOf(engine, id);
+          if (row.pending === null) return row;
+          await settleInterrupted(engine, entry, row, cause);
+          return (await registry.get(id)) ?? row;
+        });
+      }),
     revive: async (id, cause, options = {}) => (await resume(id, cause, options)).row,
     exec: (id, request, cause, callOptions) =>
       entries.with(id, (entry) => exec(engine, entry, request, cause, callOptions)),
@@ -207,7 +217,14 @@ function live(entry: Entry | undefined, row: InstanceRow): Live {
     attached: entry?.attached ?? 0,
     calls: entry?.calls ?? 0,
     pending: entry?.pending ?? row.pending?.verb ?? null,
+    held: entry?.verbs.isLocked() ?? false,
   };
+}
+
+function underWay(id: string): WinterdockError {
+  return new WinterdockError('conflict', `An operation on the sandbox "${id}" is really under way.`, {
+    hint: 'Wait for its end. If it has none, restart the server: a start settles it.',
+  });
 }
 
 /** A process that goes without having been asked takes its sandbox to `suspended`. */

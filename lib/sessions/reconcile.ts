@@ -1,6 +1,6 @@
 /**
  * Boot: every operation that a killed server left half done is rolled forward or back by looking at the files, every process that
- * is gone is filed, and what lies where no row says is set aside.
+ * is gone is filed, and what lies where no row says is set aside. The same for one sandbox, when a person asks for it.
  */
 import { existsSync } from 'node:fs';
 import { opendir, rm } from 'node:fs/promises';
@@ -10,10 +10,18 @@ import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { discardMemory, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
+import type { Entry } from './entries.ts';
 import { clearLive, hasWal, isShared, leaveLive, placeOf, putAway, setAside } from './places.ts';
+import type { Cause } from './sessions.ts';
 import { recordOf } from './trust.ts';
 
-const cause = systemCause('reconcile');
+/** Who settles, and why there is something to settle, for the ledger. */
+interface Settling {
+  cause: Cause;
+  because: string;
+}
+
+const BOOT: Settling = { cause: systemCause('reconcile'), because: 'the server was restarted' };
 
 /** Settles every unsettled row. Nothing else may run. Returns how many were settled and how many orphans were set aside. */
 export async function reconcile(engine: Engine): Promise<{ settled: number; orphans: number }> {
@@ -21,94 +29,107 @@ export async function reconcile(engine: Engine): Promise<{ settled: number; orph
   let settled = 0;
   for (const row of await engine.registry.unsettled()) {
     try {
-      await settle(engine, row);
+      await settle(engine, row, BOOT);
       settled += 1;
     } catch (error) {
       engine.log.error({ id: row.id, err: error }, 'reconcile');
       await engine.registry.abandon(
         row.id,
         { fault: { fault: 'unknown', reason: `reconcile failed: ${tellable(error)}` } },
-        [line(engine, row, cause, 'fault.raised', { reason: 'unknown', error: tellable(error) })],
+        [line(engine, row, BOOT.cause, 'fault.raised', { reason: 'unknown', error: tellable(error) })],
       );
     }
   }
   return { settled, orphans: await sweepLive(engine) };
 }
 
-async function settle(engine: Engine, row: InstanceRow): Promise<void> {
-  if (row.state === 'active') return settleActive(engine, row);
+/**
+ * Settles one sandbox whose operation nobody carries out any more, as a boot would: what has happened to its file decides. A process that
+ * it still has is ended. The caller holds the verbs lock.
+ */
+export async function settleInterrupted(engine: Engine, entry: Entry, row: InstanceRow, cause: Cause): Promise<void> {
+  const how = { cause, because: 'it was interrupted' };
+  if (row.state !== 'active') return entry.exclusive(() => settle(engine, row, how));
+  const { process } = entry;
+  entry.process = null;
+  await process?.kill('killed');
+  await settle(engine, row, how);
+}
+
+async function settle(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
+  if (row.state === 'active') return settleActive(engine, row, how);
   switch (row.pending?.verb) {
     case 'resume':
     case 'revive':
-      return undoWake(engine, row);
+      return undoWake(engine, row, how);
     case 'freeze':
-      return settleFreeze(engine, row);
+      return settleFreeze(engine, row, how);
     case 'archive':
       if (engine.archive.stamp(row.id) !== null) await engine.archive.remove(row.id);
-      return row.state === 'created' ? undoWake(engine, row) : rolledBack(engine, row);
+      return row.state === 'created' ? undoWake(engine, row, how) : rolledBack(engine, row, how);
     case 'suspend':
-      return undoWake(engine, row);
+      return undoWake(engine, row, how);
     case 'delete':
-      return settleDelete(engine, row);
+      return settleDelete(engine, row, how);
     case 'prefetch':
-      return settlePrefetch(engine, row);
+      return settlePrefetch(engine, row, how);
     default:
-      return rolledBack(engine, row);
+      return rolledBack(engine, row, how);
   }
 }
 
 /** No process outlives the server: what was active is filed as suspended, whatever was being done with it. */
-async function settleActive(engine: Engine, row: InstanceRow): Promise<void> {
+async function settleActive(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
   const verb = row.pending?.verb;
   if (verb === 'archive' && engine.archive.stamp(row.id) !== null) await engine.archive.remove(row.id);
   await engine.entries.with(row.id, (entry) =>
     settleDead(engine, entry, row, {
       trigger: verb === undefined ? 'boot' : 'reconcile',
       fault: null,
-      detail: verb === undefined ? 'the server was restarted' : `the server was restarted during ${verb}`,
+      detail: verb === undefined ? how.because : `${how.because} during ${verb}`,
     }),
   );
 }
 
 /** A wake that was not acknowledged did not happen: the file goes back to where the row says. */
-async function undoWake(engine: Engine, row: InstanceRow): Promise<void> {
+async function undoWake(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
   const place = placeOf(engine, row);
   const live = absolute(engine, livePath(row.id));
   if (place === 'none' || place === 'memory' || isShared(place)) {
     await clearLive(engine, row.id);
-    return rolledBack(engine, row);
+    return rolledBack(engine, row, how);
   }
   if (place === 'archive') {
     if (engine.archive.stamp(row.id) !== null) await clearLive(engine, row.id);
-    return rolledBack(engine, row);
+    return rolledBack(engine, row, how);
   }
   if (place === 'cold') {
     if (engine.cold.stamp(row.id) !== null) {
       // The copy of a move across filesystems: the source is whole.
       await clearLive(engine, row.id);
-      return rolledBack(engine, row);
+      return rolledBack(engine, row, how);
     }
-    if (stampOf(live) === null) return rolledBack(engine, row);
+    if (stampOf(live) === null) return rolledBack(engine, row, how);
     const opened = hasWal(live);
     await engine.readers.settle(live);
     const known = opened ? null : row.file;
     await putAway(engine, row, live, engine.cold);
     await leaveLive(engine, row.id);
-    return restored(engine, row, known?.mtimeNs === engine.cold.stamp(row.id)?.mtimeNs ? known : null);
+    return restored(engine, row, known?.mtimeNs === engine.cold.stamp(row.id)?.mtimeNs ? known : null, how);
   }
-  if (stampOf(live) === null) return rolledBack(engine, row);
+  if (stampOf(live) === null) return rolledBack(engine, row, how);
   await engine.readers.settle(live);
   const stamp = stampOf(live);
-  return restored(engine, row, stamp !== null && stamp.mtimeNs === row.file?.mtimeNs ? row.file : null);
+  return restored(engine, row, stamp !== null && stamp.mtimeNs === row.file?.mtimeNs ? row.file : null, how);
 }
 
 /** A move to the cold drawer either happened or not; which, the drawer says. */
-async function settleFreeze(engine: Engine, row: InstanceRow): Promise<void> {
+async function settleFreeze(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
   const stamp = engine.cold.stamp(row.id);
   const live = absolute(engine, livePath(row.id));
   if (stamp === null || stampOf(live) !== null) {
     if (stamp !== null) await engine.cold.remove(row.id);
-    return rolledBack(engine, row);
+    return rolledBack(engine, row, how);
   }
   await leaveLive(engine, row.id);
   await engine.registry.commit({
@@ -121,27 +142,27 @@ async function settleFreeze(engine: Engine, row: InstanceRow): Promise<void> {
     bytes: stamp.size,
     now: now(engine),
     ledger: [
-      line(engine, row, cause, 'reconcile.rolled_forward', { reason: 'freeze had moved the file' }),
-      line(engine, row, cause, 'transition', { from: row.state, to: 'frozen' }),
+      line(engine, row, how.cause, 'reconcile.rolled_forward', { reason: 'freeze had moved the file' }),
+      line(engine, row, how.cause, 'transition', { from: row.state, to: 'frozen' }),
     ],
   });
 }
 
 /** A deletion that had removed the file is finished; one that had not did not happen. */
-async function settleDelete(engine: Engine, row: InstanceRow): Promise<void> {
+async function settleDelete(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
   const kept = row.vfsPath !== null && existsSync(absolute(engine, row.vfsPath));
-  if (kept) return rolledBack(engine, row);
+  if (kept) return rolledBack(engine, row, how);
   await engine.registry.append([
-    line(engine, row, cause, 'reconcile.rolled_forward', { reason: 'delete had removed the file' }),
+    line(engine, row, how.cause, 'reconcile.rolled_forward', { reason: 'delete had removed the file' }),
   ]);
-  await discardMemory(engine, row, cause);
+  await discardMemory(engine, row, how.cause);
 }
 
-async function settlePrefetch(engine: Engine, row: InstanceRow): Promise<void> {
+async function settlePrefetch(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
   const live = absolute(engine, livePath(row.id));
   if (row.state === 'archived') {
     if (placeOf(engine, row) === 'archive') await clearLive(engine, row.id);
-    return rolledBack(engine, row);
+    return rolledBack(engine, row, how);
   }
   const expected = row.vfsPath === null ? null : absolute(engine, row.vfsPath);
   if (expected !== null && stampOf(expected) === null) {
@@ -150,21 +171,26 @@ async function settlePrefetch(engine: Engine, row: InstanceRow): Promise<void> {
       await putAway(engine, row, live, engine.cold);
       await leaveLive(engine, row.id);
     }
-    return restored(engine, row, row.file);
+    return restored(engine, row, row.file, how);
   }
-  return rolledBack(engine, row);
+  return rolledBack(engine, row, how);
 }
 
-async function rolledBack(engine: Engine, row: InstanceRow): Promise<void> {
+async function rolledBack(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
   await engine.registry.abandon(row.id, {}, [
-    line(engine, row, cause, 'reconcile.rolled_back', {
-      reason: `the server was restarted during ${row.pending?.verb ?? 'nothing'}`,
+    line(engine, row, how.cause, 'reconcile.rolled_back', {
+      reason: `${how.because} during ${row.pending?.verb ?? 'nothing'}`,
     }),
   ]);
 }
 
 /** The file is back where the row says; its stamp is recorded anew, with what is still known of its bytes. */
-async function restored(engine: Engine, row: InstanceRow, known: InstanceRow['file']): Promise<void> {
+async function restored(
+  engine: Engine,
+  row: InstanceRow,
+  known: InstanceRow['file'],
+  { cause, because }: Settling,
+): Promise<void> {
   const stamp = row.vfsPath === null ? null : stampOf(absolute(engine, row.vfsPath));
   await engine.registry.commit({
     id: row.id,
@@ -176,7 +202,7 @@ async function restored(engine: Engine, row: InstanceRow, known: InstanceRow['fi
     now: now(engine),
     ledger: [
       line(engine, row, cause, 'reconcile.rolled_back', {
-        reason: `the server was restarted during ${row.pending?.verb ?? 'a move'}`,
+        reason: `${because} during ${row.pending?.verb ?? 'a move'}`,
       }),
     ],
   });
@@ -210,7 +236,7 @@ async function returned(engine: Engine, row: InstanceRow): Promise<boolean> {
   await putAway(engine, row, live, engine.cold);
   await leaveLive(engine, row.id);
   const known = engine.cold.stamp(row.id)?.mtimeNs === row.file.mtimeNs ? row.file : null;
-  await restored(engine, row, known);
+  await restored(engine, row, known, BOOT);
   return true;
 }
 

@@ -56,6 +56,8 @@ export interface Live {
   calls: number;
   /** Verb under way, or null. */
   pending: string | null;
+  /** Whether a verb holds the sandbox in this process: an intent that none carries out was interrupted. */
+  held: boolean;
 }
 
 export interface Sessions {
@@ -75,6 +77,12 @@ export interface Sessions {
    * and `conflict` with its `state` when it is not in `from`.
    */
   walk(id: string, to: State, cause: Cause, options?: { force?: boolean; from?: State }): Promise<InstanceRow>;
+
+  /**
+   * Rolls an operation that nobody carries out any more forward or back by looking at the file, as a boot would; without one nothing
+   * changes. Ends a process that the sandbox has. Throws `conflict` while a verb is really under way, `gone`, `not_found`.
+   */
+  settle(id: string, cause: Cause): Promise<InstanceRow>;
 
   /** Calls and writes are touches: they wake what sleeps, and throw `archived` for what was archived. */
   exec(

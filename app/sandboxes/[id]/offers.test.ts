@@ -13,6 +13,8 @@ const row: Instance = {
   fault: null,
   fault_reason: null,
   pending: null,
+  pending_since: null,
+  interrupted: false,
   vfs_path: 'live/a/vfs.sqlite',
   updated: 0,
   created: 0,

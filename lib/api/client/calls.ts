@@ -91,7 +91,7 @@ import type { Pages } from './pages.ts';
 
 /** Every operation of the route table. */
 export interface Calls {
-  /** Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity. Looking wakes nothing. */
+  /** Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking wakes nothing. */
   listInstances(query?: z.input<typeof listQuerySchema>, options?: CallOptions): Pages<z.output<typeof instanceSchema>>;
   /** Creates an instance. It has no process and no file until its first resume or call. */
   createInstance(input: z.input<typeof createSchema>, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
@@ -113,6 +113,8 @@ export interface Calls {
   ): Promise<z.output<typeof resumeAnswerSchema>>;
   /** Brings the file home without starting a process. It is filed back by itself when nothing comes. */
   prefetchInstance(id: string, options?: CallOptions): Promise<z.output<typeof prefetchAnswerSchema>>;
+  /** Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a start of the server does. Without one nothing changes. */
+  settleInstance(id: string, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
   /** Ends the process and keeps the file where it is. */
   suspendInstance(
     id: string,
@@ -386,6 +388,7 @@ export const CALLS = {
   deleteInstance: { method: 'DELETE', path: '/api/instances/:id', body: null, query: false, answer: 'nothing' },
   resumeInstance: { method: 'POST', path: '/api/instances/:id/resume', body: 'json', query: false, answer: 'json' },
   prefetchInstance: { method: 'POST', path: '/api/instances/:id/prefetch', body: null, query: false, answer: 'json' },
+  settleInstance: { method: 'POST', path: '/api/instances/:id/settle', body: null, query: false, answer: 'json' },
   suspendInstance: { method: 'POST', path: '/api/instances/:id/suspend', body: 'json', query: false, answer: 'json' },
   freezeInstance: { method: 'POST', path: '/api/instances/:id/freeze', body: 'json', query: false, answer: 'json' },
   archiveInstance: { method: 'POST', path: '/api/instances/:id/archive', body: 'json', query: false, answer: 'json' },

@@ -32,6 +32,8 @@ test('a created instance shows the whole contract and has neither process nor fi
     fault: null,
     fault_reason: null,
     pending: null,
+    pending_since: null,
+    interrupted: false,
     vfs_path: null,
     updated: server.clock.now() / 1000,
     created: server.clock.now() / 1000,

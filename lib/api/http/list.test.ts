@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FakeClock } from '../../clock.ts';
+import { intent } from '../../registry/testing/make.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 import type { Instance } from '../schema.ts';
 
@@ -68,6 +69,32 @@ test('since and until bound the last activity, both inclusive', async () => {
   expect(await ids(`since=${last + 1}`)).toEqual([]);
 });
 
+test('due_since and due_until bound the next automatic move, both inclusive', async () => {
+  const all = (await server.call<Instance[]>('GET', '/api/instances')).json;
+  const alpha = all.find(({ id }) => id === 'alpha')?.next?.at ?? expect.fail('alpha is not due');
+  expect(await ids(`due_until=${alpha}`)).toEqual(['alpha']);
+  expect(await ids(`due_until=${alpha - 1}`)).toEqual([]);
+  expect(await ids(`due_since=${alpha + 1}`)).toEqual(['beta']);
+  expect(await ids(`due_since=${alpha}&due_until=${alpha + 100_000}&state=suspended`)).toEqual(['beta']);
+});
+
+test('an operation that nobody carries out any more is stuck after a minute, and settled on request', async () => {
+  const { host, clock, call } = server;
+  const row = (await host.registry.get('gamma')) ?? expect.fail('no gamma');
+  await host.registry.begin('gamma', intent(row, { startedMs: clock.now() }));
+  expect(await ids('pending=any')).toEqual(['gamma']);
+  expect(await ids('pending=stuck')).toEqual([]);
+  clock.advance(60);
+  expect(await ids('pending=stuck')).toEqual(['gamma']);
+  const seen = (await call<Instance>('GET', '/api/instances/gamma')).json;
+  const since = Math.floor(clock.now() / 1000) - 60;
+  expect(seen).toMatchObject({ pending: 'resume', pending_since: since, interrupted: true });
+  expect((await call('POST', '/api/instances/gamma/resume', {})).status).toBe(409);
+  const settled = await call<Instance>('POST', '/api/instances/gamma/settle');
+  expect([settled.status, settled.json.pending, settled.json.interrupted]).toEqual([200, null, false]);
+  expect(await ids('pending=any')).toEqual([]);
+});
+
 test('sorts run both ways', async () => {
   const order = async (sort: string) =>
     (await server.call<Instance[]>('GET', `/api/instances?sort=${sort}`)).json.map(({ id }) => id);
@@ -100,6 +127,8 @@ test.each([
   'state=asleep',
   'thermal=hotter',
   'label=plain',
+  'pending=yes',
+  'due_until=soon',
   'sort=size',
   'cursor=%00',
   'tenant=A',

@@ -45,7 +45,7 @@ export const instanceRoutes: Route[] = [
     path: '/instances',
     name: 'listInstances',
     summary:
-      'Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity. Looking wakes nothing.',
+      'Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking wakes nothing.',
     tag,
     query: listQuerySchema,
     answers: {
@@ -137,6 +137,18 @@ export const instanceRoutes: Route[] = [
     params: idParams,
     answers: { 200: { description: 'Where the file came from', schema: prefetchAnswerSchema } },
     handle: async ({ services, caller, params }) => json(200, await services.operations.prefetch(caller, params.id)),
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/settle',
+    name: 'settleInstance',
+    needs: 'settle',
+    summary:
+      'Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a start of the server does. Without one nothing changes.',
+    tag,
+    params: idParams,
+    answers: one,
+    handle: async ({ services, caller, params }) => json(200, await services.operations.settle(caller, params.id)),
   }),
   filing('suspend', 'Ends the process and keeps the file where it is.'),
   filing('freeze', 'Files a suspended instance into the cold drawer.'),

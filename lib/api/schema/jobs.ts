@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { STATES, VERBS } from '../../lifecycle/states.ts';
 import { JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/wish.ts';
-import { FAULTS, THERMALS } from '../../lifecycle/words.ts';
+import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
 
 const slug = z
   .string()
@@ -63,6 +63,9 @@ export const jobFilterSchema = z.strictObject({
     .optional(),
   since: epoch.optional(),
   until: epoch.optional(),
+  pending: z.enum(PENDINGS).optional(),
+  due_since: epoch.optional(),
+  due_until: epoch.optional(),
   q: z.string().max(200).optional(),
 });
 export type JobFilter = z.infer<typeof jobFilterSchema>;

@@ -48,6 +48,7 @@ interface ListFilters extends ListOptions {
   tenant?: string;
   state?: Instance['state'];
   thermal?: Instance['thermal'];
+  pending?: 'any' | 'stuck';
   fault?: NonNullable<Instance['fault']>;
   name?: string;
   label?: string;
@@ -97,6 +98,7 @@ export function addInstanceCommands(program: Command): void {
           .option('--state <state>', 'created, active, suspended, frozen, archived or deleted')
           .option('--thermal <thermal>', 'hot, warm or cold')
           .option('--fault <fault>', 'error, unknown, corrupt or missing')
+          .option('--pending <which>', 'with an operation under way: any, or stuck for one of more than a minute')
           .option('--name <name>', 'only of this name')
           .option('--label <key=value>', 'only with this label')
           .option('--search <words>', 'whose id, name or labels have these words')
@@ -109,12 +111,12 @@ export function addInstanceCommands(program: Command): void {
       ['list --label team=red --all --json', 'all of them, as a JSON array'],
     ],
     async run(context, options) {
-      const { tenant, state, thermal, fault, name, search: q, sort } = options;
+      const { tenant, state, thermal, fault, pending, name, search: q, sort } = options;
       const label = options.label?.replace('=', ':');
       await printList(context, options, {
         read: (limit) =>
           context.client.listInstances(
-            { tenant, state, thermal, fault, name, label, q, sort, limit },
+            { tenant, state, thermal, fault, pending, name, label, q, sort, limit },
             { signal: context.signal },
           ),
         headings: ['ID', 'TENANT', 'STATE', 'PROCESS', 'IDLE', 'SIZE', 'NEXT', 'NAME'],

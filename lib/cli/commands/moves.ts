@@ -122,6 +122,17 @@ export function addMoveCommands(program: Command): void {
     'say why: the ledger keeps it',
   );
 
+  addCommand(program, 'settle <id>', {
+    summary: 'end an operation on a sandbox that was interrupted',
+    description:
+      'What has happened to its file decides whether it is finished or taken back. It is refused while the operation is really under way.',
+    examples: [['settle sess-841', 'then try the operation again']],
+    async run({ client, print, signal }, _options, id: string) {
+      const instance = await client.settleInstance(id, { signal });
+      print(instance, () => `${instance.id} is ${instance.state}, and nothing is under way.\n`);
+    },
+  });
+
   addCommand<MoveOptions>(program, 'delete <id>', {
     summary: 'delete a sandbox for good',
     description:

@@ -1,0 +1,85 @@
+/** An operation that failed so badly that not even its failure was written down: it holds its sandbox until it is settled. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Step } from './steps.ts';
+import { type Dock, REQUEST, startDock } from './testing/dock.ts';
+
+let folder: string;
+let dock: Dock;
+let failing: Step | null;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-settle-'));
+  failing = null;
+  dock = await startDock({
+    dataFolder: folder,
+    reached: (step) => {
+      if (step === failing) throw new Error(`broken at ${step}`);
+    },
+  });
+  await dock.create('a');
+  await dock.put('a', '/kept', 'the work');
+});
+afterEach(async () => {
+  await dock.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Has a verb fail at a step while the registry takes no word of it, as when the disk is full. */
+async function interrupt(step: Step, verb: () => Promise<unknown>): Promise<void> {
+  const { abandon, commit } = dock.registry;
+  const full = () => {
+    throw new Error('the disk is full');
+  };
+  failing = step;
+  Object.assign(dock.registry, { abandon: full, commit: full });
+  await expect(verb()).rejects.toThrow();
+  Object.assign(dock.registry, { abandon, commit });
+  failing = null;
+  await expect(dock.sessions.walk('a', 'archived', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+}
+
+const rowOf = async () => (await dock.registry.get('a')) ?? expect.fail('no row');
+
+test('an interrupted suspension of an active sandbox leaves it suspended, with its work, and others may have it again', async () => {
+  await interrupt('suspend.intent', () => dock.sessions.suspend('a', REQUEST));
+  expect((await rowOf()).pending?.verb).toBe('suspend');
+  expect(dock.sessions.live(await rowOf())).toMatchObject({ pending: 'suspend', held: false });
+  expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'suspended', pending: null, fault: null });
+  expect(dock.pool.active).toBe(0);
+  expect(await dock.run('a', 'cat kept')).toBe('the work');
+});
+
+test('an interrupted freeze that had moved the file is finished, one that had not is taken back, and the ledger says who did it', async () => {
+  await dock.sessions.suspend('a', REQUEST);
+  await interrupt('freeze.intent', () => dock.sessions.freeze('a', REQUEST));
+  expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'suspended', pending: null });
+  await interrupt('freeze.moved', () => dock.sessions.freeze('a', REQUEST));
+  expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'frozen', pending: null });
+  expect(await dock.get('a', '/kept')).toBe('the work');
+  const { rows } = await dock.registry.ledger({ instance: 'a' }, 100);
+  const told = rows.filter(({ type }) => type.startsWith('reconcile.'));
+  expect(told.map(({ type, actor }) => [type, actor])).toEqual([
+    ['reconcile.rolled_forward', REQUEST.actor],
+    ['reconcile.rolled_back', REQUEST.actor],
+  ]);
+});
+
+test('an interrupted wake of a frozen sandbox is taken back to the cold drawer', async () => {
+  await dock.sessions.suspend('a', REQUEST);
+  await dock.sessions.freeze('a', REQUEST);
+  await interrupt('resume.brought', () => dock.sessions.resume('a', REQUEST));
+  expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'frozen', pending: null });
+  expect(readdirSync(join(folder, 'cold'))).toEqual(['a.sqlite']);
+  expect(await dock.run('a', 'cat kept')).toBe('the work');
+});
+
+test('what is really under way is left alone, and without an operation nothing changes', async () => {
+  const idle = await rowOf();
+  expect(await dock.sessions.settle('a', REQUEST)).toEqual(idle);
+  const filing = dock.sessions.suspend('a', REQUEST);
+  await expect(dock.sessions.settle('a', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+  expect(await filing).toMatchObject({ state: 'suspended' });
+});
