@@ -45,7 +45,7 @@ export interface FileContent {
   content: Uint8Array;
 }
 
-export interface DueSpan {
+interface DueSpan {
   from: number;
   until: number;
   to: Readonly<Record<'suspended' | 'frozen' | 'archived' | 'deleted', number>>;
