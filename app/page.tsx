@@ -1,29 +1,31 @@
 /** The overview: how many are where, what is about to happen, what is wrong, what happened last. */
 import Link from 'next/link';
-import { RowClock } from '#components/idle-clock.tsx';
 import { Ledger } from '#components/ledger.tsx';
 import { Part } from '#components/part.tsx';
-import { RetryForm } from '#components/retry-form.tsx';
 import { StateDiagram } from '#components/state-diagram.tsx';
-import { StateMark } from '#components/state-mark.tsx';
-import { FAULT_MEANS, numberInWords } from '#components/state-words.ts';
+import { numberInWords } from '#components/state-words.ts';
 import { WakePlot } from '#components/wake-plot.tsx';
 import { mayDo } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { Instance } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import type { State } from '#lib/lifecycle/states.ts';
-import { blocks, FAULTS, type Fault } from '#lib/lifecycle/words.ts';
+import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
 import { renderedAt, requireCaller } from './caller.ts';
-import { retry } from './retry.ts';
+import { actorNames } from './names.ts';
+import { Faults, StuckOperations } from './overview/attention.tsx';
+import { Due } from './overview/due.tsx';
+import { RunningJobs } from './overview/jobs.tsx';
 
 export const dynamic = 'force-dynamic';
 // The layout's template reaches pages below it, not the one beside it.
 export const metadata = { title: { absolute: 'Overview · Winterdock' } };
 
 const HOUR = 3600;
-const DUE_SHOWN = 8;
+/** The hour, in spans of five minutes. */
+const SPAN_SECONDS = 300;
+const DUE_SHOWN = 5;
 const FAULTY_SHOWN = 5;
+const STUCK_SHOWN = 5;
+const JOBS_SHOWN = 3;
 const LINES_SHOWN = 15;
 const WAKE_DAYS = 30;
 
@@ -43,114 +45,22 @@ function standing(states: Readonly<Record<State, number>>): string {
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }
 
-function SandboxLink({ instance }: { instance: Pick<Instance, 'id' | 'name'> }) {
-  return (
-    <Link href={`/sandboxes/${instance.id}`} prefetch={false} className="[overflow-wrap:anywhere]">
-      {instance.name ?? <code className="text-[0.8125rem]">{instance.id}</code>}
-    </Link>
-  );
-}
-
-function Due({ instances, rendered }: { instances: Instance[]; rendered: number }) {
-  if (instances.length === 0) return <p className="text-ink-2">Nothing moves by itself within the hour.</p>;
-  return (
-    <ul className="grid">
-      {instances.map((instance) => (
-        <li
-          key={instance.id}
-          className="flex items-baseline justify-between gap-4 border-b border-rule py-2 last:border-0"
-        >
-          <span className="flex min-w-0 items-baseline gap-2">
-            <StateMark state={instance.state} size={14} className="translate-y-0.5 flex-none" />
-            <SandboxLink instance={instance} />
-          </span>
-          <span className="text-small whitespace-nowrap">
-            <RowClock instance={instance} rendered={rendered} />
-          </span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** The way out of a fault, where there is one from here: an archived sandbox needs a reason, which its own page asks for. */
-function WayOut({ instance, caller }: { instance: Instance; caller: Caller }) {
-  if (!mayDo(caller, 'resume', { tenant: instance.tenant })) return null;
-  if (instance.state === 'archived') {
-    return (
-      <Link href={`/sandboxes/${instance.id}#moves`} prefetch={false} className="text-small">
-        Revive it with force
-      </Link>
-    );
-  }
-  return (
-    <RetryForm
-      label={blocks(instance.fault) ? 'Try again with force' : 'Wake it'}
-      name={instance.name ?? instance.id}
-      action={retry.bind(null, instance.id)}
-    />
-  );
-}
-
-function Faults({
-  counts,
-  faulty,
-  caller,
-}: {
-  counts: readonly [Fault, number][];
-  faulty: readonly Instance[];
-  caller: Caller;
-}) {
-  if (counts.length === 0) return <p className="text-ink-2">None. Every file is where its row says.</p>;
-  return (
-    <div className="grid gap-3">
-      <p>
-        {counts.map(([fault, count], index) => (
-          <span key={fault}>
-            {index > 0 && ', '}
-            <Link href={`/sandboxes?fault=${fault}`} prefetch={false} title={FAULT_MEANS[fault]}>
-              {count.toLocaleString('en')} {fault}
-            </Link>
-          </span>
-        ))}
-      </p>
-      <ul className="grid">
-        {faulty.map((instance) => (
-          <li key={instance.id} className="border-b border-rule py-2 last:border-0">
-            <p className="flex items-baseline gap-2">
-              <StateMark
-                state={instance.state}
-                fault={instance.fault}
-                size={14}
-                className="translate-y-0.5 flex-none"
-              />
-              <SandboxLink instance={instance} />
-              <span className="text-small text-ink-2">
-                {instance.fault}, {instance.state}
-              </span>
-            </p>
-            {instance.fault_reason !== null && (
-              <p className="ml-[1.375rem] text-small text-ink-2 [overflow-wrap:anywhere]">{instance.fault_reason}</p>
-            )}
-            <div className="mt-1.5 ml-[1.375rem]">
-              <WayOut instance={instance} caller={caller} />
-            </div>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
 export default async function Overview() {
   const caller = await requireCaller('/');
   const { operations } = getHost();
-  const [{ states, faults }, due, ledger, wakes] = await Promise.all([
+  const [{ states, faults, stuck }, spans, first, jobs, ledger, wakes, names] = await Promise.all([
     operations.counts(caller),
+    operations.dueCounts(caller, { seconds: SPAN_SECONDS, slots: HOUR / SPAN_SECONDS }),
     operations.due(caller, HOUR, DUE_SHOWN),
+    operations.listJobs(caller, { state: 'running', limit: JOBS_SHOWN }),
     operations.events(caller, { limit: LINES_SHOWN }),
     mayDo(caller, 'wakeTimes') ? operations.wakeTimes(caller, { days: WAKE_DAYS }) : null,
+    actorNames(),
   ]);
+  const held =
+    stuck === 0
+      ? []
+      : (await operations.listInstances(caller, { pending: 'stuck', sort: '-updated', limit: STUCK_SHOWN })).items;
   const present = FAULTS.map((fault): [Fault, number] => [fault, faults[fault] ?? 0]).filter(([, count]) => count > 0);
   const faulty = (
     await Promise.all(
@@ -165,7 +75,7 @@ export default async function Overview() {
     <>
       <h1 className="headline pt-8 pb-8 sm:pt-12">{standing(states)}</h1>
       <div className="pb-12">
-        <StateDiagram counts={states} />
+        <StateDiagram counts={states} rendered={rendered} />
       </div>
       {empty ? (
         <Part id="begin" name="Begin">
@@ -184,11 +94,23 @@ export default async function Overview() {
       ) : (
         <div className="grid gap-x-16 lg:grid-cols-2">
           <Part id="due" name="Next hour" note="What the ladder does if nothing else happens" margin={false}>
-            <Due instances={due} rendered={rendered} />
+            <Due spans={spans} first={first} rendered={rendered} />
           </Part>
-          <Part id="faults" name="Faults" note="What needs a person" margin={false}>
-            <Faults counts={present} faulty={faulty} caller={caller} />
-          </Part>
+          <div className="grid content-start">
+            {jobs.items.length > 0 && (
+              <Part id="jobs" name="Jobs" note="What is being done to many" margin={false}>
+                <RunningJobs jobs={jobs.items} more={jobs.next !== null} />
+              </Part>
+            )}
+            {stuck > 0 && (
+              <Part id="stuck" name="Stuck" note="Operations under way for more than a minute" margin={false}>
+                <StuckOperations stuck={held} count={stuck} caller={caller} rendered={rendered} />
+              </Part>
+            )}
+            <Part id="faults" name="Faults" note="What needs a person" margin={false}>
+              <Faults counts={present} faulty={faulty} caller={caller} />
+            </Part>
+          </div>
         </div>
       )}
       {wakes !== null && wakes.length > 0 && (
@@ -204,7 +126,7 @@ export default async function Overview() {
         {ledger.items.length === 0 ? (
           <p className="text-ink-2">Nothing has happened yet.</p>
         ) : (
-          <Ledger events={ledger.items} rendered={rendered} />
+          <Ledger events={ledger.items} rendered={rendered} names={names} />
         )}
       </Part>
     </>

@@ -1,8 +1,9 @@
 'use server';
-/** Trying once more what a fault stopped, from the overview. */
+/** Trying once more what a fault or an interruption stopped, from the overview and from the sandbox's own page. */
 import { refresh } from 'next/cache';
 import { wokeInWords } from '#components/event-words.ts';
 import type { OutcomeWords } from '#components/outcome.tsx';
+import type { Caller } from '#lib/api/operations.ts';
 import { slugSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from './caller.ts';
@@ -16,6 +17,35 @@ export async function retry(id: string, _previous: OutcomeWords | null): Promise
     const answer = await getHost().operations.resume(caller, id, { force: true });
     refresh();
     return { ok: true, says: `It is awake. ${wokeInWords(answer)}` };
+  } catch (error) {
+    refresh();
+    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+  }
+}
+
+const AGAIN = {
+  resume: (caller: Caller, id: string) => getHost().operations.resume(caller, id, {}),
+  suspend: (caller: Caller, id: string) => getHost().operations.suspend(caller, id, {}),
+  freeze: (caller: Caller, id: string) => getHost().operations.freeze(caller, id, {}),
+};
+
+/** Ends an operation that nobody carries out any more, by what has happened to the file, and does it again when `again` says so. */
+export async function settle(
+  id: string,
+  again: keyof typeof AGAIN | null,
+  _previous: OutcomeWords | null,
+): Promise<OutcomeWords> {
+  const caller = await requireCaller('/');
+  if (!slugSchema.safeParse(id).success) return { ok: false, says: 'There is no such sandbox.' };
+  try {
+    const { state } = await getHost().operations.settle(caller, id);
+    if (again === null || !Object.hasOwn(AGAIN, again)) {
+      refresh();
+      return { ok: true, says: `It is ${state}, and nothing is under way any more.` };
+    }
+    const done = await AGAIN[again](caller, id);
+    refresh();
+    return { ok: true, says: `It was settled, and is ${'instance' in done ? done.instance.state : done.state} now.` };
   } catch (error) {
     refresh();
     return { ok: false, ...wordsOf(problemOf(error, caller)) };

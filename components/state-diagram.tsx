@@ -19,9 +19,13 @@ const WHERE: Readonly<Record<State, string>> = {
 /** Distance of two cards in a drawer. */
 const CARD_STEP = 5;
 
+const HOUR = 3600;
+
 interface DiagramProps {
   counts?: Readonly<Record<State, number>>;
   current?: State;
+  /** The server's time in epoch seconds: the hops then lead to lists. */
+  rendered?: number;
 }
 
 function Tip({ edge, faint }: { edge: Edge; faint: boolean }) {
@@ -31,13 +35,37 @@ function Tip({ edge, faint }: { edge: Edge; faint: boolean }) {
   return <polygon points={points} className={faint ? 'tip tip-faint' : 'tip'} />;
 }
 
-function Hop({ edge, open, faint, size }: { edge: Edge; open: boolean; faint: boolean; size: number }) {
+/** Those that a hop may take: for one that the ladder takes by itself, those that it takes within the hour. */
+function hopHref({ from, auto }: Edge, rendered: number): string {
+  return `/sandboxes?state=${from}${auto ? `&due_until=${rendered + HOUR - 1}` : ''}`;
+}
+
+function hopLabel({ from, to, label, auto }: Edge): string {
+  return auto
+    ? `${from} to ${to}: ${label}, by itself or on request. Lists what is due within the hour`
+    : `${from} to ${to}: ${label}. Lists what is ${from}`;
+}
+
+/** `href`: where it leads, if anywhere. */
+function Hop({
+  edge,
+  open,
+  faint,
+  size,
+  href,
+}: {
+  edge: Edge;
+  open: boolean;
+  faint: boolean;
+  size: number;
+  href: string | null;
+}) {
   const { start, end, direction: d } = edge;
   const names = ['edge', edge.auto && 'edge-auto', open && 'edge-open', faint && 'edge-faint']
     .filter(Boolean)
     .join(' ');
-  return (
-    <g>
+  const drawn = (
+    <>
       <line x1={start.x} y1={start.y} x2={end.x - d.x * 6} y2={end.y - d.y * 6} className={names} />
       <Tip edge={edge} faint={faint} />
       <text
@@ -50,7 +78,14 @@ function Hop({ edge, open, faint, size }: { edge: Edge; open: boolean; faint: bo
       >
         {edge.label}
       </text>
-    </g>
+    </>
+  );
+  if (href === null) return <g>{drawn}</g>;
+  return (
+    <a href={href} aria-label={hopLabel(edge)}>
+      <line x1={start.x} y1={start.y} x2={end.x} y2={end.y} className="edge-reach" />
+      {drawn}
+    </a>
   );
 }
 
@@ -168,7 +203,13 @@ function Waterline({ width, y }: { width: number; y: number }) {
   );
 }
 
-function Drawing({ layout, counts, current, className }: DiagramProps & { layout: Layout; className?: string }) {
+function Drawing({
+  layout,
+  counts,
+  current,
+  rendered,
+  className,
+}: DiagramProps & { layout: Layout; className?: string }) {
   const wide = layout === WIDE;
   const label =
     current === undefined
@@ -189,6 +230,7 @@ function Drawing({ layout, counts, current, className }: DiagramProps & { layout
           open={edge.from === current}
           faint={current !== undefined && edge.from !== current}
           size={wide ? 14 : 12.5}
+          href={rendered === undefined ? null : hopHref(edge, rendered)}
         />
       ))}
       {STATES.map((state) => (
@@ -199,8 +241,8 @@ function Drawing({ layout, counts, current, className }: DiagramProps & { layout
 }
 
 /** The hops in words, for those who do not see the drawing. */
-function HopsInWords({ current }: { current?: State }) {
-  const hops = current === undefined ? HOPS : HOPS.filter((hop) => hop.from === current);
+function HopsInWords({ current }: { current: State }) {
+  const hops = HOPS.filter((hop) => hop.from === current);
   return (
     <ul className="sr-only">
       {hops.map((hop) => (
@@ -214,12 +256,18 @@ function HopsInWords({ current }: { current?: State }) {
 }
 
 /** The diagram of everything, with live counts: lying down on a wide page, upright on a narrow one. */
-export function StateDiagram({ counts }: { counts: Readonly<Record<State, number>> }) {
+export function StateDiagram({
+  counts,
+  rendered,
+}: {
+  counts: Readonly<Record<State, number>>;
+  /** The server's time in epoch seconds. */
+  rendered: number;
+}) {
   return (
     <div>
-      <Drawing layout={WIDE} counts={counts} className="max-md:hidden" />
-      <Drawing layout={TALL} counts={counts} className="mx-auto max-w-96 md:hidden" />
-      <HopsInWords />
+      <Drawing layout={WIDE} counts={counts} rendered={rendered} className="max-md:hidden" />
+      <Drawing layout={TALL} counts={counts} rendered={rendered} className="mx-auto max-w-96 md:hidden" />
     </div>
   );
 }

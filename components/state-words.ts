@@ -31,7 +31,7 @@ const PENDING: Readonly<Record<string, string>> = {
   prefetch: 'being brought home now',
 };
 
-export type Headlined = Pick<Instance, 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending'>;
+export type Headlined = Pick<Instance, 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'>;
 
 /** The first word of the headline: `Awake`, `Asleep`, `Damaged`. */
 export function standing(instance: Headlined): string {
@@ -40,6 +40,8 @@ export function standing(instance: Headlined): string {
 
 /** The rest of the headline: where it is and since when. `now` in epoch seconds. */
 export function standingDetail(instance: Headlined, now: number): string {
+  if (instance.interrupted)
+    return `interrupted while ${(PENDING[instance.pending ?? ''] ?? 'moved').replace(/ now$/, '')}`;
   if (instance.pending !== null) return PENDING[instance.pending] ?? `${instance.pending} under way`;
   const seconds = Math.max(0, now - instance.state_since);
   if (instance.fault === 'corrupt') return 'refused at wake';

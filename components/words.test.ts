@@ -44,7 +44,7 @@ test('sizes, measured times and moments read as people write them', () => {
 });
 
 test('every state and every fault has a headline that says since when or why', () => {
-  const row = { fault_reason: null, state_since: 1000, pending: null };
+  const row = { fault_reason: null, state_since: 1000, pending: null, interrupted: false };
   const said = STATES.map((state) => {
     const instance = { ...row, state, fault: null };
     return `${standing(instance)} · ${standingDetail(instance, 1000 + 3 * 86_400)}`;

@@ -1,0 +1,142 @@
+/** What needs a person: operations that are stuck and sandboxes that are faulted, each with its safe way out. */
+import Link from 'next/link';
+import { RetryForm } from '#components/retry-form.tsx';
+import { StateMark } from '#components/state-mark.tsx';
+import { FAULT_MEANS } from '#components/state-words.ts';
+import { againOf, stuckInWords } from '#components/stuck-words.ts';
+import { mayDo } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import type { Instance } from '#lib/api/schema.ts';
+import { blocks, type Fault } from '#lib/lifecycle/words.ts';
+import { retry, settle } from '../retry.ts';
+import { SandboxLink } from './sandbox-link.tsx';
+
+/** Under the name, past the mark. */
+const INDENT = 'ml-[1.375rem]';
+
+function Name({ instance, children }: { instance: Instance; children: React.ReactNode }) {
+  return (
+    <p className="flex items-baseline gap-2">
+      <StateMark state={instance.state} fault={instance.fault} size={14} className="translate-y-0.5 flex-none" />
+      <span className="min-w-0">
+        <SandboxLink instance={instance} /> <span className="text-small text-ink-2">{children}</span>
+      </span>
+    </p>
+  );
+}
+
+function More({ shown, count, href }: { shown: number; count: number; href: string }) {
+  if (count <= shown) return null;
+  return (
+    <p className="pt-2 text-small">
+      <Link href={href} prefetch={false}>
+        All {count.toLocaleString('en')} of them
+      </Link>
+    </p>
+  );
+}
+
+function StuckWayOut({ instance, caller }: { instance: Instance; caller: Caller }) {
+  if (!instance.interrupted || !mayDo(caller, 'settle', { tenant: instance.tenant })) return null;
+  const name = instance.name ?? instance.id;
+  const again = againOf(instance);
+  return (
+    <div className="flex flex-wrap gap-x-2 gap-y-1.5">
+      <RetryForm label="Settle it" name={name} action={settle.bind(null, instance.id, null)} />
+      {again !== null && mayDo(caller, again.verb, { tenant: instance.tenant }) && (
+        <RetryForm label={again.label} name={name} action={settle.bind(null, instance.id, again.verb)} />
+      )}
+    </div>
+  );
+}
+
+/** `count`: how many there are; `stuck`: those that are shown. `rendered`: the server's time in epoch seconds. */
+export function StuckOperations({
+  stuck,
+  count,
+  caller,
+  rendered,
+}: {
+  stuck: readonly Instance[];
+  count: number;
+  caller: Caller;
+  rendered: number;
+}) {
+  return (
+    <>
+      <ul className="grid">
+        {stuck.map((instance) => (
+          <li key={instance.id} className="border-b border-rule py-2 last:border-0">
+            <Name instance={instance}>{instance.state}</Name>
+            <p className={`${INDENT} text-small text-ink-2`}>{stuckInWords(instance, rendered)}</p>
+            <div className={`${INDENT} mt-1.5`}>
+              <StuckWayOut instance={instance} caller={caller} />
+            </div>
+          </li>
+        ))}
+      </ul>
+      <More shown={stuck.length} count={count} href="/sandboxes?pending=stuck" />
+    </>
+  );
+}
+
+/** The way out of a fault, where there is one from here: an archived sandbox needs a reason, which its own page asks for. */
+function FaultWayOut({ instance, caller }: { instance: Instance; caller: Caller }) {
+  if (!mayDo(caller, 'resume', { tenant: instance.tenant })) return null;
+  if (instance.state === 'archived') {
+    return (
+      <Link href={`/sandboxes/${instance.id}#moves`} prefetch={false} className="text-small">
+        Revive it with force
+      </Link>
+    );
+  }
+  return (
+    <RetryForm
+      label={blocks(instance.fault) ? 'Try again with force' : 'Wake it'}
+      name={instance.name ?? instance.id}
+      action={retry.bind(null, instance.id)}
+    />
+  );
+}
+
+/** `counts`: the faults that there are, with how many have each; `faulty`: the sandboxes that are shown. */
+export function Faults({
+  counts,
+  faulty,
+  caller,
+}: {
+  counts: readonly [Fault, number][];
+  faulty: readonly Instance[];
+  caller: Caller;
+}) {
+  if (counts.length === 0) return <p className="text-ink-2">None. Every file is where its row says.</p>;
+  return (
+    <div className="grid gap-3">
+      <p>
+        {counts.map(([fault, count], index) => (
+          <span key={fault}>
+            {index > 0 && ', '}
+            <Link href={`/sandboxes?fault=${fault}`} prefetch={false} title={FAULT_MEANS[fault]}>
+              {count.toLocaleString('en')} {fault}
+            </Link>
+          </span>
+        ))}
+      </p>
+      <ul className="grid">
+        {faulty.map((instance) => (
+          <li key={instance.id} className="border-b border-rule py-2 last:border-0">
+            <Name instance={instance}>
+              {instance.fault}, {instance.state}
+            </Name>
+            {instance.fault_reason !== null && (
+              <p className={`${INDENT} text-small text-ink-2 [overflow-wrap:anywhere]`}>{instance.fault_reason}</p>
+            )}
+            <div className={`${INDENT} mt-1.5`}>
+              <FaultWayOut instance={instance} caller={caller} />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
