@@ -62,11 +62,10 @@ function Bar({ span, at, of, most }: { span: DueSpan; at: number; of: number; mo
     return [part];
   });
   const words = dueInWords([span]).map((kind) => kind.words);
+  const says = `${clock(span.from)} to ${clock(span.until + 1)} UTC: ${words.join(', ')}`;
   return (
-    <a
-      href={`/sandboxes?${at === 0 ? '' : `due_since=${span.from}&`}due_until=${span.until}`}
-      aria-label={`${clock(span.from)} to ${clock(span.until + 1)} UTC: ${words.join(', ')}`}
-    >
+    <a href={`/sandboxes?${at === 0 ? '' : `due_since=${span.from}&`}due_until=${span.until}`} aria-label={says}>
+      <title>{says}</title>
       <rect x={`${(at / of) * 100}%`} y={0} width={`${100 / of}%`} height={HEIGHT} fill="transparent" />
       {parts.map((part) => (
         <rect key={part.to} x={x} y={part.y} width={width} height={part.height} fill={`var(--${part.to})`} />
@@ -95,28 +94,27 @@ export function DueStrip({ spans }: { spans: readonly DueSpan[] }) {
           </span>
         ))}
       </p>
-      <figure aria-label="When they move">
-        <svg className="due-strip" height={HEIGHT}>
-          <line className="due-base" x1="0" x2="100%" y1={BASE} y2={BASE} />
-          {spans.map((span, at) => (
-            <Bar key={span.from} span={span} at={at} of={spans.length} most={most} />
-          ))}
-          {marks.map(({ at, minutes }) => (
-            <g key={at}>
-              <line
-                className="due-base"
-                x1={`${(at / spans.length) * 100}%`}
-                x2={`${(at / spans.length) * 100}%`}
-                y1={BASE}
-                y2={BASE + 5}
-              />
-              <text x={`${(at / spans.length) * 100}%`} dx={at === 0 ? 0 : 4} y={BASE + 16}>
-                {minutes === 0 ? 'now' : `+${minutes} min`}
-              </text>
-            </g>
-          ))}
-        </svg>
-      </figure>
+      <svg className="due-strip" height={HEIGHT}>
+        <title>When they move</title>
+        <line className="due-base" x1="0" x2="100%" y1={BASE} y2={BASE} />
+        {spans.map((span, at) => (
+          <Bar key={span.from} span={span} at={at} of={spans.length} most={most} />
+        ))}
+        {marks.map(({ at, minutes }) => (
+          <g key={at}>
+            <line
+              className="due-base"
+              x1={`${(at / spans.length) * 100}%`}
+              x2={`${(at / spans.length) * 100}%`}
+              y1={BASE}
+              y2={BASE + 5}
+            />
+            <text x={`${(at / spans.length) * 100}%`} dx={at === 0 ? 0 : 4} y={BASE + 16}>
+              {minutes === 0 ? 'now' : `+${minutes} min`}
+            </text>
+          </g>
+        ))}
+      </svg>
     </div>
   );
 }
