@@ -79,6 +79,26 @@ test('what was active before the first line or all the time counts with the whol
   expect((await run([wake(90)], {}, ['a'])).was.processHours).toBe(10);
 });
 
+test('a curve is what each of its thresholds alone would have given, and it says what it rests on', async () => {
+  const hops = [wake(1), idle(2), wake(2.1), idle(4), wake(20), idle(21), wake(40, 'cold'), idle(41)];
+  const policies = [60, 450, 900, 7200].map((idleToSuspendSeconds) => ({ ...OLD, idleToSuspendSeconds }));
+  const { curve, idleEnds, firstMs } = await simulate(registryOf(hops), {
+    sinceMs: 0,
+    nowMs: 100 * HOUR,
+    old: OLD,
+    trial: OLD,
+    curve: policies,
+  });
+  for (const [at, policy] of policies.entries()) {
+    const { would, estimatedWakes } = await run(hops, policy);
+    expect(curve[at]).toEqual({ would, estimatedWakes });
+  }
+  const hours = curve.map(({ would }) => would.processHours);
+  expect(hours.toSorted((a, b) => a - b)).toEqual(hours);
+  expect([idleEnds, firstMs]).toEqual([4, HOUR]);
+  expect(await run([], {})).toMatchObject({ idleEnds: 0, firstMs: null, curve: [] });
+});
+
 test('passing through active is no wake and takes no hours', async () => {
   const passing: Hop[] = [
     { ...wake(5), source: null, trigger: 'plan' },

@@ -27,6 +27,10 @@ export interface Simulation {
   sinceMs: number;
   untilMs: number;
   lines: number;
+  /** Of the oldest one; null when there is none. */
+  firstMs: number | null;
+  /** Suspensions for idleness among them: what everything else is computed from. */
+  idleEnds: number;
   /** Older lines of the days asked for were left out. */
   cut: boolean;
   /** As it was. */
@@ -35,6 +39,20 @@ export interface Simulation {
   would: Tally;
   /** How many of the cold wakes that would have been are estimated. */
   estimatedWakes: number;
+  /** The same under each of the other trials, in their order. */
+  curve: Trialled[];
+}
+
+interface Trialled {
+  would: Tally;
+  estimatedWakes: number;
+}
+
+/** What a trial adds to what was, so far. */
+interface Trial {
+  policy: LadderPolicy;
+  more: Tally;
+  estimated: number;
 }
 
 interface Track {
@@ -44,48 +62,63 @@ interface Track {
   wakeSource: Hop['source'];
 }
 
-/** Reads the ledger and answers. `old` applies where a line does not say what its threshold was. `tenants` undefined: all. */
+/**
+ * Reads the ledger once and answers for `trial` and for each policy of `curve`. `old` applies where a line does not say what its threshold
+ * was. `tenants` undefined: all.
+ */
 export async function simulate(
   registry: Pick<Registry, 'hops' | 'jobs'>,
-  options: { sinceMs: number; nowMs: number; old: LadderPolicy; trial: LadderPolicy; tenants?: readonly string[] },
+  options: {
+    sinceMs: number;
+    nowMs: number;
+    old: LadderPolicy;
+    trial: LadderPolicy;
+    curve?: readonly LadderPolicy[];
+    tenants?: readonly string[];
+  },
   limits: { maxLines?: number; maxMs?: number } = {},
 ): Promise<Simulation> {
-  const { sinceMs, nowMs, old, trial, tenants } = options;
+  const { sinceMs, nowMs, old, trial, curve = [], tenants } = options;
   const { maxLines = MAX_LINES, maxMs = MAX_MS } = limits;
-  const walk = new Walk(nowMs, old, trial);
+  const walk = new Walk(nowMs, old, [trial, ...curve]);
   const started = performance.now();
   let cut = false;
-  let lastMs = nowMs;
+  let firstMs: number | null = null;
   await registry.hops(sinceMs, tenants, (hop) => {
     if (walk.lines >= maxLines || walk.sandboxes >= MAX_SANDBOXES || performance.now() - started > maxMs) {
       cut = true;
       return false;
     }
     walk.take(hop);
-    lastMs = Math.min(lastMs, hop.timeMs);
+    firstMs = Math.min(firstMs ?? nowMs, hop.timeMs);
     return true;
   });
-  const beginMs = cut ? lastMs : sinceMs;
+  const beginMs = cut ? (firstMs ?? nowMs) : sinceMs;
   const filter = { state: 'active', ...(tenants === undefined ? {} : { tenants }) } as const;
   await registry.jobs.survey({ filter }, ({ id }) => walk.stillActive(id, beginMs));
-  return { sinceMs: beginMs, untilMs: nowMs, lines: walk.lines, cut, ...walk.end(beginMs) };
+  const { was, trials } = walk.end(beginMs);
+  const [first = { would: was, estimatedWakes: 0 }, ...others] = trials;
+  const { lines, idleEnds } = walk;
+  return { sinceMs: beginMs, untilMs: nowMs, lines, firstMs, idleEnds, cut, was, ...first, curve: others };
 }
 
 class Walk {
   readonly #nowMs: number;
   readonly #old: LadderPolicy;
-  readonly #trial: LadderPolicy;
+  readonly #trials: Trial[];
   readonly #tracks = new Map<string, Track>();
   readonly #was: Tally = { processHours: 0, coldWakes: 0, thaws: 0 };
-  /** Of the trial, beside what was. */
-  readonly #more: Tally = { processHours: 0, coldWakes: 0, thaws: 0 };
-  #estimated = 0;
   lines = 0;
+  idleEnds = 0;
 
-  constructor(nowMs: number, old: LadderPolicy, trial: LadderPolicy) {
+  constructor(nowMs: number, old: LadderPolicy, trials: readonly LadderPolicy[]) {
     this.#nowMs = nowMs;
     this.#old = old;
-    this.#trial = trial;
+    this.#trials = trials.map((policy) => ({
+      policy,
+      more: { processHours: 0, coldWakes: 0, thaws: 0 },
+      estimated: 0,
+    }));
   }
 
   get sandboxes(): number {
@@ -119,39 +152,49 @@ class Walk {
     if (!this.#tracks.has(id)) this.#ran(beginMs, this.#nowMs);
   }
 
-  end(beginMs: number): Pick<Simulation, 'was' | 'would' | 'estimatedWakes'> {
+  end(beginMs: number): { was: Tally; trials: Trialled[] } {
     for (const { endMs } of this.#tracks.values()) if (endMs !== null) this.#ran(beginMs, endMs);
-    const would = {
-      processHours: Math.max(0, this.#was.processHours + this.#more.processHours),
-      coldWakes: Math.max(0, this.#was.coldWakes + this.#more.coldWakes),
-      thaws: Math.max(0, this.#was.thaws + this.#more.thaws),
-    };
-    return { was: { ...this.#was }, would, estimatedWakes: this.#estimated };
+    const was = { ...this.#was };
+    const trials = this.#trials.map(({ more, estimated }) => ({
+      would: {
+        processHours: Math.max(0, was.processHours + more.processHours),
+        coldWakes: Math.max(0, was.coldWakes + more.coldWakes),
+        thaws: Math.max(0, was.thaws + more.thaws),
+      },
+      estimatedWakes: estimated,
+    }));
+    return { was, trials };
   }
 
   #ran(fromMs: number, toMs: number): void {
     this.#was.processHours += Math.max(0, toMs - fromMs) / HOUR_MS;
   }
 
-  /** A suspension for idleness, and what another threshold would have made of the gap in which it fell. */
-  #idled(hop: Hop, { wakeMs, wakeSource }: Track): void {
+  /** A suspension for idleness, and what other thresholds would have made of the gap in which it fell. */
+  #idled(hop: Hop, track: Track): void {
+    this.idleEnds += 1;
     const oldMs = (secondsIn(hop.reason) ?? this.#old.idleToSuspendSeconds) * 1000;
-    const trialMs = this.#trial.idleToSuspendSeconds * 1000;
-    const activityMs = hop.timeMs - oldMs;
-    const gapMs = (wakeMs ?? this.#nowMs) - activityMs;
-    const suspends = gapMs >= trialMs;
-    this.#more.processHours += ((suspends ? trialMs : gapMs) - oldMs) / HOUR_MS;
-    if (wakeMs === null) return;
-    if (!suspends) this.#more.coldWakes -= 1;
-    const asleepMs = gapMs - trialMs;
-    const thaws = suspends && wakeSource !== 'archive' && asleepMs >= this.#trial.idleToFreezeSeconds * 1000;
-    this.#more.thaws += Number(thaws) - Number(wakeSource === 'cold');
-    const mirroredMs = oldMs - (gapMs - oldMs);
-    if (trialMs < oldMs && mirroredMs > trialMs) {
-      this.#estimated += 1;
-      this.#more.coldWakes += 1;
-      this.#more.processHours -= (mirroredMs - trialMs) / HOUR_MS;
-    }
+    const gapMs = (track.wakeMs ?? this.#nowMs) - (hop.timeMs - oldMs);
+    for (const trial of this.#trials) weigh(trial, { oldMs, gapMs }, track);
+  }
+}
+
+/** Adds to a trial what it would have made of a gap that the threshold `oldMs` cut. */
+function weigh(trial: Trial, { oldMs, gapMs }: { oldMs: number; gapMs: number }, { wakeMs, wakeSource }: Track): void {
+  const { policy, more } = trial;
+  const trialMs = policy.idleToSuspendSeconds * 1000;
+  const suspends = gapMs >= trialMs;
+  more.processHours += ((suspends ? trialMs : gapMs) - oldMs) / HOUR_MS;
+  if (wakeMs === null) return;
+  if (!suspends) more.coldWakes -= 1;
+  const asleepMs = gapMs - trialMs;
+  const thaws = suspends && wakeSource !== 'archive' && asleepMs >= policy.idleToFreezeSeconds * 1000;
+  more.thaws += Number(thaws) - Number(wakeSource === 'cold');
+  const mirroredMs = oldMs - (gapMs - oldMs);
+  if (trialMs < oldMs && mirroredMs > trialMs) {
+    trial.estimated += 1;
+    more.coldWakes += 1;
+    more.processHours -= (mirroredMs - trialMs) / HOUR_MS;
   }
 }
 

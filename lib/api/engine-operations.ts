@@ -126,7 +126,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
           ...(input.workbook === undefined ? {} : { workbook: input.workbook }),
         },
         now(),
-        entry(caller, row, 'instance.changed'),
+        entry(caller, row, 'instance.changed', { reason: Object.keys(input).join(', ') }),
       );
       return show(patched ?? (await rowOf(id)));
     },
@@ -245,7 +245,11 @@ export function createOperations(parts: EngineParts): EngineOperations {
           ...(patch.idle_to_suspend_s === undefined ? {} : { idleToSuspendSeconds: patch.idle_to_suspend_s }),
           ...(patch.idle_to_freeze_s === undefined ? {} : { idleToFreezeSeconds: patch.idle_to_freeze_s }),
         },
-        entry(caller, null, 'settings.changed'),
+        entry(caller, null, 'settings.changed', {
+          reason: Object.entries(patch)
+            .map(([name, value]) => `${name}=${value}`)
+            .join(' '),
+        }),
       );
       return settingsOf(changed);
     },

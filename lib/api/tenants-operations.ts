@@ -12,6 +12,7 @@ import type { TenantsOperations } from './operations/tenants.ts';
 import type { Tenant, TenantPatch } from './schema/tenants.ts';
 
 const DAY_MS = 86_400_000;
+const PREVIEW_SECONDS = 60;
 const NO_COUNTS = { created: 0, active: 0, suspended: 0, frozen: 0, archived: 0, deleted: 0 };
 
 /** Makes them. */
@@ -30,8 +31,13 @@ export function tenantsOperations(parts: {
   });
 
   return {
-    async listTenants(caller, { limit, cursor }) {
-      const page = await registry.quotas.tenants(caller.tenants ?? undefined, limit, cursor);
+    async listTenants(caller, { q, own_thresholds: own, limit, cursor }) {
+      const filter = {
+        ...(caller.tenants === null ? {} : { among: caller.tenants }),
+        ...(q === undefined ? {} : { text: q }),
+        ownThresholds: own === 'true',
+      };
+      const page = await registry.quotas.tenants(filter, limit, cursor);
       return { items: await Promise.all(page.rows.map(show)), next: page.next };
     },
 
@@ -82,7 +88,20 @@ export function tenantsOperations(parts: {
       }));
     },
 
-    async simulate(caller, { tenant, days, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze }) {
+    async previewThresholds(caller, { tenant, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze }) {
+      const { more, fewer, cut } = await registry.tryThresholds({
+        tenant: tenant ?? null,
+        patch: {
+          ...(toSuspend === undefined ? {} : { idleToSuspendSeconds: toSuspend }),
+          ...(toFreeze === undefined ? {} : { idleToFreezeSeconds: toFreeze }),
+        },
+        until: epochSeconds(clock) + PREVIEW_SECONDS,
+        ...(caller.tenants === null ? {} : { tenants: caller.tenants }),
+      });
+      return { within_s: PREVIEW_SECONDS, more, fewer, cut };
+    },
+
+    async simulate(caller, { tenant, days, curve, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze }) {
       const old = tenant === undefined ? await registry.globalThresholds() : await registry.thresholds(tenant);
       const trial = {
         idleToSuspendSeconds: toSuspend ?? old.idleToSuspendSeconds,
@@ -95,18 +114,26 @@ export function tenantsOperations(parts: {
         nowMs,
         old,
         trial,
+        curve: (curve ?? []).map((idleToSuspendSeconds) => ({ ...trial, idleToSuspendSeconds })),
         ...(tenants === null ? {} : { tenants }),
       });
       return {
         since: epochSeconds({ now: () => done.sinceMs }),
         until: epochSeconds(clock),
         lines: done.lines,
+        first: done.firstMs === null ? null : Math.floor(done.firstMs / 1000),
+        idle_ends: done.idleEnds,
         cut: done.cut,
         idle_to_suspend_s: trial.idleToSuspendSeconds,
         idle_to_freeze_s: trial.idleToFreezeSeconds,
         was: shownTally(done.was),
         would: shownTally(done.would),
         estimated_wakes: done.estimatedWakes,
+        curve: done.curve.map(({ would, estimatedWakes }, at) => ({
+          idle_to_suspend_s: curve?.[at] ?? trial.idleToSuspendSeconds,
+          would: shownTally(would),
+          estimated_wakes: estimatedWakes,
+        })),
       };
     },
   };

@@ -26,9 +26,18 @@ export interface TenantRow {
   quotas: QuotaLimits;
 }
 
+export interface TenantFilter {
+  /** Of these only. */
+  among?: readonly string[];
+  /** Somewhere in the name, as it is written. */
+  text?: string;
+  /** Only those that override a threshold. */
+  ownThresholds?: boolean;
+}
+
 export interface Quotas {
   /** Tenants that have or had instances or settings, in order. */
-  tenants(among: readonly string[] | undefined, limit: number, cursor?: string): Awaitable<Page<TenantRow>>;
+  tenants(filter: TenantFilter, limit: number, cursor?: string): Awaitable<Page<TenantRow>>;
   /** One of them, or null when nothing is known of it. */
   tenant(tenant: string): Awaitable<TenantRow | null>;
   /** What is absent stays, null stops binding. What a tenant has beyond a new quota stays; it gets no more. */
@@ -58,7 +67,9 @@ const BYTES = 'SELECT coalesce(sum(bytes), 0) FROM counts_by_tenant WHERE tenant
 const WAKING = `SELECT count(*) FROM instances INDEXED BY instances_pending
   WHERE pending IS NOT NULL AND tenant = ? AND state <> 'active' AND pending ->> '$.verb' IN ('resume', 'revive')`;
 const TENANTS = `SELECT tenant FROM (SELECT tenant FROM counts_by_tenant UNION SELECT tenant FROM tenants)
-  WHERE tenant > ? AND (? IS NULL OR tenant IN (SELECT value FROM json_each(?))) ORDER BY tenant LIMIT ?`;
+  WHERE tenant > ? AND (? IS NULL OR tenant IN (SELECT value FROM json_each(?))) AND instr(tenant, ?) > 0
+  AND (? = 0 OR tenant IN (SELECT tenant FROM tenants WHERE idle_to_suspend_s IS NOT NULL OR idle_to_freeze_s IS NOT NULL))
+  ORDER BY tenant LIMIT ?`;
 const COUNTS = 'SELECT state, n, bytes FROM counts_by_tenant WHERE tenant = ?';
 const OWN = `SELECT idle_to_suspend_s, idle_to_freeze_s, max_sandboxes, max_active, max_bytes FROM tenants WHERE tenant = ?`;
 const RESERVE = 'UPDATE instances SET bytes = coalesce(bytes, 0) + ? WHERE id = ?';
@@ -72,12 +83,12 @@ export class QuotaBook implements Quotas {
     this.#ledger = ledger;
   }
 
-  tenants(among: readonly string[] | undefined, limit: number, cursor?: string): Page<TenantRow> {
+  tenants({ among, text = '', ownThresholds = false }: TenantFilter, limit: number, cursor?: string): Page<TenantRow> {
     const [after] = cursor === undefined ? [''] : readCursor(cursor, isName);
     const asked = among === undefined ? null : JSON.stringify(among);
     const names = this.#database
       .sql(TENANTS)
-      .all(after, asked, asked, limit + 1)
+      .all(after, asked, asked, text, Number(ownThresholds), limit + 1)
       .map(([name]) => String(name));
     const rows = names.slice(0, limit).flatMap((name) => this.tenant(name) ?? []);
     const last = rows.at(-1);

@@ -11,6 +11,7 @@ import type { Jobs } from './jobs.ts';
 import type { KeyBook } from './keys.ts';
 import type { Quotas } from './quotas.ts';
 import type { Shares } from './shares.ts';
+import type { ThresholdTrial, TrialOutcome } from './threshold-trial.ts';
 import type { WakeTimes } from './wake-times.ts';
 
 /** What was recorded of a file when it was filed. A thaw trusts a file whose stat is as recorded. */
@@ -368,6 +369,8 @@ export interface Registry {
     patch: { [K in keyof Thresholds]?: number | null },
     ledger: LedgerEntry,
   ): Awaitable<Thresholds>;
+  /** How many would fall due under other thresholds that do not under these, and the other way round. Changes nothing. */
+  tryThresholds(trial: ThresholdTrial): Promise<TrialOutcome>;
 
   /** What left in bundles. */
   readonly shares: Shares;

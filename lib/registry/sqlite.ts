@@ -18,6 +18,7 @@ import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
 import { sqliteCopies } from './sqlite-copies.ts';
+import { tryThresholds } from './threshold-trial.ts';
 import { ThresholdBook, thresholdsOf } from './thresholds.ts';
 import { openWakeTimes } from './wake-times.ts';
 import { Writes } from './writes.ts';
@@ -127,6 +128,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
       ledger.announce(lines);
       return changed;
     },
+    tryThresholds: (trial) => tryThresholds(database, thresholds.global(), trial),
 
     ping() {
       database.write(() => database.sql(PING).run(epochSeconds(clock)));

@@ -56,6 +56,8 @@ import type {
   planQuerySchema,
   planSchema,
   prefetchAnswerSchema,
+  previewAnswerSchema,
+  previewSchema,
   restoreSchema,
   resumeAnswerSchema,
   resumeSchema,
@@ -312,6 +314,11 @@ export interface Calls {
     query?: z.input<typeof wakeTimesQuerySchema>,
     options?: CallOptions,
   ): Promise<z.output<typeof wakeTimeSchema>[]>;
+  /** Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they would spare. Changes nothing. */
+  previewThresholds(
+    input?: z.input<typeof previewSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof previewAnswerSchema>>;
   /** Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws. Changes nothing. */
   simulate(input?: z.input<typeof simulateSchema>, options?: CallOptions): Promise<z.output<typeof simulationSchema>>;
   /** Lists what happened to an instance, newest first. */
@@ -492,6 +499,7 @@ export const CALLS = {
   getTenant: { method: 'GET', path: '/api/tenants/:tenant', body: null, query: false, answer: 'json' },
   patchTenant: { method: 'PATCH', path: '/api/tenants/:tenant', body: 'json', query: false, answer: 'json' },
   wakeTimes: { method: 'GET', path: '/api/metrics/wakes', body: null, query: true, answer: 'json' },
+  previewThresholds: { method: 'POST', path: '/api/settings/preview', body: 'json', query: false, answer: 'json' },
   simulate: { method: 'POST', path: '/api/settings/simulate', body: 'json', query: false, answer: 'json' },
   listInstanceEvents: { method: 'GET', path: '/api/instances/:id/events', body: null, query: true, answer: 'page' },
   listEvents: { method: 'GET', path: '/api/events', body: null, query: true, answer: 'page' },

@@ -1,6 +1,15 @@
 /** The operations about tenants and about how the whole dock does: quotas, wake times, the simulator. */
 import type { Caller } from '../../auth.ts';
-import type { SimulateInput, Simulation, Tenant, TenantPatch, TenantsQuery, WakeTime } from '../schema/tenants.ts';
+import type {
+  PreviewAnswer,
+  PreviewInput,
+  SimulateInput,
+  Simulation,
+  Tenant,
+  TenantPatch,
+  TenantsQuery,
+  WakeTime,
+} from '../schema/tenants.ts';
 
 export interface TenantsOperations {
   listTenants(caller: Caller, query: TenantsQuery): Promise<{ items: Tenant[]; next: string | null }>;
@@ -9,5 +18,7 @@ export interface TenantsOperations {
   /** Makes what a tenant may have and its thresholds; it need not have anything yet. */
   patchTenant(caller: Caller, tenant: string, patch: TenantPatch): Promise<Tenant>;
   wakeTimes(caller: Caller, query: { days: number }): Promise<WakeTime[]>;
+  /** What other thresholds would do within a minute to what is there now, as the last tick left it. Changes nothing. */
+  previewThresholds(caller: Caller, input: PreviewInput): Promise<PreviewAnswer>;
   simulate(caller: Caller, input: SimulateInput): Promise<Simulation>;
 }

@@ -4,6 +4,8 @@ import { json } from '../answer.ts';
 import { nextLink } from '../paging.ts';
 import { type Route, route } from '../route.ts';
 import {
+  previewAnswerSchema,
+  previewSchema,
   simulateSchema,
   simulationSchema,
   slugSchema,
@@ -69,6 +71,17 @@ export const tenantRoutes: Route[] = [
     query: wakeTimesQuerySchema,
     answers: { 200: { description: 'Histograms with p50 and p99', schema: z.array(wakeTimeSchema) } },
     handle: async ({ services, caller, query }) => json(200, await services.operations.wakeTimes(caller, query)),
+  }),
+  route({
+    method: 'POST',
+    path: '/settings/preview',
+    name: 'previewThresholds',
+    summary:
+      'Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they would spare. Changes nothing.',
+    tag: 'System',
+    body: previewSchema,
+    answers: { 200: { description: 'What would come, and what would not', schema: previewAnswerSchema } },
+    handle: async ({ services, caller, body }) => json(200, await services.operations.previewThresholds(caller, body)),
   }),
   route({
     method: 'POST',

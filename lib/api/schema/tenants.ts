@@ -32,7 +32,14 @@ export const tenantSchema = z
   .meta({ id: 'Tenant' });
 export type Tenant = z.infer<typeof tenantSchema>;
 
-export const tenantsQuerySchema = z.strictObject({ limit, cursor });
+export const tenantsQuerySchema = z.strictObject({
+  /** Part of the name. */
+  q: z.string().trim().toLowerCase().max(63).optional(),
+  /** `true`: only those that override a threshold. */
+  own_thresholds: z.enum(['true', 'false']).optional(),
+  limit,
+  cursor,
+});
 export type TenantsQuery = z.infer<typeof tenantsQuerySchema>;
 
 const quotaLimit = z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullable().optional();
@@ -71,6 +78,8 @@ export const simulateSchema = z.strictObject({
   idle_to_suspend_s: threshold.optional(),
   idle_to_freeze_s: threshold.optional(),
   days: z.int().min(1).max(90).default(7),
+  /** Other values of `idle_to_suspend_s` to compute beside it, from the same lines. */
+  curve: z.array(threshold).max(24).optional(),
 });
 export type SimulateInput = z.infer<typeof simulateSchema>;
 
@@ -80,11 +89,47 @@ const tally = z.object({
   /** Wakes that found the file in the cold drawer. */
   thaws: count,
 });
+const moves = z.object({
+  suspended: count,
+  frozen: count,
+  /** Ephemeral ones, which are archived and deleted. */
+  ended: count,
+});
+
+/** Null falls back to the global value, which only a tenant's can; what is absent stays. */
+export const previewSchema = z
+  .strictObject({
+    tenant: slug.optional(),
+    idle_to_suspend_s: threshold.nullable().optional(),
+    idle_to_freeze_s: threshold.nullable().optional(),
+  })
+  .refine(
+    ({ tenant, ...values }) => tenant !== undefined || !Object.values(values).includes(null),
+    'only a tenant’s threshold may be null',
+  );
+export type PreviewInput = z.infer<typeof previewSchema>;
+export const previewAnswerSchema = z
+  .object({
+    /** From now; what is due already counts. */
+    within_s: count,
+    /** Moves that would come and do not as it is, and the other way round. */
+    more: moves,
+    fewer: moves,
+    /** There were too many to look at: there may be more of each. */
+    cut: z.boolean(),
+  })
+  .meta({ id: 'ThresholdsPreview' });
+export type PreviewAnswer = z.infer<typeof previewAnswerSchema>;
+
 export const simulationSchema = z
   .object({
     since: epoch,
     until: epoch,
     lines: count,
+    /** When the oldest of them happened; null when there is none. */
+    first: epoch.nullable(),
+    /** Suspensions for idleness among them, from which the rest is computed. */
+    idle_ends: count,
     /** There were too many lines: older ones of the days asked for were left out. */
     cut: z.boolean(),
     idle_to_suspend_s: threshold,
@@ -93,6 +138,8 @@ export const simulationSchema = z
     would: tally,
     /** Cold wakes of `would` that are estimated: gaps that a shorter threshold newly cuts are not in the ledger. */
     estimated_wakes: count,
+    /** The same under each threshold of `curve` and the trial's time to freeze. */
+    curve: z.array(z.object({ idle_to_suspend_s: threshold, would: tally, estimated_wakes: count })),
   })
   .meta({ id: 'Simulation' });
 export type Simulation = z.infer<typeof simulationSchema>;

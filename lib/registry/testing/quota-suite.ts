@@ -1,5 +1,6 @@
 /** What every registry driver makes of quotas and of what tenants have. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { TenantFilter } from '../quotas.ts';
 import type { Registry } from '../registry.ts';
 import { type Driver, entry, hop, instance, intent, make, START } from './make.ts';
 
@@ -86,9 +87,9 @@ export function quotaSuite(driver: Driver): void {
     await registry.quotas.set('d', { maxActive: 3, maxBytes: 9 }, changed);
     await registry.setTenantThresholds('d', { idleToSuspendSeconds: 60 }, changed);
     const again = await driver.again();
-    const first = await again.quotas.tenants(undefined, 3);
+    const first = await again.quotas.tenants({}, 3);
     expect(first.rows.map(({ tenant }) => tenant)).toEqual(['a', 'b', 'c']);
-    const rest = await again.quotas.tenants(undefined, 3, first.next ?? '');
+    const rest = await again.quotas.tenants({}, 3, first.next ?? '');
     expect(rest).toMatchObject({
       rows: [
         {
@@ -99,7 +100,12 @@ export function quotaSuite(driver: Driver): void {
       ],
       next: null,
     });
-    expect((await again.quotas.tenants(['b', 'x'], 10)).rows.map(({ tenant }) => tenant)).toEqual(['b']);
+    expect((await again.quotas.tenants({ among: ['b', 'x'] }, 10)).rows.map(({ tenant }) => tenant)).toEqual(['b']);
+    const named = async (filter: TenantFilter) =>
+      (await again.quotas.tenants(filter, 10)).rows.map((row) => row.tenant);
+    expect(await named({ ownThresholds: true })).toEqual(['d']);
+    expect(await named({ text: 'b' })).toEqual(['b']);
+    expect(await named({ text: '%' })).toEqual([]);
     expect(await again.quotas.tenant('x')).toBeNull();
   });
 
