@@ -11,6 +11,7 @@ export default function SettingsLayout({ children }: { children: ReactNode }) {
         </PlaceLink>
         <PlaceLink href="/settings/people">People</PlaceLink>
         <PlaceLink href="/settings/keys">Keys</PlaceLink>
+        <PlaceLink href="/settings/thresholds">Thresholds</PlaceLink>
         <PlaceLink href="/settings/ledger">Ledger</PlaceLink>
       </nav>
       {children}

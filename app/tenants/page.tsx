@@ -17,6 +17,7 @@ export const metadata = { title: 'Tenants' };
 
 const PATH = '/tenants';
 const PAGE_SIZE = 50;
+const NAME_LENGTH = 63;
 /** From this share of a quota on it is said that it is nearly used up. */
 const NEAR = 0.9;
 
@@ -89,8 +90,12 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
 }
 
 /** A page of tenants; null for one that is no longer there. */
-async function read(caller: Caller, cursor: string | undefined) {
-  const query = tenantsQuerySchema.safeParse({ limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) });
+async function read(caller: Caller, { q, cursor }: Readonly<Record<string, string>>) {
+  const query = tenantsQuerySchema.safeParse({
+    limit: PAGE_SIZE,
+    ...(q === undefined ? {} : { q: q.slice(0, NAME_LENGTH) }),
+    ...(cursor === undefined ? {} : { cursor }),
+  });
   if (!query.success) return null;
   try {
     return await getHost().operations.listTenants(caller, query.data);
@@ -101,10 +106,11 @@ async function read(caller: Caller, cursor: string | undefined) {
 }
 
 export default async function Tenants({ searchParams }: { searchParams: Promise<Search> }) {
-  const { tenant, cursor } = given(await searchParams);
+  const search = given(await searchParams);
+  const { tenant, q, cursor } = search;
   const caller = await requireCaller(PATH);
   if (tenant !== undefined) redirect(`${PATH}/${encodeURIComponent(tenant.toLowerCase())}`);
-  const page = await read(caller, cursor);
+  const page = await read(caller, search);
   if (page === null) redirect(PATH);
   return (
     <>
@@ -114,22 +120,30 @@ export default async function Tenants({ searchParams }: { searchParams: Promise<
         </h1>
         <Form action={PATH} className="flex w-full gap-3 sm:max-w-xs">
           <label className="flex-1">
-            <span className="sr-only">Go to a tenant</span>
+            <span className="sr-only">Find a tenant</span>
             <input
               className="input"
-              name="tenant"
-              placeholder="name of a tenant"
+              type="search"
+              name="q"
+              key={q}
+              defaultValue={q}
+              placeholder="part of a name"
+              autoComplete="off"
               autoCapitalize="none"
               spellCheck={false}
             />
           </label>
           <button type="submit" className="button">
-            Go
+            Find
           </button>
         </Form>
       </div>
       {page.items.length > 0 ? (
         <Table tenants={page.items} />
+      ) : q !== undefined ? (
+        <p className="border-t border-ink py-10">
+          No tenant has “{q}” in its name. <Link href={PATH}>All tenants</Link>
+        </p>
       ) : (
         <p className="border-t border-ink py-10">
           No tenant has anything yet. A tenant begins with its first sandbox:{' '}
@@ -137,8 +151,8 @@ export default async function Tenants({ searchParams }: { searchParams: Promise<
         </p>
       )}
       <Pages
-        first={cursor === undefined ? null : PATH}
-        next={page.next === null ? null : addressWith(PATH, { cursor: page.next })}
+        first={cursor === undefined ? null : addressWith(PATH, q === undefined ? {} : { q })}
+        next={page.next === null ? null : addressWith(PATH, { ...(q === undefined ? {} : { q }), cursor: page.next })}
       />
       <div className="pb-12" />
     </>

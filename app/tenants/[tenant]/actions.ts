@@ -1,5 +1,5 @@
 'use server';
-/** Setting what a tenant may have and when its sandboxes fall asleep. */
+/** Setting what a tenant may have. */
 import { refresh } from 'next/cache';
 import { slugSchema, type TenantPatch, tenantPatchSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
@@ -23,13 +23,11 @@ export async function setLimits(tenant: string, _previous: LimitsState, form: Fo
   if (!slugSchema.safeParse(tenant).success) return { values, errors, outcome: null };
   const { operations } = getHost();
   try {
-    const { quotas, ...held } = await operations.getTenant(caller, tenant);
+    const { quotas } = await operations.getTenant(caller, tenant);
     const now = {
       max_sandboxes: quotas.max_sandboxes.limit,
       max_active: quotas.max_active.limit,
       max_bytes: quotas.max_bytes.limit,
-      idle_to_suspend_s: held.idle_to_suspend_s,
-      idle_to_freeze_s: held.idle_to_freeze_s,
     };
     const changed: TenantPatch = Object.fromEntries(
       LIMITS.filter((name) => parsed.data[name] !== now[name]).map((name) => [name, parsed.data[name]]),

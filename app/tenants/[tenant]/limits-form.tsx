@@ -1,5 +1,5 @@
 'use client';
-/** The form of a tenant's limits. An empty field is no limit of its own. */
+/** The form of a tenant's quotas. An empty field is no limit of its own. */
 import { useActionState } from 'react';
 import { Field } from '#components/field.tsx';
 import { Outcome } from '#components/outcome.tsx';
@@ -10,8 +10,6 @@ const FIELDS: readonly [name: Limit, title: string, placeholder: string][] = [
   ['max_sandboxes', 'Sandboxes at most', 'no limit'],
   ['max_active', 'Awake at once at most', 'no limit'],
   ['max_bytes', 'Bytes at most', 'no limit'],
-  ['idle_to_suspend_s', 'Suspends after', 'as set for all'],
-  ['idle_to_freeze_s', 'Freezes after', 'as set for all'],
 ];
 
 /** `held`: what holds now, as it would be typed. */
@@ -19,7 +17,7 @@ export function LimitsForm({ held, action }: { held: LimitsState['values']; acti
   const [{ values, errors, outcome }, submit] = useActionState(action, { values: {}, errors: {}, outcome: null });
   return (
     <form action={submit} className="grid gap-4" noValidate>
-      <div className="grid grid-cols-2 items-start gap-x-5 gap-y-4 lg:grid-cols-5">
+      <div className="grid max-w-3xl grid-cols-2 items-start gap-x-5 gap-y-4 lg:grid-cols-3">
         {FIELDS.map(([name, title, placeholder]) => {
           const value = values[name] ?? held[name] ?? '';
           return (
@@ -44,7 +42,7 @@ export function LimitsForm({ held, action }: { held: LimitsState['values']; acti
         <Submit className="button" doing="Setting…">
           Set the limits
         </Submit>
-        <p className="text-small text-ink-3">Amounts like 500 MB, 15 min or 24 h. An empty field takes a limit away.</p>
+        <p className="text-small text-ink-3">Amounts like 50 or 500 MB. An empty field takes a limit away.</p>
       </div>
       <Outcome outcome={outcome} />
     </form>

@@ -1,9 +1,9 @@
-/** The fields of a tenant's limits: what was typed, what is wrong with it, and what it asks for. Pure. */
+/** The fields of a tenant's quotas: what was typed, what is wrong with it, and what it asks for. Pure. */
 import type { OutcomeWords } from '#components/outcome.tsx';
 import type { TenantPatch } from '#lib/api/schema.ts';
-import { bytesOf, secondsOf } from './amounts.ts';
+import { bytesOf } from '../../amounts.ts';
 
-export const LIMITS = ['max_sandboxes', 'max_active', 'max_bytes', 'idle_to_suspend_s', 'idle_to_freeze_s'] as const;
+export const LIMITS = ['max_sandboxes', 'max_active', 'max_bytes'] as const;
 export type Limit = (typeof LIMITS)[number];
 
 export interface LimitsState {
@@ -20,8 +20,6 @@ const READ: Readonly<Record<Limit, { of: (text: string) => number | null; like: 
   max_sandboxes: { of: count, like: 'a whole number, like 50' },
   max_active: { of: count, like: 'a whole number, like 5' },
   max_bytes: { of: bytesOf, like: 'a size, like 500 MB' },
-  idle_to_suspend_s: { of: secondsOf, like: 'a length of time, like 15 min' },
-  idle_to_freeze_s: { of: secondsOf, like: 'a length of time, like 24 h' },
 };
 
 /** What typed limits ask for; an empty one takes the limit away. Complaints are by field. */

@@ -15,14 +15,16 @@ import { StateBar, StateCounts } from '#components/state-bar.tsx';
 import { StateMark } from '#components/state-mark.tsx';
 import { FAULT_MEANS } from '#components/state-words.ts';
 import { mayDo, whyNot } from '#lib/api/access.ts';
-import type { Instance, Key, Tenant } from '#lib/api/schema.ts';
+import type { Instance, Key, Settings, Tenant } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
+import { exactSize } from '../../amounts.ts';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
 import { actorNames } from '../../names.ts';
+import { setThresholds } from '../../settings/thresholds/actions.ts';
+import { ThresholdsForm } from '../../settings/thresholds/thresholds-form.tsx';
 import { setLimits } from './actions.ts';
-import { exactSize } from './amounts.ts';
 import { LimitsForm } from './limits-form.tsx';
 
 export const dynamic = 'force-dynamic';
@@ -143,27 +145,45 @@ function Quotas({ quotas }: Pick<Tenant, 'quotas'>) {
 }
 
 /** What holds now, as it would be typed. */
-function typed({ quotas, idle_to_suspend_s, idle_to_freeze_s }: Tenant) {
+function typed({ quotas }: Tenant) {
   const said = (amount: number | null, words: (amount: number) => string) => (amount === null ? '' : words(amount));
   return {
     max_sandboxes: said(quotas.max_sandboxes.limit, String),
     max_active: said(quotas.max_active.limit, String),
     max_bytes: said(quotas.max_bytes.limit, exactSize),
-    idle_to_suspend_s: said(idle_to_suspend_s, thresholdInWords),
-    idle_to_freeze_s: said(idle_to_freeze_s, thresholdInWords),
   };
 }
 
-function Thresholds({ tenant }: { tenant: Tenant }) {
+/** `againstForm`: why the visitor may not set them, or null. */
+function Thresholds({ tenant, global, againstForm }: { tenant: Tenant; global: Settings; againstForm: string | null }) {
   const { thresholds, idle_to_suspend_s, idle_to_freeze_s } = tenant;
   const whose = (own: number | null) => (own === null ? 'as set for all' : 'set for it');
+  const said = (own: number | null) => (own === null ? '' : thresholdInWords(own));
   return (
-    <p>
-      Its sandboxes suspend once idle for {thresholdInWords(thresholds.idle_to_suspend_s)}{' '}
-      <span className="text-small text-ink-3">({whose(idle_to_suspend_s)})</span> and freeze once suspended for{' '}
-      {thresholdInWords(thresholds.idle_to_freeze_s)}{' '}
-      <span className="text-small text-ink-3">({whose(idle_to_freeze_s)})</span>, unless a sandbox has its own.
-    </p>
+    <div className="grid gap-5">
+      <p>
+        Its sandboxes suspend once idle for {thresholdInWords(thresholds.idle_to_suspend_s)}{' '}
+        <span className="text-small text-ink-3">({whose(idle_to_suspend_s)})</span> and freeze once suspended for{' '}
+        {thresholdInWords(thresholds.idle_to_freeze_s)}{' '}
+        <span className="text-small text-ink-3">({whose(idle_to_freeze_s)})</span>, unless a sandbox has its own.{' '}
+        <Link href={`/settings/thresholds?tenant=${tenant.tenant}#simulator`} prefetch={false}>
+          What others would have made of the last days
+        </Link>
+      </p>
+      {againstForm === null ? (
+        <ThresholdsForm
+          held={{ idle_to_suspend_s: said(idle_to_suspend_s), idle_to_freeze_s: said(idle_to_freeze_s) }}
+          notes={{ idle_to_suspend_s: 'Empty: as set for all.', idle_to_freeze_s: 'Empty: as set for all.' }}
+          empty={{
+            idle_to_suspend_s: `as set for all: ${thresholdInWords(global.idle_to_suspend_s)}`,
+            idle_to_freeze_s: `as set for all: ${thresholdInWords(global.idle_to_freeze_s)}`,
+          }}
+          action={setThresholds.bind(null, tenant.tenant)}
+        />
+      ) : (
+        <Greyed id="thresholds" label="See what it would do" whyNot={againstForm} />
+      )}
+    </div>
   );
 }
 
@@ -175,7 +195,8 @@ export default async function TenantPage({ params }: Props) {
   const { operations } = getHost();
   // What is asked of the whole dock is asked with the eyes of someone who sees this tenant only.
   const narrowed = { ...caller, tenants: [name] };
-  const [due, { faults }, shares, lines, keys] = await Promise.all([
+  const [global, due, { faults }, shares, lines, keys] = await Promise.all([
+    operations.getSettings(caller),
     operations.due(narrowed, DAY, DUE_SHOWN),
     operations.counts(narrowed),
     operations.shares(caller, { tenant: name, limit: SHARES_SHOWN }),
@@ -230,15 +251,15 @@ export default async function TenantPage({ params }: Props) {
       <Part id="quotas" name="Quotas" note="What it may have, and has. Enforced before anything is made.">
         <Quotas quotas={quotas} />
       </Part>
-      <Part id="limits" name="Limits" note="Quotas and thresholds of this tenant.">
-        <div className="grid gap-5">
-          <Thresholds tenant={tenant} />
-          {noLimits === null ? (
-            <LimitsForm held={typed(tenant)} action={setLimits.bind(null, name)} />
-          ) : (
-            <Greyed id="limits" label="Set the limits" whyNot={noLimits} />
-          )}
-        </div>
+      <Part id="limits" name="Limits" note="Its quotas. What it has beyond a new one stays.">
+        {noLimits === null ? (
+          <LimitsForm held={typed(tenant)} action={setLimits.bind(null, name)} />
+        ) : (
+          <Greyed id="limits" label="Set the limits" whyNot={noLimits} />
+        )}
+      </Part>
+      <Part id="thresholds" name="Thresholds" note="When its sandboxes fall asleep.">
+        <Thresholds tenant={tenant} global={global} againstForm={noLimits} />
       </Part>
       <Part id="shares" name="Shares" note="What left the building, newest first.">
         {shares.items.length === 0 ? (

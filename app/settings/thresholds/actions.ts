@@ -1,0 +1,76 @@
+'use server';
+/** Setting the thresholds of all or of one tenant: first what that would do, then doing it. */
+import { refresh } from 'next/cache';
+import type { Caller } from '#lib/api/operations.ts';
+import { slugSchema } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { textOf } from '../../form-values.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+import {
+  changedOf,
+  previewInWords,
+  readThresholds,
+  THRESHOLDS,
+  type ThresholdsPatch,
+  type ThresholdsState,
+} from './typed.ts';
+
+async function heldNow(caller: Caller, tenant: string | null): Promise<ThresholdsPatch> {
+  const { operations } = getHost();
+  if (tenant === null) return operations.getSettings(caller);
+  const { idle_to_suspend_s, idle_to_freeze_s } = await operations.getTenant(caller, tenant);
+  return { idle_to_suspend_s, idle_to_freeze_s };
+}
+
+async function set(caller: Caller, tenant: string | null, changed: ThresholdsPatch): Promise<void> {
+  const { operations } = getHost();
+  if (tenant !== null) {
+    await operations.patchTenant(caller, tenant, changed);
+    return;
+  }
+  const { idle_to_suspend_s: suspend, idle_to_freeze_s: freeze } = changed;
+  await operations.patchSettings(caller, {
+    ...(typeof suspend === 'number' ? { idle_to_suspend_s: suspend } : {}),
+    ...(typeof freeze === 'number' ? { idle_to_freeze_s: freeze } : {}),
+  });
+}
+
+/**
+ * Shows what the typed thresholds would do, or sets them when that is what was seen: numbers that were changed since are looked at first.
+ * `tenant` null: the global ones.
+ */
+export async function setThresholds(
+  tenant: string | null,
+  _previous: ThresholdsState,
+  form: FormData,
+): Promise<ThresholdsState> {
+  const caller = await requireCaller('/settings/thresholds');
+  const values: ThresholdsState['values'] = {};
+  for (const name of THRESHOLDS) values[name] = textOf(form, name);
+  const { patch, errors } = readThresholds(values, { mayBeEmpty: tenant !== null });
+  const complaining = { values, errors, outcome: null, preview: null };
+  if (Object.keys(errors).length > 0) return complaining;
+  if (tenant !== null && !slugSchema.safeParse(tenant).success) return complaining;
+  try {
+    const changed = changedOf(patch, await heldNow(caller, tenant));
+    if (Object.keys(changed).length === 0) {
+      const outcome = { ok: true, says: 'Nothing is to be changed: that is what holds.' };
+      return { values: {}, errors: {}, outcome, preview: null };
+    }
+    const key = JSON.stringify(changed);
+    if (textOf(form, 'do') !== 'set' || textOf(form, 'seen') !== key) {
+      const preview = await getHost().operations.previewThresholds(caller, {
+        ...(tenant === null ? {} : { tenant }),
+        ...changed,
+      });
+      return { values, errors: {}, outcome: null, preview: { key, says: previewInWords(preview) } };
+    }
+    await set(caller, tenant, changed);
+    refresh();
+    const says = 'Set. The ladder goes by it from now on.';
+    return { values: {}, errors: {}, outcome: { ok: true, says }, preview: null };
+  } catch (error) {
+    return { values, errors: {}, outcome: { ok: false, ...wordsOf(problemOf(error, caller)) }, preview: null };
+  }
+}

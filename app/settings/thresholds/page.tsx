@@ -1,0 +1,184 @@
+/** The thresholds of the ladder, of all and of each tenant; what a change would do at once, and what it would have done. */
+import Form from 'next/form';
+import Link from 'next/link';
+import { thresholdInWords } from '#components/durations.ts';
+import { Greyed } from '#components/greyed.tsx';
+import { Part } from '#components/part.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import { slugSchema, type Tenant } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { given, type Search } from '../../search.ts';
+import { setThresholds } from './actions.ts';
+import { Simulator } from './simulator.tsx';
+import { ThresholdsForm } from './thresholds-form.tsx';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'Thresholds' };
+
+const PATH = '/settings/thresholds';
+const TENANTS_SHOWN = 50;
+
+const MEANS = {
+  idle_to_suspend_s: 'Once idle for so long its process ends.',
+  idle_to_freeze_s: 'Once suspended for so long its file goes into the cold drawer.',
+};
+
+/** The tenant that the address names, null for all; `unknown` when there is none that the visitor may see. */
+async function scopeOf(caller: Caller, name: string | undefined): Promise<Tenant | null | 'unknown'> {
+  if (name === undefined) return null;
+  if (!slugSchema.safeParse(name).success) return 'unknown';
+  try {
+    return await getHost().operations.getTenant(caller, name);
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'not_found') return 'unknown';
+    throw error;
+  }
+}
+
+function ScopeForm({ name }: { name: string }) {
+  return (
+    <Form action={PATH} className="flex w-full gap-3 sm:max-w-xs">
+      <label className="flex-1">
+        <span className="sr-only">Thresholds of a tenant; empty: of all</span>
+        <input
+          className="input"
+          name="tenant"
+          defaultValue={name}
+          placeholder="of a tenant; empty: of all"
+          autoCapitalize="none"
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </label>
+      <button type="submit" className="button">
+        Show
+      </button>
+    </Form>
+  );
+}
+
+function Overriding({ tenants, more }: { tenants: readonly Tenant[]; more: boolean }) {
+  if (tenants.length === 0) return <p className="text-ink-2">Every tenant goes by the thresholds of all.</p>;
+  return (
+    <>
+      <table className="ledger">
+        <thead>
+          <tr>
+            <th scope="col">Tenant</th>
+            <th scope="col" className="figure">
+              Suspends after
+            </th>
+            <th scope="col" className="figure">
+              Freezes after
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {tenants.map(({ tenant, thresholds, idle_to_suspend_s, idle_to_freeze_s }) => (
+            <tr key={tenant}>
+              <td className="[overflow-wrap:anywhere]">
+                <Link href={`${PATH}?tenant=${tenant}`} prefetch={false}>
+                  {tenant}
+                </Link>
+              </td>
+              <td className={`figure ${idle_to_suspend_s === null ? 'text-ink-3' : ''}`}>
+                {thresholdInWords(thresholds.idle_to_suspend_s)}
+              </td>
+              <td className={`figure ${idle_to_freeze_s === null ? 'text-ink-3' : ''}`}>
+                {thresholdInWords(thresholds.idle_to_freeze_s)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="mt-3 text-small text-ink-3">
+        {more ? `The first ${TENANTS_SHOWN}; name another above. ` : ''}What is grey is as set for all.
+      </p>
+    </>
+  );
+}
+
+export default async function Thresholds({ searchParams }: { searchParams: Promise<Search> }) {
+  const values = given(await searchParams);
+  const caller = await requireCaller(PATH);
+  const { operations } = getHost();
+  const name = values.tenant?.toLowerCase();
+  const [global, scope, own] = await Promise.all([
+    operations.getSettings(caller),
+    scopeOf(caller, name),
+    operations.listTenants(caller, { own_thresholds: 'true', limit: TENANTS_SHOWN }),
+  ]);
+  if (scope === 'unknown') {
+    return (
+      <div className="pt-10 pb-24">
+        <h1 className="headline">
+          Thresholds <span className="quiet">of no such tenant</span>
+        </h1>
+        <p className="mt-4 mb-6 text-ink-2">
+          No tenant has this name. <Link href={PATH}>The thresholds of all</Link>
+        </p>
+        <ScopeForm name={name ?? ''} />
+      </div>
+    );
+  }
+  const tenant = scope?.tenant ?? null;
+  const present = scope?.thresholds ?? global;
+  const typed = (seconds: number | null) => (seconds === null ? '' : thresholdInWords(seconds));
+  const held = scope ?? global;
+  const against = tenant === null ? whyNot(caller, 'patchSettings') : whyNot(caller, 'patchTenant', { tenant });
+  return (
+    <>
+      <div className="flex flex-wrap items-end justify-between gap-x-10 gap-y-5 pt-10 pb-10">
+        <h1 className="headline [overflow-wrap:anywhere]">
+          Thresholds <span className="quiet">{tenant === null ? 'of all' : `of ${tenant}`}</span>
+        </h1>
+        <ScopeForm name={tenant ?? ''} />
+      </div>
+      <Part
+        id="thresholds"
+        name={tenant === null ? 'For all' : 'For this tenant'}
+        note={
+          tenant === null
+            ? 'Where neither a tenant nor a sandbox has its own.'
+            : 'For its sandboxes that have none of their own. Empty: as set for all.'
+        }
+      >
+        {against === null ? (
+          <ThresholdsForm
+            key={tenant}
+            held={{ idle_to_suspend_s: typed(held.idle_to_suspend_s), idle_to_freeze_s: typed(held.idle_to_freeze_s) }}
+            notes={MEANS}
+            empty={{
+              idle_to_suspend_s: `as set for all: ${thresholdInWords(global.idle_to_suspend_s)}`,
+              idle_to_freeze_s: `as set for all: ${thresholdInWords(global.idle_to_freeze_s)}`,
+            }}
+            action={setThresholds.bind(null, tenant)}
+          />
+        ) : (
+          <div className="grid gap-4">
+            <p>
+              Suspends once idle for {thresholdInWords(present.idle_to_suspend_s)}, freezes once suspended for{' '}
+              {thresholdInWords(present.idle_to_freeze_s)}.
+            </p>
+            <Greyed id="thresholds" label="See what it would do" whyNot={against} />
+          </div>
+        )}
+      </Part>
+      <Part
+        id="simulator"
+        name="Simulator"
+        note="What other thresholds would have made of the last days, computed from the ledger. It changes nothing."
+      >
+        <Simulator caller={caller} tenant={tenant} present={present} values={values} />
+      </Part>
+      {tenant === null && (
+        <Part id="tenants" name="Tenants of their own" note="Those that do not go by the thresholds of all.">
+          <Overriding tenants={own.items} more={own.next !== null} />
+        </Part>
+      )}
+    </>
+  );
+}

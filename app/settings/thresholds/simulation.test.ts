@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { caveatsOf, readAsked } from './simulation.ts';
+
+const PRESENT = { idle_to_suspend_s: 900, idle_to_freeze_s: 86_400 };
+const DAY = 86_400;
+
+test('an address asks for thresholds and days, and what is wrong in it is said and left as it is', () => {
+  expect(readAsked({}, PRESENT)).toMatchObject({ suspend: 900, freeze: DAY, days: 7, complaints: {} });
+  const asked = readAsked({ suspend: '7 min', freeze: 'never', days: '12' }, PRESENT);
+  expect(asked).toMatchObject({ suspend: 420, freeze: DAY, days: 7, complaints: { freeze: expect.any(String) } });
+  expect(asked.curve.filter((threshold) => threshold === 900 || threshold === 420)).toEqual([420, 900]);
+  expect(asked.curve.toSorted((a, b) => a - b)).toEqual(asked.curve);
+  expect(asked.curve.length).toBeLessThanOrEqual(24);
+});
+
+test('it is said when the ledger holds too little, and nothing when it holds enough', () => {
+  const enough = { since: 0, until: 7 * DAY, first: 3600, idle_ends: 400, cut: false };
+  expect(caveatsOf(enough, 7)).toEqual([]);
+  expect(caveatsOf({ ...enough, idle_ends: 3 }, 7)).toEqual([expect.stringContaining('Only 3 suspensions')]);
+  expect(caveatsOf({ ...enough, idle_ends: 0, first: null }, 7)).toEqual([
+    expect.stringContaining('nothing to compute'),
+  ]);
+  expect(caveatsOf({ ...enough, first: 6 * DAY }, 7)).toEqual([expect.stringContaining('only 1 day ago')]);
+  expect(caveatsOf({ ...enough, since: 5 * DAY, cut: true }, 7)).toEqual([expect.stringContaining('last 2 days only')]);
+});

@@ -1,0 +1,87 @@
+/** What the simulator is asked by an address, and what its answer rests on, in words. Pure. */
+import { lengthInWords } from '#components/durations.ts';
+import { spanInWords, type TradePoint } from '#components/trade-layout.ts';
+import type { Simulation } from '#lib/api/schema.ts';
+import { secondsOf } from '../../amounts.ts';
+
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+
+/** Thresholds that the curve goes through, beside the present one and the one asked for. */
+const CURVE: readonly number[] = [
+  MINUTE,
+  2 * MINUTE,
+  5 * MINUTE,
+  10 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+  DAY,
+];
+export const PERIODS: readonly number[] = [1, 7, 30, 90];
+const DEFAULT_DAYS = 7;
+const LONGEST_SECONDS = 52 * 7 * DAY;
+/** Fewer suspensions for idleness than this say little. */
+const FEW = 20;
+
+export interface Asked {
+  suspend: number;
+  freeze: number;
+  days: number;
+  curve: number[];
+  complaints: Partial<Record<'suspend' | 'freeze', string>>;
+}
+
+/** Reads `values`, the parameters of an address; what is absent or wrong is as it is now. */
+export function readAsked(
+  values: Readonly<Record<string, string>>,
+  present: { idle_to_suspend_s: number; idle_to_freeze_s: number },
+): Asked {
+  const complaints: Asked['complaints'] = {};
+  const read = (name: 'suspend' | 'freeze', otherwise: number) => {
+    const text = values[name];
+    if (text === undefined) return otherwise;
+    const seconds = secondsOf(text);
+    if (seconds !== null && seconds >= 1 && seconds <= LONGEST_SECONDS) return seconds;
+    complaints[name] = 'must be a length of time, like 10 min';
+    return otherwise;
+  };
+  const suspend = read('suspend', present.idle_to_suspend_s);
+  const freeze = read('freeze', present.idle_to_freeze_s);
+  const days = PERIODS.find((period) => String(period) === values.days) ?? DEFAULT_DAYS;
+  const curve = [...new Set([...CURVE, present.idle_to_suspend_s, suspend])].sort((a, b) => a - b);
+  return { suspend, freeze, days, curve, complaints };
+}
+
+/** The points of the curve, from the shortest threshold on. */
+export function pointsOf({ curve }: Pick<Simulation, 'curve'>): TradePoint[] {
+  return curve.map(({ idle_to_suspend_s: threshold, would, estimated_wakes: estimated }) => ({
+    threshold,
+    would,
+    estimated,
+  }));
+}
+
+/** Why the numbers are worth less than they look, a sentence each; nothing when they are not. */
+export function caveatsOf(
+  done: Pick<Simulation, 'since' | 'until' | 'first' | 'idle_ends' | 'cut'>,
+  days: number,
+): string[] {
+  const { since, until, first, idle_ends: ends, cut } = done;
+  const asked = days * DAY;
+  const said: string[] = [];
+  if (cut) said.push(`The ledger has too many lines to read: this is the last ${spanInWords(until - since)} only.`);
+  else if (first !== null && first - since > asked / 10)
+    said.push(`The ledger of these days begins only ${lengthInWords(until - first)} ago.`);
+  if (ends === 0)
+    said.push('Nothing was suspended for idleness in this time: there is nothing to compute other thresholds from.');
+  else if (ends < FEW)
+    said.push(
+      `Only ${ends} ${ends === 1 ? 'suspension' : 'suspensions'} for idleness happened in this time: take the numbers for a hint.`,
+    );
+  return said;
+}

@@ -1,0 +1,191 @@
+/** The simulator's part of the page: what is asked, what the ledger answers as a curve and as a table, and what that rests on. */
+import Form from 'next/form';
+import Link from 'next/link';
+import { thresholdInWords } from '#components/durations.ts';
+import { Field } from '#components/field.tsx';
+import { TradeCurve } from '#components/trade-curve.tsx';
+import { hoursInFigures, spanInWords, type TradePoint } from '#components/trade-layout.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import { getHost } from '#lib/host.ts';
+import { addressWith } from '../../search.ts';
+import { type Asked, caveatsOf, PERIODS, pointsOf, readAsked } from './simulation.ts';
+
+const PATH = '/settings/thresholds';
+
+function AskForm({
+  asked,
+  values,
+  tenant,
+}: {
+  asked: Asked;
+  values: Readonly<Record<string, string>>;
+  tenant: string | null;
+}) {
+  const { complaints } = asked;
+  return (
+    <Form action={PATH} scroll={false} className="flex flex-wrap items-start gap-x-5 gap-y-3">
+      {tenant !== null && <input type="hidden" name="tenant" value={tenant} />}
+      {(['suspend', 'freeze'] as const).map((name) => (
+        <Field
+          key={name}
+          form="simulate"
+          name={name}
+          title={name === 'suspend' ? 'If it suspended after' : 'and froze after'}
+          error={complaints[name]}
+          className="w-40"
+        >
+          {(props) => (
+            <input
+              {...props}
+              key={asked[name]}
+              className="input"
+              defaultValue={complaints[name] === undefined ? thresholdInWords(asked[name]) : values[name]}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+            />
+          )}
+        </Field>
+      ))}
+      <Field form="simulate" name="days" title="in the last" className="w-32">
+        {(props) => (
+          <select {...props} key={asked.days} className="input" defaultValue={asked.days}>
+            {PERIODS.map((days) => (
+              <option key={days} value={days}>
+                {spanInWords(days * 86_400)}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <button type="submit" className="button mt-[1.375rem]">
+        Compute
+      </button>
+    </Form>
+  );
+}
+
+function Table({
+  points,
+  present,
+  asked,
+  addressOf,
+}: {
+  points: readonly TradePoint[];
+  present: number;
+  asked: number;
+  addressOf: (threshold: number) => string;
+}) {
+  return (
+    <table className="ledger">
+      <thead>
+        <tr>
+          <th scope="col">Suspends after</th>
+          <th scope="col" className="figure">
+            Process-hours
+          </th>
+          <th scope="col" className="figure">
+            Cold wakes
+          </th>
+          <th scope="col" className="figure max-sm:hidden">
+            of them estimated
+          </th>
+          <th scope="col" className="figure max-sm:hidden">
+            Thaws
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {points.map(({ threshold, would, estimated }, index) => (
+          <tr key={threshold} className={index === asked ? 'font-[560]' : undefined}>
+            <td>
+              <Link
+                href={addressOf(threshold)}
+                prefetch={false}
+                scroll={false}
+                aria-current={index === asked ? 'true' : undefined}
+              >
+                {thresholdInWords(threshold)}
+              </Link>
+              {index === present && <span className="text-small font-normal text-ink-3"> now</span>}
+            </td>
+            <td className="figure">{hoursInFigures(would.process_hours)}</td>
+            <td className="figure">{would.cold_wakes.toLocaleString('en')}</td>
+            <td className="figure text-ink-2 max-sm:hidden">{estimated.toLocaleString('en')}</td>
+            <td className="figure text-ink-2 max-sm:hidden">{would.thaws.toLocaleString('en')}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** `present`: the thresholds that hold for all, or for the tenant. `values`: the parameters of the address. */
+export async function Simulator({
+  caller,
+  tenant,
+  present,
+  values,
+}: {
+  caller: Caller;
+  tenant: string | null;
+  present: { idle_to_suspend_s: number; idle_to_freeze_s: number };
+  values: Readonly<Record<string, string>>;
+}) {
+  const asked = readAsked(values, present);
+  const done = await getHost().operations.simulate(caller, {
+    ...(tenant === null ? {} : { tenant }),
+    idle_to_suspend_s: asked.suspend,
+    idle_to_freeze_s: asked.freeze,
+    days: asked.days,
+    curve: asked.curve,
+  });
+  const points = pointsOf(done);
+  const at = (threshold: number) => points.findIndex((point) => point.threshold === threshold);
+  const caveats = caveatsOf(done, asked.days);
+  const addressOf = (threshold: number) =>
+    addressWith(PATH, {
+      ...(tenant === null ? {} : { tenant }),
+      suspend: thresholdInWords(threshold),
+      freeze: thresholdInWords(asked.freeze),
+      days: String(asked.days),
+    });
+  return (
+    <div className="grid gap-6">
+      <AskForm asked={asked} values={values} tenant={tenant} />
+      {done.idle_ends > 0 && (
+        <TradeCurve
+          key={`${asked.suspend} ${asked.freeze} ${asked.days}`}
+          points={points}
+          was={done.was}
+          present={at(present.idle_to_suspend_s)}
+          asked={at(asked.suspend)}
+          seconds={done.until - done.since}
+        />
+      )}
+      {caveats.length > 0 && (
+        <ul className="grid max-w-3xl gap-1 text-ink-2">
+          {caveats.map((caveat) => (
+            <li key={caveat}>{caveat}</li>
+          ))}
+        </ul>
+      )}
+      {done.idle_ends > 0 && (
+        <>
+          <Table
+            points={points}
+            present={at(present.idle_to_suspend_s)}
+            asked={at(asked.suspend)}
+            addressOf={addressOf}
+          />
+          <p className="max-w-3xl text-small text-ink-3">
+            As it was: {hoursInFigures(done.was.process_hours)} process-hours,{' '}
+            {done.was.cold_wakes.toLocaleString('en')} cold wakes, {done.was.thaws.toLocaleString('en')} thaws, from{' '}
+            {done.lines.toLocaleString('en')} lines of the ledger. What a longer threshold does is counted. What a
+            shorter one does to gaps that nothing shows is estimated from gaps just above the threshold that held.
+          </p>
+        </>
+      )}
+    </div>
+  );
+}
