@@ -34,9 +34,9 @@ export interface TradeLayout {
   hours: Mark[];
 }
 
-/** Round numbers between two, about three of them. */
+/** Round numbers between two, two to four of them as a rule. */
 export function roundsBetween(from: number, to: number, least = 0): number[] {
-  const raw = Math.max((to - from) / 3, least, Number.MIN_VALUE);
+  const raw = Math.max((to - from) / 4, least, Number.MIN_VALUE);
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = Math.max(least, ([1, 2, 5, 10].find((size) => size * power >= raw) ?? 10) * power);
   const first = Math.ceil(from / step);

@@ -175,7 +175,7 @@ export default async function Thresholds({ searchParams }: { searchParams: Promi
         <Simulator caller={caller} tenant={tenant} present={present} values={values} />
       </Part>
       {tenant === null && (
-        <Part id="tenants" name="Tenants of their own" note="Those that do not go by the thresholds of all.">
+        <Part id="tenants" name="Tenants with their own" note="Those that do not go by the thresholds of all.">
           <Overriding tenants={own.items} more={own.next !== null} />
         </Part>
       )}

@@ -1,0 +1,106 @@
+/** The thresholds: what a change would do before it is set, and the simulator, with JavaScript and without. */
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, signInByKey, test, visited } from './visited.ts';
+
+/** A tenant with one active sandbox, and one that was suspended for idleness: the least that the simulator computes from. */
+async function tenantWithIdleOne(tenant: string): Promise<void> {
+  const { call } = visited();
+  for (const wish of [{ id: `${tenant}-a` }, { id: `${tenant}-b`, idle_to_suspend_s: 1 }]) {
+    expect((await call('POST', '/api/instances', { ...wish, tenant })).status).toBe(201);
+    expect((await call('POST', `/api/instances/${wish.id}/resume`, {})).status).toBe(200);
+  }
+  await expect
+    .poll(async () => (await call('GET', `/api/instances/${tenant}-b`)).json.state, { timeout: 30_000 })
+    .toBe('suspended');
+}
+
+async function setThem(page: Page, tenant: string): Promise<void> {
+  const own = async () =>
+    (await visited().call<{ idle_to_suspend_s: number | null }>('GET', `/api/tenants/${tenant}`)).json
+      .idle_to_suspend_s;
+  await page.goto(`/settings/thresholds?tenant=${tenant}`);
+  const part = page.locator('#thresholds');
+  const field = part.getByLabel('Suspends after');
+  await field.fill('soon');
+  await part.getByRole('button', { name: 'See what it would do' }).click();
+  await expect(part.getByText('must be a length of time, like 15 min')).toBeVisible();
+  await expect(field).toHaveValue('soon');
+  await field.fill('30 s');
+  await part.getByRole('button', { name: 'See what it would do' }).click();
+  const says = '1 active sandbox would be suspended within the next minute.';
+  await expect(part.getByRole('status').getByText(says)).toBeVisible();
+  expect(await own()).toBeNull();
+  await field.fill('364 d');
+  await part.getByRole('button', { name: 'Set them' }).click();
+  await expect(part.getByText('No sandbox would move within the next minute')).toBeVisible();
+  expect(await own()).toBeNull();
+  await part.getByRole('button', { name: 'Set them' }).click();
+  await expect(part.getByRole('status').getByText('Set. The ladder goes by it')).toBeVisible();
+  await expect(field).toHaveValue('364 d');
+  expect(await own()).toBe(364 * 86_400);
+  await page.goto(`/tenants/${tenant}`);
+  await expect(page.locator('#thresholds')).toContainText('suspend once idle for 364 d (set for it)');
+}
+
+async function simulate(page: Page, tenant: string): Promise<void> {
+  await page.goto(`/settings/thresholds?tenant=${tenant}`);
+  const part = page.locator('#simulator');
+  await expect(part.getByText('Only 1 suspension for idleness happened in this time')).toBeVisible();
+  await expect(part.getByRole('row', { name: /^364 d now/ })).toBeVisible();
+  await part.getByRole('link', { name: '5 min', exact: true }).click();
+  await expect(part.getByRole('status')).toContainText('Suspending after 5 min in the last 7 days: ');
+  await expect(part.getByLabel('If it suspended after')).toHaveValue('5 min');
+  await part.getByLabel('If it suspended after').fill('never');
+  await part.getByRole('button', { name: 'Compute' }).click();
+  await expect(part.getByText('must be a length of time, like 10 min')).toBeVisible();
+}
+
+test('thresholds are set once it was seen what they do, and the slider walks along what they would have done', async ({
+  page,
+}) => {
+  await tenantWithIdleOne('thr-quick');
+  await signInByKey(page);
+  await setThem(page, 'thr-quick');
+  await simulate(page, 'thr-quick');
+  await page.goto('/settings/thresholds?tenant=thr-quick&suspend=5+min');
+  const slider = page.getByRole('slider', { name: /^Suspend after/ });
+  await slider.press('ArrowRight');
+  await expect(page.locator('#simulator output')).toContainText('Suspending after 10 min');
+  await slider.press('Home');
+  await expect(page.locator('#simulator output')).toContainText('Suspending after 1 min');
+  await expect(page).toHaveURL(/suspend=5\+min$/);
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('thresholds are set and simulated by plain forms and links', async ({ page }) => {
+    await tenantWithIdleOne('thr-plain');
+    await signInByKey(page);
+    await setThem(page, 'thr-plain');
+    await simulate(page, 'thr-plain');
+  });
+});
+
+test('axe finds nothing in either theme, and nothing scrolls sideways', async ({ page }) => {
+  test.slow();
+  await tenantWithIdleOne('thr-looks');
+  await signInByKey(page);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.goto('/settings/thresholds?tenant=thr-looks');
+    await page.locator('#thresholds').getByLabel('Suspends after').fill('30 s');
+    await page.getByRole('button', { name: 'See what it would do' }).click();
+    await expect(page.getByText('Nothing is set yet.')).toBeVisible();
+    const { violations } = await new AxeBuilder({ page })
+      .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+      .analyze();
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  }
+  for (const width of [390, 1280, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect([width, over]).toEqual([width, 0]);
+  }
+});
