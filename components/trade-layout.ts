@@ -22,7 +22,7 @@ const RIGHT = 92;
 const LABEL_WIDTH = 16;
 const LABEL_HEIGHT = 18;
 
-export interface Mark {
+interface Mark {
   /** Percent across or pixels down. */
   at: number;
   value: number;

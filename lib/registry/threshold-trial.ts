@@ -20,7 +20,7 @@ export interface ThresholdTrial {
 }
 
 /** Sandboxes by what the ladder does to them; `ended` are ephemeral ones, which it archives and deletes. */
-export interface TrialCounts {
+interface TrialCounts {
   suspended: number;
   frozen: number;
   ended: number;
