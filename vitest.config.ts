@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+const cache = (name: string) => fileURLToPath(new URL(`node_modules/.cache/${name}`, import.meta.url));
+
 export default defineConfig({
   test: {
     include: [
@@ -11,8 +13,8 @@ export default defineConfig({
       'e2e/**/*.test.ts',
       'scripts/**/*.test.ts',
     ],
-    // The processes that tests start share compiled code, as they do under the server.
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/winterdock', import.meta.url)) },
+    // The processes that tests start share compiled code, as they do under one server.
+    env: { NODE_COMPILE_CACHE: cache('winterdock'), WB_CACHE: cache('winterdock-workers') },
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -61,6 +61,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     size: config.poolSize,
     maxActive: config.maxActive,
     dataFolder: config.dataFolder,
+    cacheFolder: config.cacheFolder,
     log,
   });
   const sessions = createSessions({ config, clock, log, registry, pool, readers, reached: options.reached });

@@ -20,6 +20,7 @@ const environmentSchema = z.object({
   WB_PUBLIC_URL: httpUrl.optional(),
   WB_DATA: text.default('./data'),
   WB_REGISTRY: text.optional(),
+  WB_CACHE: text.optional(),
   WB_TICK_MS: integer(50, 3_600_000, 5000),
   WB_IDLE_TO_SUSPEND: integer(1, 31_536_000, DEFAULT_IDLE_TO_SUSPEND_SECONDS),
   WB_IDLE_TO_FREEZE: integer(1, 31_536_000, DEFAULT_IDLE_TO_FREEZE_SECONDS),
@@ -48,6 +49,8 @@ export interface Config {
   dataFolder: string;
   /** Absolute path, or `:memory:`. */
   registryPath: string;
+  /** Absolute path that compiled code of the workers is kept below; servers of one user may share it. */
+  cacheFolder: string;
   tickMs: number;
   idleToSuspendSeconds: number;
   idleToFreezeSeconds: number;
@@ -98,6 +101,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     publicUrl: env.WB_PUBLIC_URL ? env.WB_PUBLIC_URL.replace(/\/+$/, '') : null,
     dataFolder,
     registryPath: registry === ':memory:' ? registry : resolve(registry),
+    cacheFolder: resolve(env.WB_CACHE ?? join(dataFolder, 'cache')),
     tickMs: env.WB_TICK_MS,
     idleToSuspendSeconds: env.WB_IDLE_TO_SUSPEND,
     idleToFreezeSeconds: env.WB_IDLE_TO_FREEZE,

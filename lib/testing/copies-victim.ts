@@ -11,7 +11,13 @@ if (folder === undefined || operation === undefined || step === undefined) throw
 
 let armed = false;
 const host = await createHost({
-  config: readConfig({ WB_DATA: folder, WB_POOL: '1', WB_TICK_MS: '3600000', WB_LOG: 'silent' }),
+  config: readConfig({
+    WB_DATA: folder,
+    WB_CACHE: process.env.WB_CACHE,
+    WB_POOL: '0',
+    WB_TICK_MS: '3600000',
+    WB_LOG: 'silent',
+  }),
   clock: new FakeClock(),
   log: createLogger('silent'),
   reached: (reached) => {

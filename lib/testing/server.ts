@@ -39,6 +39,7 @@ export async function startServer<C extends Clock = FakeClock>(
   const clock = options.clock ?? (new FakeClock() as Clock as C);
   const config = readConfig({
     WB_DATA: folder,
+    WB_CACHE: process.env.WB_CACHE,
     WB_ADMIN_KEY: TEST_KEY,
     WB_POOL: '1',
     WB_TICK_MS: '3600000',

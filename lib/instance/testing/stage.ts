@@ -25,7 +25,12 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
   let pool: InstancePool;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'winterdock-instance-'));
-    pool = createPool({ size: options.size ?? 1, maxActive: options.maxActive ?? 40, dataFolder: folder });
+    pool = createPool({
+      size: options.size ?? 1,
+      maxActive: options.maxActive ?? 40,
+      dataFolder: folder,
+      cacheFolder: process.env.WB_CACHE,
+    });
     await pool.start();
   }, 60_000);
   afterAll(async () => {

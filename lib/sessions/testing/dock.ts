@@ -58,7 +58,8 @@ export async function startDock({
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
     WB_DATA: dataFolder,
-    WB_POOL: '1',
+    WB_CACHE: process.env.WB_CACHE,
+    WB_POOL: '0',
     WB_DRAIN_MS: '300',
     WB_LOG: 'silent',
     ...environment,
@@ -73,6 +74,7 @@ export async function startDock({
     size: config.poolSize,
     maxActive: config.maxActive,
     dataFolder: config.dataFolder,
+    cacheFolder: config.cacheFolder,
   });
   const sessions = createSessions({
     config,
