@@ -8,13 +8,18 @@ let server: TestServer;
 let cli: CommandLine;
 
 beforeEach(async () => {
-  server = await startServer();
+  server = await startServer({ settings: { WB_POOL: '0' } });
   cli = commandLine({ WINTERDOCK_URL: server.url, WINTERDOCK_KEY: TEST_KEY });
 });
 afterEach(async () => {
   cli.remove();
   await server.stop();
 });
+
+/** Makes the sandbox `a`, without the command line. */
+const makeA = async () => {
+  expect((await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme' })).status).toBe(201);
+};
 
 /** Runs a command line that must succeed. */
 const ok = async (...args: string[]) => {
@@ -81,7 +86,7 @@ test('a sandbox is created, listed, shown and changed', async () => {
 });
 
 test('exec streams what a command says, takes input, and ends with its exit code', async () => {
-  await ok('create', 'a', '--tenant', 'acme');
+  await makeA();
   expect(await cli.run(['exec', 'a', 'echo out; echo err >&2; exit 7'])).toMatchObject({
     exit: 7,
     stdout: 'out\n',
@@ -101,7 +106,7 @@ test('exec streams what a command says, takes input, and ends with its exit code
 });
 
 test('exec shows output while the command still runs', async () => {
-  await ok('create', 'a', '--tenant', 'acme');
+  await makeA();
   const running = cli.start(['exec', 'a', 'echo early; while [ ! -f go ]; do sleep 0.05; done; echo late']);
   await expect.poll(running.stdout, { timeout: 30_000 }).toBe('early\n');
   await server.call('PUT', '/api/instances/a/volumes/workspace/go', 'now');
@@ -109,7 +114,7 @@ test('exec shows output while the command still runs', async () => {
 });
 
 test('eval prints what is written and the value', async () => {
-  await ok('create', 'a', '--tenant', 'acme');
+  await makeA();
   expect((await ok('eval', 'a', 'console.log("hi"); 6 * 7')).stdout).toBe('hi\n42\n');
   expect((await ok('eval', '--language', 'python', 'a', 'print(1 + 1)', '--json')).json).toMatchObject({
     ok: true,
@@ -120,7 +125,7 @@ test('eval prints what is written and the value', async () => {
 });
 
 test('files go in and out, from files and pipes, and are found', async () => {
-  await ok('create', 'a', '--tenant', 'acme');
+  await makeA();
   const bytes = Uint8Array.from({ length: 200_000 }, (_, index) => index % 251);
   writeFileSync(join(cli.home, 'data.bin'), bytes);
   expect((await ok('files', 'put', 'a', 'data.bin', '--json')).json).toMatchObject({
@@ -154,13 +159,13 @@ test('files go in and out, from files and pipes, and are found', async () => {
 });
 
 test('what a file is called cannot take over the terminal', async () => {
-  await ok('create', 'a', '--tenant', 'acme');
+  await makeA();
   await server.call('PUT', '/api/instances/a/volumes/workspace/evil%1b%5d0;x%07', 'x');
   expect((await ok('files', 'ls', 'a', '/workspace')).stdout).toContain('/workspace/evil\\x1b]0;x\\x07');
 });
 
 test('wakes and filings are one call each where the map has the hop', async () => {
-  await ok('create', 'a', '--tenant', 'acme');
+  await makeA();
   expect((await ok('resume', 'a')).stdout).toMatch(/^a is active, from fresh, in [\d.]+ m?s\.\n$/);
   expect((await ok('resume', 'a')).stdout).toBe('a was active already.\n');
   expect((await ok('suspend', 'a', '--reason', 'lunch', '--json')).json).toMatchObject({ state: 'suspended' });
@@ -178,7 +183,7 @@ test('wakes and filings are one call each where the map has the hop', async () =
 });
 
 test('a wish of several hops is a plan: shown, refused without a yes, walked with one', async () => {
-  await ok('create', 'a', '--tenant', 'acme');
+  await makeA();
   await ok('resume', 'a');
   const asked = await cli.run(['freeze', 'a']);
   expect(asked.exit).toBe(2);
@@ -213,7 +218,7 @@ test('the ledger is shown, and followed as JSON lines until Ctrl-C', async () =>
 });
 
 test('the ledger is verified and exported', async () => {
-  await ok('create', 'a', '--tenant', 'acme');
+  await makeA();
   expect((await ok('ledger', 'verify')).stdout).toMatch(/^verdict +whole$/m);
   expect((await ok('ledger', 'verify', '--json')).json).toMatchObject({ ok: true, flaw: null });
   expect((await ok('ledger', 'head', '--json')).json).toMatchObject({ signature: expect.any(String) });

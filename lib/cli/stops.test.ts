@@ -6,7 +6,7 @@ let server: TestServer;
 let cli: CommandLine;
 
 beforeEach(async () => {
-  server = await startServer();
+  server = await startServer({ settings: { WB_POOL: '0' } });
   cli = commandLine({ WINTERDOCK_URL: server.url, WINTERDOCK_KEY: TEST_KEY });
   await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
 });

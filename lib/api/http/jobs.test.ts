@@ -9,7 +9,7 @@ let folder: string;
 let server: TestServer;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-jobs-'));
-  server = await startServer({ folder });
+  server = await startServer({ folder, settings: { WB_POOL: '0' } });
 });
 afterEach(async () => {
   await server.stop();
@@ -210,7 +210,7 @@ test('labels are set and taken away on everything that matches', async () => {
 
 test('a job leaves the last places for processes to people', async () => {
   await server.stop();
-  server = await startServer({ folder, settings: { WB_MAX_ACTIVE: '3' } });
+  server = await startServer({ folder, settings: { WB_MAX_ACTIVE: '3', WB_POOL: '0' } });
   for (const id of ['a', 'b', 'c', 'd']) await make(id, 'created');
   const done = await ended(await start({ verb: 'resume', filter: {} }));
   expect(done).toMatchObject({ done: 2, failed: 2 });
@@ -238,7 +238,7 @@ test('a job goes on where the server stopped, and does nothing twice', { timeout
   const id = await start({ verb: 'archive', ids });
   await expect.poll(async () => (await job(id)).done, { interval: 5 }).toBeGreaterThan(0);
   await server.stop();
-  server = await startServer({ folder });
+  server = await startServer({ folder, settings: { WB_POOL: '0' } });
   const done = await ended(id);
   expect(done).toMatchObject({ state: 'done', chosen: 40, done: 40, failed: 0, skipped: 0 });
   for (const one of ids) expect(await stateOf(one)).toBe('archived');
