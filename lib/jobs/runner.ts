@@ -186,13 +186,20 @@ export class JobRunner {
   }
 
   async #label(job: JobRow, row: InstanceRow, cause: Cause): Promise<Verdict> {
-    const merged: Record<string, string | null> = { ...row.labels, ...job.labels };
-    const labels = Object.fromEntries(Object.entries(merged).filter((one): one is [string, string] => one[1] !== null));
-    if (JSON.stringify(labels) === JSON.stringify(row.labels)) return skipped('It is labelled so already.');
-    if (Object.keys(labels).length > LABEL_COUNT) return skipped(`It would have more than ${LABEL_COUNT} labels.`);
     const { registry, clock } = this.#parts;
+    let verdict: Verdict = DONE;
+    const labels = (present: Record<string, string>) => {
+      const merged: Record<string, string | null> = { ...present, ...job.labels };
+      const entries = Object.entries(merged).filter((one): one is [string, string] => one[1] !== null);
+      if (JSON.stringify(entries) === JSON.stringify(Object.entries(present))) {
+        verdict = skipped('It is labelled so already.');
+      } else if (entries.length > LABEL_COUNT) {
+        verdict = skipped(`It would have more than ${LABEL_COUNT} labels.`);
+      }
+      return verdict === DONE ? Object.fromEntries(entries) : null;
+    };
     await registry.patch(row.id, { labels }, epochSeconds(clock), line({ clock }, row, cause, 'instance.changed'));
-    return DONE;
+    return verdict;
   }
 
   /** Runs a wake when it takes neither the last places nor, for a while, the last started worker from people. */

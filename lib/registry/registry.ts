@@ -128,7 +128,8 @@ export interface NewInstance {
 /** The columns that a person may change without a transition. `undefined` leaves a column alone. */
 export interface InstancePatch {
   name?: string | null;
-  labels?: Record<string, string>;
+  /** A function makes them of those that are there in the transaction that writes them; with null nothing is changed and no line written. */
+  labels?: Record<string, string> | ((present: Record<string, string>) => Record<string, string> | null);
   keepHot?: boolean;
   holdUntil?: number | null;
   idleToSuspendSeconds?: number | null;

@@ -106,10 +106,12 @@ export class Writes {
       const before = findRow(this.#database, id);
       if (before === null) return cancel(null);
       if (before.state === 'deleted') throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`);
-      const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-      const after: InstanceRow = { ...before, ...given };
+      const { labels: wanted = before.labels, ...rest } = patch;
+      const labels = typeof wanted === 'function' ? wanted(before.labels) : wanted;
+      if (labels === null) return cancel(before);
+      const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+      const after: InstanceRow = { ...before, ...given, labels: wellFormed(labels) };
       after.name = after.name?.toWellFormed() ?? null;
-      if (patch.labels !== undefined) after.labels = wellFormed(patch.labels);
       try {
         this.#update(before, after);
       } catch (error) {

@@ -208,6 +208,24 @@ test('labels are set and taken away on everything that matches', async () => {
   expect(await ended(again)).toMatchObject({ done: 0, skipped: 1 });
 });
 
+test('a label that somebody sets while a job is about to set another stays', async () => {
+  await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme', labels: { env: 'old' } });
+  const { registry } = server.host;
+  const get = registry.get;
+  let raced = false;
+  registry.get = async (id) => {
+    const row = await get.call(registry, id);
+    if (!raced && id === 'a') {
+      raced = true;
+      const patched = await server.call('PATCH', '/api/instances/a', { labels: { env: 'old', mine: 'kept' } });
+      expect(patched.status).toBe(200);
+    }
+    return row;
+  };
+  expect(await ended(await start({ verb: 'label', ids: ['a'], labels: { env: 'new' } }))).toMatchObject({ done: 1 });
+  expect((await server.call<Instance>('GET', '/api/instances/a')).json.labels).toEqual({ env: 'new', mine: 'kept' });
+});
+
 test('a job leaves the last places for processes to people', async () => {
   await server.stop();
   server = await startServer({ folder, settings: { WB_MAX_ACTIVE: '3', WB_POOL: '0' } });
