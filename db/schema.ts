@@ -101,6 +101,24 @@ export const labels = sqliteTable(
   ],
 );
 
+/** Bytes of the volumes of an instance's file, as weighed after it was last filed. Goes with the instance's tombstone. */
+export const instanceVolumes = sqliteTable('instance_volumes', {
+  instanceRow: integer('instance_row').primaryKey(),
+  tenant: text('tenant').notNull(),
+  workspace: integer('workspace').notNull(),
+  memory: integer('memory').notNull(),
+  tmp: integer('tmp').notNull(),
+});
+
+/** The sums of it by tenant, and of how many instances they are; kept by triggers. */
+export const volumesByTenant = sqliteTable('volumes_by_tenant', {
+  tenant: text('tenant').primaryKey().notNull(),
+  instances: integer('instances').notNull(),
+  workspace: integer('workspace').notNull(),
+  memory: integer('memory').notNull(),
+  tmp: integer('tmp').notNull(),
+});
+
 /** Counts of instances, kept by triggers. Those by fault and by label leave out what is deleted. */
 export const countsByState = sqliteTable('counts_by_state', {
   state: text('state').primaryKey(),

@@ -145,12 +145,13 @@ function emptyRow(tenant: string): TenantRow {
     tenant,
     counts: NO_COUNTS,
     bytes: NO_COUNTS,
+    volumes: { instances: 0, workspace: 0, memory: 0, tmp: 0 },
     thresholds: { idleToSuspendSeconds: null, idleToFreezeSeconds: null },
     quotas: { maxSandboxes: null, maxActive: null, maxBytes: null },
   };
 }
 
-function tenantOf({ tenant, counts, bytes, thresholds, quotas }: TenantRow, applied: Thresholds): Tenant {
+function tenantOf({ tenant, counts, bytes, volumes, thresholds, quotas }: TenantRow, applied: Thresholds): Tenant {
   const sandboxes = Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.deleted;
   const total = Object.values(bytes).reduce((sum, n) => sum + n, 0);
   return {
@@ -163,6 +164,7 @@ function tenantOf({ tenant, counts, bytes, thresholds, quotas }: TenantRow, appl
       archive: bytes.archived,
       none: bytes.created,
     },
+    volumes: { sandboxes: volumes.instances, workspace: volumes.workspace, memory: volumes.memory, tmp: volumes.tmp },
     idle_to_suspend_s: thresholds.idleToSuspendSeconds,
     idle_to_freeze_s: thresholds.idleToFreezeSeconds,
     thresholds: {

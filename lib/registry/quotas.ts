@@ -4,6 +4,7 @@
  */
 import { WinterdockError } from '../errors.ts';
 import { STATES, type State } from '../lifecycle/states.ts';
+import type { Volume } from '../vfs/volumes.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
@@ -21,6 +22,8 @@ export interface TenantRow {
   counts: Record<State, number>;
   /** Bytes of files by state, as the rows know them: the sizes at rest, or as last seen of what runs. */
   bytes: Record<State, number>;
+  /** Bytes of the volumes of those that were weighed since they were last filed, and how many these are. */
+  volumes: Record<Volume, number> & { instances: number };
   /** What it overrides. */
   thresholds: { [K in keyof Thresholds]: number | null };
   quotas: QuotaLimits;
@@ -71,6 +74,7 @@ const TENANTS = `SELECT tenant FROM (SELECT tenant FROM counts_by_tenant UNION S
   AND (? = 0 OR tenant IN (SELECT tenant FROM tenants WHERE idle_to_suspend_s IS NOT NULL OR idle_to_freeze_s IS NOT NULL))
   ORDER BY tenant LIMIT ?`;
 const COUNTS = 'SELECT state, n, bytes FROM counts_by_tenant WHERE tenant = ?';
+const VOLUME_SUMS = 'SELECT instances, workspace, memory, tmp FROM volumes_by_tenant WHERE tenant = ?';
 const OWN = `SELECT idle_to_suspend_s, idle_to_freeze_s, max_sandboxes, max_active, max_bytes FROM tenants WHERE tenant = ?`;
 const RESERVE = 'UPDATE instances SET bytes = coalesce(bytes, 0) + ? WHERE id = ?';
 
@@ -103,10 +107,13 @@ export class QuotaBook implements Quotas {
       const known = new Map(counted.map((values) => [values[0], Number(values[column])]));
       return Object.fromEntries(STATES.map((state) => [state, known.get(state) ?? 0])) as Record<State, number>;
     };
+    const sums = this.#database.sql(VOLUME_SUMS).get(tenant) as number[] | undefined;
+    const [instances = 0, workspace = 0, memory = 0, tmp = 0] = sums ?? [];
     return {
       tenant,
       counts: byState(1),
       bytes: byState(2),
+      volumes: { instances, workspace, memory, tmp },
       thresholds: { idleToSuspendSeconds: own?.[0] ?? null, idleToFreezeSeconds: own?.[1] ?? null },
       quotas: { maxSandboxes: own?.[2] ?? null, maxActive: own?.[3] ?? null, maxBytes: own?.[4] ?? null },
     };

@@ -4,6 +4,7 @@
  */
 import type { State } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
+import type { Volume } from '../vfs/volumes.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { CopyStore } from './copies.ts';
 import type { InvitationBook } from './invitations.ts';
@@ -314,8 +315,13 @@ export interface Registry {
   commit(transition: Transition): Awaitable<InstanceRow>;
   /** Sets or clears a fault without a transition, with its ledger line. */
   setFault(id: string, fault: { fault: Fault; reason: string } | null, ledger: LedgerEntry): Awaitable<void>;
-  /** Records the background check of a file at rest, if the row still has that generation. */
-  recordCheck(id: string, generation: number, check: { sha256: string; quickCheck: string }): Awaitable<void>;
+  /** Records the background check of a file at rest, and the bytes of its volumes when they are known, if the row still has that generation. */
+  recordCheck(
+    id: string,
+    generation: number,
+    check: { sha256: string; quickCheck: string },
+    volumes?: Record<Volume, number>,
+  ): Awaitable<void>;
   /** Stamps `updated` (never backwards) and `bytes` of many rows in one transaction; unknown and deleted ones are passed over. */
   touch(touches: { id: string; updated: number; bytes?: number | null }[]): Awaitable<void>;
 

@@ -84,7 +84,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     abandon: (id, patch, entries) => writes.abandon(id, patch, entries),
     commit: (transition) => writes.commit(transition),
     setFault: (id, fault, entry) => writes.setFault(id, fault, entry),
-    recordCheck: (id, generation, check) => writes.recordCheck(id, generation, check),
+    recordCheck: (...args) => writes.recordCheck(...args),
     touch: (touches) => writes.touch(touches),
 
     list: (request) => lists.page(request),

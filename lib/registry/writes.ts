@@ -5,6 +5,7 @@
 import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
 import { whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS, transition } from '../lifecycle/states.ts';
+import type { Volume } from '../vfs/volumes.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import type { Lists } from './lists.ts';
@@ -29,6 +30,9 @@ type Touch = Parameters<Registry['touch']>[0][number];
 const BEGIN = 'UPDATE instances SET pending = ? WHERE id = ? AND state = ? AND generation = ? AND pending IS NULL';
 const RECORD_CHECK = `UPDATE instances SET file = json_set(file, '$.sha256', ?, '$.quickCheck', ?)
   WHERE id = ? AND generation = ? AND file IS NOT NULL`;
+const RECORD_VOLUMES = `INSERT INTO instance_volumes(instance_row, tenant, workspace, memory, tmp)
+  SELECT rowid, tenant, ?, ?, ? FROM instances WHERE id = ?
+  ON CONFLICT DO UPDATE SET workspace = excluded.workspace, memory = excluded.memory, tmp = excluded.tmp`;
 
 export class Writes {
   readonly #database: RegistryDatabase;
@@ -175,9 +179,16 @@ export class Writes {
     });
   }
 
-  recordCheck(id: string, generation: number, check: { sha256: string; quickCheck: string }): void {
+  recordCheck(
+    id: string,
+    generation: number,
+    check: { sha256: string; quickCheck: string },
+    volumes?: Record<Volume, number>,
+  ): void {
     this.#database.write(() => {
-      this.#database.sql(RECORD_CHECK).run(check.sha256, check.quickCheck, id, generation);
+      const { changes } = this.#database.sql(RECORD_CHECK).run(check.sha256, check.quickCheck, id, generation);
+      if (changes === 0 || volumes === undefined) return;
+      this.#database.sql(RECORD_VOLUMES).run(volumes.workspace, volumes.memory, volumes.tmp, id);
     });
   }
 

@@ -1,5 +1,6 @@
-/** The background checks of filed files: their hash and structure are recorded some seconds after filing, one at a time. */
+/** The background checks of filed files: their hash, structure and the sizes of their volumes are recorded some seconds after filing, one at a time. */
 import { messageOf } from '../errors.ts';
+import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { absolute, type Engine, line, systemCause } from './engine.ts';
 
 /** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
@@ -65,7 +66,7 @@ async function check(engine: Engine, id: string, generation: number): Promise<vo
     engine.log.debug({ id, error: messageOf(error) }, 'background check not done');
     return;
   }
-  await engine.registry.recordCheck(id, generation, found);
+  await engine.registry.recordCheck(id, generation, found, await weigh(engine, id, generation));
   if (found.quickCheck === 'ok') return;
   const row = await engine.registry.get(id);
   if (row === null || row.generation !== generation || row.pending !== null || row.fault !== null) return;
@@ -75,4 +76,25 @@ async function check(engine: Engine, id: string, generation: number): Promise<vo
     { fault: 'corrupt', reason },
     line(engine, row, systemCause('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
   );
+}
+
+/** Bytes of each volume of a file at rest; undefined when it has woken or moved meanwhile, or cannot be read. */
+async function weigh(engine: Engine, id: string, generation: number): Promise<Record<Volume, number> | undefined> {
+  try {
+    return await engine.entries.with(id, (entry) =>
+      entry.lease(async () => {
+        const row = await engine.registry.get(id);
+        if (row === null || row.generation !== generation || row.vfsPath === null || entry.process !== null) return;
+        const { volumes } = await engine.readers.read(
+          { path: absolute(engine, row.vfsPath), mode: 'rest' },
+          { op: 'volumes' },
+        );
+        const bytes = new Map(volumes.map((one) => [one.volume, one.bytes]));
+        return Object.fromEntries(VOLUMES.map((volume) => [volume, bytes.get(volume) ?? 0])) as Record<Volume, number>;
+      }),
+    );
+  } catch (error) {
+    engine.log.debug({ id, error: messageOf(error) }, 'volumes not weighed');
+    return undefined;
+  }
 }

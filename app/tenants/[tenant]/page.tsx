@@ -26,6 +26,7 @@ import { setThresholds } from '../../settings/thresholds/actions.ts';
 import { ThresholdsForm } from '../../settings/thresholds/thresholds-form.tsx';
 import { setLimits } from './actions.ts';
 import { LimitsForm } from './limits-form.tsx';
+import { VolumeSums } from './volume-sums.tsx';
 
 export const dynamic = 'force-dynamic';
 
@@ -230,6 +231,7 @@ export default async function TenantPage({ params }: Props) {
           {sizeInWords(bytes.total)} in all: {sizeInWords(bytes.live)} in the live drawer, {sizeInWords(bytes.cold)} in
           the cold one, {sizeInWords(bytes.archive)} in the archive.
         </p>
+        <VolumeSums volumes={tenant.volumes} of={sandboxes} />
         {faulty.length > 0 && (
           <p className="mt-3">
             <span className="text-fault-ink">Faults:</span>{' '}

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FakeClock } from '../../clock.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 import type { Simulation, Tenant, WakeTime } from '../schema.ts';
@@ -45,6 +45,21 @@ test('fifty creates at a quota of ten leave exactly ten, and clones pass the sam
   expect((await tenant()).counts.created).toBe(10);
   expect((await server.call('POST', `/api/snapshots/${snapshot.json.id}/restore`, { count: 2 })).status).toBe(201);
   expect((await create('elsewhere', 'globex')).status).toBe(201);
+});
+
+test('the volumes of a tenant are weighed some seconds after a sandbox was filed', { timeout: 60_000 }, async () => {
+  await create('weighed');
+  for (const [volume, bytes] of [
+    ['workspace', 3000],
+    ['memory', 200],
+    ['tmp', 10],
+  ] as const) {
+    await server.call('PUT', `/api/instances/weighed/volumes/${volume}/a`, Buffer.alloc(bytes, 7));
+  }
+  expect((await tenant()).volumes).toEqual({ sandboxes: 0, workspace: 0, memory: 0, tmp: 0 });
+  await server.call('POST', '/api/instances/weighed/suspend', {});
+  const weighed = { sandboxes: 1, workspace: 3000, memory: 200, tmp: 10 };
+  await vi.waitFor(async () => expect((await tenant()).volumes).toEqual(weighed), { timeout: 40_000, interval: 200 });
 });
 
 test('no more are active than may be, however many wake at once', { timeout: 60_000 }, async () => {

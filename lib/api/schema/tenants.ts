@@ -21,6 +21,8 @@ export const tenantSchema = z
     counts: z.record(z.enum(STATES), count),
     /** Bytes of the files in each drawer, as their rows know them: `none` is what new ones will begin with. */
     bytes: z.object({ total: count, live: count, cold: count, archive: count, none: count }),
+    /** Bytes of the files in each volume, of so many `sandboxes`: each is weighed some seconds after it was filed. */
+    volumes: z.object({ sandboxes: count, workspace: count, memory: count, tmp: count }),
     /** What it overrides; null falls back to the global value. */
     idle_to_suspend_s: threshold.nullable(),
     idle_to_freeze_s: threshold.nullable(),

@@ -364,6 +364,26 @@ export function rowSuite(driver: Driver): void {
       expect((await seen('a')).file).toBeNull();
     });
 
+    test('the volumes of what was checked are summed by tenant, each as last weighed, until it is deleted', async () => {
+      const sums = async (tenant = 'acme') => (await registry.quotas.tenant(tenant))?.volumes;
+      const check = { sha256: 'ab'.repeat(32), quickCheck: 'ok' };
+      const a = await registry.commit(hop(await make(registry, 'a', 'suspended'), 'frozen', { file: FILE }));
+      const b = await registry.commit(hop(await make(registry, 'b', 'suspended'), 'frozen', { file: FILE }));
+      await make(registry, 'c', 'frozen', { tenant: 'globex' });
+      expect(await sums()).toEqual({ instances: 0, workspace: 0, memory: 0, tmp: 0 });
+      await registry.recordCheck('a', a.generation, check, { workspace: 100, memory: 10, tmp: 1 });
+      await registry.recordCheck('b', b.generation - 1, check, { workspace: 999, memory: 999, tmp: 999 });
+      await registry.recordCheck('b', b.generation, check, { workspace: 200, memory: 0, tmp: 2 });
+      expect(await sums()).toEqual({ instances: 2, workspace: 300, memory: 10, tmp: 3 });
+      await registry.recordCheck('a', a.generation, check, { workspace: 50, memory: 20, tmp: 0 });
+      expect(await sums()).toEqual({ instances: 2, workspace: 250, memory: 20, tmp: 2 });
+      const archived = await registry.commit(hop((await registry.get('a')) ?? a, 'archived'));
+      expect(await sums()).toEqual({ instances: 2, workspace: 250, memory: 20, tmp: 2 });
+      await registry.commit(hop(archived, 'deleted'));
+      expect(await sums()).toEqual({ instances: 1, workspace: 200, memory: 0, tmp: 2 });
+      expect(await sums('globex')).toEqual({ instances: 0, workspace: 0, memory: 0, tmp: 0 });
+    });
+
     test('touches stamp many rows at once, never backwards, and pass over what is not there', async () => {
       const a = await make(registry, 'a', 'active');
       const b = await make(registry, 'b', 'active');

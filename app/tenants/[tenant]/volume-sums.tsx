@@ -1,0 +1,30 @@
+/** What the volumes of a tenant's sandboxes hold together: each survives and ships differently, so each has its own sum. */
+import { sizeInWords } from '#components/durations.ts';
+import { VolumeNames } from '#components/volume-names.tsx';
+import type { Tenant } from '#lib/api/schema.ts';
+import { VOLUMES } from '#lib/vfs/volumes.ts';
+
+/** `of`: how many sandboxes it has. */
+export function VolumeSums({ volumes, of }: { volumes: Tenant['volumes']; of: number }) {
+  if (volumes.sandboxes === 0) return null;
+  const whole = volumes.sandboxes >= of;
+  return (
+    <div className="mt-3 flex flex-wrap items-baseline gap-x-6 gap-y-1 text-small">
+      <dl className="flex flex-wrap gap-x-6 gap-y-1">
+        {VOLUMES.map((volume) => (
+          <div key={volume} className="flex items-baseline gap-2">
+            <dt>
+              <VolumeNames volumes={[volume]} />
+            </dt>
+            <dd className="text-ink-2">{sizeInWords(volumes[volume])}</dd>
+          </div>
+        ))}
+      </dl>
+      <span className="text-ink-3">
+        {whole
+          ? 'as weighed when each was last filed'
+          : `of ${volumes.sandboxes.toLocaleString('en')}, as weighed when each was last filed`}
+      </span>
+    </div>
+  );
+}
