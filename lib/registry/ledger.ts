@@ -30,10 +30,12 @@ const SELECT = `SELECT seq, ${NAMES} FROM events`;
 export const SELECT_CHAINED = `SELECT seq, ${NAMES}, hash FROM events WHERE seq > ? ORDER BY seq LIMIT ?`;
 const LAST = 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1';
 const LAST_DROPPED = 'SELECT last_seq, last_hash FROM ledger_segments ORDER BY last_seq DESC LIMIT 1';
+/** Lines up to which those of a filter are counted: of more, any will do. */
+const COUNTED = 5000;
 /** Lines chained at a time when an older file is opened. */
 const BATCH = 1000;
 
-/** The index that leads with each filter, narrowest first: the first that a query has is walked, the others are checked. */
+/** The index that leads with each filter: the one with the fewest lines is walked, the others are checked. */
 const INDEXES: readonly (readonly [keyof LedgerFilter & keyof LedgerEntry, string])[] = [
   ['instance', 'events_by_instance'],
   ['actor', 'events_by_actor'],
@@ -133,13 +135,9 @@ export class Ledger {
       where.push(sql);
       params.push(...values);
     };
-    let index = 'events_by_time';
-    for (const [property, candidate] of INDEXES) {
-      const value = filter[property];
-      if (value === undefined) continue;
-      if (where.length === 0) index = candidate;
-      need(`${COLUMNS[property]} = ?`, value);
-    }
+    const asked = INDEXES.filter(([property]) => filter[property] !== undefined);
+    for (const [property] of asked) need(`${COLUMNS[property]} = ?`, filter[property] ?? null);
+    const index = this.#narrowest(filter, asked);
     if (filter.since !== undefined) need('time_ms >= ?', filter.since * 1000);
     if (filter.until !== undefined) need('time_ms <= ?', filter.until * 1000 + 999);
     if (after !== null) need('(time_ms, seq) < (?, ?)', ...after);
@@ -148,6 +146,20 @@ export class Ledger {
       .sql(`${SELECT} INDEXED BY ${index}${clause} ORDER BY time_ms DESC, seq DESC LIMIT ?`)
       .all(...params, limit)
       .map(lineOf);
+  }
+
+  /** A line of one filter may be rare among those of another: the rarer leads. */
+  #narrowest(filter: LedgerFilter, asked: typeof INDEXES): string {
+    const [first, ...others] = asked;
+    if (first === undefined) return 'events_by_time';
+    if (others.length === 0) return first[1];
+    let best = { index: first[1], lines: COUNTED };
+    for (const [property, index] of asked) {
+      const sql = `SELECT count(*) FROM (SELECT 1 FROM events INDEXED BY ${index} WHERE ${COLUMNS[property]} = ? LIMIT ?)`;
+      const lines = this.#database.integer(sql, filter[property] ?? null, best.lines);
+      if (lines < best.lines) best = { index, lines };
+    }
+    return best.index;
   }
 
   after(seq: number, limit: number): LedgerLine[] {
