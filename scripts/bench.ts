@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { measureBundles } from './bench/bundles.ts';
 import { measureCopies } from './bench/copies.ts';
 import { alternate, type Figures, figures, must, timed } from './bench/measure.ts';
+import { measurePages } from './bench/pages.ts';
 import { measureRegistry } from './bench/registry.ts';
 import { KEY, type Running, startBare, startWinterdock } from './bench/server.ts';
 import { ROOT } from './build.ts';
@@ -166,6 +167,9 @@ bars.push(...bundles.bars);
 const registry = await measureRegistry(flags.quick ? 20_000 : 1_000_000, ROUNDS);
 rows.push(...registry.rows);
 bars.push(...registry.bars);
+const pages = await measurePages(flags.quick ? 20_000 : 1_000_000, flags.quick ? 10 : 60);
+rows.push(...pages.rows);
+bars.push(...pages.bars);
 
 /** The README's table is the last full run's. */
 function writeReadme(): void {

@@ -5,6 +5,8 @@
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../lifecycle/ladder.ts';
 import type { State } from '../lifecycle/states.ts';
 import { RegistryDatabase } from './database.ts';
+import { Ledger } from './ledger.ts';
+import type { LedgerEntry } from './registry.ts';
 import { insertRow } from './rows.ts';
 import { dueAt } from './thresholds.ts';
 import { searchWords } from './words.ts';
@@ -127,5 +129,62 @@ function shares(seed: number): () => number {
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Who did the lines of a filled ledger: a rare actor has one in ten thousand. */
+export const FILLED_ACTORS = { common: 'key:fill', rare: 'key:rare' } as const;
+
+/**
+ * Gives a filled registry `lines` lines of the ledger, chained like any others, about its instances one after another. A million take
+ * half a minute. Nothing is durable.
+ */
+export function fillLedger(path: string, lines: number): void {
+  const database = new RegistryDatabase(path);
+  try {
+    const { client } = database;
+    client.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -500000');
+    const indexes = client
+      .prepare<[], { name: string; sql: string }>(
+        `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'events' AND sql IS NOT NULL`,
+      )
+      .all();
+    const rows = database.sql('SELECT id, tenant FROM instances LIMIT ?').all(lines) as [string, string][];
+    const ledger = new Ledger(database);
+    client.transaction(() => {
+      for (const { name } of indexes) client.exec(`DROP INDEX ${name}`);
+      for (let n = 0; n < lines; n += LINES_AT_ONCE) {
+        ledger.append(
+          Array.from({ length: Math.min(LINES_AT_ONCE, lines - n) }, (_, at) => lineOf(n + at, lines, rows)),
+        );
+      }
+      for (const { sql } of indexes) client.exec(sql);
+    })();
+  } finally {
+    database.close();
+  }
+}
+
+const LINES_AT_ONCE = 10_000;
+
+function lineOf(n: number, lines: number, rows: [string, string][]): LedgerEntry {
+  const [instance, tenant] = rows[n % rows.length] ?? ['none', 'none'];
+  const wakes = n % 2 === 0;
+  return {
+    timeMs: (FILLED_AT - lines + n) * 1000,
+    instance,
+    tenant,
+    type: n % 100 === 0 ? 'fault.raised' : 'transition',
+    from: wakes ? 'suspended' : 'active',
+    to: wakes ? 'active' : 'suspended',
+    trigger: wakes ? 'request' : 'idle',
+    actor: n % 10_000 === 0 ? FILLED_ACTORS.rare : FILLED_ACTORS.common,
+    via: wakes ? 'api' : 'ticker',
+    source: wakes ? 'local' : null,
+    tookMs: 1.5,
+    reason: null,
+    error: null,
+    requestId: `req-${n.toString(36)}`,
+    address: '192.0.2.7',
   };
 }

@@ -1,0 +1,115 @@
+/**
+ * Pages of the console, rendered by the server with a thousand sandboxes and lines of the ledger beside a million: the whole HTML over HTTP,
+ * with its counts, filters and the layout's own reads. The time must not grow with what exists.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { FILLED, FILLED_ACTORS, fillLedger, fillRegistry } from '../../lib/registry/fill.ts';
+import { spawnServer } from '../../lib/testing/process.ts';
+import { ensureBuilt } from '../build.ts';
+import { alternate, must, timed } from './measure.ts';
+import type { RegistryResult } from './registry.ts';
+import { KEY } from './server.ts';
+
+const SMALL = 1000;
+const LIMIT = 1.3;
+/** Rows of a page. */
+const ROWS = 100;
+/** Pages that are passed on the way to the deep one. */
+const DEEP = 4;
+
+const { tenant, state, label, rareWord, commonWord } = FILLED;
+const LIST = `/sandboxes?limit=${ROWS}`;
+const DEEP_PAGE = 'a deep page of the list';
+const PAGES: readonly (readonly [what: string, path: string])[] = Object.entries({
+  'the list': LIST,
+  [DEEP_PAGE]: LIST,
+  'the list by state': `/sandboxes?limit=${ROWS}&state=${state}`,
+  'the list by tenant': `/sandboxes?limit=${ROWS}&tenant=${tenant}`,
+  'the list by label': `/sandboxes?limit=${ROWS}&label=${label.key}:${label.value}`,
+  'the list by a rare word': `/sandboxes?limit=${ROWS}&q=${rareWord}`,
+  'the list by a common word': `/sandboxes?limit=${ROWS}&q=${commonWord}`,
+  'the list by name': `/sandboxes?limit=${ROWS}&sort=name`,
+  'the archive': '/archive',
+  'a tenant': `/tenants/${tenant}`,
+  'the ledger': '/audit',
+  'the ledger of an actor and a type': `/audit?actor=${FILLED_ACTORS.rare}&type=transition`,
+  'the overview': '/',
+});
+
+interface Site {
+  url: string;
+  stop(): Promise<unknown>;
+}
+
+/** A server with its console on a filled data folder; nothing moves by itself. */
+async function openSite(folder: string): Promise<Site> {
+  const server = await spawnServer({
+    folder,
+    args: [],
+    settings: { NODE_ENV: 'production', WB_POOL: '0', WB_LOG: 'error', WB_TICK_MS: '3600000', WB_RATE_KEY: '0' },
+  });
+  return { url: server.url, stop: () => server.end() };
+}
+
+async function pageOf({ url }: Site, path: string): Promise<string> {
+  const { body } = await must('GET', `${url}${path}`, KEY);
+  return body.toString();
+}
+
+/** The address of the page after so many others, as the pages themselves link it. */
+async function deepPath(site: Site, path: string): Promise<string> {
+  let at = path;
+  for (let n = 0; n < DEEP; n += 1) {
+    const next = /<a[^>]*rel="next"[^>]*href="([^"]+)"|<a[^>]*href="([^"]+)"[^>]*rel="next"/.exec(
+      await pageOf(site, at),
+    );
+    at = (next?.[1] ?? next?.[2] ?? at).replaceAll('&amp;', '&');
+  }
+  return at;
+}
+
+/** `large` is the number of rows and lines of the larger site. */
+export async function measurePages(large: number, rounds: number): Promise<RegistryResult> {
+  ensureBuilt();
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-pages-'));
+  const open = (rows: number) => {
+    const path = join(folder, String(rows), 'registry.sqlite');
+    mkdirSync(dirname(path));
+    fillRegistry(path, rows);
+    fillLedger(path, rows);
+    return openSite(dirname(path));
+  };
+  const sites = { small: await open(SMALL), large: await open(large) };
+  try {
+    return await comparePages(sites, large, rounds);
+  } finally {
+    await sites.small.stop();
+    await sites.large.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function comparePages(
+  sites: Record<'small' | 'large', Site>,
+  large: number,
+  rounds: number,
+): Promise<RegistryResult> {
+  const result: RegistryResult = { rows: [], bars: [] };
+  for (const [what, path] of PAGES) {
+    const paths =
+      what === DEEP_PAGE
+        ? { small: await deepPath(sites.small, path), large: await deepPath(sites.large, path) }
+        : { small: path, large: path };
+    const found = await alternate(rounds, {
+      small: () => timed(() => pageOf(sites.small, paths.small)),
+      large: () => timed(() => pageOf(sites.large, paths.large)),
+    });
+    result.rows.push({ what: `${what} as a page, ${SMALL} rows`, figures: found.small });
+    result.rows.push({ what: `${what} as a page, ${large} rows`, figures: found.large });
+    const measured = found.large.p50 / found.small.p50;
+    result.bars.push({ what: `${what} as a page: ${large} rows / ${SMALL}`, measured, limit: LIMIT, unit: '×' });
+  }
+  return result;
+}
