@@ -71,6 +71,34 @@ export default async function Overview() {
     .slice(0, FAULTY_SHOWN);
   const rendered = renderedAt();
   const empty = Object.values(states).every((count) => count === 0);
+  const quiet = jobs.items.length === 0 && stuck === 0 && present.length === 0;
+  const attention = (
+    <>
+      {jobs.items.length > 0 && (
+        <Part id="jobs" name="Jobs" note="What is being done to many" margin={false}>
+          <RunningJobs jobs={jobs.items} more={jobs.next !== null} />
+        </Part>
+      )}
+      {stuck > 0 && (
+        <Part id="stuck" name="Stuck" note="Operations under way for more than a minute" margin={false}>
+          <StuckOperations stuck={held} count={stuck} caller={caller} rendered={rendered} />
+        </Part>
+      )}
+      <Part id="faults" name="Faults" note="What needs a person" margin={quiet}>
+        <Faults counts={present} faulty={faulty} caller={caller} />
+      </Part>
+    </>
+  );
+  const wakeTimes = wakes !== null && wakes.length > 0 && (
+    <Part
+      id="wakes"
+      name="Wake times"
+      note={`Of ${WAKE_DAYS} days, by where the file came from: the dot is the median, the bar ends at the 99th of a hundred`}
+      margin={false}
+    >
+      <WakePlot times={wakes} />
+    </Part>
+  );
   return (
     <>
       <h1 className="headline pt-8 pb-8 sm:pt-12">{standing(states)}</h1>
@@ -93,35 +121,17 @@ export default async function Overview() {
         </Part>
       ) : (
         <div className="grid gap-x-16 lg:grid-cols-2">
-          <Part id="due" name="Next hour" note="What the ladder does if nothing else happens" margin={false}>
-            <Due spans={spans} first={first} rendered={rendered} />
-          </Part>
+          {!quiet && <div className="grid content-start">{attention}</div>}
           <div className="grid content-start">
-            {jobs.items.length > 0 && (
-              <Part id="jobs" name="Jobs" note="What is being done to many" margin={false}>
-                <RunningJobs jobs={jobs.items} more={jobs.next !== null} />
-              </Part>
-            )}
-            {stuck > 0 && (
-              <Part id="stuck" name="Stuck" note="Operations under way for more than a minute" margin={false}>
-                <StuckOperations stuck={held} count={stuck} caller={caller} rendered={rendered} />
-              </Part>
-            )}
-            <Part id="faults" name="Faults" note="What needs a person" margin={false}>
-              <Faults counts={present} faulty={faulty} caller={caller} />
+            <Part id="due" name="Next hour" note="What the ladder does if nothing else happens" margin={false}>
+              <Due spans={spans} first={first} rendered={rendered} />
             </Part>
+            {!quiet && wakeTimes}
           </div>
+          {quiet && <div className="grid content-start">{wakeTimes}</div>}
         </div>
       )}
-      {wakes !== null && wakes.length > 0 && (
-        <Part
-          id="wakes"
-          name="Wake times"
-          note={`Of the last ${WAKE_DAYS} days, by where the file came from. The dot is the median, the bar ends at the 99th of a hundred.`}
-        >
-          <WakePlot times={wakes} />
-        </Part>
-      )}
+      {quiet && !empty && attention}
       <Part id="ledger" name="Ledger" note="The last lines. Nothing in it is ever changed.">
         {ledger.items.length === 0 ? (
           <p className="text-ink-2">Nothing has happened yet.</p>

@@ -109,7 +109,10 @@ export function RowClock({ instance: initial, rendered }: { instance: Clocked; r
   }
   return (
     <span title={becauseInWords(instance.next.because)}>
-      <span className="text-ink-2">{MOVE_WORDS[instance.next.state]} in</span>{' '}
+      <span className="text-ink-2">
+        {MOVE_WORDS[instance.next.state]}
+        {instance.next.at > now ? ' in' : ''}
+      </span>{' '}
       <time dateTime={new Date(instance.next.at * 1000).toISOString()} title={exactMoment(instance.next.at)}>
         {countdown(instance.next.at - now)}
       </time>

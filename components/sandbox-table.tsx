@@ -35,7 +35,8 @@ function Who({ instance }: { instance: Instance }) {
       <Link
         href={`/sandboxes/${instance.id}`}
         prefetch={false}
-        className={`font-[540] [overflow-wrap:anywhere] ${instance.state === 'deleted' ? 'line-through' : ''}`}
+        className={`line-clamp-2 font-[540] [overflow-wrap:anywhere] ${instance.state === 'deleted' ? 'line-through' : ''}`}
+        title={instance.name ?? undefined}
       >
         {instance.name ?? instance.id}
       </Link>
@@ -93,7 +94,7 @@ export function SandboxTable({
             <td className={`${choose === undefined ? 'whole' : 'left'} max-md:order-first md:w-[26%] md:max-w-80`}>
               <Who instance={instance} />
             </td>
-            <td className="whole">
+            <td className="whole md:w-[22%]">
               <span className="inline-flex items-baseline gap-2">
                 <StateMark
                   state={instance.state}

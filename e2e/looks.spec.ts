@@ -1,10 +1,14 @@
 /** Every page in both themes and on a narrow screen: accessible, nothing cut off, nothing in the console. */
-import type { Request } from '@playwright/test';
+import type { Page, Request } from '@playwright/test';
 import { flaws } from './axe.ts';
+import { trouble } from './crowd.ts';
 import { HARBOUR, harm, moor, stock } from './seed.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 
 const LONG = 'migration-rehearsal-with-a-very-long-identifier-0001';
+
+/** A tenant with a fault of each kind, interrupted operations and jobs under way. */
+const STORM = 'storm';
 
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
@@ -40,7 +44,14 @@ const PAGES: [name: string, path: string][] = [
   ['a tenant', '/tenants/northwind'],
   ['the ledger of everything', '/audit'],
   ['a ledger with a wrong filter', '/audit?tenant=No'],
+  ['what is under way', '/sandboxes?pending=stuck&due_until=4000000000'],
+  ['an interrupted sandbox with many labels', `/sandboxes/${STORM}-4`],
+  ['a tenant in trouble', `/tenants/${STORM}`],
+  ['the jobs', '/jobs'],
 ];
+
+/** Ids of jobs that are never done. */
+let jobs: string[] = [];
 
 test.beforeAll(async () => {
   const { call, folder } = visited();
@@ -49,8 +60,17 @@ test.beforeAll(async () => {
     await harm(call, folder);
     await stock(call);
   }
+  if ((await call('GET', `/api/instances/${STORM}-0`)).status === 404) jobs = await trouble(folder, STORM, Date.now());
+  const [job] = jobs;
+  if (job !== undefined) PAGES.push(['a job under way', `/jobs/${job}`]);
   const [snapshot] = (await call<{ id: string }[]>('GET', `/api/snapshots?source=${LONG}`)).json;
   PAGES.push(['a snapshot with a long tag', `/snapshots/${snapshot?.id}`]);
+});
+
+test.afterAll(async () => {
+  const { call } = visited();
+  for (const job of jobs) await call('DELETE', `/api/jobs/${job}`);
+  await call('POST', `/api/instances/${STORM}-6/settle`);
 });
 
 test('axe finds nothing on the sign-in page', async ({ page }) => {
@@ -109,6 +129,54 @@ test('axe finds nothing while a form complains and a command has run', async ({ 
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.getByRole('log')).toContainText('exit');
   expect(await flaws(page)).toEqual([]);
+});
+
+/** Settles one of the storm from the overview, and finds it free. */
+async function settle(page: Page, id: string, state: string): Promise<void> {
+  const { call } = visited();
+  const name = (await call<{ name: string }>('GET', `/api/instances/${id}`)).json.name;
+  await page.goto('/');
+  const stuck = page.getByRole('region', { name: 'Stuck' });
+  const row = stuck.getByRole('listitem').filter({ has: page.locator(`a[href="/sandboxes/${id}"]`) });
+  await expect(row).toContainText('nobody carries it out any more');
+  await row.getByRole('button', { name: `Settle it ${name}` }).click();
+  await expect(row).toHaveCount(0);
+  const seen = await call<{ state: string; pending: null; interrupted: boolean }>('GET', `/api/instances/${id}`);
+  expect(seen.json).toMatchObject({ state, pending: null, interrupted: false });
+}
+
+test('an interrupted operation is settled from the overview, and the list finds what else is stuck', async ({
+  page,
+}) => {
+  await signInByKey(page);
+  await settle(page, `${STORM}-4`, 'suspended');
+  await page.goto(`/sandboxes?pending=stuck&tenant=${STORM}&limit=1`);
+  await expect(page.locator('main tbody tr')).toHaveCount(1);
+  await page.getByRole('link', { name: 'Next page' }).click();
+  await expect(page).toHaveURL(/pending=stuck&tenant=storm&limit=1&cursor=/);
+  await expect(page.locator('main tbody tr')).toHaveCount(1);
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await expect(page).toHaveURL(/pending=stuck/);
+  await page.getByRole('link', { name: 'Without: stuck for more than a minute' }).click();
+  await expect(page).toHaveURL(/tenant=storm/);
+  await expect(page).not.toHaveURL(/pending/);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('7 sandboxes');
+});
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false });
+
+  test('every page can be read, and what is stuck is settled', async ({ page }) => {
+    test.slow();
+    await signInByKey(page);
+    for (const [name, path] of PAGES) {
+      await page.goto(path);
+      await expect(page.getByRole('heading', { level: 1 }), name).toBeVisible();
+      expect((await page.locator('main').textContent())?.length, name).toBeGreaterThan(100);
+      await expect(page.locator('main [aria-busy="true"]'), name).toHaveCount(0);
+    }
+    await settle(page, `${STORM}-5`, 'frozen');
+  });
 });
 
 test('a page that is not there says what is', async ({ page, complaints }) => {

@@ -1,12 +1,14 @@
 /**
- * `node scripts/screenshots.ts [--out FOLDER] [--all]`: fills throwaway servers whose clocks run behind, one for each part of
- * the past, then pictures the console of the present one. --all pictures every page at every width in both themes.
+ * `node scripts/screenshots.ts [--out FOLDER] [--all] [--crowd]`: fills throwaway servers whose clocks run behind, one for each part of
+ * the past, then pictures the console of the present one. --all pictures every page at every width in both themes; --crowd does so among ten
+ * thousand others, with long names, faults, interrupted operations and jobs under way.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Browser, chromium, type Page } from 'playwright';
+import { crowd, trouble } from '../e2e/crowd.ts';
 import { type Berth, HARBOUR, harm, moor, stock } from '../e2e/seed.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
@@ -14,7 +16,11 @@ import { ensureBrowser } from './browser.ts';
 import { ensureBuilt, ROOT } from './build.ts';
 
 const { values: flags } = parseArgs({
-  options: { out: { type: 'string', default: join(ROOT, 'docs', 'images') }, all: { type: 'boolean', default: false } },
+  options: {
+    out: { type: 'string', default: join(ROOT, 'docs', 'images') },
+    all: { type: 'boolean', default: false },
+    crowd: { type: 'boolean', default: false },
+  },
 });
 
 type Theme = 'light' | 'dark';
@@ -77,6 +83,16 @@ const ALL_SHOTS: readonly Shot[] = [
   { name: 'blueprints', path: '/blueprints', whole: true },
   { name: 'blueprint', path: '/blueprints/release-notes', whole: true },
   { name: 'shares', path: '/shares', whole: true },
+];
+
+/** Among so many, and a tenant in trouble. */
+const CROWD = 10_000;
+const STORM = 'storm';
+const CROWD_SHOTS: readonly Shot[] = [
+  { name: 'stuck', path: '/sandboxes?pending=stuck', whole: true },
+  { name: 'interrupted', path: `/sandboxes/${STORM}-4`, whole: true },
+  { name: 'trouble', path: `/tenants/${STORM}`, whole: true },
+  { name: 'jobs', path: '/jobs', whole: true },
 ];
 
 const DAY = 24;
@@ -158,19 +174,22 @@ ensureBuilt();
 mkdirSync(flags.out, { recursive: true });
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-pictures-'));
 try {
+  if (flags.crowd) await crowd(folder, CROWD, Math.floor(Date.now() / 1000));
   await fillThePast(folder);
   const server = await serverOf(folder, 0, []);
   for (const berth of SCENE.filter(({ hoursAgo }) => hoursAgo === 0)) await moor(server.call, berth);
   await harm(server.call, folder);
   await bustle(server);
   await stock(server.call);
+  if (flags.crowd) await trouble(folder, STORM, Date.now());
   const browser = await chromium.launch({
     executablePath: ensureBrowser(),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
-  const shots = flags.all ? ALL_SHOTS : README_SHOTS;
+  const every = flags.crowd ? [...ALL_SHOTS, ...CROWD_SHOTS] : ALL_SHOTS;
+  const shots = flags.all || flags.crowd ? every : README_SHOTS;
   for (const theme of ['light', 'dark'] as const) {
-    for (const width of flags.all ? [390, 1280, 1920] : [1280]) {
+    for (const width of flags.all || flags.crowd ? [390, 1280, 1920] : [1280]) {
       await picture(browser, server.url, shots, width, theme);
     }
   }

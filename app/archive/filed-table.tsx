@@ -42,7 +42,12 @@ function Row({ instance, line, names, rendered }: Filed & { names: ActorNames; r
         <span className="flex items-baseline gap-2">
           <StateMark state={state} fault={fault} size={15} className="flex-none translate-y-[0.1875rem]" />
           <span className="min-w-0">
-            <Link href={`/archive/${id}`} prefetch={false} className="font-[540] [overflow-wrap:anywhere]">
+            <Link
+              href={`/archive/${id}`}
+              prefetch={false}
+              className="line-clamp-2 font-[540] [overflow-wrap:anywhere]"
+              title={name ?? undefined}
+            >
               {name ?? id}
             </Link>
             {name !== null && (

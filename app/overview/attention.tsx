@@ -1,20 +1,22 @@
 /** What needs a person: operations that are stuck and sandboxes that are faulted, each with its safe way out. */
 import Link from 'next/link';
+import type { ReactNode } from 'react';
 import { RetryForm } from '#components/retry-form.tsx';
 import { StateMark } from '#components/state-mark.tsx';
 import { FAULT_MEANS } from '#components/state-words.ts';
-import { againOf, stuckInWords } from '#components/stuck-words.ts';
+import { stuckInWords } from '#components/stuck-words.ts';
 import { mayDo } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
 import type { Instance } from '#lib/api/schema.ts';
 import { blocks, type Fault } from '#lib/lifecycle/words.ts';
-import { retry, settle } from '../retry.ts';
+import { retry } from '../retry.ts';
 import { SandboxLink } from './sandbox-link.tsx';
+import { SettleForms } from './settle-forms.tsx';
 
 /** Under the name, past the mark. */
 const INDENT = 'ml-[1.375rem]';
 
-function Name({ instance, children }: { instance: Instance; children: React.ReactNode }) {
+function Name({ instance, children }: { instance: Instance; children: ReactNode }) {
   return (
     <p className="flex items-baseline gap-2">
       <StateMark state={instance.state} fault={instance.fault} size={14} className="translate-y-0.5 flex-none" />
@@ -33,20 +35,6 @@ function More({ shown, count, href }: { shown: number; count: number; href: stri
         All {count.toLocaleString('en')} of them
       </Link>
     </p>
-  );
-}
-
-function StuckWayOut({ instance, caller }: { instance: Instance; caller: Caller }) {
-  if (!instance.interrupted || !mayDo(caller, 'settle', { tenant: instance.tenant })) return null;
-  const name = instance.name ?? instance.id;
-  const again = againOf(instance);
-  return (
-    <div className="flex flex-wrap gap-x-2 gap-y-1.5">
-      <RetryForm label="Settle it" name={name} action={settle.bind(null, instance.id, null)} />
-      {again !== null && mayDo(caller, again.verb, { tenant: instance.tenant }) && (
-        <RetryForm label={again.label} name={name} action={settle.bind(null, instance.id, again.verb)} />
-      )}
-    </div>
   );
 }
 
@@ -70,7 +58,7 @@ export function StuckOperations({
             <Name instance={instance}>{instance.state}</Name>
             <p className={`${INDENT} text-small text-ink-2`}>{stuckInWords(instance, rendered)}</p>
             <div className={`${INDENT} mt-1.5`}>
-              <StuckWayOut instance={instance} caller={caller} />
+              <SettleForms instance={instance} caller={caller} />
             </div>
           </li>
         ))}

@@ -4,8 +4,26 @@ import type { Instance } from '#lib/api/schema.ts';
 
 export function SandboxLink({ instance }: { instance: Pick<Instance, 'id' | 'name'> }) {
   return (
-    <Link href={`/sandboxes/${instance.id}`} prefetch={false} className="[overflow-wrap:anywhere]">
-      {instance.name ?? <code className="text-[0.8125rem]">{instance.id}</code>}
+    <Link
+      href={`/sandboxes/${instance.id}`}
+      prefetch={false}
+      className="[overflow-wrap:anywhere]"
+      title={instance.name ?? undefined}
+    >
+      {instance.name === null ? <code className="text-[0.8125rem]">{instance.id}</code> : shortened(instance.name)}
     </Link>
   );
+}
+
+/** Signs of a name in a line of a short list. */
+const LONGEST = 80;
+
+function shortened(name: string): string {
+  const signs = [...name];
+  return signs.length <= LONGEST
+    ? name
+    : `${signs
+        .slice(0, LONGEST - 1)
+        .join('')
+        .trimEnd()}…`;
 }

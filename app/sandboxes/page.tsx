@@ -6,14 +6,17 @@ import { CreateForm, type CreateState } from '#components/create-form.tsx';
 import { Pages } from '#components/pages.tsx';
 import { SandboxTable } from '#components/sandbox-table.tsx';
 import { mayDo } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
 import { type ListQuery, listQuerySchema } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
+import { STATES } from '#lib/lifecycle/states.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
 import { addressWith, given, type Search } from '../search.ts';
 import { create } from './actions.ts';
 import { CHOOSE_FORM, ChooseBar } from './choose-bar.tsx';
 import { filterIn } from './chosen.ts';
+import { ExtraFilters } from './extra-filters.tsx';
 import { Filters } from './filters.tsx';
 import { POLICY_CHOICES } from './policies.ts';
 
@@ -42,6 +45,16 @@ function Nothing({ filtered, mayCreate }: { filtered: boolean; mayCreate: boolea
   );
 }
 
+/** How many match where that is kept for all: everything, and everything in a state; null where it would have to be counted. */
+async function keptTotal(caller: Caller, filters: Readonly<Record<string, string>>): Promise<number | null> {
+  const asked = Object.keys(filters).filter((key) => key !== 'sort' && key !== 'limit');
+  if (asked.some((key) => key !== 'state')) return null;
+  const { states } = await getHost().operations.counts(caller);
+  const state = STATES.find((known) => known === filters.state);
+  if (state !== undefined) return states[state];
+  return STATES.reduce((sum, one) => (one === 'deleted' ? sum : sum + states[one]), 0);
+}
+
 export default async function Sandboxes({ searchParams }: { searchParams: Promise<Search> }) {
   const values = given(await searchParams);
   const caller = await requireCaller(addressWith('/sandboxes', values));
@@ -63,7 +76,8 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
   const { cursor: _cursor, ...filters } = values;
   if (page === null) redirect(addressWith('/sandboxes', filters));
   const filtered = Object.keys(filters).some((key) => key !== 'sort' && key !== 'limit');
-  const total = page.totalIsExact ? page.total.toLocaleString('en') : `${page.total.toLocaleString('en')}+`;
+  const total = page.totalIsExact ? page.total : await keptTotal(caller, filters);
+  const words = total === null ? `${page.total.toLocaleString('en')}+` : total.toLocaleString('en');
   const mayChoose = mayDo(caller, 'startJob');
   const mayCreate = mayDo(caller, 'createInstance');
   const empty = page.items.length === 0 && !filtered && query.cursor === undefined;
@@ -71,7 +85,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
     <>
       <div className="pt-8 pb-6 sm:pt-12">
         <h1 className="headline">
-          {total} {page.total === 1 ? 'sandbox' : 'sandboxes'}
+          {words} {page.total === 1 ? 'sandbox' : 'sandboxes'}
           {filtered && <span className="quiet"> of your choice</span>}
         </h1>
       </div>
@@ -86,12 +100,13 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
       )}
       <Form action="/sandboxes" className="pb-6">
         <Filters values={values} complaints={complaints} filtered={filtered} />
+        <ExtraFilters values={values} complaints={complaints} />
       </Form>
       {page.items.length === 0 ? (
         <Nothing filtered={filtered} mayCreate={mayCreate} />
       ) : (
         <>
-          {mayChoose && <ChooseBar filter={filterIn(filters)} total={page.total} exact={page.totalIsExact} />}
+          {mayChoose && <ChooseBar filter={filterIn(filters)} total={total ?? page.total} exact={total !== null} />}
           <SandboxTable instances={page.items} rendered={renderedAt()} choose={mayChoose ? CHOOSE_FORM : undefined} />
         </>
       )}

@@ -14,6 +14,7 @@ import type { Event, Instance } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { SettleForms } from '../../overview/settle-forms.tsx';
 import { given, type Search } from '../../search.ts';
 import { hold, move } from './actions.ts';
 import { FilesTab } from './files-tab.tsx';
@@ -22,7 +23,7 @@ import { offersFor } from './offers.ts';
 import { SharesTab } from './shares-tab.tsx';
 import { SnapshotsTab } from './snapshots-tab.tsx';
 import { TABS, tabAddress, tabOf } from './tab-names.ts';
-import { FaultNotice, Title } from './title.tsx';
+import { FaultNotice, InterruptedNotice, Title } from './title.tsx';
 import { Tombstone } from './tombstone.tsx';
 
 export const dynamic = 'force-dynamic';
@@ -88,6 +89,9 @@ export default async function Sandbox({ params, searchParams }: Props) {
   return (
     <>
       <Title instance={instance} rendered={rendered} />
+      <InterruptedNotice instance={instance} rendered={rendered}>
+        <SettleForms instance={instance} caller={caller} />
+      </InterruptedNotice>
       <FaultNotice instance={instance} />
       <div className="grid gap-x-16 gap-y-6 pb-12 lg:grid-cols-[23rem_minmax(0,1fr)]">
         <div className="lg:pt-1">

@@ -1,14 +1,18 @@
 /** The tab of what leaves: shipping a bundle, checking out the work, and every bundle that left. */
+import { redirect } from 'next/navigation';
 import { Greyed } from '#components/greyed.tsx';
+import { Pages } from '#components/pages.tsx';
 import { Part } from '#components/part.tsx';
 import { ShareTable } from '#components/share-table.tsx';
 import { whyNot } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
 import type { Instance } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { heldFor } from '../../held.ts';
 import { Refusal } from '../../library.tsx';
 import { given, type Search } from '../../search.ts';
+import { tabAddress } from './tab-names.ts';
 
 const SHOWN = 50;
 
@@ -72,7 +76,16 @@ export async function SharesTab({
   rendered: number;
 }) {
   const { id } = instance;
-  const { items, next } = await getHost().operations.instanceShares(caller, id, { limit: SHOWN });
+  const { cursor, held } = given(search);
+  const first = tabAddress(id, 'shares');
+  const page = await getHost()
+    .operations.instanceShares(caller, id, { limit: SHOWN, ...(cursor === undefined ? {} : { cursor }) })
+    .catch((error: unknown) => {
+      if (isWinterdockError(error) && error.code === 'validation' && cursor !== undefined) return null;
+      throw error;
+    });
+  if (page === null) redirect(first);
+  const { items, next } = page;
   const noShip = whyStays(caller, 'ship', instance);
   const noCheckout = whyStays(caller, 'checkout', instance);
   return (
@@ -82,7 +95,7 @@ export async function SharesTab({
         name="Ship"
         note="A bundle leaves the building as a file. Each one is kept as a share, with its hashes."
       >
-        <Refusal held={heldFor(caller, given(search).held)} />
+        <Refusal held={heldFor(caller, held)} />
         {noShip === null ? <Ship id={id} /> : <Greyed id="ship" label="Ship the workspace" whyNot={noShip} />}
       </Part>
       <Part id="checkout" name="Check out" note="The work as plain files, ready for git.">
@@ -107,11 +120,12 @@ export async function SharesTab({
         ) : (
           <ShareTable shares={items} rendered={rendered} showInstance={false} />
         )}
-        {next !== null && (
-          <p className="mt-3 text-small text-ink-3">
-            The last {SHOWN}. Older ones: <code>GET /instances/{id}/shares</code>
-          </p>
-        )}
+        <Pages
+          first={cursor === undefined ? null : first}
+          next={
+            next === null ? null : `/sandboxes/${id}?${new URLSearchParams({ tab: 'shares', cursor: next })}#shares`
+          }
+        />
       </Part>
     </>
   );

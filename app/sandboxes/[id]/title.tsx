@@ -1,9 +1,11 @@
 /** The top of a sandbox's page: what it is called, where it is and since when, and what is wrong with it. */
 import Link from 'next/link';
+import type { ReactNode } from 'react';
 import { CopyId } from '#components/copy-id.tsx';
 import { StandingDetail } from '#components/headline.tsx';
 import { StateMark } from '#components/state-mark.tsx';
 import { FAULT_MEANS, standing } from '#components/state-words.ts';
+import { stuckInWords } from '#components/stuck-words.ts';
 import type { Instance } from '#lib/api/schema.ts';
 
 /** `from`: the place that leads to it. */
@@ -69,6 +71,29 @@ export function FaultNotice({ instance }: { instance: Instance }) {
         {instance.fault_reason !== null && <span className="font-normal">. {instance.fault_reason}</span>}
       </p>
       <p className="mt-1 max-w-3xl text-ink-2">{FAULT_MEANS[instance.fault]}</p>
+    </div>
+  );
+}
+
+/** An operation that nobody carries out any more holds the sandbox: what it was, and the ways out. `rendered`: the server's time in epoch seconds. */
+export function InterruptedNotice({
+  instance,
+  rendered,
+  children,
+}: {
+  instance: Instance;
+  rendered: number;
+  children: ReactNode;
+}) {
+  if (!instance.interrupted) return null;
+  return (
+    <div className="mb-10 border-l-4 border-fault bg-fault-wash px-5 py-4" role="note">
+      <p className="font-[560]">{stuckInWords(instance, rendered)}</p>
+      <p className="mt-1 mb-3 max-w-3xl text-ink-2">
+        Until it is settled, every other move is refused. What has happened to the file decides whether it is finished
+        or taken back; nothing is lost either way.
+      </p>
+      {children}
     </div>
   );
 }

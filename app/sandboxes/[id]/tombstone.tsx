@@ -15,7 +15,7 @@ const SNAPSHOTS_SHOWN = 20;
 export async function Tombstone({ id }: { id: string }) {
   const caller = await requireCaller(`/sandboxes/${id}`);
   const { operations } = getHost();
-  const [{ items }, snapshots] = await Promise.all([
+  const [{ items, next }, snapshots] = await Promise.all([
     operations.events(caller, { instance: id, limit: LINES_SHOWN }),
     operations.listSnapshots(caller, { source: id, limit: SNAPSHOTS_SHOWN }),
   ]);
@@ -61,6 +61,13 @@ export async function Tombstone({ id }: { id: string }) {
       )}
       <Part id="ledger" name="Ledger" note="What happened to it, newest first.">
         <Ledger events={items} rendered={rendered} showInstance={false} />
+        {next !== null && (
+          <p className="mt-3 text-small">
+            <Link href={`/audit?instance=${id}`} prefetch={false}>
+              All of its lines
+            </Link>
+          </p>
+        )}
       </Part>
     </>
   );

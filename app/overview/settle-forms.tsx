@@ -1,0 +1,22 @@
+/** The ways out of an operation that was interrupted: settling it, and settling it to try it again where that is safe. */
+import { RetryForm } from '#components/retry-form.tsx';
+import { againOf } from '#components/stuck-words.ts';
+import { mayDo } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import type { Instance } from '#lib/api/schema.ts';
+import { settle } from '../retry.ts';
+
+/** Nothing for one that is really under way, and for who may not. */
+export function SettleForms({ instance, caller }: { instance: Instance; caller: Caller }) {
+  if (!instance.interrupted || !mayDo(caller, 'settle', { tenant: instance.tenant })) return null;
+  const name = instance.name ?? instance.id;
+  const again = againOf(instance);
+  return (
+    <div className="flex flex-wrap gap-x-2 gap-y-1.5">
+      <RetryForm label="Settle it" name={name} action={settle.bind(null, instance.id, null)} />
+      {again !== null && mayDo(caller, again.verb, { tenant: instance.tenant }) && (
+        <RetryForm label={again.label} name={name} action={settle.bind(null, instance.id, again.verb)} />
+      )}
+    </div>
+  );
+}
