@@ -383,3 +383,15 @@ export const blueprints = sqliteTable(
 
 /** Files of copies, relative to the data folder, that are to go unless a row needs them: put there before its row, or left by the last one. */
 export const unclaimedFiles = sqliteTable('unclaimed_files', { path: text('path').primaryKey().notNull() });
+
+/** Instances of one call that are to be resumed after they were made, named by the first of them; the row goes when that is done. */
+export const starts = sqliteTable('starts', {
+  first: text('first').primaryKey().notNull(),
+  tenant: text('tenant').notNull(),
+  /** JSON array of ids. */
+  ids: text('ids').notNull(),
+  /** JSON of the snapshot or blueprint that they are made from. */
+  origin: text('origin').notNull(),
+  /** JSON of who asked for it. */
+  cause: text('cause').notNull(),
+});

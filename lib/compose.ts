@@ -156,6 +156,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await pool.start();
     sessions.start();
     await runner.start();
+    await seeding.start();
     serving = true;
   };
 

@@ -59,9 +59,10 @@ async function prepare(before: (server: TestServer) => Promise<void> = async () 
   return snapshot;
 }
 
-function kill(operation: string, step: string): void {
+function kill(operation: string, step: string): string {
   const victim = spawnSync(process.execPath, ['--no-warnings', VICTIM, folder, operation, step], { encoding: 'utf8' });
   expect(victim.signal, `${victim.stdout}${victim.stderr}`).toBe('SIGKILL');
+  return victim.stdout;
 }
 
 const SCENARIOS: { operation: string; steps: string[]; before?: (server: TestServer) => Promise<void> }[] = [
@@ -128,6 +129,25 @@ for (const { operation, steps, before } of SCENARIOS) {
     });
   });
 }
+
+test('what was asked to be started is started by the next server when the first one was killed', {
+  timeout: 120_000,
+}, async () => {
+  await prepare();
+  expect(kill('start', 'resume.committed')).toBe('answered\n');
+  const server = await startServer({ folder, settings: { WB_POOL: '0' } });
+  const ends = async () => (await server.call<{ reason: string }[]>('GET', '/api/events?type=start.done')).json;
+  await expect
+    .poll(async () => (await ends()).map(({ reason }) => reason.slice(0, 14)), { timeout: 60_000 })
+    .toEqual(['6 of 6 started']);
+  const made = (await server.call<Instance[]>('GET', '/api/instances?q=started')).json;
+  // The one that was starting when the server was killed, and any that was running, sleep like all that run then.
+  expect(made.map(({ state }) => state).filter((state) => state !== 'active' && state !== 'suspended')).toEqual([]);
+  expect(made.filter(({ state }) => state === 'active').length).toBeGreaterThanOrEqual(2);
+  for (const { id } of made) expect(await get(server, id, '/kept')).toBe('the first work');
+  expect(await server.host.registry.copies.startings()).toEqual([]);
+  await server.stop();
+});
 
 test('a clone that is deleted without ever having been resumed lets go of its file', { timeout: 60_000 }, async () => {
   const snapshot = await prepare();

@@ -6,7 +6,7 @@ import { type Clock, epochSeconds } from './clock.ts';
 import { isWinterdockError, messageOf, tellable, WinterdockError } from './errors.ts';
 import { newId } from './ids.ts';
 import type { Logger } from './log.ts';
-import type { Ancestor } from './registry/copies.ts';
+import type { Ancestor, Starting } from './registry/copies.ts';
 import type { InstanceRow, NewInstance, Registry } from './registry/registry.ts';
 import { line } from './sessions/engine.ts';
 import type { Cause, Sessions } from './sessions/sessions.ts';
@@ -75,77 +75,92 @@ export class Seeding {
       lineageSnapshot: lineage.snapshot,
       lineageParent: lineage.parent,
     }));
-    const rows = await registry.copies.seed(from, instances, epochSeconds(clock), [
-      ...instances.map((instance) =>
-        line({ clock }, instance, cause, 'instance.created', {
-          to: 'created',
-          source: kind,
-          reason: `from the ${kind} ${copy}`,
-        }),
-      ),
-      this.#line(
-        kind,
-        copy,
-        tenant,
-        cause,
-        kind === 'snapshot' ? 'snapshot.restored' : 'blueprint.cloned',
-        `${count} made`,
-      ),
-    ]);
-    if (request.start) this.#startAll(rows, kind, copy, cause);
+    const wish = { tenant, cause: { ...cause, reason: `started after ${kind} ${copy}` } };
+    const rows = await registry.copies.seed(
+      from,
+      instances,
+      epochSeconds(clock),
+      [
+        ...instances.map((instance) =>
+          line({ clock }, instance, cause, 'instance.created', {
+            to: 'created',
+            source: kind,
+            reason: `from the ${kind} ${copy}`,
+          }),
+        ),
+        this.#line(
+          from,
+          tenant,
+          cause,
+          kind === 'snapshot' ? 'snapshot.restored' : 'blueprint.cloned',
+          `${count} made`,
+        ),
+      ],
+      ...(request.start ? [wish] : []),
+    );
+    if (request.start) this.#begin({ ids: rows.map(({ id }) => id), from, ...wish });
     return rows;
   }
 
-  /** Lets resumes under way end and begins no more. */
+  /** Goes on with what an earlier server left to be started. */
+  async start(): Promise<void> {
+    for (const starting of await this.#parts.registry.copies.startings()) this.#begin(starting);
+  }
+
+  /** Lets resumes under way end and begins no more; the next start goes on. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#running);
   }
 
-  #line(kind: string, copy: string, tenant: string, cause: Cause, type: string, what: string) {
+  #line(from: Ancestor, tenant: string, cause: Cause, type: string, what: string) {
+    const [[kind, copy] = []] = Object.entries(from);
     return line(this.#parts, null, cause, type, { tenant, reason: `${what} from the ${kind} ${copy}` });
   }
 
-  #startAll(rows: InstanceRow[], kind: 'snapshot' | 'blueprint', copy: string, cause: Cause): void {
-    const running = this.#start(rows, kind, copy, cause)
+  #begin(starting: Starting): void {
+    const running = this.#resumeAll(starting)
       .catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'starting what was seeded'))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
-  /** Each sandbox's failure is in the ledger, and so is how far this came. */
-  async #start(rows: InstanceRow[], kind: 'snapshot' | 'blueprint', copy: string, cause: Cause): Promise<void> {
-    const waiting = [...rows];
-    const total = rows.length;
-    const tenant = rows[0]?.tenant ?? '';
+  /** Each sandbox's failure is in the ledger, and so is how far this came. What left `created` since it was made was started before. */
+  async #resumeAll({ ids, from, tenant, cause: kept }: Starting): Promise<void> {
+    const { registry, sessions } = this.#parts;
+    const cause = kept as Cause;
+    const waiting = [...ids];
+    const total = ids.length;
     let started = 0;
     let failed = 0;
     let told = 0;
     let broken: string | null = null;
-    const tell = async (type: string) => {
+    const said = (type: string) => {
       told = started + failed;
       const failures = failed === 0 ? '' : `, ${failed} failed${broken === null ? '' : `: ${broken}`}`;
-      await this.#parts.registry.append([
-        this.#line(kind, copy, tenant, cause, type, `${started} of ${total} started${failures}`),
-      ]);
+      return this.#line(from, tenant, { ...cause, reason: null }, type, `${started} of ${total} started${failures}`);
     };
     const work = async () => {
-      for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
         if (this.#stopped) return;
         try {
-          await this.#parts.sessions.resume(row.id, { ...cause, reason: `started after ${kind} ${copy}` });
+          if ((await registry.get(id))?.state === 'created') await sessions.resume(id, cause);
           started += 1;
         } catch (error) {
+          if (this.#stopped) return;
           failed += 1;
           broken = tellable(error);
           // Where there is no place for one there is none for the rest: they stay, and their first request starts them.
           if (isWinterdockError(error) && (error.code === 'capacity' || error.code === 'quota_exceeded'))
             failed += waiting.splice(0).length;
         }
-        if (started + failed < total && started + failed - told >= total * PROGRESS_SHARE) await tell('start.progress');
+        if (started + failed < total && started + failed - told >= total * PROGRESS_SHARE) {
+          await registry.append([said('start.progress')]);
+        }
       }
     };
     await Promise.all(Array.from({ length: STARTING }, work));
-    await tell(this.#stopped && started + failed < total ? 'start.broken_off' : 'start.done');
+    if (started + failed < total) await registry.append([said('start.broken_off')]);
+    else await registry.copies.endStarting(ids[0] ?? '', said('start.done'));
   }
 }

@@ -50,6 +50,15 @@ export interface SnapshotRow extends CopyContent {
   deleted: number | null;
 }
 
+/** Instances of one call that are to be resumed after they were made. */
+export interface Starting {
+  ids: string[];
+  from: Ancestor;
+  tenant: string;
+  /** Who asked for it: JSON. */
+  cause: unknown;
+}
+
 export interface BlueprintRow extends CopyContent {
   name: string;
   /** Tenant and instance that it was made from; null when it was uploaded. */
@@ -93,9 +102,20 @@ export interface CopyStore {
 
   /**
    * Inserts instances in state `created` whose file is that of a copy, all or none, in the order given, which is the order of the result.
-   * Throws `not_found` when the snapshot or blueprint is gone, `conflict` for an id or name that is taken.
+   * Throws `not_found` when the snapshot or blueprint is gone, `conflict` for an id or name that is taken. With `start` it is kept, with the
+   * rows and as durably, that they are to be resumed.
    */
-  seed(from: Ancestor, instances: NewInstance[], now: number, ledger: LedgerEntry[]): Awaitable<InstanceRow[]>;
+  seed(
+    from: Ancestor,
+    instances: NewInstance[],
+    now: number,
+    ledger: LedgerEntry[],
+    start?: Pick<Starting, 'tenant' | 'cause'>,
+  ): Awaitable<InstanceRow[]>;
+  /** What is to be resumed and was not yet, oldest first. */
+  startings(): Awaitable<Starting[]>;
+  /** Forgets one, named by the first of its instances, with the line that says how it ended. */
+  endStarting(first: string, ledger: LedgerEntry): Awaitable<void>;
   /** Instances made from an ancestor, oldest first, tombstones included. */
   descendants(ancestor: Ancestor, limit: number, cursor?: string): Awaitable<Page<InstanceRow>>;
   /** How many there are, tombstones included. */

@@ -23,6 +23,7 @@ const SNAPSHOT_COLUMNS = `${CONTENT}, id, tenant, source, tag, deleted`;
 const BLUEPRINT_COLUMNS = `${CONTENT}, name, tenant, source`;
 const INSERT_SNAPSHOT = `INSERT INTO snapshots(${SNAPSHOT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_BLUEPRINT = `INSERT INTO blueprints(${BLUEPRINT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_START = 'INSERT INTO starts(first, tenant, ids, origin, cause) VALUES (?, ?, ?, ?, ?)';
 const MARK = 'INSERT OR IGNORE INTO unclaimed_files(path) VALUES (?)';
 const UNMARK = 'DELETE FROM unclaimed_files WHERE path = ?';
 const CLAIMED: Readonly<Record<CopyKind, string>> = {
@@ -114,8 +115,28 @@ export function sqliteCopies({ database, ledger, writes }: Parts): CopyStore {
         return true;
       }),
 
-    seed(from, instances, now, entries) {
-      return writes.createAll(instances, now, entries, () => contentOf(from));
+    seed(from, instances, now, entries, start) {
+      return writes.createAll(instances, now, entries, () => {
+        const ids = instances.map(({ id }) => id);
+        if (start !== undefined) {
+          const { tenant, cause } = start;
+          database
+            .sql(INSERT_START)
+            .run(ids[0] ?? '', tenant, ...[ids, from, cause].map((part) => JSON.stringify(part)));
+        }
+        return contentOf(from);
+      });
+    },
+    startings: () =>
+      database
+        .sql('SELECT tenant, ids, origin, cause FROM starts ORDER BY rowid')
+        .all()
+        .map(([tenant, ...parts]) => {
+          const [ids, from, cause] = parts.map((part) => JSON.parse(String(part)));
+          return { tenant: String(tenant), ids, from, cause };
+        }),
+    endStarting(first, entry) {
+      logged([entry], () => database.sql('DELETE FROM starts WHERE first = ?').run(first).changes === 1);
     },
     descendants(ancestor, limit, cursor) {
       const { index, column, value } = ancestorIndex(ancestor);

@@ -43,6 +43,13 @@ const OPERATIONS: Record<string, (host: Host) => Promise<unknown>> = {
     await operations.deleteSnapshot(caller, items[0]?.id ?? '');
   },
   resume: ({ operations }) => operations.resume(caller, 'clone', {}),
+  /** Answers first; what was asked for goes on in the background, so the kill is waited for. */
+  async start({ operations }) {
+    const { items } = await operations.listSnapshots(caller, { limit: 1 });
+    await operations.restoreSnapshot(caller, items[0]?.id ?? '', { count: 6, name: 'started', start: true });
+    process.stdout.write('answered\n');
+    await new Promise((resolve) => setTimeout(resolve, 60_000));
+  },
 };
 
 await host.start();
