@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import type { State } from '../lib/lifecycle/states.ts';
 import { fillRegistry } from '../lib/registry/fill.ts';
-import type { Intent } from '../lib/registry/registry.ts';
+import type { Intent, NewInstance } from '../lib/registry/registry.ts';
 import { openSqliteRegistry, type SqliteRegistry } from '../lib/registry/sqlite.ts';
-import { entry, intent, make, THRESHOLDS } from '../lib/registry/testing/make.ts';
+import { entry, hop, instance, intent, THRESHOLDS } from '../lib/registry/testing/make.ts';
 
 const NAMES: readonly ((n: number) => string)[] = [
   (n) => `Nachtlauf-${'Donaudampfschifffahrtsgesellschaftskapitän'.repeat(4)}`.slice(0, 190) + n,
@@ -88,6 +88,16 @@ const LEADS_TO: Readonly<Partial<Record<Intent['verb'], State>>> = {
   archive: 'archived',
 };
 
+/** A row walked to where it rests, as the engine would have left it, but for the file. */
+async function filed(registry: SqliteRegistry, given: NewInstance, state: 'suspended' | 'frozen', now: number) {
+  let row = await registry.create(given, now, entry({ instance: given.id, tenant: given.tenant }));
+  for (const to of ['active', 'suspended', ...(state === 'frozen' ? (['frozen'] as const) : [])] as const) {
+    const vfsPath = to === 'frozen' ? `cold/${given.id}.sqlite` : `live/${given.id}/vfs.sqlite`;
+    row = await registry.commit(hop(row, to, { now, vfsPath }));
+  }
+  return row;
+}
+
 /**
  * Makes a tenant in trouble beside a server that runs: long names and many labels, a fault of each kind, operations that were interrupted,
  * and two jobs that nobody carries on. `nowMs`: epoch milliseconds. Returns the ids of the jobs.
@@ -98,7 +108,7 @@ export async function trouble(folder: string, tenant: string, nowMs: number): Pr
   await within(folder, async (registry) => {
     for (const [n, [state, fault, verb]] of IN_TROUBLE.entries()) {
       const given = { tenant, name: NAMES[n % NAMES.length]?.(n) ?? null, labels: manyLabels(n) };
-      const row = await make(registry, `${tenant}-${n}`, state, given, now - 40 * n);
+      const row = await filed(registry, instance(`${tenant}-${n}`, given), state, now - 40 * n);
       if (fault !== null) {
         await registry.setFault(row.id, { fault, reason: REASONS[fault] }, entry({ instance: row.id, tenant }));
       }
