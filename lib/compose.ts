@@ -5,6 +5,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { accessOperations } from './api/access-operations.ts';
 import { eventText } from './api/answer.ts';
 import { bundlesOperations } from './api/bundles-operations.ts';
+import { createChangeFeed } from './api/changes.ts';
 import { copiesOperations } from './api/copies-operations.ts';
 import { createDispatcher } from './api/dispatch.ts';
 import { createOperations } from './api/engine-operations.ts';
@@ -15,6 +16,7 @@ import { openApiText } from './api/openapi.ts';
 import { createRefusals } from './api/refusals.ts';
 import { eventOf } from './api/representation.ts';
 import { ROUTES } from './api/routes.ts';
+import { showing } from './api/showing.ts';
 import { tenantsOperations } from './api/tenants-operations.ts';
 import { cookieRules } from './auth/cookies.ts';
 import { createAuth } from './auth.ts';
@@ -70,7 +72,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     log,
     serialise: (line) => eventText(null, eventOf(line), line.seq),
   });
-  const metrics = createMetrics({ registry, pool, sessions, clock, log });
+  const changes = createChangeFeed({ events, registry, showing: showing({ registry, sessions, clock }) });
+  const metrics = createMetrics({ registry, pool, sessions, clock, log, streams: () => events.listeners });
   const runner = new JobRunner({ config, clock, log, registry, sessions, pool });
   const signer = openSigner(config.dataFolder);
   const ledger = createLedgerKeeper({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
@@ -136,6 +139,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     services: {
       operations,
       events,
+      changes,
       metrics,
       ready,
       openapi,

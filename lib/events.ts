@@ -1,6 +1,7 @@
 /**
- * The fan-out of the ledger inside this process: every appended line is serialised once and handed to whoever listens. Knows
- * nothing of HTTP; delivering, and giving up on a slow listener, is the listener's affair.
+ * The fan-out of the ledger inside this process: every appended line is serialised once and handed to whoever listens, at once
+ * after a quiet moment and gathered while many come. Knows nothing of HTTP; delivering, and giving up on a slow listener, is the
+ * listener's affair.
  */
 import type { Logger } from './log.ts';
 import type { LedgerLine, Registry } from './registry/registry.ts';
@@ -11,10 +12,17 @@ export interface Published {
   text: string;
 }
 
+/** Lines that were appended within a moment, in order; at least one. */
+export interface Batch {
+  readonly lines: readonly Published[];
+  /** Those that `fits` lets through as one piece, or null when there are none. It is made once for each `key`, which names what fits. */
+  piece(key: string, fits: (line: LedgerLine) => boolean): Buffer | null;
+}
+
 interface Listener {
-  publish(published: Published): void;
-  /** Called every 15 s, so that a dead connection shows. */
-  beat(): void;
+  publish(batch: Batch): void;
+  /** Called every 15 s, so that a dead connection shows. `seq`: the newest line that was published so far; null: none yet. */
+  beat(seq: number | null): void;
   /** The server stops. */
   close(): void;
 }
@@ -30,6 +38,25 @@ export interface EventHub {
 }
 
 const BEAT_MS = 15_000;
+/** How long lines are gathered after some were handed out: nobody reads faster, and each piece costs a write per listener. */
+const GATHER_MS = 80;
+const GATHER_LINES = 200;
+
+function batchOf(lines: readonly Published[]): Batch {
+  const pieces = new Map<string, Buffer | null>();
+  return {
+    lines,
+    piece(key, fits) {
+      let piece = pieces.get(key);
+      if (piece === undefined) {
+        const text = lines.reduce((all, { line, text }) => (fits(line) ? all + text : all), '');
+        piece = text === '' ? null : Buffer.from(text);
+        pieces.set(key, piece);
+      }
+      return piece;
+    },
+  };
+}
 
 /** Makes the fan-out of a registry's ledger. `serialise` runs once per line, and only while someone listens. */
 export function createEventHub(options: {
@@ -37,8 +64,9 @@ export function createEventHub(options: {
   serialise: (line: LedgerLine) => string;
   log: Logger;
   beatMs?: number;
+  gatherMs?: number;
 }): EventHub {
-  const { registry, serialise, log } = options;
+  const { registry, serialise, log, gatherMs = GATHER_MS } = options;
   const listeners = new Set<Listener>();
 
   const each = (act: (listener: Listener) => void) => {
@@ -52,19 +80,38 @@ export function createEventHub(options: {
     }
   };
 
+  let gathered: LedgerLine[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let newest: number | null = null;
+
+  /** Hands out what was gathered; what comes within the next moment waits for its end. */
+  const publish = () => {
+    clearTimeout(timer);
+    const lines = gathered;
+    gathered = [];
+    timer = lines.length === 0 ? undefined : setTimeout(publish, gatherMs);
+    if (lines.length === 0) return;
+    const batch = batchOf(lines.map((line) => ({ line, text: serialise(line) })));
+    each((listener) => listener.publish(batch));
+  };
   const stopListening = registry.onAppend((lines) => {
+    newest = lines.at(-1)?.seq ?? newest;
     if (listeners.size === 0) return;
-    for (const line of lines) {
-      const published = { line, text: serialise(line) };
-      each((listener) => listener.publish(published));
-    }
+    for (const line of lines) gathered.push(line);
+    if (timer === undefined || gathered.length >= GATHER_LINES) publish();
   });
-  const beats = setInterval(() => each((listener) => listener.beat()), options.beatMs ?? BEAT_MS);
+  const beat = () => {
+    publish();
+    each((listener) => listener.beat(newest));
+  };
+  const beats = setInterval(beat, options.beatMs ?? BEAT_MS);
   beats.unref();
 
   let closed = false;
   return {
     join(listener) {
+      // What was gathered happened before.
+      publish();
       if (closed) listener.close();
       else listeners.add(listener);
       return () => listeners.delete(listener);
@@ -78,6 +125,8 @@ export function createEventHub(options: {
       closed = true;
       stopListening();
       clearInterval(beats);
+      publish();
+      clearTimeout(timer);
       each((listener) => listener.close());
       listeners.clear();
     },

@@ -30,8 +30,10 @@ export function createMetrics(options: {
   sessions: Pick<Sessions, 'callsRunning'>;
   clock: Clock;
   log: Logger;
+  /** Open streams of the ledger. */
+  streams: () => number;
 }): Metrics {
-  const { registry, pool, sessions, clock, log } = options;
+  const { registry, pool, sessions, clock, log, streams } = options;
   const times = new WakeTimeBook({
     kept: registry.wakeTimes,
     clock,
@@ -76,6 +78,14 @@ export function createMetrics(options: {
     registers,
     collect() {
       this.set(sessions.callsRunning);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_event_streams',
+    help: 'Streams of the ledger that are open.',
+    registers,
+    collect() {
+      this.set(streams());
     },
   });
   const resumes = new Counter({

@@ -12,7 +12,7 @@ export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /** Where a stream is written to. Writing after the client has gone does nothing. */
 export interface Sink {
-  write(text: string): void;
+  write(piece: string | Uint8Array): void;
   end(): void;
   /** Ends the connection without a farewell. */
   drop(): void;

@@ -1,7 +1,7 @@
 /** One client of the ledger's stream: first what it missed, then what comes, without a gap or a repeat between the two. */
 import type { Caller } from '../auth.ts';
 import { isWinterdockError } from '../errors.ts';
-import type { Published } from '../events.ts';
+import type { Batch, Published } from '../events.ts';
 import { eventText, type Sink } from './answer.ts';
 import { toProblem } from './problem.ts';
 import type { Services } from './route.ts';
@@ -12,9 +12,11 @@ const PAGE = 500;
 const QUEUE_BYTES = 1024 * 1024;
 /** Lines that may arrive while a client catches up. */
 const WAITING_LINES = 5000;
+/** More missed lines than this nobody reads one by one: who follows for what is now is told of a gap instead. */
+const MISSED_LINES = 1000;
 const DRAIN_POLL_MS = 20;
 
-type Filter = Omit<StreamQuery, 'last_event_id'>;
+type Filter = Omit<StreamQuery, 'last_event_id' | 'with'>;
 
 function fits(
   event: Pick<Event, 'tenant' | 'instance' | 'type' | 'actor' | 'trigger'>,
@@ -33,40 +35,78 @@ function fits(
 
 /** Sends the ledger to `sink` until it is gone: from `after` on, or from now when that is null. */
 export function followLedger(options: {
-  services: Pick<Services, 'operations' | 'events'>;
+  services: Pick<Services, 'operations' | 'events' | 'changes'>;
   caller: Caller;
   filter: Filter;
   /** The tenants whose lines it may see; null: all, and those of no tenant. */
   tenants: readonly string[] | null;
   after: number | null;
+  /** Whether it is also told what changed, how far it is, and of gaps. */
+  changes: boolean;
   sink: Sink;
 }): void {
-  const { services, caller, filter, tenants, after, sink } = options;
+  const { services, caller, filter, tenants, after, changes, sink } = options;
+  const key = JSON.stringify([tenants, filter]);
+  const suits = (line: Published['line']) => fits(line, filter, tenants);
   let sent = after ?? -1;
   let waiting: Published[] | null = after === null ? null : [];
 
+  const write = (piece: string | Uint8Array) => {
+    if (sink.queuedBytes > QUEUE_BYTES) sink.drop();
+    else sink.write(piece);
+  };
   const send = (line: Event | Published['line'], text: string) => {
     if (line.seq <= sent) return;
     sent = line.seq;
-    if (!fits(line, filter, tenants)) return;
-    if (sink.queuedBytes > QUEUE_BYTES) sink.drop();
-    else sink.write(text);
+    if (fits(line, filter, tenants)) write(text);
+  };
+  const sendAll = ({ lines, piece }: Batch) => {
+    const [first] = lines;
+    const last = lines.at(-1);
+    if (first === undefined || last === undefined) return;
+    if (first.line.seq <= sent) {
+      for (const { line, text } of lines) send(line, text);
+      return;
+    }
+    sent = last.line.seq;
+    const found = piece(key, suits);
+    if (found !== null) write(found);
+  };
+  const beat = (seq: number | null) => {
+    // Whoever still catches up is not as far as that.
+    const far = seq === null || waiting !== null ? null : Math.max(seq, sent);
+    if (changes) write(eventText('beat', { seq: far }, far ?? undefined));
+    else write(': beat\n\n');
   };
 
   const leave = services.events.join({
-    publish(published) {
-      if (waiting === null) send(published.line, published.text);
-      else if (waiting.push(published) > WAITING_LINES) sink.drop();
+    publish(batch) {
+      if (waiting === null) sendAll(batch);
+      else if (waiting.push(...batch.lines) > WAITING_LINES) sink.drop();
     },
-    beat: () => (sink.queuedBytes > QUEUE_BYTES ? sink.drop() : sink.write(': beat\n\n')),
+    beat,
     close: () => sink.end(),
   });
-  sink.gone.addEventListener('abort', leave, { once: true });
-  if (sink.gone.aborted) leave();
+  const scope = filter.tenant === undefined ? tenants : [filter.tenant];
+  const leaveChanges = changes ? services.changes.join(scope, write) : () => undefined;
+  const leaveAll = () => {
+    leave();
+    leaveChanges();
+  };
+  sink.gone.addEventListener('abort', leaveAll, { once: true });
+  if (sink.gone.aborted) leaveAll();
   sink.write('retry: 2000\n\n');
   if (after === null) return;
 
+  /** Passes over what cannot or need not be told line by line, and says so. */
+  const skip = async () => {
+    const { last, whole } = await services.changes.standing(after);
+    if (whole && last - after <= MISSED_LINES) return;
+    sent = last;
+    sink.write(eventText('gap', { seq: last }, last));
+  };
   const catchUp = async () => {
+    if (changes) await skip();
     for (;;) {
       const missed = await services.operations.eventsAfter(caller, sent, PAGE);
       for (const event of missed) send(event, eventText(null, event, event.seq));

@@ -139,8 +139,8 @@ function sinkOf(res: ServerResponse): Sink {
   const controller = new AbortController();
   res.once('close', () => controller.abort());
   return {
-    write(text) {
-      if (!res.destroyed && !res.writableEnded) res.write(text);
+    write(piece) {
+      if (!res.destroyed && !res.writableEnded) res.write(piece);
     },
     end() {
       if (!res.writableEnded) res.end();

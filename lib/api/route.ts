@@ -6,12 +6,14 @@ import type { Metrics } from '../metrics.ts';
 import { RULES } from './access.ts';
 import type { Answer } from './answer.ts';
 import type { Upload } from './body.ts';
+import type { ChangeFeed } from './changes.ts';
 import type { Operations } from './operations.ts';
 
 /** What handlers work with. */
 export interface Services {
   operations: Operations;
   events: EventHub;
+  changes: ChangeFeed;
   metrics: Metrics;
   /** Resolves when the server can do its work; throws `storage_unavailable` when it cannot. */
   ready(): Promise<void>;

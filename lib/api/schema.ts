@@ -114,6 +114,26 @@ export const eventSchema = z
   .meta({ id: 'Event' });
 export type Event = z.infer<typeof eventSchema>;
 
+const countsSchema = z.record(stateSchema, z.int().min(0));
+
+/**
+ * What changed, as it is now, for those who follow the stream with it. `seq`: the newest line when it was read, so that of two the newer
+ * one is known.
+ */
+export const changesSchema = z
+  .object({
+    seq: z.int(),
+    rows: z.array(instanceSchema),
+    /** True when more changed than is told here: it is to be read. */
+    more: z.boolean(),
+    states: countsSchema,
+    faults: z.record(faultSchema, z.int().min(0)),
+    /** Of each tenant that something changed of. */
+    tenants: z.array(z.object({ tenant: slugSchema, states: countsSchema })),
+  })
+  .meta({ id: 'Changes' });
+export type Changes = z.infer<typeof changesSchema>;
+
 export const problemSchema = z
   .looseObject({
     type: z.string(),
@@ -369,7 +389,7 @@ export const settingsPatchSchema = z.strictObject({
   idle_to_freeze_s: thresholdSchema.optional(),
 });
 
-/** Filters of the event stream; `last_event_id` is for clients that cannot set the header. */
+/** Filters of the event stream; `last_event_id` is for clients that cannot set the header; `with` asks for more than lines. */
 export const streamQuerySchema = z.strictObject({
   tenant: slugSchema.optional(),
   instance: slugSchema.optional(),
@@ -377,6 +397,7 @@ export const streamQuerySchema = z.strictObject({
   actor: z.string().max(200).optional(),
   trigger: triggerSchema.optional(),
   last_event_id: z.coerce.number<number | string>().int().min(0).optional(),
+  with: z.literal('changes').optional(),
 });
 export type StreamQuery = z.infer<typeof streamQuerySchema>;
 

@@ -76,9 +76,9 @@ function streamOf(start: (sink: Sink) => void): ReadableStream<Uint8Array> {
           end();
         };
         start({
-          write(text) {
+          write(piece) {
             if (gone.signal.aborted) return;
-            controller.enqueue(encoder.encode(text));
+            controller.enqueue(typeof piece === 'string' ? encoder.encode(piece) : piece);
             queued = 1 - (controller.desiredSize ?? 1);
           },
           end: () => finish(() => controller.close()),

@@ -65,6 +65,7 @@ export async function* followEvents(
       for await (const { event, data } of serverSent(stream, { onSign: sign, onRetry: (ms) => (retryMs = ms) })) {
         const value: unknown = JSON.parse(data);
         if (event === 'error') throw problemError(value as Problem);
+        if (event !== 'message') continue;
         const line = value as Event;
         if (line.seq <= last) continue;
         last = line.seq;

@@ -54,18 +54,18 @@ export const eventRoutes: Route[] = [
     name: 'streamEvents',
     needs: 'followEvents',
     summary:
-      'Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line.',
+      'Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again.',
     tag,
     query: streamQuerySchema,
     answers: { 200: { description: 'Events', mediaType: 'text/event-stream', schema: eventSchema } },
     async handle({ services, caller, query, header, head }) {
-      const { last_event_id: fromQuery, ...asked } = query;
+      const { last_event_id: fromQuery, with: more, ...asked } = query;
       const sent = header('last-event-id');
       const after = sent === null || sent === '' ? fromQuery : parse(lastEventIdSchema, sent, 'Last-Event-ID');
       const { filter, tenants } = await services.operations.followEvents(caller, asked);
       return eventStream((sink) => {
         if (head) return sink.end();
-        followLedger({ services, caller, filter, tenants, after: after ?? null, sink });
+        followLedger({ services, caller, filter, tenants, after: after ?? null, changes: more === 'changes', sink });
       });
     },
   }),
