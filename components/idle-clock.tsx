@@ -3,15 +3,13 @@
  * The idle clock of one sandbox: its next automatic move, the time left, and why. Activity stamps no ledger line, so while a
  * page shows a clock that can be set back by use, the row is asked for again now and then.
  */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import type { Instance } from '#lib/api/schema.ts';
 import { countdown, exactMoment, thresholdInWords } from './durations.ts';
-import { instanceKey, readInstance } from './live-data.ts';
+import { useRow } from './live-leaves.tsx';
 import { MOVE_WORDS } from './state-words.ts';
 import { useNow } from './ticking.ts';
 
-export type Clocked = Pick<
+type Clocked = Pick<
   Instance,
   'id' | 'state' | 'fault' | 'next' | 'keep_hot' | 'hold_until' | 'attached' | 'pending' | 'ephemeral' | 'updated'
 >;
@@ -48,32 +46,21 @@ function becauseInWords(because: string): string {
   return /^(idle|suspended) for /.test(readable) ? `once ${readable}` : readable;
 }
 
-/**
- * The row as last read: by the server, or by this browser since. A clock that ran out without its move is asked again soon;
- * one that is looked at closely (`watched`) also while it runs, for use sets it back.
- */
-function useInstance(initial: Clocked, rendered: number, now: number, watched: boolean): Clocked {
-  const queries = useQueryClient();
-  const ranOut = initial.next !== null && initial.next.at <= now;
-  const { data, dataUpdatedAt } = useQuery<Clocked>({
-    queryKey: instanceKey(initial.id),
-    queryFn: ({ signal }) => readInstance(initial.id, signal),
-    initialData: initial,
-    initialDataUpdatedAt: rendered * 1000,
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchInterval: ranOut ? RAN_OUT_MS : watched && initial.state === 'active' ? WATCHED_MS : false,
-    refetchOnWindowFocus: false,
-  });
-  useEffect(() => {
-    queries.setQueryData(instanceKey(initial.id), initial, { updatedAt: rendered * 1000 });
-  }, [queries, initial, rendered]);
-  return dataUpdatedAt > rendered * 1000 && data.state === initial.state ? data : initial;
+/** How often a row is asked for again: soon when its clock ran out without its move, and now and then while it is watched in use. */
+function everyMs(watched: boolean) {
+  return ({ next, state }: Clocked): number | false => {
+    if (next !== null && next.at * 1000 <= Date.now()) return RAN_OUT_MS;
+    return watched && state === 'active' ? WATCHED_MS : false;
+  };
 }
 
+const whileWatched = everyMs(true);
+const inPassing = everyMs(false);
+
 /** The clock as the page of one sandbox shows it. `rendered` in epoch seconds. */
-export function IdleClock({ instance: initial, rendered }: { instance: Clocked; rendered: number }) {
+export function IdleClock({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
   const now = useNow(rendered);
-  const instance = useInstance(initial, rendered, now, true);
+  const instance = useRow(initial, rendered, whileWatched);
   if (instance.next === null) return <p className="max-w-[26rem] text-ink-2">{whyStill(instance, now)}</p>;
   const left = instance.next.at - now;
   return (
@@ -97,9 +84,9 @@ export function IdleClock({ instance: initial, rendered }: { instance: Clocked; 
 }
 
 /** The clock in a row: the move and the time left on one line. */
-export function RowClock({ instance: initial, rendered }: { instance: Clocked; rendered: number }) {
+export function RowClock({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
   const now = useNow(rendered);
-  const instance = useInstance(initial, rendered, now, false);
+  const instance = useRow(initial, rendered, inPassing);
   if (instance.next === null) {
     return (
       <span className="text-ink-3" title={whyStill(instance, now)}>

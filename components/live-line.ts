@@ -1,135 +1,135 @@
 /**
- * The one line to the server's event stream that all tabs of a browser share: the tab that holds a lock keeps it open and
- * passes on what it hears. Where a page may not take locks (plain HTTP on a LAN address) each visible tab has its own.
- * Nothing is missed: a stream begins after the last line that was seen. Knows nothing of React or of what the lines mean.
+ * The one stream that all tabs of a browser share: the tab that holds a lock keeps it open and passes on what it hears. A tab that
+ * closes, sleeps or hangs is followed by another, which begins after the last line that it saw, so nothing is missed. Where a page may
+ * not take locks (plain HTTP on a LAN address) each visible tab has its own. Knows nothing of React or of what the lines mean.
  */
-import type { Event } from '#lib/api/schema.ts';
-
-export type LineStatus = 'connecting' | 'live' | 'behind';
-
-export interface Listener {
-  onEvent(event: Event): void;
-  onStatus(status: LineStatus): void;
-  /** Lines were passed over: read everything again. */
-  onGap(): void;
-}
+import type { Changes, Event } from '#lib/api/schema.ts';
+import { type Heard, keepStream, type LineStatus, Seen } from './live-stream.ts';
 
 type Message =
-  | { kind: 'event'; event: Event }
+  | { kind: 'events'; events: Event[] }
+  | { kind: 'changes'; changes: Changes }
   | { kind: 'status'; status: LineStatus; seen: number }
+  | { kind: 'gap'; seen: number }
   | { kind: 'hello' };
 
 const NAME = 'winterdock.events';
-const STREAM = '/api/events/stream';
-const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 30_000;
+/** The tab that keeps the stream passes on every beat of the server, which come every 15 s. */
+const HUNG_MS = 25_000;
+const LOOK_MS = 5000;
+const OUT_MS = 500;
 
-/** What was seen of the ledger so far. */
-class Seen {
-  seq: number;
+const isVisible = () => document.visibilityState === 'visible';
 
-  constructor(seq: number) {
-    this.seq = seq;
-  }
-
-  /** True when `event` is new. */
-  take(event: Event): boolean {
-    if (event.seq <= this.seq) return false;
-    this.seq = event.seq;
-    return true;
-  }
-}
-
-/** Opens the stream and keeps it open. The browser sends `Last-Event-ID` when it reconnects by itself. Returns the closer. */
-function keepStream(seen: Seen, listener: Omit<Listener, 'onGap'>): () => void {
-  let source: EventSource | undefined;
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  let wait = FIRST_RETRY_MS;
-
-  const open = () => {
-    source = new EventSource(`${STREAM}?last_event_id=${seen.seq}`);
-    source.onopen = () => {
-      wait = FIRST_RETRY_MS;
-      listener.onStatus('live');
-    };
-    source.onmessage = (message: MessageEvent<string>) => {
-      const event = JSON.parse(message.data) as Event;
-      if (seen.take(event)) listener.onEvent(event);
-    };
-    source.onerror = () => {
-      listener.onStatus('behind');
-      if (source?.readyState !== EventSource.CLOSED) return;
-      // Refused, not interrupted: the browser gives up, so try again more and more slowly.
-      retry = setTimeout(open, wait);
-      wait = Math.min(wait * 2, LONGEST_RETRY_MS);
-    };
-  };
-  open();
-  return () => {
-    clearTimeout(retry);
-    source?.close();
-  };
-}
-
-/** Joins the shared line. Returns the way out. */
-function joinShared(seen: Seen, listener: Listener): () => void {
+/** Joins the shared stream. Returns the way out. */
+function joinShared(seen: Seen, heard: Heard): () => void {
   const channel = new BroadcastChannel(NAME);
-  const leaving = new AbortController();
-  let leading = false;
-  let status: LineStatus = 'connecting';
+  let left = false;
+  let word = Date.now();
+  let status: LineStatus = { is: 'connecting' };
+  /** Closes the stream; set while this tab keeps it. */
+  let close: (() => void) | undefined;
+  /** The place in the queue for the lock, or the lock itself: aborted to give it up. */
+  let place: AbortController | undefined;
+
   const say = (message: Message) => {
-    if (!leaving.signal.aborted) channel.postMessage(message);
+    if (!left) channel.postMessage(message);
   };
-  const tell = (next: LineStatus) => {
-    status = next;
-    listener.onStatus(next);
-    say({ kind: 'status', status, seen: seen.seq });
+  const keep = () =>
+    keepStream(seen, {
+      onEvents(events) {
+        heard.onEvents(events);
+        say({ kind: 'events', events });
+      },
+      onChanges(changes) {
+        heard.onChanges(changes);
+        say({ kind: 'changes', changes });
+      },
+      onStatus(next) {
+        status = next;
+        heard.onStatus(next);
+        say({ kind: 'status', status, seen: seen.seq });
+        // Whoever signs in again opens a stream; the others are told first, lest each of them asks too.
+        if (next.is === 'out') setTimeout(() => place?.abort(), OUT_MS);
+      },
+      onGap() {
+        heard.onGap();
+        say({ kind: 'gap', seen: seen.seq });
+      },
+    });
+
+  /** Keeps the stream for as long as this tab has the lock. `steal` takes it from a tab that hangs. */
+  const queue = (steal: boolean) => {
+    place?.abort();
+    const mine = new AbortController();
+    place = mine;
+    const lead = async () => {
+      if (mine.signal.aborted) return;
+      close = keep();
+      await new Promise((resolve) => mine.signal.addEventListener('abort', resolve, { once: true }));
+    };
+    const over = () => {
+      if (place !== mine) return;
+      close?.();
+      close = undefined;
+      place = undefined;
+      if (!mine.signal.aborted) queue(false);
+    };
+    // It rejects when the place was given up, and when the lock was taken away.
+    navigator.locks.request(NAME, steal ? { steal } : { signal: mine.signal }, lead).then(over, over);
   };
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (data.kind === 'hello') {
-      if (leading) say({ kind: 'status', status, seen: seen.seq });
-    } else if (data.kind === 'event') {
-      if (seen.take(data.event)) listener.onEvent(data.event);
-    } else {
-      listener.onStatus(data.status);
-      if (data.seen <= seen.seq) return;
+      if (close !== undefined) say({ kind: 'status', status, seen: seen.seq });
+      return;
+    }
+    if (close !== undefined) return;
+    word = Date.now();
+    if (data.kind === 'events') {
+      const events = seen.take(data.events);
+      if (events.length > 0) heard.onEvents(events);
+    } else if (data.kind === 'changes') {
+      heard.onChanges(data.changes);
+    } else if (data.kind === 'gap') {
       seen.seq = data.seen;
-      listener.onGap();
+      heard.onGap();
+    } else {
+      status = data.status;
+      heard.onStatus(status);
+      if (status.is === 'out') place?.abort();
+      else if (place === undefined) queue(false);
+      if (data.seen <= seen.seq) return;
+      seen.reach(data.seen);
+      heard.onGap();
     }
   };
-  say({ kind: 'hello' });
 
-  navigator.locks
-    .request(NAME, { signal: leaving.signal }, async () => {
-      leading = true;
-      const close = keepStream(seen, {
-        onEvent: (event) => {
-          listener.onEvent(event);
-          say({ kind: 'event', event });
-        },
-        onStatus: tell,
-      });
-      await new Promise((resolve) => leaving.signal.addEventListener('abort', resolve, { once: true }));
-      close();
-    })
-    .catch((error: unknown) => {
-      // Leaving while still waiting for the lock rejects the wait; nothing was opened.
-      if (!leaving.signal.aborted) throw error;
-    });
+  const look = setInterval(() => {
+    if (close !== undefined || status.is === 'out' || !isVisible() || Date.now() - word < HUNG_MS) return;
+    heard.onStatus({ is: 'behind', since: word });
+    word = Date.now();
+    queue(true);
+  }, LOOK_MS);
+  say({ kind: 'hello' });
+  queue(false);
 
   return () => {
-    leaving.abort();
+    left = true;
+    clearInterval(look);
+    close?.();
+    close = undefined;
+    place?.abort();
     channel.close();
   };
 }
 
-/** A line of this tab's own, open only while the tab is looked at. Returns the way out. */
-function keepOwn(seen: Seen, listener: Listener): () => void {
+/** A stream of this tab's own, open only while the tab is looked at. Returns the way out. */
+function keepOwn(seen: Seen, heard: Heard): () => void {
   let close: (() => void) | undefined;
   const follow = () => {
-    if (document.visibilityState === 'visible') {
-      close ??= keepStream(seen, listener);
+    if (isVisible()) {
+      close ??= keepStream(seen, heard);
     } else {
       close?.();
       close = undefined;
@@ -143,9 +143,30 @@ function keepOwn(seen: Seen, listener: Listener): () => void {
   };
 }
 
-/** Listens to the ledger from the line after `seq` on, until the returned function is called. */
-export function listen(seq: number, listener: Listener): () => void {
+/** Listens to the ledger from the line after `seq` on, until the returned function is called. A page that sleeps lets go of the stream. */
+export function listen(seq: number, heard: Heard): () => void {
   const seen = new Seen(seq);
   const canShare = 'locks' in navigator && 'BroadcastChannel' in window;
-  return canShare ? joinShared(seen, listener) : keepOwn(seen, listener);
+  const join = canShare ? joinShared : keepOwn;
+  let leave: (() => void) | undefined = join(seen, heard);
+  const sleep = () => {
+    leave?.();
+    leave = undefined;
+  };
+  const wake = () => {
+    if (leave !== undefined) return;
+    leave = join(seen, heard);
+    heard.onGap();
+  };
+  const ways = [
+    [window, 'pagehide', sleep],
+    [document, 'freeze', sleep],
+    [window, 'pageshow', wake],
+    [document, 'resume', wake],
+  ] as const;
+  for (const [target, name, act] of ways) target.addEventListener(name, act);
+  return () => {
+    for (const [target, name, act] of ways) target.removeEventListener(name, act);
+    sleep();
+  };
 }

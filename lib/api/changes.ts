@@ -20,9 +20,14 @@ export type Scope = readonly string[] | null;
 export interface ChangeFeed {
   /** Calls `send` with a server-sent event whenever something changed, while lines are appended. Returns the way out. */
   join(scope: Scope, send: (piece: Buffer) => void): () => void;
+  /** Tells once more what these lines are about: somebody missed it. */
+  again(lines: readonly About[]): void;
   /** How the ledger stands for who has seen it up to `seq`: its last number, and whether every line after `seq` is still there. */
   standing(seq: number): Promise<{ last: number; whole: boolean }>;
 }
+
+/** What a line is about. */
+type About = Pick<LedgerLine, 'type' | 'instance' | 'tenant'>;
 
 interface Group {
   scope: Scope;
@@ -85,7 +90,7 @@ export function createChangeFeed(parts: {
     );
   };
 
-  const hear = (lines: LedgerLine[]) => {
+  const hear = (lines: readonly About[]) => {
     for (const { type, instance, tenant } of lines) {
       // Looking changes nothing.
       if (type === 'private.read') continue;
@@ -112,6 +117,7 @@ export function createChangeFeed(parts: {
         timer = undefined;
       };
     },
+    again: hear,
     async standing(seq) {
       const last = await registry.lastSeq();
       if (seq >= last) return { last, whole: seq === last };

@@ -110,6 +110,7 @@ export function followLedger(options: {
     for (;;) {
       const missed = await services.operations.eventsAfter(caller, sent, PAGE);
       for (const event of missed) send(event, eventText(null, event, event.seq));
+      if (changes) services.changes.again(missed);
       if (missed.length === 0 || sink.gone.aborted) break;
       // A long absence is sent as fast as the client takes it.
       while (sink.queuedBytes > QUEUE_BYTES / 2 && !sink.gone.aborted) {
