@@ -37,6 +37,16 @@ export async function requireCaller(path: string): Promise<Caller> {
   return caller;
 }
 
+/**
+ * The number of the newest line of the ledger that the visitor may see; 0: there is none, or nobody is signed in. A page that asks before
+ * it reads anything else is at least as new as that line. Asked once per request.
+ */
+export const ledgerSeq = cache(async (): Promise<number> => {
+  const caller = await currentCaller();
+  if (caller === null) return 0;
+  return (await getHost().operations.events(caller, { limit: 1 })).items[0]?.seq ?? 0;
+});
+
 /** The server's time in epoch seconds, for clocks that go on ticking in the browser. */
 export function renderedAt(): number {
   return Math.floor(getHost().clock.now() / 1000);

@@ -10,7 +10,7 @@ import { Live } from '#components/live.tsx';
 import { Toasts } from '#components/toasts.tsx';
 import { cookieRules } from '#lib/auth/cookies.ts';
 import { getHost } from '#lib/host.ts';
-import { currentCaller, renderedAt } from './caller.ts';
+import { currentCaller, ledgerSeq, renderedAt } from './caller.ts';
 import { Foot } from './foot.tsx';
 import { Masthead } from './masthead.tsx';
 import { isTheme, themeCookie } from './theme.ts';
@@ -35,7 +35,6 @@ export default async function Layout({ children }: { children: ReactNode }) {
   const chosen = (await cookies()).get(themeCookie(cookieRules(getHost().config)))?.value;
   const theme = isTheme(chosen) ? chosen : undefined;
   const caller = await currentCaller();
-  const after = caller === null ? 0 : ((await getHost().operations.events(caller, { limit: 1 })).items[0]?.seq ?? 0);
   return (
     <html lang="en" data-theme={theme} className={`${GeistSans.variable} ${GeistMono.variable}`}>
       <body>
@@ -47,7 +46,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
             {children}
           </main>
         ) : (
-          <Live after={after}>
+          <Live after={await ledgerSeq()}>
             <Heard actor={caller.actor} since={renderedAt()} />
             <Masthead />
             <main id="main" className="page flex-1" tabIndex={-1}>

@@ -1,15 +1,14 @@
 /** The overview: how many are where, what is about to happen, what is wrong, what happened last. */
 import Link from 'next/link';
-import { Ledger } from '#components/ledger.tsx';
+import { LiveDiagram, LiveDockWords } from '#components/live-counts.tsx';
+import { AsOf } from '#components/live-leaves.tsx';
+import { LiveLedger } from '#components/live-ledger.tsx';
 import { Part } from '#components/part.tsx';
-import { StateDiagram } from '#components/state-diagram.tsx';
-import { numberInWords } from '#components/state-words.ts';
 import { WakePlot } from '#components/wake-plot.tsx';
 import { mayDo } from '#lib/api/access.ts';
 import { getHost } from '#lib/host.ts';
-import type { State } from '#lib/lifecycle/states.ts';
 import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
-import { renderedAt, requireCaller } from './caller.ts';
+import { ledgerSeq, renderedAt, requireCaller } from './caller.ts';
 import { actorNames } from './names.ts';
 import { Faults, StuckOperations } from './overview/attention.tsx';
 import { Due } from './overview/due.tsx';
@@ -29,24 +28,9 @@ const JOBS_SHOWN = 3;
 const LINES_SHOWN = 15;
 const WAKE_DAYS = 30;
 
-function figures(count: number): string {
-  return count.toLocaleString('en');
-}
-
-/** The headline: what is awake, asleep and filed away, in words. */
-function standing(states: Readonly<Record<State, number>>): string {
-  const asleep = states.suspended + states.frozen;
-  if (states.created + states.active + asleep + states.archived === 0) return 'The dock is empty.';
-  const counts = [states.active, asleep, states.archived];
-  // Words and figures do not mix in one sentence.
-  const said = counts.map(counts.every((count) => numberInWords(count) !== null) ? numberInWords : figures);
-  const words = [`${said[0]} awake`, `${said[1]} asleep`, `${said[2]} filed away`];
-  const sentence = words.join(', ');
-  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
-}
-
 export default async function Overview() {
   const caller = await requireCaller('/');
+  const asOf = await ledgerSeq();
   const { operations } = getHost();
   const [{ states, faults, stuck }, spans, first, jobs, ledger, wakes, names] = await Promise.all([
     operations.counts(caller),
@@ -100,10 +84,12 @@ export default async function Overview() {
     </Part>
   );
   return (
-    <>
-      <h1 className="headline pt-8 pb-8 sm:pt-12">{standing(states)}</h1>
+    <AsOf asOf={asOf} rendered={rendered}>
+      <h1 className="headline pt-8 pb-8 sm:pt-12">
+        <LiveDockWords states={states} />
+      </h1>
       <div className="pb-12">
-        <StateDiagram counts={states} rendered={rendered} />
+        <LiveDiagram states={states} rendered={rendered} />
       </div>
       {empty ? (
         <Part id="begin" name="Begin">
@@ -133,12 +119,8 @@ export default async function Overview() {
       )}
       {quiet && !empty && attention}
       <Part id="ledger" name="Ledger" note="The last lines. Nothing in it is ever changed.">
-        {ledger.items.length === 0 ? (
-          <p className="text-ink-2">Nothing has happened yet.</p>
-        ) : (
-          <Ledger events={ledger.items} rendered={rendered} names={names} />
-        )}
+        <LiveLedger events={ledger.items} limit={LINES_SHOWN} rendered={rendered} names={names} />
       </Part>
-    </>
+    </AsOf>
   );
 }

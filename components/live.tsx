@@ -1,84 +1,81 @@
 'use client';
 /**
- * Keeps a page live: every line of the event stream that concerns it has its server parts rendered again, at most once a
- * second. Says in the header whether it is.
+ * Keeps a page live: what the event stream tells is patched into React Query's cache, which the leaves of the page show at once; the
+ * server renders the rest again when a line makes it wrong.
  */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { usePathname, useRouter } from 'next/navigation';
+import { usePathname, useSearchParams } from 'next/navigation';
 import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react';
 import type { Event } from '#lib/api/schema.ts';
+import { exactMoment } from './durations.ts';
 import { tellEars } from './ledger-ear.ts';
-import { type LineStatus, listen } from './live-line.ts';
+import { applyChanges, hearLines, isShown } from './live-cache.ts';
+import { concernOf } from './live-concerns.ts';
+import { listen } from './live-line.ts';
+import type { Heard, LineStatus } from './live-stream.ts';
+import { useRendering } from './use-rendering.ts';
 
-const SOON_MS = 120;
-const AT_MOST_EVERY_MS = 1000;
+/** Lines are shown at most so often: nobody reads faster. */
+const LINES_EVERY_MS = 500;
+const CONNECTING: LineStatus = { is: 'connecting' };
+const StatusContext = createContext<LineStatus>(CONNECTING);
 
-const StatusContext = createContext<LineStatus>('connecting');
-
-/** Pages that stay as they were read: what they show is asked of every sandbox, and decided on, not watched. */
-const STILL: readonly string[] = ['/jobs/new'];
-
-/** The sandbox that a page is about, or null when it is about many. */
-function sandboxOf(pathname: string): string | null {
-  return /^\/sandboxes\/([^/]+)/.exec(pathname)?.[1] ?? null;
+function same(a: LineStatus, b: LineStatus): boolean {
+  return a.is === b.is && (a.is !== 'behind' || b.is !== 'behind' || a.since === b.since);
 }
 
-/** Renders the page again soon, but not too often, and not while nobody looks. */
-function useRefresh(): () => void {
-  const router = useRouter();
-  const planned = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const last = useRef(0);
-  const missed = useRef(false);
-  const refresh = useRef(() => {});
-  refresh.current = () => {
-    if (planned.current !== undefined) return;
-    const wait = Math.max(SOON_MS, last.current + AT_MOST_EVERY_MS - Date.now());
-    planned.current = setTimeout(() => {
-      planned.current = undefined;
-      last.current = Date.now();
-      if (document.visibilityState === 'visible') router.refresh();
-      else missed.current = true;
-    }, wait);
+/** Calls `act` with what was gathered: at once, and then at most every `everyMs`. Returns how to add and how to stop. */
+function gathering<T>(everyMs: number, act: (items: T[]) => void): { add(items: readonly T[]): void; stop(): void } {
+  let gathered: T[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    timer = gathered.length === 0 ? undefined : setTimeout(flush, everyMs);
+    if (gathered.length > 0) act(gathered.splice(0));
   };
-  useEffect(() => {
-    const look = () => {
-      if (document.visibilityState !== 'visible' || !missed.current) return;
-      missed.current = false;
-      refresh.current();
-    };
-    document.addEventListener('visibilitychange', look);
-    return () => {
-      document.removeEventListener('visibilitychange', look);
-      clearTimeout(planned.current);
-      planned.current = undefined;
-    };
-  }, []);
-  return () => refresh.current();
+  return {
+    add(items) {
+      gathered = [...gathered, ...items];
+      if (timer === undefined) flush();
+    },
+    stop: () => clearTimeout(timer),
+  };
 }
 
 /** `after`: the last line of the ledger when the page was rendered. */
 export function Live({ after, children }: { after: number; children: ReactNode }) {
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1 } } }));
-  const [status, setStatus] = useState<LineStatus>('connecting');
-  const refresh = useRefresh();
-  const about = useRef<string | null>(null);
+  const [status, setStatus] = useState<LineStatus>(CONNECTING);
+  const [lines] = useState(() => gathering<Event>(LINES_EVERY_MS, (events) => hearLines(queries, events)));
+  const render = useRendering();
   const pathname = usePathname();
-  about.current = sandboxOf(pathname);
-  const act = useRef(refresh);
-  act.current = STILL.includes(pathname) ? () => {} : refresh;
+  const search = useSearchParams();
+  const heard = useRef<Heard>(undefined);
+  heard.current = {
+    onEvents(events) {
+      lines.add(events);
+      const page = { pathname, search, shows: (id: string) => isShown(queries, id) };
+      for (const event of events) {
+        tellEars(event);
+        render(concernOf(event, page));
+      }
+    },
+    onChanges(changes) {
+      applyChanges(queries, changes, Date.now());
+      if (changes.more) render('later');
+    },
+    onStatus: (next) => setStatus((old) => (same(old, next) ? old : next)),
+    onGap: () => render('now'),
+  };
 
+  useEffect(() => () => lines.stop(), [lines]);
   const start = useRef(after);
   useEffect(
     () =>
       listen(start.current, {
-        onEvent: (event: Event) => {
-          tellEars(event);
-          // Rendering a page that shows private files is itself such a line: it would ask for the next one for ever.
-          if (event.type === 'private.read') return;
-          if (about.current === null || event.instance === about.current) act.current();
-        },
-        onStatus: setStatus,
-        onGap: () => act.current(),
+        onEvents: (events) => heard.current?.onEvents(events),
+        onChanges: (changes) => heard.current?.onChanges(changes),
+        onStatus: (next) => heard.current?.onStatus(next),
+        onGap: () => heard.current?.onGap(),
       }),
     [],
   );
@@ -90,13 +87,25 @@ export function Live({ after, children }: { after: number; children: ReactNode }
   );
 }
 
+function Sign({ well }: { well: boolean }) {
+  return (
+    <svg width="9" height="9" viewBox="0 0 9 9" aria-hidden="true" focusable="false" className="flex-none">
+      {well ? (
+        <circle cx="4.5" cy="4.5" r="3.8" fill="var(--active)" stroke="currentColor" strokeWidth="1" />
+      ) : (
+        <circle cx="4.5" cy="4.5" r="3.6" fill="none" stroke="var(--fault)" strokeWidth="1.6" />
+      )}
+    </svg>
+  );
+}
+
 /** Whether the page keeps up. Without JavaScript: when it was read, with a link to read it again. `rendered`: `14:02:11 UTC`. */
 export function LiveStatus({ rendered }: { rendered: string }) {
   const status = use(StatusContext);
   const [ready, setReady] = useState(false);
   const pathname = usePathname();
   useEffect(() => setReady(true), []);
-  if (!ready || status === 'connecting') {
+  if (!ready || status.is === 'connecting') {
     return (
       <a href={pathname} className="text-small text-ink-3 no-underline hover:underline" title="Read the page again">
         as of {rendered}
@@ -105,14 +114,19 @@ export function LiveStatus({ rendered }: { rendered: string }) {
   }
   return (
     <span className="inline-flex items-center gap-1.5 text-small text-ink-2" role="status">
-      <svg width="9" height="9" viewBox="0 0 9 9" aria-hidden="true" focusable="false">
-        {status === 'live' ? (
-          <circle cx="4.5" cy="4.5" r="3.8" fill="var(--active)" stroke="currentColor" strokeWidth="1" />
-        ) : (
-          <circle cx="4.5" cy="4.5" r="3.6" fill="none" stroke="var(--fault)" strokeWidth="1.6" />
-        )}
-      </svg>
-      {status === 'live' ? 'live' : 'behind, reconnecting'}
+      <Sign well={status.is === 'live'} />
+      {status.is === 'live' && 'live'}
+      {status.is === 'behind' && (
+        <span>
+          behind, reconnecting
+          <span className="text-ink-3"> since {exactMoment(Math.floor(status.since / 1000)).slice(11)}</span>
+        </span>
+      )}
+      {status.is === 'out' && (
+        <span>
+          signed out, <a href={`/signin?to=${encodeURIComponent(pathname)}`}>sign in again</a>
+        </span>
+      )}
     </span>
   );
 }

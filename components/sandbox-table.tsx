@@ -3,9 +3,8 @@ import Link from 'next/link';
 import type { Instance } from '#lib/api/schema.ts';
 import { ChoosePage } from './choose-page.tsx';
 import { sizeInWords } from './durations.ts';
-import { Headline } from './headline.tsx';
 import { RowClock } from './idle-clock.tsx';
-import { StateMark } from './state-mark.tsx';
+import { RowStanding } from './live-row.tsx';
 
 const LABELS_SHOWN = 3;
 
@@ -95,17 +94,7 @@ export function SandboxTable({
               <Who instance={instance} />
             </td>
             <td className="whole md:w-[22%]">
-              <span className="inline-flex items-baseline gap-2">
-                <StateMark
-                  state={instance.state}
-                  fault={instance.fault}
-                  size={15}
-                  className="flex-none translate-y-[0.1875rem]"
-                />
-                <span>
-                  <Headline instance={instance} rendered={rendered} />
-                </span>
-              </span>
+              <RowStanding instance={instance} rendered={rendered} />
             </td>
             <td className="left text-small max-md:order-3 md:whitespace-nowrap">
               <RowClock instance={instance} rendered={rendered} />

@@ -102,3 +102,19 @@ const NUMBERS = [
 export function numberInWords(count: number): string | null {
   return NUMBERS[count] ?? null;
 }
+
+function figures(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** The headline of the dock: what is awake, asleep and filed away, in words. */
+export function dockInWords(states: Readonly<Record<State, number>>): string {
+  const asleep = states.suspended + states.frozen;
+  if (states.created + states.active + asleep + states.archived === 0) return 'The dock is empty.';
+  const counts = [states.active, asleep, states.archived];
+  // Words and figures do not mix in one sentence.
+  const said = counts.map(counts.every((count) => numberInWords(count) !== null) ? numberInWords : figures);
+  const words = [`${said[0]} awake`, `${said[1]} asleep`, `${said[2]} filed away`];
+  const sentence = words.join(', ');
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}

@@ -1,4 +1,6 @@
 /** What keeps a page live: the shared stream, the ticking clock, and what happens when the line breaks. */
+import type { Page } from '@playwright/test';
+import { TEST_KEY } from '../lib/testing/server.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 
 const ID = 'live-test';
@@ -109,4 +111,108 @@ test('output arrives while the command runs, the directory is carried, and a com
   await expect(output.getByText('never', { exact: true })).toHaveCount(0);
   await command.press('ArrowUp');
   await expect(command).toHaveValue('echo first\nsleep 30\necho never');
+});
+
+/** Open streams, as the server counts them. */
+async function streams(): Promise<number> {
+  const { text } = await visited().call('GET', '/metrics');
+  return Number(/^winterdock_event_streams (\d+)$/m.exec(text)?.[1]);
+}
+
+const alive = (page: Page) => page.getByText('live', { exact: true });
+
+test('twelve tabs share one stream; when the one that keeps it is closed another does, and no line is missed', async ({
+  page,
+  context,
+}) => {
+  const { call } = visited();
+  await signInByKey(page);
+  await expect(alive(page)).toBeVisible();
+  const others: Page[] = [];
+  for (let n = 1; n < 12; n += 1) {
+    const tab = await context.newPage();
+    others.push(tab);
+    await tab.goto(n === 1 ? '/' : `/sandboxes/${ID}`);
+    await expect(alive(tab)).toBeVisible();
+  }
+  await expect.poll(streams).toBe(1);
+  const [overview, ...rest] = others as [Page, ...Page[]];
+
+  const rename = (n: number) =>
+    call('PATCH', `/api/instances/${ID}`, { name: `Live test` }, { headers: { 'x-request-id': `handed-over-${n}` } });
+  const lines = [1, 2, 3, 4, 5, 6];
+  const closing = page.close();
+  for (const n of lines) await rename(n);
+  await closing;
+  for (const n of lines) await expect(overview.locator(`tr[title="request handed-over-${n}"]`)).toBeVisible();
+
+  const awake = (await call<{ state: string }>('GET', `/api/instances/${ID}`)).json.state === 'active';
+  await call('POST', `/api/instances/${ID}/${awake ? 'suspend' : 'resume'}`, {});
+  for (const tab of rest) {
+    await expect(tab.getByRole('heading', { level: 1 })).toContainText(awake ? 'Asleep' : 'Awake');
+    await expect(alive(tab)).toBeVisible();
+  }
+  expect(await streams()).toBe(1);
+});
+
+test('what moved is patched at once, without another word of the server', async ({ page, context }) => {
+  const { call } = visited();
+  await call('POST', '/api/instances', { id: 'live-patched', tenant: 'pier', name: 'Patched' });
+  await signInByKey(page);
+  await page.goto('/sandboxes?tenant=pier');
+  const overview = await context.newPage();
+  await overview.goto('/');
+  for (const tab of [page, overview]) await expect(alive(tab)).toBeVisible();
+  // From here on no page is rendered again.
+  await context.route(/[?&]_rsc=/, () => undefined);
+  const node = overview.locator('svg.diagram:visible').getByRole('link', { name: /^active:/ });
+  const before = Number(/\d+/.exec((await node.getAttribute('aria-label')) ?? '')?.[0]);
+  await call('POST', '/api/instances/live-patched/resume', {});
+  await expect(page.getByRole('row', { name: /Patched/ })).toContainText('Awake');
+  await expect(page.getByRole('row', { name: /Patched/ })).toContainText('suspends in');
+  await expect(node).toHaveAttribute('aria-label', `active: ${before + 1} ${before === 0 ? 'sandbox' : 'sandboxes'}`);
+  await expect(overview.getByRole('row', { name: /woke live-patched/ })).toBeVisible();
+});
+
+test('a line that has gone silent is noticed and said, and what was missed is there afterwards', async ({ page }) => {
+  const { call } = visited();
+  await page.clock.install();
+  await signInByKey(page);
+  await page.goto(`/sandboxes/${ID}`);
+  await expect(alive(page)).toBeVisible();
+  let cut = true;
+  await page.route('**/api/events/stream*', (route) => (cut ? undefined : route.continue()));
+  await page.clock.fastForward(30_000);
+  await expect(page.getByText(/behind, reconnecting since \d\d:\d\d:\d\d UTC/)).toBeVisible();
+  await call('PATCH', `/api/instances/${ID}`, { name: 'Renamed in silence' });
+  cut = false;
+  await page.clock.fastForward(30_000);
+  await expect(alive(page)).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Renamed in silence');
+  await call('PATCH', `/api/instances/${ID}`, { name: 'Live test' });
+});
+
+test('who signs out elsewhere is told so in every tab, and nobody listens any more', async ({
+  page,
+  context,
+  complaints,
+}) => {
+  complaints.expected.push(/401/);
+  await signInByKey(page);
+  await page.goto('/tenants');
+  const second = await context.newPage();
+  await second.goto('/audit');
+  for (const tab of [page, second]) await expect(alive(tab)).toBeVisible();
+  await expect.poll(streams).toBe(1);
+  const third = await context.newPage();
+  await third.goto('/');
+  await third.getByRole('button', { name: 'Sign out' }).click();
+  for (const tab of [page, second]) await expect(tab.getByText('signed out,')).toBeVisible();
+  await expect.poll(streams).toBe(0);
+  await page.getByRole('link', { name: 'sign in again' }).click();
+  await page.getByLabel('Admin key').fill(TEST_KEY);
+  await page.getByRole('button', { name: 'Sign in with the key' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: /Tenants/ })).toBeVisible();
+  for (const tab of [page, second]) await expect(alive(tab)).toBeVisible();
+  await expect.poll(streams).toBe(1);
 });

@@ -2,7 +2,7 @@
 import Link from 'next/link';
 import { type DueSpan, DueStrip } from '#components/due-strip.tsx';
 import { RowClock } from '#components/idle-clock.tsx';
-import { StateMark } from '#components/state-mark.tsx';
+import { RowMark } from '#components/live-row.tsx';
 import type { Instance } from '#lib/api/schema.ts';
 import { SandboxLink } from './sandbox-link.tsx';
 
@@ -27,7 +27,7 @@ export function Due({
             className="flex items-baseline justify-between gap-4 border-b border-rule py-2 last:border-0"
           >
             <span className="flex min-w-0 items-baseline gap-2">
-              <StateMark state={instance.state} size={14} className="translate-y-0.5 flex-none" />
+              <RowMark instance={instance} rendered={rendered} size={14} className="translate-y-0.5 flex-none" />
               <SandboxLink instance={instance} />
             </span>
             <span className="text-small whitespace-nowrap">

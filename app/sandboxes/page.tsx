@@ -3,6 +3,7 @@ import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { CreateForm, type CreateState } from '#components/create-form.tsx';
+import { AsOf } from '#components/live-leaves.tsx';
 import { Pages } from '#components/pages.tsx';
 import { SandboxTable } from '#components/sandbox-table.tsx';
 import { mayDo } from '#lib/api/access.ts';
@@ -11,7 +12,7 @@ import { type ListQuery, listQuerySchema } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
-import { renderedAt, requireCaller } from '../caller.ts';
+import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
 import { addressWith, given, type Search } from '../search.ts';
 import { create } from './actions.ts';
 import { CHOOSE_FORM, ChooseBar } from './choose-bar.tsx';
@@ -67,6 +68,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
   const query: ListQuery = parsed.success
     ? { ...parsed.data, limit: Math.min(parsed.data.limit, LARGEST_PAGE) }
     : { sort: 'updated', limit: PAGE_SIZE };
+  const asOf = await ledgerSeq();
   const { operations } = getHost();
   const page = await operations.listInstances(caller, query).catch((error: unknown) => {
     // A page that is no longer there, or a bookmark with a mangled cursor: begin again with the same filters.
@@ -81,8 +83,9 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
   const mayChoose = mayDo(caller, 'startJob');
   const mayCreate = mayDo(caller, 'createInstance');
   const empty = page.items.length === 0 && !filtered && query.cursor === undefined;
+  const rendered = renderedAt();
   return (
-    <>
+    <AsOf asOf={asOf} rendered={rendered}>
       <div className="pt-8 pb-6 sm:pt-12">
         <h1 className="headline">
           {words} {page.total === 1 ? 'sandbox' : 'sandboxes'}
@@ -107,7 +110,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
       ) : (
         <>
           {mayChoose && <ChooseBar filter={filterIn(filters)} total={total ?? page.total} exact={total !== null} />}
-          <SandboxTable instances={page.items} rendered={renderedAt()} choose={mayChoose ? CHOOSE_FORM : undefined} />
+          <SandboxTable instances={page.items} rendered={rendered} choose={mayChoose ? CHOOSE_FORM : undefined} />
         </>
       )}
       <Pages
@@ -115,6 +118,6 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
         next={page.next === null ? null : addressWith('/sandboxes', { ...filters, cursor: page.next })}
       />
       <div className="pb-12" />
-    </>
+    </AsOf>
   );
 }

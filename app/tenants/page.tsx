@@ -3,13 +3,14 @@ import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { sizeInWords } from '#components/durations.ts';
+import { LiveTenantStates } from '#components/live-counts.tsx';
+import { AsOf } from '#components/live-leaves.tsx';
 import { Pages } from '#components/pages.tsx';
-import { StateBar, StateCounts } from '#components/state-bar.tsx';
 import type { Caller } from '#lib/api/operations.ts';
 import { type Tenant, tenantsQuerySchema } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
-import { requireCaller } from '../caller.ts';
+import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
 import { addressWith, given, type Search } from '../search.ts';
 
 export const dynamic = 'force-dynamic';
@@ -71,8 +72,7 @@ function Table({ tenants }: { tenants: readonly Tenant[] }) {
               </Link>
             </td>
             <td className="whole">
-              <StateCounts counts={counts} tenant={tenant} />
-              <StateBar counts={counts} className="mt-2" />
+              <LiveTenantStates tenant={tenant} states={counts} />
             </td>
             <td className="figure left text-small max-md:!text-left">
               {quotas.max_sandboxes.used.toLocaleString('en')}
@@ -110,10 +110,11 @@ export default async function Tenants({ searchParams }: { searchParams: Promise<
   const { tenant, q, cursor } = search;
   const caller = await requireCaller(PATH);
   if (tenant !== undefined) redirect(`${PATH}/${encodeURIComponent(tenant.toLowerCase())}`);
+  const asOf = await ledgerSeq();
   const page = await read(caller, search);
   if (page === null) redirect(PATH);
   return (
-    <>
+    <AsOf asOf={asOf} rendered={renderedAt()}>
       <div className="flex flex-wrap items-end justify-between gap-x-10 gap-y-5 pt-8 pb-8 sm:pt-12">
         <h1 className="headline">
           Tenants <span className="quiet">and what they have</span>
@@ -155,6 +156,6 @@ export default async function Tenants({ searchParams }: { searchParams: Promise<
         next={page.next === null ? null : addressWith(PATH, { ...(q === undefined ? {} : { q }), cursor: page.next })}
       />
       <div className="pb-12" />
-    </>
+    </AsOf>
   );
 }

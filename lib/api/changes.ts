@@ -9,7 +9,7 @@ import type { Changes } from './schema.ts';
 import type { Showing } from './showing.ts';
 
 /** At most so often: what is looked at needs no more, and under a flood a row is then read once for many lines. */
-const EVERY_MS = 250;
+const EVERY_MS = 500;
 /** More rows than a page shows are not told one by one. */
 const MOST_ROWS = 500;
 const MOST_TENANTS = 100;

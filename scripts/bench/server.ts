@@ -20,13 +20,15 @@ export interface Running {
   stop(options?: { keep?: boolean }): Promise<void>;
 }
 
-/** The real server without its console, on a new data folder unless one is given. The folder goes when it stops. */
+/** The real server, without its console unless `args` are given, on a new data folder unless one is. The folder goes when it stops. */
 export async function startWinterdock(
   settings: Record<string, string> = {},
   folder = mkdtempSync(join(tmpdir(), 'winterdock-bench-')),
+  args?: string[],
 ): Promise<Running> {
   const server = await spawnServer({
     folder,
+    ...(args === undefined ? {} : { args }),
     settings: { WB_POOL: '2', WB_LOG: 'error', NODE_ENV: 'production', ...settings },
   });
   return {

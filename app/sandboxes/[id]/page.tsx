@@ -5,15 +5,16 @@ import { cache } from 'react';
 import { whyItIsHere } from '#components/event-words.ts';
 import { Hold } from '#components/hold.tsx';
 import { IdleClock } from '#components/idle-clock.tsx';
+import { AsOf } from '#components/live-leaves.tsx';
+import { LiveSandboxDiagram } from '#components/live-row.tsx';
 import { Moves } from '#components/moves.tsx';
-import { SandboxDiagram } from '#components/state-diagram.tsx';
 import { Tabs } from '#components/tabs.tsx';
 import { mayDo } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
 import type { Event, Instance } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
-import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
 import { SettleForms } from '../../overview/settle-forms.tsx';
 import { given, type Search } from '../../search.ts';
 import { hold, move } from './actions.ts';
@@ -36,6 +37,7 @@ interface Props {
 /** The sandbox; `gone` for a deleted one, null when there is none. Read once per request. */
 const readSandbox = cache(async (id: string, path: string): Promise<Instance | 'gone' | null> => {
   const caller = await requireCaller(path);
+  await ledgerSeq();
   try {
     const instance = await getHost().operations.getInstance(caller, id);
     return instance.state === 'deleted' ? 'gone' : instance;
@@ -87,7 +89,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
   const held = instance.hold_until !== null && instance.hold_until > rendered;
   const holdable = instance.next !== null || instance.keep_hot || held || instance.state === 'active';
   return (
-    <>
+    <AsOf asOf={await ledgerSeq()} rendered={rendered}>
       <Title instance={instance} rendered={rendered} />
       <InterruptedNotice instance={instance} rendered={rendered}>
         <SettleForms instance={instance} caller={caller} />
@@ -95,7 +97,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
       <FaultNotice instance={instance} />
       <div className="grid gap-x-16 gap-y-6 pb-12 lg:grid-cols-[23rem_minmax(0,1fr)]">
         <div className="lg:pt-1">
-          <SandboxDiagram current={instance.state} />
+          <LiveSandboxDiagram instance={instance} rendered={rendered} />
         </div>
         <div>
           <Block id="why" name="Why it is here">
@@ -128,6 +130,6 @@ export default async function Sandbox({ params, searchParams }: Props) {
         {tab === 'snapshots' && <SnapshotsTab caller={caller} instance={instance} rendered={rendered} />}
         {tab === 'shares' && <SharesTab caller={caller} instance={instance} search={search} rendered={rendered} />}
       </div>
-    </>
+    </AsOf>
   );
 }

@@ -2,9 +2,8 @@
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { CopyId } from '#components/copy-id.tsx';
-import { StandingDetail } from '#components/headline.tsx';
-import { StateMark } from '#components/state-mark.tsx';
-import { FAULT_MEANS, standing } from '#components/state-words.ts';
+import { TitleStanding } from '#components/live-row.tsx';
+import { FAULT_MEANS } from '#components/state-words.ts';
 import { stuckInWords } from '#components/stuck-words.ts';
 import type { Instance } from '#lib/api/schema.ts';
 
@@ -31,18 +30,7 @@ export function Title({
         <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">
           {instance.name ?? instance.id}
         </span>
-        <span className="headline mt-1.5 block">
-          <StateMark
-            state={instance.state}
-            fault={instance.fault}
-            size={36}
-            className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]"
-          />
-          {standing(instance)}{' '}
-          <span className="quiet">
-            · <StandingDetail instance={instance} rendered={rendered} />
-          </span>
-        </span>
+        <TitleStanding instance={instance} rendered={rendered} />
       </h1>
       <div className="mt-4 flex flex-wrap items-center gap-x-4 gap-y-2 text-small">
         <CopyId id={instance.id} />

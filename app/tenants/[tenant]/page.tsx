@@ -6,13 +6,14 @@ import { cache, type ReactNode } from 'react';
 import { sizeInWords, thresholdInWords } from '#components/durations.ts';
 import { Greyed } from '#components/greyed.tsx';
 import { RowClock } from '#components/idle-clock.tsx';
-import { Ledger } from '#components/ledger.tsx';
+import { LiveTenantStates } from '#components/live-counts.tsx';
+import { AsOf } from '#components/live-leaves.tsx';
+import { LiveLedger } from '#components/live-ledger.tsx';
+import { RowMark } from '#components/live-row.tsx';
 import { Part } from '#components/part.tsx';
 import { QuotaMeter } from '#components/quota-meter.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
 import { ShareTable } from '#components/share-table.tsx';
-import { StateBar, StateCounts } from '#components/state-bar.tsx';
-import { StateMark } from '#components/state-mark.tsx';
 import { FAULT_MEANS } from '#components/state-words.ts';
 import { mayDo, whyNot } from '#lib/api/access.ts';
 import type { Instance, Key, Settings, Tenant } from '#lib/api/schema.ts';
@@ -20,7 +21,7 @@ import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
 import { exactSize } from '../../amounts.ts';
-import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
 import { actorNames } from '../../names.ts';
 import { setThresholds } from '../../settings/thresholds/actions.ts';
 import { ThresholdsForm } from '../../settings/thresholds/thresholds-form.tsx';
@@ -78,7 +79,7 @@ function Due({ instances, rendered }: { instances: readonly Instance[]; rendered
           className="flex items-baseline justify-between gap-4 border-b border-rule py-2 last:border-0"
         >
           <span className="flex min-w-0 items-baseline gap-2">
-            <StateMark state={instance.state} size={14} className="translate-y-0.5 flex-none" />
+            <RowMark instance={instance} rendered={rendered} size={14} className="translate-y-0.5 flex-none" />
             <Link href={`/sandboxes/${instance.id}`} prefetch={false} className="[overflow-wrap:anywhere]">
               {instance.name ?? <code className="text-[0.8125rem]">{instance.id}</code>}
             </Link>
@@ -191,6 +192,7 @@ function Thresholds({ tenant, global, againstForm }: { tenant: Tenant; global: S
 export default async function TenantPage({ params }: Props) {
   const { tenant: name } = await params;
   const caller = await requireCaller(`/tenants/${name}`);
+  const asOf = await ledgerSeq();
   const tenant = await readTenant(name);
   if (tenant === null) notFound();
   const { operations } = getHost();
@@ -210,7 +212,7 @@ export default async function TenantPage({ params }: Props) {
   const sandboxes = quotas.max_sandboxes.used;
   const faulty = FAULTS.filter((fault) => (faults[fault] ?? 0) > 0);
   return (
-    <>
+    <AsOf asOf={asOf} rendered={rendered}>
       <header className="pt-6 pb-8 sm:pt-8">
         <nav aria-label="Where this is" className="mb-6 flex gap-x-2 text-small text-ink-3">
           <Link href="/tenants">Tenants</Link>
@@ -225,8 +227,7 @@ export default async function TenantPage({ params }: Props) {
         </h1>
       </header>
       <Part id="sandboxes" name="Sandboxes" note="By state. A number leads to them.">
-        <StateBar counts={counts} className="mb-3" />
-        <StateCounts counts={counts} tenant={name} all />
+        <LiveTenantStates tenant={name} states={counts} all />
         <p className="mt-3 text-small text-ink-2">
           {sizeInWords(bytes.total)} in all: {sizeInWords(bytes.live)} in the live drawer, {sizeInWords(bytes.cold)} in
           the cold one, {sizeInWords(bytes.archive)} in the archive.
@@ -277,13 +278,15 @@ export default async function TenantPage({ params }: Props) {
         </Part>
       )}
       <Part id="ledger" name="Ledger" note="What happened to it last, newest first.">
-        {lines.items.length === 0 ? (
-          <p className="text-ink-2">Nothing has happened yet.</p>
-        ) : (
-          <Ledger events={lines.items} rendered={rendered} names={await actorNames()} />
-        )}
+        <LiveLedger
+          events={lines.items}
+          limit={LINES_SHOWN}
+          rendered={rendered}
+          tenant={name}
+          names={await actorNames()}
+        />
         {lines.next !== null && <More href={`/audit?tenant=${name}`}>All of its lines</More>}
       </Part>
-    </>
+    </AsOf>
   );
 }

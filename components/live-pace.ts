@@ -1,0 +1,65 @@
+/**
+ * When a page that has become wrong is rendered again: at once after a lone line, more and more seldom while many come, and never so
+ * often that rendering becomes what the server does. Pure: takes the time as an argument, in milliseconds.
+ */
+import type { Urgency } from './live-concerns.ts';
+
+const SOON_MS = 120;
+const LATER_MS = 10_000;
+const LEAST_MS = 1000;
+const MOST_MS = 15_000;
+/** The rate of lines is taken over so long. */
+const WINDOW_MS = 5000;
+/** So long without a line, a burst is over. */
+const QUIET_MS = 600;
+/** A page that takes long to render is rendered the less often, up to a limit. */
+const TOOK_TIMES = 5;
+const TOOK_MOST_MS = 5000;
+
+export class Pace {
+  #heard: number[] = [];
+  #now: number | null = null;
+  #later: number | null = null;
+  #last = Number.NEGATIVE_INFINITY;
+  #took = 0;
+
+  /** A line concerns the page. */
+  hear(urgency: Urgency, now: number): void {
+    if (urgency === null) return;
+    if (urgency === 'later') {
+      this.#later ??= now;
+      return;
+    }
+    this.#now ??= now;
+    this.#heard.push(now);
+  }
+
+  /** How long until the page should be rendered again, as things are at `now`; null: it is as it should be. */
+  wait(now: number): number | null {
+    const least = this.#last + Math.max(LEAST_MS, Math.min(TOOK_MOST_MS, TOOK_TIMES * this.#took));
+    const times: number[] = [];
+    if (this.#later !== null) times.push(Math.max(this.#later + LATER_MS, least));
+    if (this.#now !== null) times.push(Math.max(this.#now + SOON_MS, least, this.#last + this.#every(now)));
+    return times.length === 0 ? null : Math.max(0, Math.min(...times) - now);
+  }
+
+  /** It is being rendered: what was heard so far is settled. */
+  begin(now: number): void {
+    this.#now = null;
+    this.#later = null;
+    this.#last = now;
+  }
+
+  /** It was rendered. */
+  end(now: number): void {
+    this.#took = now - this.#last;
+    this.#last = now;
+  }
+
+  #every(now: number): number {
+    this.#heard = this.#heard.filter((at) => at > now - WINDOW_MS);
+    const newest = this.#heard.at(-1);
+    if (newest === undefined || newest < now - QUIET_MS) return 0;
+    return Math.min(MOST_MS, (this.#heard.length / WINDOW_MS) * 1000 * 1000);
+  }
+}

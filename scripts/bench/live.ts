@@ -1,0 +1,138 @@
+/**
+ * What watching costs: ten browsers look at the overview and the list while lines come at a steady rate, and the server's CPU time is set
+ * beside that of the same lines without a browser, in turn. The console must be built.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { type Browser, chromium, type Page } from 'playwright';
+import { ensureBrowser } from '../browser.ts';
+import { ensureBuilt } from '../build.ts';
+import { must } from './measure.ts';
+import { KEY, type Running, startWinterdock } from './server.ts';
+
+const BROWSERS = 10;
+const PER_SECOND = 200;
+const SANDBOXES = 200;
+/** Half of the lines are changes, half new sandboxes: what the overview counts and the list shows both move. */
+const BEAT_MS = 50;
+const WARM_UP_MS = 3000;
+const KEPT_UP_MS = 60_000;
+const TICKS_PER_SECOND = 100;
+
+export interface LiveResult {
+  rows: [];
+  bars: { what: string; measured: number; limit: number | null; unit: string }[];
+}
+
+/** CPU seconds that a process has used, its threads included, user and system. */
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+let made = 0;
+
+/** One line of the ledger: a new sandbox, or a change of one that there is. */
+async function happen(server: Running): Promise<void> {
+  const n = made++;
+  const [method, path, body] =
+    n % 2 === 0
+      ? ['POST', '', { id: `made-${n}`, tenant: `bench-${n % 7}` }]
+      : ['PATCH', `/steady-${n % SANDBOXES}`, { labels: { round: String(n) } }];
+  const answer = await fetch(`${server.url}/api/instances${path}`, {
+    method,
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status}`);
+}
+
+/** Lines at the rate for `ms`. Returns the share of a core that the server used meanwhile, and how many lines a second there were. */
+async function flood(server: Running, ms: number): Promise<{ share: number; rate: number }> {
+  const first = made;
+  const started = performance.now();
+  const used = cpuSeconds(server.pid);
+  const until = started + ms;
+  while (performance.now() < until) {
+    const due = Math.floor(((performance.now() - started) / 1000) * PER_SECOND);
+    await Promise.all(Array.from({ length: due - (made - first) }, () => happen(server)));
+    await setTimeout(BEAT_MS);
+  }
+  const seconds = (performance.now() - started) / 1000;
+  return { share: (cpuSeconds(server.pid) - used) / seconds, rate: (made - first) / seconds };
+}
+
+/** Signs in and opens a page, live. */
+async function watch(browser: Browser, server: Running, path: string): Promise<Page> {
+  const context = await browser.newContext({ baseURL: server.url, reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  await page.goto('/signin');
+  await page.getByLabel('Admin key').fill(KEY);
+  await page.getByRole('button', { name: 'Sign in with the key' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.goto(path);
+  await page.getByText('live', { exact: true }).waitFor();
+  return page;
+}
+
+const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+/** Measures `rounds` times for `ms` each, with and without browsers. */
+export async function measureLive(ms: number, rounds: number): Promise<LiveResult> {
+  ensureBuilt();
+  const server = await startWinterdock({ WB_POOL: '0' }, undefined, []);
+  const browser = await chromium.launch({
+    executablePath: ensureBrowser(),
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+  const extra: number[] = [];
+  const rates: number[] = [];
+  try {
+    for (let n = 0; n < SANDBOXES; n += 1) {
+      const body = JSON.stringify({ id: `steady-${n}`, tenant: 'bench' });
+      await must('POST', `${server.url}/api/instances`, KEY, body);
+    }
+    await flood(server, WARM_UP_MS);
+    for (let round = 0; round < rounds; round += 1) {
+      const alone = await flood(server, ms);
+      const pages: Page[] = [];
+      for (let n = 0; n < BROWSERS; n += 1) {
+        pages.push(await watch(browser, server, n % 2 === 0 ? '/' : '/sandboxes'));
+      }
+      await flood(server, WARM_UP_MS);
+      const watched = await flood(server, ms);
+      await must('POST', `${server.url}/api/instances`, KEY, JSON.stringify({ id: `seen-${round}`, tenant: 'bench' }));
+      // They kept up: each shows what came last.
+      for (const page of pages) await page.getByText(`seen-${round}`).first().waitFor({ timeout: KEPT_UP_MS });
+      for (const page of pages) await page.context().close();
+      extra.push((watched.share - alone.share) * 100);
+      rates.push(Math.min(alone.rate, watched.rate));
+      process.stderr.write(
+        `${PER_SECOND} lines a second: ${(alone.share * 100).toFixed(1)} % of a core alone, ${(watched.share * 100).toFixed(1)} % watched\n`,
+      );
+    }
+  } finally {
+    await browser.close();
+    await server.stop();
+  }
+  return {
+    rows: [],
+    bars: [
+      {
+        what: `share of a core that ${BROWSERS} browsers cost the server at ${PER_SECOND} lines a second`,
+        measured: median(extra),
+        limit: 10,
+        unit: '%',
+      },
+      {
+        what: 'lines a second meanwhile, the least of all rounds',
+        measured: Math.min(...rates),
+        limit: null,
+        unit: '/s',
+      },
+    ],
+  };
+}
