@@ -24,7 +24,7 @@ export interface Heard {
 
 const STREAM = '/api/events/stream';
 /** The server beats every 15 s. */
-export const SILENCE_MS = 20_000;
+const SILENCE_MS = 20_000;
 const LOOK_MS = 2500;
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;

@@ -15,7 +15,7 @@ const MOST_ROWS = 500;
 const MOST_TENANTS = 100;
 
 /** The tenants whose rows a follower may see; null: all. */
-export type Scope = readonly string[] | null;
+type Scope = readonly string[] | null;
 
 export interface ChangeFeed {
   /** Calls `send` with a server-sent event whenever something changed, while lines are appended. Returns the way out. */

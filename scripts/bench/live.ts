@@ -20,7 +20,6 @@ const KEPT_UP_MS = 60_000;
 const TICKS_PER_SECOND = 100;
 
 export interface LiveResult {
-  rows: [];
   bars: { what: string; measured: number; limit: number | null; unit: string }[];
 }
 
@@ -119,7 +118,6 @@ export async function measureLive(ms: number, rounds: number): Promise<LiveResul
     await server.stop();
   }
   return {
-    rows: [],
     bars: [
       {
         what: `share of a core that ${BROWSERS} browsers cost the server at ${PER_SECOND} lines a second`,

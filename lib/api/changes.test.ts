@@ -1,0 +1,91 @@
+import { expect, test, vi } from 'vitest';
+import { STATES, type State } from '../lifecycle/states.ts';
+import type { InstanceRow, LedgerLine } from '../registry/registry.ts';
+import { createChangeFeed } from './changes.ts';
+import type { Changes, Instance } from './schema.ts';
+
+const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
+const faults = { error: 0, unknown: 0, corrupt: 0, missing: 0 };
+
+/** A feed of a registry in which every id has a row, and of whose lines those up to `dropped` are gone. */
+function feedOf(dropped = 0, last = 100) {
+  let hear: ((lines: LedgerLine[]) => void) | undefined;
+  const read: string[] = [];
+  const feed = createChangeFeed({
+    events: {
+      failed(error) {
+        throw error;
+      },
+    },
+    registry: {
+      onAppend(listener) {
+        hear = listener;
+        return () => {
+          hear = undefined;
+        };
+      },
+      get(id) {
+        read.push(id);
+        return { id, tenant: id.split('-')[0] } as InstanceRow;
+      },
+      lastSeq: () => last,
+      ledgerAfter: (seq) => [{ seq: Math.max(seq, dropped) + 1 } as LedgerLine],
+      countsByState: () => counts,
+      countsByFault: () => faults,
+    },
+    showing: {
+      show: async (row) => row as unknown as Instance,
+      showAll: async (rows) => rows as unknown as Instance[],
+    },
+    everyMs: 20,
+  });
+  const append = (...ids: string[]) =>
+    hear?.(ids.map((id) => ({ type: 'instance.changed', instance: id, tenant: id.split('-')[0] }) as LedgerLine));
+  return { feed, read, append, isListening: () => hear !== undefined };
+}
+
+const parsed = (piece: Buffer): Changes => JSON.parse(/^data: (.*)$/m.exec(piece.toString())?.[1] ?? '');
+
+test('a row that changes often is read seldom, and told in one piece to all who see the same', async () => {
+  const { feed, read, append } = feedOf();
+  const pieces: Buffer[][] = [[], [], []];
+  feed.join(null, (piece) => pieces[0]?.push(piece));
+  feed.join(null, (piece) => pieces[1]?.push(piece));
+  feed.join(['acme'], (piece) => pieces[2]?.push(piece));
+  for (let n = 0; n < 50; n += 1) append('acme-1', 'globex-1');
+  await vi.waitFor(() => expect(pieces[0]?.length).toBe(1));
+  expect(read).toEqual(['acme-1', 'globex-1']);
+  expect(pieces[1]?.[0]).toBe(pieces[0]?.[0]);
+  expect(parsed(pieces[2]?.[0] as Buffer).rows.map(({ id }) => id)).toEqual(['acme-1']);
+  expect(parsed(pieces[2]?.[0] as Buffer).tenants.map(({ tenant }) => tenant)).toEqual(['acme']);
+});
+
+test('when more changes than a page shows, it says that there is more', async () => {
+  const { feed, append } = feedOf();
+  const told: Changes[] = [];
+  feed.join(null, (piece) => told.push(parsed(piece)));
+  append(...Array.from({ length: 2000 }, (_, n) => `acme-${n}`));
+  await vi.waitFor(() => expect(told.length).toBe(1));
+  expect(told[0]?.more).toBe(true);
+  expect(told[0]?.rows.length).toBe(500);
+});
+
+test('nothing is read while nobody follows', async () => {
+  const { feed, read, append, isListening } = feedOf();
+  expect(isListening()).toBe(false);
+  const leave = feed.join(null, () => undefined);
+  expect(isListening()).toBe(true);
+  append('acme-1');
+  leave();
+  expect(isListening()).toBe(false);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(read).toEqual([]);
+});
+
+test('lines that were dropped since, or that there never were, are no whole ledger', async () => {
+  const { feed } = feedOf(40, 100);
+  expect(await feed.standing(100)).toEqual({ last: 100, whole: true });
+  expect(await feed.standing(60)).toEqual({ last: 100, whole: true });
+  expect(await feed.standing(20)).toEqual({ last: 100, whole: false });
+  expect(await feed.standing(500)).toEqual({ last: 100, whole: false });
+});
