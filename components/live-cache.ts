@@ -2,7 +2,7 @@
  * What the event stream told, in React Query's cache: rows, counts, the last lines. Each is kept with the number of the ledger's newest
  * line when it was read, so that something older never takes its place, in whatever order things arrive.
  */
-import type { QueryClient } from '@tanstack/react-query';
+import { hashKey, type QueryClient } from '@tanstack/react-query';
 import type { Changes, Event, Instance } from '#lib/api/schema.ts';
 
 export interface Kept<T> {
@@ -96,7 +96,7 @@ export function looseRow(queries: QueryClient, id: string): Kept<Instance> | und
 
 /** Whether a leaf shows the row now. */
 export function isShown(queries: QueryClient, id: string): boolean {
-  const query = queries.getQueryCache().find({ queryKey: instanceKey(id), exact: true });
+  const query = queries.getQueryCache().get(hashKey(instanceKey(id)));
   return query !== undefined && query.getObserversCount() > 0;
 }
 

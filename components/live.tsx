@@ -54,17 +54,15 @@ export function Live({ after, children }: { after: number; children: ReactNode }
     onEvents(events) {
       lines.add(events);
       const page = { pathname, search, shows: (id: string) => isShown(queries, id) };
-      for (const event of events) {
-        tellEars(event);
-        render(concernOf(event, page));
-      }
+      for (const event of events) tellEars(event);
+      render(events.map((event) => concernOf(event, page)));
     },
     onChanges(changes) {
       applyChanges(queries, changes, Date.now());
-      if (changes.more) render('later');
+      if (changes.more) render(['later']);
     },
     onStatus: (next) => setStatus((old) => (same(old, next) ? old : next)),
-    onGap: () => render('now'),
+    onGap: () => render(['now']),
   };
 
   useEffect(() => () => lines.stop(), [lines]);

@@ -10,8 +10,8 @@ const LOOK_MS = 500;
 /** A rendering that has not come back by then is not waited for. */
 const LOST_MS = 30_000;
 
-/** Returns how to say that the page has become wrong. */
-export function useRendering(): (urgency: Urgency) => void {
+/** Returns how to say that the page has become wrong, once for each line that makes it so. */
+export function useRendering(): (urgencies: readonly Urgency[]) => void {
   const router = useRouter();
   const [pace] = useState(() => new Pace());
   const [rendering, startRendering] = useTransition();
@@ -50,8 +50,9 @@ export function useRendering(): (urgency: Urgency) => void {
     };
   }, []);
 
-  return (urgency) => {
-    pace.hear(urgency, Date.now());
+  return (urgencies) => {
+    const now = Date.now();
+    for (const urgency of urgencies) pace.hear(urgency, now);
     look.current();
   };
 }
