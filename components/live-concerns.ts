@@ -23,8 +23,8 @@ const COPIES = /^(?:snapshot|blueprint|start|bundle|checkout|import)\./;
 const RIGHTS = /^(?:settings|tenant|person|invitation|password|session|key|ledger|signin|access)\./;
 
 const filters = ['tenant', 'instance', 'type', 'actor', 'trigger'] as const;
-/** Filters of the list that a change of a row can make it enter or leave. */
-const CHANGEABLE = ['thermal', 'fault', 'name', 'label', 'q', 'since', 'until'];
+/** What an address of the list says that no change of a row makes it enter or leave; a state only a transition does. */
+const FIXED: readonly string[] = ['tenant', 'state', 'sort', 'limit', 'cursor'];
 
 const overview: Rule = ({ type, instance }) => {
   if (TROUBLE.test(type)) return 'now';
@@ -37,7 +37,7 @@ const sandboxes: Rule = (event, { search, shows }) => {
   const asked = search.get('tenant');
   if (asked !== null && asked !== tenant) return null;
   const state = search.get('state');
-  const changeable = CHANGEABLE.some((name) => search.has(name));
+  const changeable = [...search.keys()].some((name) => !FIXED.includes(name));
   if (shows(instance))
     return type === 'transition' && state === null && !changeable && to !== 'deleted' ? 'later' : 'now';
   if (BEGINS.test(type)) return state === null || state === 'created' ? 'now' : null;
