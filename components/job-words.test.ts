@@ -21,4 +21,7 @@ test('labels that are typed without a value are to go', () => {
 test('a filter reads as words', () => {
   expect(filterInWords({})).toBe('everything');
   expect(filterInWords({ tenant: 'acme', q: 'night' })).toBe('tenant acme, found by night');
+  expect(filterInWords({ pending: 'stuck', due_until: 0 })).toBe(
+    'stuck for more than a minute, moving by itself until 1970-01-01 00:00:00 UTC',
+  );
 });

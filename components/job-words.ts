@@ -1,6 +1,7 @@
 /** What the console calls jobs: their verbs, how far they are, what they are about. Pure. */
 import type { Job, JobFilter } from '#lib/api/schema.ts';
 import type { JobVerb } from '#lib/lifecycle/wish.ts';
+import { extraFilterInWords } from './filter-words.ts';
 
 interface Forms {
   /** `Suspend`, for a button. */
@@ -51,7 +52,9 @@ export function jobStanding(job: Pick<Job, 'state' | 'chosen' | 'done' | 'failed
 
 /** What a filter chooses, in words: `tenant acme, state suspended`; everything when it is empty. */
 export function filterInWords(filter: JobFilter): string {
-  const words = Object.entries(filter).map(([key, value]) => `${key === 'q' ? 'found by' : key} ${value}`);
+  const words = Object.entries(filter).map(
+    ([key, value]) => extraFilterInWords(key, String(value)) ?? `${key === 'q' ? 'found by' : key} ${value}`,
+  );
   return words.length === 0 ? 'everything' : words.join(', ');
 }
 

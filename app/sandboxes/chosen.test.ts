@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { chosenIn, jobInputOf } from './chosen.ts';
+import { jobFilterSchema } from '#lib/api/schema.ts';
+import { chosenIn, filterIn, jobInputOf } from './chosen.ts';
 
 test('ids that are ticked are chosen once each, and the filter of the page is left out', () => {
   expect(chosenIn({ verb: 'suspend', id: ['a', 'b', 'a'], tenant: 'acme' })).toEqual({
@@ -13,6 +14,19 @@ test('everything that matches is the filter, whatever is ticked', () => {
   const chosen = chosenIn({ verb: 'freeze', id: 'a', all: '1', tenant: ' acme ', state: '', sort: 'name' });
   expect(chosen?.of).toEqual({ filter: { tenant: 'acme' } });
   expect(chosen && jobInputOf(chosen)).toEqual({ input: { verb: 'freeze', filter: { tenant: 'acme' } } });
+});
+
+test('every filter of the page narrows the choice, moments as numbers: less would choose more', () => {
+  const search = { verb: 'resume', all: '1', pending: 'stuck', due_until: '1795339000', since: '5', thermal: 'cold' };
+  const chosen = chosenIn(search);
+  expect(chosen && jobInputOf(chosen)).toEqual({
+    input: { verb: 'resume', filter: { thermal: 'cold', pending: 'stuck', since: 5, due_until: 1_795_339_000 } },
+  });
+  const known = Object.keys(jobFilterSchema.shape);
+  expect(Object.keys(filterIn(Object.fromEntries(known.map((name) => [name, 'x'])))).toSorted()).toEqual(
+    known.toSorted(),
+  );
+  expect(jobInputOf({ verb: 'resume', of: { filter: { since: 'soon' } }, labels: '' })).toHaveProperty('wrong');
 });
 
 test('a verb that there is not chooses nothing, and a wrong choice says what is wrong', () => {

@@ -1,19 +1,7 @@
 /** The filters that have no field of their own and come with a link, such as those of the overview: each said in words, kept by the form, and taken away by a link. */
 import Link from 'next/link';
-import { exactMoment } from '#components/durations.ts';
+import { EXTRA_FILTERS, extraFilterInWords } from '#components/filter-words.ts';
 import { addressWith } from '../search.ts';
-
-const moment = (value: string) => (/^\d{1,11}$/.test(value) ? exactMoment(Number(value)) : value);
-
-const EXTRA: Readonly<Record<string, (value: string) => string>> = {
-  pending: (value) => (value === 'stuck' ? 'stuck for more than a minute' : 'an operation is under way'),
-  due_since: (value) => `moves by itself from ${moment(value)} on`,
-  due_until: (value) => `moves by itself until ${moment(value)}`,
-  since: (value) => `last active since ${moment(value)}`,
-  until: (value) => `last active until ${moment(value)}`,
-  thermal: (value) => (value === 'hot' ? 'with a process' : value === 'cold' ? 'without a process' : value),
-  name: (value) => `named “${value}”`,
-};
 
 export function ExtraFilters({
   values,
@@ -22,9 +10,9 @@ export function ExtraFilters({
   values: Readonly<Record<string, string>>;
   complaints: Readonly<Record<string, string>>;
 }) {
-  const present = Object.entries(EXTRA).flatMap(([name, words]) => {
+  const present = EXTRA_FILTERS.flatMap((name) => {
     const value = values[name];
-    return value === undefined ? [] : [{ name, value, says: words(value) }];
+    return value === undefined ? [] : [{ name, value, says: extraFilterInWords(name, value) ?? value }];
   });
   if (present.length === 0) return null;
   return (
