@@ -19,7 +19,7 @@ const ROWS = 100;
 /** Pages that are passed on the way to the deep one. */
 const DEEP = 4;
 
-const { tenant, state, label, rareWord, commonWord } = FILLED;
+const { tenant, state, label, rareWord, middlingWord, commonWord } = FILLED;
 const LIST = `/sandboxes?limit=${ROWS}`;
 const DEEP_PAGE = 'a deep page of the list';
 const PAGES: readonly (readonly [what: string, path: string])[] = Object.entries({
@@ -29,6 +29,7 @@ const PAGES: readonly (readonly [what: string, path: string])[] = Object.entries
   'the list by tenant': `/sandboxes?limit=${ROWS}&tenant=${tenant}`,
   'the list by label': `/sandboxes?limit=${ROWS}&label=${label.key}:${label.value}`,
   'the list by a rare word': `/sandboxes?limit=${ROWS}&q=${rareWord}`,
+  'the list by a word in a tenth': `/sandboxes?limit=${ROWS}&q=${middlingWord}`,
   'the list by a common word': `/sandboxes?limit=${ROWS}&q=${commonWord}`,
   'the list by name': `/sandboxes?limit=${ROWS}&sort=name`,
   'the archive': '/archive',
