@@ -22,6 +22,7 @@ import { listFilterOf, stuckSince } from './list-filter.ts';
 import type { EngineOperations } from './operations.ts';
 import { createPrivateReads } from './private-reads.ts';
 import type { CreateInput, PatchInput, Settings } from './schema.ts';
+import { requireTag } from './settings-tag.ts';
 import { showing } from './showing.ts';
 
 export interface EngineParts {
@@ -111,7 +112,8 @@ export function createOperations(parts: EngineParts): EngineOperations {
 
     getInstance: async (_caller, id) => show(await rowOf(id)),
 
-    async patchInstance(caller, id, input: PatchInput) {
+    async patchInstance(caller, id, input: PatchInput, condition) {
+      const ifMatch = condition?.ifMatch ?? null;
       const row = await rowOf(id);
       const patched = await registry.patch(
         id,
@@ -127,6 +129,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
         },
         now(),
         entry(caller, row, 'instance.changed', { reason: Object.keys(input).join(', ') }),
+        ifMatch === null ? undefined : (before) => requireTag(before, ifMatch),
       );
       return show(patched ?? (await rowOf(id)));
     },
@@ -161,7 +164,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
     revive: async (caller, id, { reason, force }) =>
       show(await sessions.revive(id, causeOf(caller, reason), { force })),
     settle: async (caller, id) => show(await sessions.settle(id, causeOf(caller))),
-    deleteInstance: (caller, id) => sessions.delete(id, causeOf(caller)),
+    deleteInstance: (caller, id, input) => sessions.delete(id, causeOf(caller, input?.reason)),
 
     async exec(caller, id, { command, cwd, env, stdin, timeout_ms: timeoutMs }, options) {
       const done = await sessions.exec(id, { command, cwd, env, stdin, timeoutMs }, causeOf(caller), options);

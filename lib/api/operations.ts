@@ -15,6 +15,7 @@ import type { TenantsOperations } from './operations/tenants.ts';
 import type {
   AttachmentAnswer,
   CreateInput,
+  DeleteInput,
   EvalAnswer,
   EvalInput,
   Event,
@@ -69,7 +70,13 @@ export interface EngineOperations {
   ): Promise<{ items: Instance[]; next: string | null; total: number; totalIsExact: boolean }>;
   createInstance(caller: Caller, input: CreateInput): Promise<Instance>;
   getInstance(caller: Caller, id: string): Promise<Instance>;
-  patchInstance(caller: Caller, id: string, input: PatchInput): Promise<Instance>;
+  /** `ifMatch`: the tags of which one must still hold; throws `precondition_failed`. */
+  patchInstance(
+    caller: Caller,
+    id: string,
+    input: PatchInput,
+    condition?: { ifMatch?: string | null },
+  ): Promise<Instance>;
   resume(caller: Caller, id: string, input: ResumeInput): Promise<ResumeAnswer>;
   prefetch(caller: Caller, id: string): Promise<PrefetchAnswer>;
   suspend(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
@@ -78,7 +85,7 @@ export interface EngineOperations {
   revive(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
   /** Rolls an operation that was interrupted forward or back. Throws `conflict` while it is really under way. */
   settle(caller: Caller, id: string): Promise<Instance>;
-  deleteInstance(caller: Caller, id: string): Promise<void>;
+  deleteInstance(caller: Caller, id: string, input?: DeleteInput): Promise<void>;
   exec(
     caller: Caller,
     id: string,

@@ -214,6 +214,9 @@ export const resumeSchema = z.strictObject({
 });
 export type ResumeInput = z.infer<typeof resumeSchema>;
 
+export const deleteSchema = z.strictObject({ reason: reasonSchema.optional() });
+export type DeleteInput = z.infer<typeof deleteSchema>;
+
 export const verbBodySchema = z.strictObject({ reason: reasonSchema.optional(), force: z.boolean().optional() });
 export type VerbInput = z.infer<typeof verbBodySchema>;
 

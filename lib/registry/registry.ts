@@ -290,8 +290,17 @@ export interface Registry {
   tenantOf(id: string): Awaitable<string | null>;
   /** The row, tombstones included, or null. */
   get(id: string): Awaitable<InstanceRow | null>;
-  /** Changes what a person may change, with its ledger line. Null when there is no such row. Throws `conflict` for a taken name and `gone` for what is deleted. */
-  patch(id: string, patch: InstancePatch, now: number, ledger: LedgerEntry): Awaitable<InstanceRow | null>;
+  /**
+   * Changes what a person may change, with its ledger line. Null when there is no such row. Throws `conflict` for a taken name and `gone` for
+   * what is deleted. `check` sees the row that is changed, before that, and stops it by throwing.
+   */
+  patch(
+    id: string,
+    patch: InstancePatch,
+    now: number,
+    ledger: LedgerEntry,
+    check?: (before: InstanceRow) => void,
+  ): Awaitable<InstanceRow | null>;
 
   /**
    * Writes the intent of an operation before its first effect: compare-and-set on (state, generation) of a row without

@@ -79,7 +79,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     create: (instance, now, entry) => writes.create(instance, now, entry),
     tenantOf: (id) => database.value(TENANT_OF, id) as string | null,
     get: (id) => findRow(database, id),
-    patch: (id, patch, _now, entry) => writes.patch(id, patch, entry),
+    patch: (id, patch, _now, entry, check) => writes.patch(id, patch, entry, check),
     begin: (id, intent) => writes.begin(id, intent),
     abandon: (id, patch, entries) => writes.abandon(id, patch, entries),
     commit: (transition) => writes.commit(transition),

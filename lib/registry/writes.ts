@@ -105,11 +105,17 @@ export class Writes {
     }
   }
 
-  patch(id: string, patch: InstancePatch, entry: LedgerEntry): InstanceRow | null {
+  patch(
+    id: string,
+    patch: InstancePatch,
+    entry: LedgerEntry,
+    check?: (before: InstanceRow) => void,
+  ): InstanceRow | null {
     return this.#logged([entry], (cancel) => {
       const before = findRow(this.#database, id);
       if (before === null) return cancel(null);
       if (before.state === 'deleted') throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`);
+      check?.(before);
       const { labels: wanted = before.labels, ...rest } = patch;
       const labels = typeof wanted === 'function' ? wanted(before.labels) : wanted;
       if (labels === null) return cancel(before);

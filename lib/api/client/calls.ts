@@ -12,6 +12,7 @@ import type {
   createdKeySchema,
   createSchema,
   deleteFolderQuerySchema,
+  deleteSchema,
   dryRunSchema,
   endSessionQuerySchema,
   evalAnswerSchema,
@@ -99,14 +100,14 @@ export interface Calls {
   createInstance(input: z.input<typeof createSchema>, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
   /** Shows an instance. Looking wakes nothing. */
   getInstance(id: string, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
-  /** Changes what a person may change without a transition. A policy holds from the next start of a process. */
+  /** Changes what a person may change without a transition. A policy holds from the next start of a process. With `If-Match` only what nobody changed meanwhile. */
   patchInstance(
     id: string,
     input?: z.input<typeof patchSchema>,
     options?: CallOptions,
   ): Promise<z.output<typeof instanceSchema>>;
   /** Deletes an archived instance for good. Its id is never used again. */
-  deleteInstance(id: string, options?: CallOptions): Promise<void>;
+  deleteInstance(id: string, input?: z.input<typeof deleteSchema>, options?: CallOptions): Promise<void>;
   /** Wakes an instance from any state but deleted. `force` clears a fault and tries once more. */
   resumeInstance(
     id: string,
@@ -392,7 +393,7 @@ export const CALLS = {
   createInstance: { method: 'POST', path: '/api/instances', body: 'json', query: false, answer: 'json' },
   getInstance: { method: 'GET', path: '/api/instances/:id', body: null, query: false, answer: 'json' },
   patchInstance: { method: 'PATCH', path: '/api/instances/:id', body: 'json', query: false, answer: 'json' },
-  deleteInstance: { method: 'DELETE', path: '/api/instances/:id', body: null, query: false, answer: 'nothing' },
+  deleteInstance: { method: 'DELETE', path: '/api/instances/:id', body: 'json', query: false, answer: 'nothing' },
   resumeInstance: { method: 'POST', path: '/api/instances/:id/resume', body: 'json', query: false, answer: 'json' },
   prefetchInstance: { method: 'POST', path: '/api/instances/:id/prefetch', body: null, query: false, answer: 'json' },
   settleInstance: { method: 'POST', path: '/api/instances/:id/settle', body: null, query: false, answer: 'json' },

@@ -5,6 +5,7 @@ import { nextLink } from '../paging.ts';
 import { type Context, type Route, route } from '../route.ts';
 import {
   createSchema,
+  deleteSchema,
   type Instance,
   instanceSchema,
   listQuerySchema,
@@ -16,10 +17,19 @@ import {
   type VerbInput,
   verbBodySchema,
 } from '../schema.ts';
+import { settingsTag } from '../settings-tag.ts';
 
 export const idParams = z.strictObject({ id: slugSchema });
 const tag = 'Instances';
 const one = { 200: { description: 'The instance', schema: instanceSchema } };
+
+const tagged = {
+  200: {
+    description: 'The instance',
+    schema: instanceSchema,
+    headers: { ETag: 'Of what PATCH changes, for `If-Match`; the rest may change without it' },
+  },
+};
 
 type Filing = 'suspend' | 'freeze' | 'archive' | 'revive';
 
@@ -86,20 +96,27 @@ export const instanceRoutes: Route[] = [
     summary: 'Shows an instance. Looking wakes nothing.',
     tag,
     params: idParams,
-    answers: one,
-    handle: async ({ services, caller, params }) => json(200, await services.operations.getInstance(caller, params.id)),
+    answers: tagged,
+    async handle({ services, caller, params }) {
+      const instance = await services.operations.getInstance(caller, params.id);
+      return json(200, instance, { etag: settingsTag(instance) });
+    },
   }),
   route({
     method: 'PATCH',
     path: '/instances/:id',
     name: 'patchInstance',
-    summary: 'Changes what a person may change without a transition. A policy holds from the next start of a process.',
+    summary:
+      'Changes what a person may change without a transition. A policy holds from the next start of a process. With `If-Match` only what nobody changed meanwhile.',
     tag,
     params: idParams,
     body: patchSchema,
-    answers: one,
-    handle: async ({ services, caller, params, body }) =>
-      json(200, await services.operations.patchInstance(caller, params.id, body)),
+    answers: tagged,
+    async handle({ services, caller, params, body, header }) {
+      const condition = { ifMatch: header('if-match') };
+      const instance = await services.operations.patchInstance(caller, params.id, body, condition);
+      return json(200, instance, { etag: settingsTag(instance) });
+    },
   }),
   route({
     method: 'DELETE',
@@ -108,9 +125,10 @@ export const instanceRoutes: Route[] = [
     summary: 'Deletes an archived instance for good. Its id is never used again.',
     tag,
     params: idParams,
+    body: deleteSchema,
     answers: { 204: { description: 'Deleted' } },
-    async handle({ services, caller, params }) {
-      await services.operations.deleteInstance(caller, params.id);
+    async handle({ services, caller, params, body }) {
+      await services.operations.deleteInstance(caller, params.id, body);
       return empty(204);
     },
   }),
