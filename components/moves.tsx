@@ -58,19 +58,31 @@ function Extra({ verb, id, outcome }: { verb: Verb; id: string; outcome: MoveOut
   }
   if (verb === 'delete') {
     return (
-      <label className="field max-w-md">
-        <span className="field-name">
-          Type <code>{id}</code> to confirm
-        </span>
-        <input
-          className="input font-mono"
-          name="confirm"
-          required
-          autoComplete="off"
-          spellCheck={false}
-          autoCapitalize="none"
-        />
-      </label>
+      <div className="grid max-w-md gap-2">
+        <label className="field">
+          <span className="field-name">
+            Type <code>{id}</code> to confirm
+          </span>
+          <input
+            className="input font-mono"
+            name="confirm"
+            required
+            autoComplete="off"
+            spellCheck={false}
+            autoCapitalize="none"
+          />
+        </label>
+        <label className="field">
+          <span className="field-name">Why it goes, for the ledger (it may stay empty)</span>
+          <input
+            className="input"
+            name="reason"
+            maxLength={1000}
+            defaultValue={outcome?.verb === 'delete' ? outcome.reason : ''}
+            autoComplete="off"
+          />
+        </label>
+      </div>
     );
   }
   return null;

@@ -7,22 +7,29 @@ import { Submit } from './submit.tsx';
 
 export type RemoveAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
 
-/** `what`: `snapshot`, for the button; `id`: what is to be typed; `keeps`: what stays, in a sentence. */
+/** `what`: `snapshot`, for the button; `id`: what is to be typed; `keeps`: what stays, in a sentence; `reason`: it may be said why. */
 export function RemoveForm({
   what,
   id,
   keeps,
+  reason = false,
   action,
 }: {
   what: string;
   id: string;
   keeps: string;
+  reason?: boolean;
   action: RemoveAction;
 }) {
   const [outcome, submit] = useActionState(action, null);
   return (
     <form action={submit} className="grid max-w-md gap-3">
       <p className="text-ink-2">{keeps}</p>
+      {reason && (
+        <Field form="remove" name="reason" title="Why it goes, for the ledger (it may stay empty)">
+          {(props) => <input {...props} className="input" maxLength={1000} autoComplete="off" />}
+        </Field>
+      )}
       <Field
         form="remove"
         name="confirm"

@@ -1,4 +1,4 @@
-/** The thresholds: what a change would do before it is set, and the simulator, with JavaScript and without. */
+/** Thresholds and their simulator, and the settings of a sandbox, with JavaScript and without. */
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, signInByKey, test, visited } from './visited.ts';
@@ -56,6 +56,60 @@ async function simulate(page: Page, tenant: string): Promise<void> {
   await expect(part.getByText('must be a length of time, like 10 min')).toBeVisible();
 }
 
+async function editSandbox(page: Page, id: string): Promise<void> {
+  const { call } = visited();
+  const at = `/api/instances/${id}`;
+  expect(
+    (await call('POST', '/api/instances', { id, tenant: 'thr-edit', labels: { env: 'test', old: '1' } })).status,
+  ).toBe(201);
+  await page.goto(`/sandboxes/${id}?tab=settings`);
+  const part = page.locator('#settings');
+  const name = part.getByLabel('Name');
+  await name.fill(`Called ${id}`);
+  await part.getByLabel('Labels').fill('env: prod\nteam: harbour');
+  await part.getByLabel('Suspends after').fill('soon');
+  await part.getByRole('button', { name: 'Save' }).click();
+  await expect(part.getByText('must be a length of time, like 15 min')).toBeVisible();
+  await expect(name).toHaveValue(`Called ${id}`);
+  await part.getByLabel('Suspends after').fill('5 min');
+  await part.getByLabel('Keep hot.').check();
+  await part.getByRole('button', { name: 'Save' }).click();
+  await expect(part.getByText('Saved: name, labels, suspends after, keep hot.')).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText(`Called ${id}`);
+  expect((await call('GET', at)).json).toMatchObject({
+    name: `Called ${id}`,
+    labels: { env: 'prod', team: 'harbour' },
+    idle_to_suspend_s: 300,
+    keep_hot: true,
+  });
+  await expect(page.locator('#row')).toContainText('5 min set for it');
+
+  await name.fill('Mine');
+  await call('PATCH', at, { name: 'Theirs', labels: { env: 'theirs' } });
+  await part.getByRole('button', { name: 'Save' }).click();
+  await expect(part.getByText('Somebody changed this meanwhile. Name: Theirs.')).toBeVisible();
+  await expect(name).toHaveValue('Mine');
+  expect((await call('GET', at)).json.name).toBe('Theirs');
+  await part.getByRole('button', { name: 'Save' }).click();
+  await expect(part.getByText('Saved: name.')).toBeVisible();
+  expect((await call('GET', at)).json).toMatchObject({ name: 'Mine', labels: { env: 'theirs' }, keep_hot: true });
+
+  const last = page.locator('#delete');
+  await expect(last.getByRole('button', { name: 'Delete the sandbox' })).toBeDisabled();
+  await expect(last.getByRole('link', { name: 'See the steps that delete it' })).toBeVisible();
+  expect((await call('POST', `${at}/plan`, { to: 'archived' })).status).toBe(200);
+  await page.reload();
+  await last.getByLabel(/^Type /).fill('another');
+  await last.getByRole('button', { name: 'Delete the sandbox' }).click();
+  await expect(last.getByText('Nothing was deleted')).toBeVisible();
+  await last.getByLabel(/^Why it goes/).fill('the season is over');
+  await last.getByLabel(/^Type /).fill(id);
+  await last.getByRole('button', { name: 'Delete the sandbox' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Deleted');
+  const lines = await call<{ to: string; reason: string }[]>('GET', `/api/events?instance=${id}&type=transition`);
+  expect(lines.json[0]).toMatchObject({ to: 'deleted', reason: 'the season is over' });
+}
+
 test('thresholds are set once it was seen what they do, and the slider walks along what they would have done', async ({
   page,
 }) => {
@@ -72,6 +126,11 @@ test('thresholds are set once it was seen what they do, and the slider walks alo
   await expect(page).toHaveURL(/suspend=5\+min$/);
 });
 
+test('a sandbox is named, labelled and deleted from its settings, and nobody’s change is lost', async ({ page }) => {
+  await signInByKey(page);
+  await editSandbox(page, 'thr-edited');
+});
+
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
@@ -80,6 +139,7 @@ test.describe('without JavaScript', () => {
     await signInByKey(page);
     await setThem(page, 'thr-plain');
     await simulate(page, 'thr-plain');
+    await editSandbox(page, 'thr-edited-plain');
   });
 });
 

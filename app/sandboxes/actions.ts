@@ -6,20 +6,10 @@ import { createSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../caller.ts';
 import { textOf } from '../form-values.ts';
+import { labelsOf } from '../labels-typed.ts';
 import { problemOf, wordsOf } from '../problem.ts';
 
 const FIELDS: readonly CreateField[] = ['tenant', 'name', 'id', 'policy', 'labels', 'ephemeral', 'keep_hot'];
-
-/** Labels as typed, `key: value` a line. A line without a colon is a key without a value, which the schema judges. */
-function labelsOf(text: string): Record<string, string> {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  return Object.fromEntries(
-    lines.map((line): [string, string] => {
-      const cut = line.indexOf(':');
-      return cut < 0 ? [line.trim(), ''] : [line.slice(0, cut).trim(), line.slice(cut + 1).trim()];
-    }),
-  );
-}
 
 /** Creates the sandbox and goes to it, or says what is wrong and where. */
 export async function create(_previous: CreateState, form: FormData): Promise<CreateState> {

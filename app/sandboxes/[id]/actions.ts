@@ -56,7 +56,7 @@ async function carryOut(
       return `It is awake again. ${wokeInWords(items[0] ?? { took_ms: performance.now() - started })}`;
     }
     case 'delete':
-      await operations.deleteInstance(caller, id);
+      await operations.deleteInstance(caller, id, input.reason === undefined ? {} : { reason: input.reason });
       return 'It is deleted. Its ledger stays.';
   }
 }

@@ -1,5 +1,4 @@
-/** The tab of what is inside: the files, questions in SQL, a shell, and the row. */
-import { thresholdInWords } from '#components/durations.ts';
+/** The tab of what is inside: the files, questions in SQL, and a shell. */
 import { Greyed } from '#components/greyed.tsx';
 import { Part } from '#components/part.tsx';
 import { SqlBox } from '#components/sql-box.tsx';
@@ -7,13 +6,11 @@ import { Terminal } from '#components/terminal.tsx';
 import { whyNot } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
 import type { Instance } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
 import { blocks } from '#lib/lifecycle/words.ts';
 import type { Search } from '../../search.ts';
 import { run } from './actions.ts';
 import { ask } from './ask.ts';
 import { Inside } from './inside.tsx';
-import { OnFile } from './on-file.tsx';
 
 /** Why no command can run in it now, or null. */
 function whyNoCommands({ state, fault }: Instance): string | null {
@@ -41,7 +38,6 @@ export async function FilesTab({
   rendered: number;
 }) {
   const { id, tenant } = instance;
-  const settings = await getHost().operations.getSettings(caller);
   const noQuery = whyNot(caller, 'query', { tenant });
   return (
     <>
@@ -61,12 +57,6 @@ export async function FilesTab({
           wakes={wakes(instance)}
         />
       </Part>
-      <OnFile
-        instance={instance}
-        rendered={rendered}
-        suspendAfter={thresholdInWords(instance.idle_to_suspend_s ?? settings.idle_to_suspend_s)}
-        freezeAfter={thresholdInWords(instance.idle_to_freeze_s ?? settings.idle_to_freeze_s)}
-      />
     </>
   );
 }

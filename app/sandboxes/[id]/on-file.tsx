@@ -25,7 +25,7 @@ export function OnFile({
   suspendAfter: string;
   freezeAfter: string;
 }) {
-  const own = (value: number | null) => (value === null ? 'as set for all' : 'set for it');
+  const own = (value: number | null) => (value === null ? 'as for its tenant' : 'set for it');
   const { lineage } = instance;
   const origin = lineage.snapshot ?? lineage.blueprint ?? lineage.parent;
   return (

@@ -21,6 +21,7 @@ import { hold, move } from './actions.ts';
 import { FilesTab } from './files-tab.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
 import { offersFor } from './offers.ts';
+import { SettingsTab } from './settings-tab.tsx';
 import { SharesTab } from './shares-tab.tsx';
 import { SnapshotsTab } from './snapshots-tab.tsx';
 import { TABS, tabAddress, tabOf } from './tab-names.ts';
@@ -128,6 +129,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
         {tab === 'files' && <FilesTab caller={caller} instance={instance} search={search} rendered={rendered} />}
         {tab === 'ledger' && <LedgerTab caller={caller} id={id} cursor={given(search).cursor} rendered={rendered} />}
         {tab === 'snapshots' && <SnapshotsTab caller={caller} instance={instance} rendered={rendered} />}
+        {tab === 'settings' && <SettingsTab caller={caller} instance={instance} rendered={rendered} />}
         {tab === 'shares' && <SharesTab caller={caller} instance={instance} search={search} rendered={rendered} />}
       </div>
     </AsOf>

@@ -6,6 +6,7 @@ export const TABS = [
   { key: 'ledger', name: 'Ledger' },
   { key: 'snapshots', name: 'Snapshots' },
   { key: 'shares', name: 'Shares' },
+  { key: 'settings', name: 'Settings' },
 ] as const;
 
 export type TabKey = (typeof TABS)[number]['key'];

@@ -1,0 +1,132 @@
+'use server';
+/** Saving the settings of a sandbox, and deleting it from there. */
+import { refresh } from 'next/cache';
+import { z } from 'zod';
+import type { OutcomeWords } from '#components/outcome.tsx';
+import type { Caller } from '#lib/api/operations.ts';
+import { type PatchInput, reasonSchema, slugSchema } from '#lib/api/schema.ts';
+import { settingsTag } from '#lib/api/settings-tag.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { textOf } from '../../form-values.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+import {
+  merged,
+  readSettings,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingsState,
+  type Typed,
+  typedOf,
+} from './settings-typed.ts';
+
+/** How often a change by someone else in the same moment is looked at anew. */
+const ATTEMPTS = 5;
+
+const baseSchema = z.strictObject(
+  Object.fromEntries(SETTINGS.map((name) => [name, z.string()])) as Record<keyof Typed, z.ZodString>,
+);
+
+function baseIn(form: FormData): Typed | null {
+  try {
+    const parsed = baseSchema.safeParse(JSON.parse(textOf(form, 'base')));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    // Not a form of ours: as if it had been begun now.
+    return null;
+  }
+}
+
+/** Writes if nobody did since `tag` was read; false when somebody did. */
+async function wrote(caller: Caller, id: string, patch: PatchInput, tag: string): Promise<boolean> {
+  try {
+    await getHost().operations.patchInstance(caller, id, patch, { ifMatch: tag });
+    return true;
+  } catch (error) {
+    if (isWinterdockError(error) && error.code === 'precondition_failed') return false;
+    throw error;
+  }
+}
+
+/** Saves what was changed. What someone else changed meanwhile stays; where both did, the person decides. */
+export async function saveSettings(id: string, _previous: SettingsState, form: FormData): Promise<SettingsState> {
+  const caller = await requireCaller(`/sandboxes/${id}?tab=settings`);
+  const typed = Object.fromEntries(SETTINGS.map((name) => [name, textOf(form, name)])) as Typed;
+  const state = (over: Partial<SettingsState>): SettingsState => ({
+    values: typed,
+    base: baseIn(form),
+    errors: {},
+    outcome: null,
+    ...over,
+  });
+  if (!slugSchema.safeParse(id).success) return state({});
+  const { operations } = getHost();
+  try {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const instance = await operations.getInstance(caller, id);
+      const now = typedOf(instance);
+      const { values, changed, clashes } = merged(typed, baseIn(form) ?? now, now);
+      if (clashes.length > 0) {
+        const told = clashes.map((name) => `${SETTING_NAMES[name]}: ${now[name] === '' ? 'nothing' : now[name]}`);
+        return state({
+          values,
+          base: now,
+          outcome: {
+            ok: false,
+            says: `Somebody changed this meanwhile. ${told.join('; ')}.`,
+            hint: 'Nothing is saved yet. Yours stands in the form: save again to write it over theirs.',
+          },
+        });
+      }
+      if (changed.length === 0) {
+        return state({
+          values: {},
+          base: null,
+          outcome: { ok: true, says: 'Nothing is to be changed: that is what holds.' },
+        });
+      }
+      const { patch, errors } = readSettings(values, changed);
+      if (patch === null) return state({ values, errors, base: now });
+      if (await wrote(caller, id, patch, settingsTag(instance))) {
+        refresh();
+        const says = `Saved: ${changed.map((name) => SETTING_NAMES[name].toLowerCase()).join(', ')}.`;
+        return state({ values: {}, base: null, outcome: { ok: true, says } });
+      }
+    }
+    return state({
+      outcome: { ok: false, says: 'Others are changing it all the time.', hint: 'Try again in a moment.' },
+    });
+  } catch (error) {
+    const problem = problemOf(error, caller);
+    if (problem.code === 'conflict' && /\bname\b/i.test(problem.detail))
+      return state({ errors: { name: problem.detail } });
+    return state({ outcome: { ok: false, ...wordsOf(problem) } });
+  }
+}
+
+/** Deletes an archived sandbox once its id was typed. */
+export async function deleteSandbox(
+  id: string,
+  _previous: OutcomeWords | null,
+  form: FormData,
+): Promise<OutcomeWords | null> {
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const reason = textOf(form, 'reason');
+  if (!reasonSchema.safeParse(reason).success)
+    return { ok: false, says: 'The reason is too long: at most 1 000 characters.' };
+  if (textOf(form, 'confirm') !== id) {
+    return {
+      ok: false,
+      says: 'Nothing was deleted: the typed id is not this sandbox’s.',
+      hint: `Type ${id} to confirm.`,
+    };
+  }
+  try {
+    await getHost().operations.deleteInstance(caller, id, reason === '' ? {} : { reason });
+  } catch (error) {
+    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+  }
+  refresh();
+  return null;
+}

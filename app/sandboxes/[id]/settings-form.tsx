@@ -1,0 +1,129 @@
+'use client';
+/** The form of a sandbox's settings. It carries what held when it was shown, so that nobody's change is lost. */
+import { useActionState, useState } from 'react';
+import { Field } from '#components/field.tsx';
+import { Outcome } from '#components/outcome.tsx';
+import { Submit } from '#components/submit.tsx';
+import { SETTING_NAMES, type Setting, type SettingsAction, type SettingsState, type Typed } from './settings-typed.ts';
+
+type Input = React.ComponentProps<'input'>;
+
+const BLANK: SettingsState = { values: {}, base: null, errors: {}, outcome: null };
+const NO_HELP: Input = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false };
+
+export function SettingsForm({
+  held,
+  policies,
+  placeholders,
+  action,
+}: {
+  /** What holds now, as it would be typed. */
+  held: Typed;
+  policies: readonly { name: string; says: string }[];
+  placeholders: Readonly<Partial<Record<Setting, string>>>;
+  action: SettingsAction;
+}) {
+  const [state, submit] = useActionState(action, BLANK);
+  const [answered, answer] = useState(state);
+  // The page follows what others change; a form in which someone types stays as it was begun.
+  const [begun, begin] = useState<Typed | null>(null);
+  if (answered !== state) {
+    answer(state);
+    if (state.base === null) begin(null);
+  }
+  const { values, base, errors, outcome } = state;
+  const shown = begun ?? held;
+  const of = (name: Setting) => values[name] ?? shown[name];
+  const text = (name: Setting, note: string, more: Input = {}) => (
+    <Field form="settings" name={name} title={SETTING_NAMES[name]} note={note} error={errors[name]}>
+      {(props) => (
+        <input
+          {...props}
+          {...NO_HELP}
+          key={of(name)}
+          className="input"
+          defaultValue={of(name)}
+          placeholder={placeholders[name]}
+          {...more}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <form
+      action={submit}
+      className="grid max-w-3xl gap-5"
+      noValidate
+      onInput={() => {
+        if (begun === null) begin(held);
+      }}
+    >
+      <input type="hidden" name="base" value={JSON.stringify(base ?? shown)} />
+      <div className="grid items-start gap-x-6 gap-y-4 sm:grid-cols-2">
+        {text('name', 'For people; once per tenant. Empty: none.')}
+        <Field
+          form="settings"
+          name="policy"
+          title={SETTING_NAMES.policy}
+          note="Holds from the next start of a process."
+          error={errors.policy}
+        >
+          {(props) => (
+            <select {...props} key={of('policy')} className="input" defaultValue={of('policy')}>
+              {policies.map(({ name, says }) => (
+                <option key={name} value={name}>
+                  {name}: {says}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field
+          form="settings"
+          name="labels"
+          title={SETTING_NAMES.labels}
+          note="One a line, as key: value. A line that is taken away takes its label away."
+          error={errors.labels}
+          className="sm:col-span-2"
+        >
+          {(props) => (
+            <textarea
+              {...props}
+              key={of('labels')}
+              className="input font-mono text-[0.875rem]"
+              rows={Math.max(3, of('labels').split('\n').length + 1)}
+              defaultValue={of('labels')}
+              placeholder="env: test"
+              autoCapitalize="none"
+              spellCheck={false}
+            />
+          )}
+        </Field>
+        {text('idle_to_suspend_s', 'Once idle for so long its process ends. Empty: as for its tenant.')}
+        {text('idle_to_freeze_s', 'Once suspended for so long it is frozen. Empty: as for its tenant.')}
+        {text('hold_until', 'Nothing automatic happens to it before, in UTC. Empty: no hold.', {
+          type: 'datetime-local',
+        })}
+        <label className="flex items-baseline gap-2 sm:pt-7">
+          <input
+            key={of('keep_hot')}
+            type="checkbox"
+            className="check translate-y-0.5"
+            name="keep_hot"
+            value="1"
+            defaultChecked={of('keep_hot') === '1'}
+          />
+          <span>
+            Keep hot. <span className="text-small text-ink-3">It is never put to sleep by itself.</span>
+          </span>
+        </label>
+      </div>
+      <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
+        <Submit className="button button-ink" doing="Saving…">
+          Save
+        </Submit>
+      </div>
+      <Outcome outcome={outcome} />
+    </form>
+  );
+}

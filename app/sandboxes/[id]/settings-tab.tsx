@@ -1,0 +1,95 @@
+/** The tab of a sandbox's settings: what a person may change, what else its row says, and deleting it. */
+import Link from 'next/link';
+import { thresholdInWords } from '#components/durations.ts';
+import { Greyed } from '#components/greyed.tsx';
+import { Part } from '#components/part.tsx';
+import { RemoveForm } from '#components/remove-form.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import type { Instance } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { POLICY_CHOICES } from '../policies.ts';
+import { offersFor } from './offers.ts';
+import { OnFile } from './on-file.tsx';
+import { deleteSandbox, saveSettings } from './settings-actions.ts';
+import { SettingsForm } from './settings-form.tsx';
+import { typedOf } from './settings-typed.ts';
+
+/** Those that there are to choose from, and the one that it has where that is another. */
+function policiesFor(policy: string) {
+  const known = POLICY_CHOICES.some(({ name }) => name === policy);
+  return known ? POLICY_CHOICES : [...POLICY_CHOICES, { name: policy, says: 'as it is' }];
+}
+
+function Delete({ caller, instance }: { caller: Caller; instance: Instance }) {
+  const { id } = instance;
+  const offer = offersFor(instance, caller).find(({ verb }) => verb === 'delete');
+  if (offer === undefined) return null;
+  if (offer.whyNot === null) {
+    return (
+      <RemoveForm
+        what="sandbox"
+        id={id}
+        keeps="Its file goes for good, and its id is never used again. Its ledger and its snapshots stay."
+        reason
+        action={deleteSandbox.bind(null, id)}
+      />
+    );
+  }
+  return (
+    <div className="grid gap-2">
+      <Greyed id="remove" label="Delete the sandbox" whyNot={offer.whyNot} />
+      {offer.hops !== null && (
+        <p className="text-small">
+          <Link href={`/sandboxes/${id}/plan?to=deleted`} prefetch={false}>
+            See the steps that delete it
+          </Link>
+        </p>
+      )}
+    </div>
+  );
+}
+
+export async function SettingsTab({
+  caller,
+  instance,
+  rendered,
+}: {
+  caller: Caller;
+  instance: Instance;
+  rendered: number;
+}) {
+  const { id, tenant } = instance;
+  const { thresholds } = await getHost().operations.getTenant(caller, tenant);
+  const against = whyNot(caller, 'patchInstance', { tenant });
+  const asTenant = (seconds: number) => `as for its tenant: ${thresholdInWords(seconds)}`;
+  return (
+    <>
+      <Part id="settings" name="Settings" note="What a person may change without moving it.">
+        {against === null ? (
+          <SettingsForm
+            held={typedOf(instance)}
+            policies={policiesFor(instance.policy)}
+            placeholders={{
+              name: id,
+              idle_to_suspend_s: asTenant(thresholds.idle_to_suspend_s),
+              idle_to_freeze_s: asTenant(thresholds.idle_to_freeze_s),
+            }}
+            action={saveSettings.bind(null, id)}
+          />
+        ) : (
+          <Greyed id="settings" label="Save" whyNot={against} />
+        )}
+      </Part>
+      <OnFile
+        instance={instance}
+        rendered={rendered}
+        suspendAfter={thresholdInWords(instance.idle_to_suspend_s ?? thresholds.idle_to_suspend_s)}
+        freezeAfter={thresholdInWords(instance.idle_to_freeze_s ?? thresholds.idle_to_freeze_s)}
+      />
+      <Part id="delete" name="Delete" note="The one thing that cannot be taken back.">
+        <Delete caller={caller} instance={instance} />
+      </Part>
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+/**
+ * The settings of a sandbox as they stand in a form: what holds as it would be typed, what typed settings ask for, and what becomes of them
+ * when someone else changed some meanwhile. Pure.
+ */
+import { thresholdInWords } from '#components/durations.ts';
+import type { OutcomeWords } from '#components/outcome.tsx';
+import { type Instance, type PatchInput, patchSchema } from '#lib/api/schema.ts';
+import { secondsOf } from '../../amounts.ts';
+import { labelsOf, labelsTyped } from '../../labels-typed.ts';
+import { minuteOf, momentOf } from '../../moments.ts';
+
+export const SETTINGS = [
+  'name',
+  'labels',
+  'policy',
+  'idle_to_suspend_s',
+  'idle_to_freeze_s',
+  'hold_until',
+  'keep_hot',
+] as const;
+export type Setting = (typeof SETTINGS)[number];
+export type Typed = Record<Setting, string>;
+
+export interface SettingsState {
+  /** What was typed, when it is to be typed on. */
+  values: Partial<Typed>;
+  /** What held when that was begun; null: what holds now. */
+  base: Typed | null;
+  errors: Partial<Record<Setting, string>>;
+  outcome: OutcomeWords | null;
+}
+
+export type SettingsAction = (previous: SettingsState, form: FormData) => Promise<SettingsState>;
+
+export const SETTING_NAMES: Readonly<Record<Setting, string>> = {
+  name: 'Name',
+  labels: 'Labels',
+  policy: 'Policy',
+  idle_to_suspend_s: 'Suspends after',
+  idle_to_freeze_s: 'Freezes after',
+  hold_until: 'Not before',
+  keep_hot: 'Keep hot',
+};
+
+/** What holds, as it would be typed. */
+export function typedOf(
+  instance: Pick<
+    Instance,
+    'name' | 'labels' | 'policy' | 'idle_to_suspend_s' | 'idle_to_freeze_s' | 'hold_until' | 'keep_hot'
+  >,
+): Typed {
+  const length = (seconds: number | null) => (seconds === null ? '' : thresholdInWords(seconds));
+  return {
+    name: instance.name ?? '',
+    labels: labelsTyped(instance.labels),
+    policy: instance.policy,
+    idle_to_suspend_s: length(instance.idle_to_suspend_s),
+    idle_to_freeze_s: length(instance.idle_to_freeze_s),
+    hold_until: instance.hold_until === null ? '' : minuteOf(instance.hold_until),
+    keep_hot: instance.keep_hot ? '1' : '',
+  };
+}
+
+const same = (a: string, b: string) => a.replace(/\r\n/g, '\n') === b.replace(/\r\n/g, '\n');
+
+/**
+ * Lays what was typed over what holds now. `base` is what the person saw: what of it was left alone is as it is now. `changed` is what the person
+ * changed, `clashes` is what of that someone else changed to something else.
+ */
+export function merged(
+  typed: Typed,
+  base: Typed,
+  now: Typed,
+): { values: Typed; changed: Setting[]; clashes: Setting[] } {
+  const changed = SETTINGS.filter((name) => !same(typed[name], base[name]));
+  const values = { ...now };
+  for (const name of changed) values[name] = typed[name];
+  const clashes = changed.filter((name) => !same(now[name], base[name]) && !same(now[name], typed[name]));
+  return { values, changed: changed.filter((name) => !same(now[name], typed[name])), clashes };
+}
+
+function lengthOf(text: string): number | null | undefined {
+  return text === '' ? null : (secondsOf(text) ?? undefined);
+}
+
+/** What the changed settings ask for, judged by the API's own schema. Complaints are by field. */
+export function readSettings(
+  values: Typed,
+  changed: readonly Setting[],
+): { patch: PatchInput | null; errors: SettingsState['errors'] } {
+  const errors: SettingsState['errors'] = {};
+  const asked: Partial<Record<Setting, unknown>> = {};
+  for (const name of changed) {
+    const text = values[name];
+    if (name === 'idle_to_suspend_s' || name === 'idle_to_freeze_s') {
+      const seconds = lengthOf(text);
+      if (seconds === undefined) errors[name] = 'must be a length of time, like 15 min';
+      else asked[name] = seconds;
+    } else if (name === 'hold_until') {
+      const moment = text === '' ? null : momentOf(text, 'first');
+      if (text !== '' && moment === null) errors.hold_until = 'must be a moment, like 2026-11-22T05:30';
+      else asked.hold_until = moment;
+    } else if (name === 'keep_hot') asked.keep_hot = text === '1';
+    else if (name === 'labels') asked.labels = labelsOf(text);
+    else asked[name] = text === '' ? null : text;
+  }
+  const parsed = patchSchema.safeParse(asked);
+  for (const issue of parsed.error?.issues ?? []) {
+    const field = SETTINGS.find((name) => name === issue.path[0]);
+    if (field === undefined) continue;
+    const where = issue.path.slice(1).join('.');
+    // A wrong key of a label hides what is wrong with it one level down.
+    const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+    errors[field] ??= where === '' ? message : `${where}: ${message}`;
+  }
+  return { patch: parsed.success && Object.keys(errors).length === 0 ? parsed.data : null, errors };
+}
