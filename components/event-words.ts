@@ -29,6 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'instance.changed': 'changed the settings of',
   'create.refused': 'was refused a new sandbox',
   'settings.changed': 'changed the settings',
+  'registry.checked': 'checked the registry',
   'tenant.changed': 'changed the settings of a tenant',
   'fault.raised': 'found a fault in',
   'fault.cleared': 'cleared the fault of',

@@ -17,6 +17,7 @@ import { createRefusals } from './api/refusals.ts';
 import { eventOf } from './api/representation.ts';
 import { ROUTES } from './api/routes.ts';
 import { showing } from './api/showing.ts';
+import { storageOperations } from './api/storage-operations.ts';
 import { tenantsOperations } from './api/tenants-operations.ts';
 import { cookieRules } from './auth/cookies.ts';
 import { createAuth } from './auth.ts';
@@ -26,6 +27,7 @@ import { systemClock } from './clock.ts';
 import { Copies } from './copies.ts';
 import { WinterdockError } from './errors.ts';
 import { createEventHub } from './events.ts';
+import { StorageHealth } from './health/storage-health.ts';
 import type { Host, HostOptions } from './host.ts';
 import { sweepLeftovers } from './instance/leftovers.ts';
 import { createPool } from './instance/pool.ts';
@@ -77,6 +79,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const runner = new JobRunner({ config, clock, log, registry, sessions, pool });
   const signer = openSigner(config.dataFolder);
   const ledger = createLedgerKeeper({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
+  const health = new StorageHealth({ config, registry, pool, clock, log });
   const copies = new Copies({ config, clock, log, registry, readers, reached: options.reached });
   const seeding = new Seeding({ clock, log, registry, sessions });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
@@ -90,6 +93,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       ...bundlesOperations({ registry, sessions, clock, bundles }),
       ...jobsOperations({ registry, sessions, runner, clock }),
       ...tenantsOperations({ registry, clock, metrics }),
+      ...storageOperations({ registry, health }),
       ...createLedgerOperations({ registry, keeper: ledger, clock }),
       ...accessOperations({ auth, registry, clock }),
       ...copiesOperations({ registry, sessions, clock, snapshots, blueprints, dataFolder: config.dataFolder }),
@@ -169,6 +173,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     events.close();
     await started?.catch(() => undefined);
     await seeding.stop();
+    await health.stop();
     await bundles.stop();
     await runner.stop();
     await sessions.stop();

@@ -34,6 +34,7 @@ const LAYERS = [
     'lib/jobs/',
     'lib/wake-times.ts',
     'lib/simulator.ts',
+    'lib/health/',
   ],
   ['lib/api/'],
   ['lib/host.ts', 'lib/compose.ts'],

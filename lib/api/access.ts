@@ -124,6 +124,8 @@ export const RULES: Readonly<Record<keyof Operations, Rule>> = {
   exportSegment: { roles: ADMIN, about: 'everyone' },
   getSettings: { roles: EVERYONE, about: 'dock' },
   patchSettings: { roles: ADMIN, about: 'everyone' },
+  storage: { roles: ADMIN, about: 'everyone' },
+  checkStorage: { roles: ADMIN, about: 'everyone' },
   counts: { roles: EVERYONE, about: 'dock' },
   due: { roles: EVERYONE, about: 'dock' },
   dueCounts: { roles: EVERYONE, about: 'dock' },

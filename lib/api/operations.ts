@@ -11,6 +11,7 @@ import type { BundlesOperations } from './operations/bundles.ts';
 import type { CopiesOperations } from './operations/copies.ts';
 import type { JobsOperations } from './operations/jobs.ts';
 import type { LedgerOperations } from './operations/ledger.ts';
+import type { StorageOperations } from './operations/storage.ts';
 import type { TenantsOperations } from './operations/tenants.ts';
 import type {
   AttachmentAnswer,
@@ -60,7 +61,8 @@ export interface Operations
     CopiesOperations,
     BundlesOperations,
     JobsOperations,
-    TenantsOperations {}
+    TenantsOperations,
+    StorageOperations {}
 
 /** Of sandboxes: their rows, moves, calls and files, the ledger's lines, the settings. */
 export interface EngineOperations {

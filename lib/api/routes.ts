@@ -12,6 +12,7 @@ import { instanceRoutes } from './routes/instances.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
 import { runRoutes } from './routes/runs.ts';
+import { storageRoutes } from './routes/storage.ts';
 import { systemRoutes } from './routes/system.ts';
 import { tenantRoutes } from './routes/tenants.ts';
 import { volumeRoutes } from './routes/volumes.ts';
@@ -27,5 +28,6 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...ledgerRoutes,
   ...accessRoutes,
+  ...storageRoutes,
   ...systemRoutes,
 ];

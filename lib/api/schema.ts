@@ -10,6 +10,7 @@ import { VOLUMES } from '../vfs/volumes.ts';
 export * from './schema/access.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
+export * from './schema/storage.ts';
 export * from './schema/tenants.ts';
 
 const stateSchema = z.enum(STATES);

@@ -20,6 +20,12 @@ export function countsByStateOf(database: RegistryDatabase, tenants: readonly st
   return record(STATES, new Map(rows.map(([state, n]) => [state, Number(n)])));
 }
 
+/** Bytes of files per state, as the rows know them. */
+export function bytesByState(database: RegistryDatabase): Record<State, number> {
+  const rows = database.sql('SELECT state, sum(bytes) FROM counts_by_tenant GROUP BY state').all();
+  return record(STATES, new Map(rows.map(([state, bytes]) => [state, Number(bytes)])));
+}
+
 /** Instances per fault of some tenants: looks through what is faulted. */
 export function countsByFaultOf(database: RegistryDatabase, tenants: readonly string[]): Record<Fault, number> {
   const rows = database

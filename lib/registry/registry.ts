@@ -7,6 +7,7 @@ import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { CopyStore } from './copies.ts';
+import type { Facts } from './facts.ts';
 import type { InvitationBook } from './invitations.ts';
 import type { Jobs } from './jobs.ts';
 import type { KeyBook } from './keys.ts';
@@ -266,6 +267,16 @@ export interface Thresholds {
   idleToFreezeSeconds: number;
 }
 
+/** How large the registry is and what its rows know of their files. */
+export interface Vitals {
+  /** Of its own file, and of that what holds nothing now. */
+  bytes: number;
+  freeBytes: number;
+  /** Instances, and bytes of their files, by state. */
+  rows: Record<State, number>;
+  fileBytes: Record<State, number>;
+}
+
 /** Thresholds that apply to a row: its own, else its tenant's, else the global ones. */
 /** States that the ladder and the ephemeral walk move to. */
 export type DueTo = 'suspended' | 'frozen' | 'archived' | 'deleted';
@@ -401,6 +412,11 @@ export interface Registry {
    * Ends early when `seen` answers false.
    */
   hops(sinceMs: number, tenants: readonly string[] | undefined, seen: (hop: Hop) => boolean): Promise<void>;
+
+  /** Small facts that outlive a restart. */
+  readonly facts: Facts;
+  /** Maintained, never scanned. */
+  vitals(): Awaitable<Vitals>;
 
   /** Calls back after each durable append, with the new lines in order. Returns the unsubscriber. */
   onAppend(listener: (lines: LedgerLine[]) => void): () => void;

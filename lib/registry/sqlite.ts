@@ -3,9 +3,17 @@ import type { Database } from 'better-sqlite3';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type * as schema from '../../db/schema.ts';
 import { type Clock, epochSeconds, systemClock } from '../clock.ts';
-import { countsByFault, countsByFaultOf, countsByState, countsByStateOf, tenantsWithCounts } from './counts.ts';
+import {
+  bytesByState,
+  countsByFault,
+  countsByFaultOf,
+  countsByState,
+  countsByStateOf,
+  tenantsWithCounts,
+} from './counts.ts';
 import { RegistryDatabase, type Value } from './database.ts';
 import { dueCounts } from './due-counts.ts';
+import { openFacts } from './facts.ts';
 import { readHops } from './hops.ts';
 import { SqliteInvitationBook } from './invitations.ts';
 import { openJobs } from './jobs.ts';
@@ -112,6 +120,16 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     wakeTimes: openWakeTimes(database),
     hops: (sinceMs, tenants, seen) => readHops(database, sinceMs, tenants, seen),
     segments: new SegmentTable(database, ledger),
+    facts: openFacts(database),
+    vitals() {
+      const pageBytes = database.integer('PRAGMA page_size');
+      return {
+        bytes: database.integer('PRAGMA page_count') * pageBytes,
+        freeBytes: database.integer('PRAGMA freelist_count') * pageBytes,
+        rows: countsByState(database),
+        fileBytes: bytesByState(database),
+      };
+    },
     onAppend: (listener) => ledger.onAppend(listener),
 
     thresholds: (tenant) => thresholds.ofTenant(tenant),

@@ -77,6 +77,8 @@ import type {
   sqlAnswerSchema,
   sqlSchema,
   startJobSchema,
+  storageCheckSchema,
+  storageSchema,
   streamQuerySchema,
   takeSnapshotSchema,
   tenantPatchSchema,
@@ -370,6 +372,13 @@ export interface Calls {
   createKey(input: z.input<typeof keyInputSchema>, options?: CallOptions): Promise<z.output<typeof createdKeySchema>>;
   /** Revokes a key, at once and for open streams too. */
   revokeKey(id: string, options?: CallOptions): Promise<void>;
+  /** Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same whatever there is. */
+  storage(options?: CallOptions): Promise<z.output<typeof storageSchema>>;
+  /** Checks the registry’s structure, or measures what lies in the drawers. Answers after ten seconds at the latest; what is still `running` then goes on. */
+  checkStorage(
+    input: z.input<typeof storageCheckSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof storageSchema>>;
   /** Shows the global thresholds of the ladder. */
   getSettings(options?: CallOptions): Promise<z.output<typeof settingsSchema>>;
   /** Changes the global thresholds of the ladder. */
@@ -534,6 +543,8 @@ export const CALLS = {
   listKeys: { method: 'GET', path: '/api/keys', body: null, query: false, answer: 'json' },
   createKey: { method: 'POST', path: '/api/keys', body: 'json', query: false, answer: 'json' },
   revokeKey: { method: 'DELETE', path: '/api/keys/:id', body: null, query: false, answer: 'nothing' },
+  storage: { method: 'GET', path: '/api/settings/storage', body: null, query: false, answer: 'json' },
+  checkStorage: { method: 'POST', path: '/api/settings/storage/check', body: 'json', query: false, answer: 'json' },
   getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },
   patchSettings: { method: 'PATCH', path: '/api/settings', body: 'json', query: false, answer: 'json' },
   health: { method: 'GET', path: '/healthz', body: null, query: false, answer: 'json' },

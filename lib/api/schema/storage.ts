@@ -1,0 +1,72 @@
+/** The words of the contract about how the store does. Safe for the browser. */
+import { z } from 'zod';
+
+const epoch = z.int().min(0).max(253_402_300_799);
+const count = z.int().min(0);
+const bytes = z.int().min(0);
+
+/** What takes long and is done when asked for. */
+export const STORAGE_CHECKS = ['registry', 'drawers'] as const;
+
+export const storageSchema = z
+  .object({
+    registry: z.object({
+      /** Name of the file; null when it is in memory. */
+      file: z.string().nullable(),
+      /** Whether it lies in the data folder. */
+      inside_data: z.boolean(),
+      bytes,
+      wal_bytes: bytes,
+      /** Of `bytes`: what would be used before the file grows. */
+      free_bytes: bytes,
+      /** When a checkpoint last wrote to the file; null in memory. */
+      checkpointed: epoch.nullable(),
+      /** The last `quick_check`; null before the first. `says` is `ok` or its first complaint. */
+      check: z.object({ time: epoch, took_ms: count, ok: z.boolean(), says: z.string() }).nullable(),
+    }),
+    ledger: z.object({
+      /** Number of the last line. */
+      seq: count,
+      /** Sealed months, and those of them whose lines were dropped. */
+      sealed: count,
+      dropped: count,
+      /** The last sealed month, like `2026-10`. */
+      last_sealed: z.string().nullable(),
+      /** Lines since. */
+      open_lines: count,
+    }),
+    /** As the rows have it; what is archived weighs what it will when it is expanded. */
+    drawers: z.array(
+      z.object({
+        drawer: z.enum(['live', 'cold', 'archive']),
+        rows: count,
+        bytes,
+        /** Whether files can be put there now. */
+        writable: z.boolean(),
+        /** Whether it is on the disk of the live drawer: filing there is a rename then, and a copy otherwise. */
+        same_disk: z.boolean(),
+      }),
+    ),
+    /** What a walk through the data folder found; null before the first. */
+    measured: z
+      .object({
+        time: epoch,
+        took_ms: count,
+        drawers: z.array(z.object({ drawer: z.string(), files: count, bytes })),
+        /** Rows that had a file in the drawer when the walk ended. */
+        rows: z.object({ live: count, cold: count, archive: count }),
+      })
+      .nullable(),
+    disk: z.object({ bytes, free_bytes: bytes }),
+    /** Processes: serving, started ahead of need, kept ahead of need, and how many may serve. */
+    places: z.object({ serving: count, spare: count, ahead: count, most: count }),
+    /** Null: nothing replicates. */
+    replication: z.null(),
+    /** What is under way now. */
+    running: z.array(z.enum(STORAGE_CHECKS)),
+  })
+  .meta({ id: 'Storage' });
+export type Storage = z.infer<typeof storageSchema>;
+
+export const storageCheckSchema = z.strictObject({ what: z.enum(STORAGE_CHECKS) });
+export type StorageCheckInput = z.infer<typeof storageCheckSchema>;

@@ -1,0 +1,83 @@
+/** The operations about how the store does, over the parts that know. Holds no state. */
+import type { StorageHealth } from '../health/storage-health.ts';
+import type { Registry } from '../registry/registry.ts';
+import { causeOf } from './cause.ts';
+import type { StorageOperations } from './operations/storage.ts';
+import type { Storage } from './schema/storage.ts';
+
+/** How long an answer waits for a check. */
+const WAIT_MS = 10_000;
+
+/** Makes them. */
+export function storageOperations(parts: {
+  registry: Pick<Registry, 'segments' | 'chainHead'>;
+  health: StorageHealth;
+}): StorageOperations {
+  const { registry, health } = parts;
+
+  const look = async (): Promise<Storage> => {
+    const [facts, segments, head] = await Promise.all([health.look(), registry.segments.list(), registry.chainHead()]);
+    const { file, inside, bytes, walBytes, freeBytes, checkpointed, check } = facts.registry;
+    const { measured, disk } = facts;
+    const last = segments.at(-1);
+    return {
+      registry: {
+        file,
+        inside_data: inside,
+        bytes,
+        wal_bytes: walBytes,
+        free_bytes: freeBytes,
+        checkpointed,
+        check:
+          check === null
+            ? null
+            : { time: check.time, took_ms: check.tookMs, ok: check.says === 'ok', says: check.says },
+      },
+      ledger: {
+        seq: head.seq,
+        sealed: segments.length,
+        dropped: segments.filter(({ droppedMs }) => droppedMs !== null).length,
+        last_sealed: last?.id ?? null,
+        open_lines: head.seq - (last?.lastSeq ?? 0),
+      },
+      drawers: facts.drawers.map(({ drawer, rows, bytes: ofRows, writable, sameDisk }) => ({
+        drawer,
+        rows,
+        bytes: ofRows,
+        writable,
+        same_disk: sameDisk,
+      })),
+      measured:
+        measured === null
+          ? null
+          : { time: measured.time, took_ms: measured.tookMs, drawers: measured.drawers, rows: measured.rows },
+      disk: { bytes: disk.bytes, free_bytes: disk.freeBytes },
+      places: facts.places,
+      replication: null,
+      running: facts.running,
+    };
+  };
+
+  return {
+    storage: look,
+    async checkStorage(caller, { what }) {
+      const waited = new AbortController();
+      const done = health.check(what, causeOf(caller));
+      // Nobody may be waiting any more when it fails; the log has it then.
+      done.catch(() => undefined);
+      await Promise.race([done, pause(WAIT_MS, waited.signal)]);
+      waited.abort();
+      return look();
+    },
+  };
+}
+
+function pause(ms: number, ended: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms).unref();
+    ended.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

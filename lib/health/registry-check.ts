@@ -1,0 +1,41 @@
+/** SQLite's `quick_check` of the registry's file: seconds where there is much in it, so it runs beside the server's thread. */
+import { Worker } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+
+const BUSY_MS = 5000;
+const WORKER = new URL('./registry-check-worker.ts', import.meta.url);
+
+/** `ok`, or the first complaint. Blocks; throws what SQLite throws. */
+export function checkFile(path: string): string {
+  // A read-only connection would leave its -wal and -shm behind.
+  const client = new Database(path, { fileMustExist: true, timeout: BUSY_MS });
+  try {
+    client.pragma('query_only = ON');
+    return String(client.prepare('PRAGMA quick_check(1)').pluck().get());
+  } finally {
+    client.close();
+  }
+}
+
+export interface RunningCheck {
+  /** `ok`, or the first complaint. */
+  answer: Promise<string>;
+  /** Ends it; the answer rejects. */
+  stop(): Promise<void>;
+}
+
+/** Checks the file at `path` in a thread of its own. */
+export function checkBeside(path: string): RunningCheck {
+  const worker = new Worker(WORKER, { workerData: path });
+  const answer = new Promise<string>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('The check ended without an answer.')));
+  });
+  return {
+    answer,
+    async stop() {
+      await worker.terminate();
+    },
+  };
+}

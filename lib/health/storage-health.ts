@@ -1,0 +1,227 @@
+/**
+ * How the store does: the registry's file, what the drawers hold, the disk, the places for processes. What an answer needs is kept or asked of
+ * the system; whatever has to look at every file or page is done when asked for, once at a time, and its result is kept with its age.
+ */
+import { constants } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { z } from 'zod';
+import { type Clock, epochSeconds } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { messageOf } from '../errors.ts';
+import type { InstancePool } from '../instance/instance.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { Logger } from '../log.ts';
+import type { Registry } from '../registry/registry.ts';
+import { line } from '../sessions/engine.ts';
+import type { Cause } from '../sessions/sessions.ts';
+import { DRAWERS, measureDrawers } from './measure.ts';
+import { checkBeside, type RunningCheck } from './registry-check.ts';
+
+export const CHECKS = ['registry', 'drawers'] as const;
+export type CheckName = (typeof CHECKS)[number];
+
+const registryCheckSchema = z.object({ time: z.int(), tookMs: z.number(), says: z.string() });
+const measureSchema = z.object({
+  time: z.int(),
+  tookMs: z.number(),
+  drawers: z.array(z.object({ drawer: z.enum(DRAWERS), files: z.int(), bytes: z.number() })),
+  /** What the rows said when the walk ended. */
+  rows: z.object({ live: z.int(), cold: z.int(), archive: z.int() }),
+});
+/** Times in epoch seconds. `says` is `ok` or the first complaint. */
+export type RegistryCheck = z.infer<typeof registryCheckSchema>;
+export type Measure = z.infer<typeof measureSchema>;
+
+/** Drawers whose rows are counted. */
+export const COUNTED = ['live', 'cold', 'archive'] as const;
+type Counted = (typeof COUNTED)[number];
+
+export interface StorageFacts {
+  registry: {
+    /** Null: it is in memory, and there is no file. */
+    file: string | null;
+    /** It lies in the data folder. */
+    inside: boolean;
+    bytes: number;
+    walBytes: number;
+    /** Of `bytes`: pages that hold nothing now. */
+    freeBytes: number;
+    /** Epoch seconds of the last write to the file itself: only a checkpoint writes there. */
+    checkpointed: number | null;
+    check: RegistryCheck | null;
+  };
+  drawers: { drawer: Counted; rows: number; bytes: number; writable: boolean; sameDisk: boolean }[];
+  measured: Measure | null;
+  disk: { bytes: number; freeBytes: number };
+  /** Processes: those that serve, those started ahead of need, how many are kept ahead, how many may serve. */
+  places: { serving: number; spare: number; ahead: number; most: number };
+  running: CheckName[];
+}
+
+const STATES_OF: Readonly<Record<Counted, readonly State[]>> = {
+  live: ['active', 'suspended'],
+  cold: ['frozen'],
+  archive: ['archived'],
+};
+
+interface Parts {
+  config: Pick<Config, 'dataFolder' | 'registryPath' | 'maxActive' | 'poolSize'>;
+  registry: Pick<Registry, 'facts' | 'vitals' | 'append'>;
+  pool: Pick<InstancePool, 'ready' | 'active'>;
+  clock: Clock;
+  log: Logger;
+}
+
+export class StorageHealth {
+  readonly #parts: Parts;
+  readonly #running = new Map<CheckName, Promise<void>>();
+  #check: RunningCheck | null = null;
+  #stopping = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Costs the same whatever there is. */
+  async look(): Promise<StorageFacts> {
+    const { config, registry, pool } = this.#parts;
+    const { dataFolder } = config;
+    const [vitals, disk, check, measured, file, live] = await Promise.all([
+      registry.vitals(),
+      statfs(dataFolder),
+      registry.facts.read('registry_check'),
+      registry.facts.read('measured'),
+      this.#registryFile(),
+      diskOf(join(dataFolder, 'live')),
+    ]);
+    const drawers = COUNTED.map(async (drawer) => {
+      const folder = join(dataFolder, drawer);
+      return {
+        drawer,
+        rows: STATES_OF[drawer].reduce((sum, state) => sum + vitals.rows[state], 0),
+        bytes: STATES_OF[drawer].reduce((sum, state) => sum + vitals.fileBytes[state], 0),
+        writable: await isWritable(folder),
+        sameDisk: live !== null && (await diskOf(folder)) === live,
+      };
+    });
+    return {
+      registry: {
+        ...file,
+        freeBytes: vitals.freeBytes,
+        bytes: file.file === null ? vitals.bytes : file.bytes,
+        check: registryCheckSchema.nullable().catch(null).parse(check),
+      },
+      drawers: await Promise.all(drawers),
+      measured: measureSchema.nullable().catch(null).parse(measured),
+      disk: { bytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
+      places: { serving: pool.active, spare: pool.ready, ahead: config.poolSize, most: config.maxActive },
+      running: [...this.#running.keys()],
+    };
+  }
+
+  /** Checks the registry or measures the drawers, and keeps what came of it. Whoever asks while it is under way waits for the same one. */
+  check(name: CheckName, cause: Cause): Promise<void> {
+    const known = this.#running.get(name);
+    if (known !== undefined) return known;
+    const work = (name === 'registry' ? this.#checkRegistry(cause) : this.#measure())
+      .catch((error: unknown) => {
+        if (this.#stopping) return;
+        this.#parts.log.error({ err: error, name }, 'a check of the store failed');
+        throw error;
+      })
+      .finally(() => this.#running.delete(name));
+    this.#running.set(name, work);
+    return work;
+  }
+
+  /** Breaks off what is under way. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#check?.stop();
+    await Promise.allSettled(this.#running.values());
+  }
+
+  async #checkRegistry(cause: Cause): Promise<void> {
+    const { config, registry, clock, log } = this.#parts;
+    const started = performance.now();
+    let says = 'ok';
+    if (config.registryPath !== ':memory:') {
+      this.#check = checkBeside(config.registryPath);
+      try {
+        says = await this.#check.answer;
+      } catch (error) {
+        if (this.#stopping) return;
+        says = messageOf(error);
+      } finally {
+        this.#check = null;
+      }
+    }
+    const tookMs = Math.round(performance.now() - started);
+    const check: RegistryCheck = { time: epochSeconds(clock), tookMs, says: says.slice(0, 1000) };
+    if (says !== 'ok') log.error({ says }, 'the registry did not pass its check');
+    await registry.facts.keep('registry_check', check, check.time);
+    await registry.append([
+      line(
+        { clock },
+        null,
+        cause,
+        'registry.checked',
+        says === 'ok' ? { reason: 'ok', tookMs } : { error: check.says, tookMs },
+      ),
+    ]);
+  }
+
+  async #measure(): Promise<void> {
+    const { config, registry, clock } = this.#parts;
+    const started = performance.now();
+    const drawers = await measureDrawers(config.dataFolder, () => this.#stopping);
+    if (this.#stopping) return;
+    const { rows } = await registry.vitals();
+    const counted = (drawer: Counted) => STATES_OF[drawer].reduce((sum, state) => sum + rows[state], 0);
+    const measured: Measure = {
+      time: epochSeconds(clock),
+      tookMs: Math.round(performance.now() - started),
+      drawers,
+      rows: { live: counted('live'), cold: counted('cold'), archive: counted('archive') },
+    };
+    await registry.facts.keep('measured', measured, measured.time);
+  }
+
+  async #registryFile() {
+    const { registryPath, dataFolder } = this.#parts.config;
+    if (registryPath === ':memory:') return { file: null, inside: false, bytes: 0, walBytes: 0, checkpointed: null };
+    const [file, wal] = await Promise.all([statOf(registryPath), statOf(`${registryPath}-wal`)]);
+    return {
+      file: basename(registryPath),
+      inside: !relative(dataFolder, registryPath).startsWith('..'),
+      bytes: file?.size ?? 0,
+      walBytes: wal?.size ?? 0,
+      checkpointed: file === null ? null : Math.floor(file.mtimeMs / 1000),
+    };
+  }
+}
+
+async function statOf(path: string) {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** The device that a folder is on, or null when there is no such folder. */
+async function diskOf(folder: string): Promise<number | null> {
+  return (await statOf(folder))?.dev ?? null;
+}
+
+async function isWritable(folder: string): Promise<boolean> {
+  try {
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    // Away or not ours: either way nothing can be filed there, and the answer says so.
+    return false;
+  }
+}
