@@ -12,6 +12,7 @@ export default function SettingsLayout({ children }: { children: ReactNode }) {
         <PlaceLink href="/settings/people">People</PlaceLink>
         <PlaceLink href="/settings/keys">Keys</PlaceLink>
         <PlaceLink href="/settings/thresholds">Thresholds</PlaceLink>
+        <PlaceLink href="/settings/storage">Storage</PlaceLink>
         <PlaceLink href="/settings/ledger">Ledger</PlaceLink>
       </nav>
       {children}

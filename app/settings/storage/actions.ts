@@ -1,0 +1,25 @@
+'use server';
+/** Asking for what takes long: the registry's check, a walk through the drawers. */
+import { refresh } from 'next/cache';
+import type { OutcomeWords } from '#components/outcome.tsx';
+import type { StorageCheckInput } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+
+export async function checkStorage(
+  what: StorageCheckInput['what'],
+  _previous: OutcomeWords | null,
+  _form: FormData,
+): Promise<OutcomeWords | null> {
+  const caller = await requireCaller('/settings/storage');
+  try {
+    const { running } = await getHost().operations.checkStorage(caller, { what });
+    refresh();
+    return running.includes(what)
+      ? { ok: true, says: 'It is still under way.', hint: 'Look at this page again in a while.' }
+      : null;
+  } catch (error) {
+    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+  }
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { Storage } from '#lib/api/schema.ts';
+import { comparedInWords, placesInWords, troublesOf } from './words.ts';
+
+const WELL: Storage = {
+  registry: {
+    file: 'registry.sqlite',
+    inside_data: true,
+    bytes: 1,
+    wal_bytes: 0,
+    free_bytes: 0,
+    checkpointed: 1,
+    check: { time: 1, took_ms: 1, ok: true, says: 'ok' },
+  },
+  ledger: { seq: 1, sealed: 0, dropped: 0, last_sealed: null, open_lines: 1 },
+  drawers: [{ drawer: 'archive', rows: 1, bytes: 1, writable: true, same_disk: true }],
+  measured: null,
+  disk: { bytes: 100, free_bytes: 50 },
+  places: { serving: 1, spare: 2, ahead: 2, most: 200 },
+  replication: null,
+  running: [],
+};
+
+test('trouble is said where there is some, and nothing where there is none', () => {
+  expect(troublesOf(WELL)).toEqual([]);
+  const ill: Storage = {
+    ...WELL,
+    registry: { ...WELL.registry, check: { time: 1, took_ms: 1, ok: false, says: 'row 7 missing' } },
+    drawers: [{ drawer: 'archive', rows: 1, bytes: 1, writable: false, same_disk: false }],
+    disk: { bytes: 100, free_bytes: 9 },
+    places: { serving: 2, spare: 0, ahead: 2, most: 2 },
+  };
+  expect(troublesOf(ill)).toEqual([
+    'The registry did not pass its check: row 7 missing',
+    'The archive drawer cannot be reached: nothing is filed there or brought back from it.',
+    'The disk is nearly full: 9 B are left.',
+    'Every place for a process is taken: wakes are refused with capacity.',
+  ]);
+});
+
+test('places and files are counted in words', () => {
+  expect(placesInWords({ serving: 3, spare: 1, ahead: 2, most: 200 })).toBe(
+    '197 of 200 are free. A wake is refused with capacity once none is.',
+  );
+  expect(placesInWords({ serving: 2, spare: 0, ahead: 2, most: 2 })).toContain('All 2 are taken');
+  expect([comparedInWords(3, 3), comparedInWords(4, 3), comparedInWords(1, 3)]).toEqual([
+    'as many files as rows',
+    '1 file more than rows',
+    '2 files are missing',
+  ]);
+});

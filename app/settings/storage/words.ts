@@ -1,0 +1,47 @@
+/** What the state of the store means, in sentences. Pure. */
+import { sizeInWords } from '#components/durations.ts';
+import type { Storage } from '#lib/api/schema.ts';
+
+const figures = (count: number) => count.toLocaleString('en');
+const counted = (count: number, one: string, many: string) => `${figures(count)} ${count === 1 ? one : many}`;
+
+/** What is wrong now, the worst first; nothing when nothing is. */
+export function troublesOf({ registry, drawers, disk, places }: Storage): string[] {
+  const said: string[] = [];
+  if (registry.check?.ok === false) said.push(`The registry did not pass its check: ${registry.check.says}`);
+  for (const { drawer, writable } of drawers)
+    if (!writable) said.push(`The ${drawer} drawer cannot be reached: nothing is filed there or brought back from it.`);
+  const share = disk.bytes === 0 ? 1 : disk.free_bytes / disk.bytes;
+  if (share < 0.1) said.push(`The disk is nearly full: ${sizeInWords(disk.free_bytes)} are left.`);
+  if (places.serving >= places.most) said.push('Every place for a process is taken: wakes are refused with capacity.');
+  return said;
+}
+
+/** When wakes begin to be refused for want of places. */
+export function placesInWords({ serving, most }: Storage['places']): string {
+  const left = Math.max(0, most - serving);
+  if (left === 0) return `All ${figures(most)} are taken: every further wake is refused with capacity.`;
+  return `${figures(left)} of ${figures(most)} are free. A wake is refused with capacity once none is.`;
+}
+
+/** How what lies there compares with what the rows say, for one drawer that has rows. */
+export function comparedInWords(files: number, rows: number): string {
+  if (files === rows) return 'as many files as rows';
+  if (files > rows) return `${counted(files - rows, 'file', 'files')} more than rows`;
+  return `${counted(rows - files, 'file is', 'files are')} missing`;
+}
+
+/** The drawers of a measure that hold something, in their order, with what they are for. */
+export const DRAWER_MEANS: Readonly<Record<string, string>> = {
+  live: 'awake and suspended sandboxes',
+  cold: 'frozen sandboxes',
+  archive: 'archived sandboxes, compressed',
+  snapshots: 'snapshots, each content once',
+  blueprints: 'blueprints, each content once',
+  orphans: 'set aside: no row said that they belong where they were',
+  cache: 'compiled code; made anew when it is gone',
+  expanded: 'copies for reading the archive; emptied at every start',
+  staging: 'unfinished work; emptied at every start',
+  bundles: 'bundles on their way in or out',
+  other: 'the registry, the ledger’s head, keys',
+};
