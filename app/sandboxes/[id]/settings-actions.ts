@@ -11,15 +11,8 @@ import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
-import {
-  merged,
-  readSettings,
-  SETTING_NAMES,
-  SETTINGS,
-  type SettingsState,
-  type Typed,
-  typedOf,
-} from './settings-typed.ts';
+import { SETTING_NAMES, SETTINGS, type SettingsState, type Typed } from './settings-state.ts';
+import { merged, readSettings, typedOf } from './settings-typed.ts';
 
 /** How often a change by someone else in the same moment is looked at anew. */
 const ATTEMPTS = 5;

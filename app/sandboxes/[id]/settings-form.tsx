@@ -4,7 +4,7 @@ import { useActionState, useState } from 'react';
 import { Field } from '#components/field.tsx';
 import { Outcome } from '#components/outcome.tsx';
 import { Submit } from '#components/submit.tsx';
-import { SETTING_NAMES, type Setting, type SettingsAction, type SettingsState, type Typed } from './settings-typed.ts';
+import { SETTING_NAMES, type Setting, type SettingsAction, type SettingsState, type Typed } from './settings-state.ts';
 
 type Input = React.ComponentProps<'input'>;
 

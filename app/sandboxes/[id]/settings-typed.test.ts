@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { merged, readSettings, SETTINGS, type Typed, typedOf } from './settings-typed.ts';
+import { SETTINGS, type Typed } from './settings-state.ts';
+import { merged, readSettings, typedOf } from './settings-typed.ts';
 
 const HELD = {
   name: 'Price watch',

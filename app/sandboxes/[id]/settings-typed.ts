@@ -3,44 +3,11 @@
  * when someone else changed some meanwhile. Pure.
  */
 import { thresholdInWords } from '#components/durations.ts';
-import type { OutcomeWords } from '#components/outcome.tsx';
 import { type Instance, type PatchInput, patchSchema } from '#lib/api/schema.ts';
 import { secondsOf } from '../../amounts.ts';
 import { labelsOf, labelsTyped } from '../../labels-typed.ts';
 import { minuteOf, momentOf } from '../../moments.ts';
-
-export const SETTINGS = [
-  'name',
-  'labels',
-  'policy',
-  'idle_to_suspend_s',
-  'idle_to_freeze_s',
-  'hold_until',
-  'keep_hot',
-] as const;
-export type Setting = (typeof SETTINGS)[number];
-export type Typed = Record<Setting, string>;
-
-export interface SettingsState {
-  /** What was typed, when it is to be typed on. */
-  values: Partial<Typed>;
-  /** What held when that was begun; null: what holds now. */
-  base: Typed | null;
-  errors: Partial<Record<Setting, string>>;
-  outcome: OutcomeWords | null;
-}
-
-export type SettingsAction = (previous: SettingsState, form: FormData) => Promise<SettingsState>;
-
-export const SETTING_NAMES: Readonly<Record<Setting, string>> = {
-  name: 'Name',
-  labels: 'Labels',
-  policy: 'Policy',
-  idle_to_suspend_s: 'Suspends after',
-  idle_to_freeze_s: 'Freezes after',
-  hold_until: 'Not before',
-  keep_hot: 'Keep hot',
-};
+import { SETTINGS, type Setting, type SettingsState, type Typed } from './settings-state.ts';
 
 /** What holds, as it would be typed. */
 export function typedOf(
