@@ -1,4 +1,4 @@
-/** Thresholds and their simulator, and the settings of a sandbox, with JavaScript and without. */
+/** Thresholds and their simulator, storage, and the settings of a sandbox, with JavaScript and without. */
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, signInByKey, test, visited } from './visited.ts';
@@ -110,6 +110,16 @@ async function editSandbox(page: Page, id: string): Promise<void> {
   expect(lines.json[0]).toMatchObject({ to: 'deleted', reason: 'the season is over' });
 }
 
+async function lookAtStorage(page: Page): Promise<void> {
+  await page.goto('/settings/storage');
+  await expect(page.locator('#backup')).toContainText('Nothing replicates');
+  await page.getByRole('button', { name: 'Check its structure of the registry' }).click();
+  await expect(page.locator('#registry').getByText(/^sound checked/)).toBeVisible();
+  await page.getByRole('button', { name: /^Look .* in the drawers$/ }).click();
+  await expect(page.locator('#measured').getByRole('row', { name: /^live / })).toContainText(/\d/);
+  await expect(page.locator('#measured').getByText(/^As it was/)).toBeVisible();
+}
+
 test('thresholds are set once it was seen what they do, and the slider walks along what they would have done', async ({
   page,
 }) => {
@@ -126,9 +136,12 @@ test('thresholds are set once it was seen what they do, and the slider walks alo
   await expect(page).toHaveURL(/suspend=5\+min$/);
 });
 
-test('a sandbox is named, labelled and deleted from its settings, and nobody’s change is lost', async ({ page }) => {
+test('a sandbox is named, labelled and deleted from its settings without a change lost, and the store is looked at', async ({
+  page,
+}) => {
   await signInByKey(page);
   await editSandbox(page, 'thr-edited');
+  await lookAtStorage(page);
 });
 
 test.describe('without JavaScript', () => {
@@ -140,6 +153,7 @@ test.describe('without JavaScript', () => {
     await setThem(page, 'thr-plain');
     await simulate(page, 'thr-plain');
     await editSandbox(page, 'thr-edited-plain');
+    await lookAtStorage(page);
   });
 });
 
