@@ -101,7 +101,7 @@ export function SettingsForm({
         </Field>
         {text('idle_to_suspend_s', 'Once idle for so long its process ends. Empty: as for its tenant.')}
         {text('idle_to_freeze_s', 'Once suspended for so long it is frozen. Empty: as for its tenant.')}
-        {text('hold_until', 'Nothing automatic happens to it before, in UTC. Empty: no hold.', {
+        {text('hold_until', 'Nothing automatic happens to it before. Empty: no hold.', {
           type: 'datetime-local',
         })}
         <label className="flex items-baseline gap-2 sm:pt-7">

@@ -30,6 +30,6 @@ export const SETTING_NAMES: Readonly<Record<Setting, string>> = {
   policy: 'Policy',
   idle_to_suspend_s: 'Suspends after',
   idle_to_freeze_s: 'Freezes after',
-  hold_until: 'Not before',
+  hold_until: 'Not before (UTC)',
   keep_hot: 'Keep hot',
 };

@@ -78,7 +78,8 @@ function LedgerPart({ ledger }: Pick<Storage, 'ledger'>) {
         : `${figures(ledger.sealed)} ${ledger.sealed === 1 ? 'month is' : 'months are'} sealed, the last ${ledger.last_sealed}${
             ledger.dropped > 0 ? `; the lines of ${figures(ledger.dropped)} were dropped` : ''
           }.`}{' '}
-      {figures(ledger.open_lines)} {ledger.open_lines === 1 ? 'is' : 'are'} in the open month.{' '}
+      {ledger.last_sealed !== null &&
+        `${figures(ledger.open_lines)} ${ledger.open_lines === 1 ? 'was' : 'were'} written since. `}
       <Link href="/settings/ledger" prefetch={false}>
         Prove it
       </Link>
@@ -96,7 +97,7 @@ function Drawers({ drawers }: Pick<Storage, 'drawers'>) {
             Sandboxes
           </th>
           <th scope="col" className="figure">
-            Bytes awake
+            Size awake
           </th>
           <th scope="col">State</th>
         </tr>

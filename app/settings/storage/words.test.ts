@@ -40,7 +40,7 @@ test('trouble is said where there is some, and nothing where there is none', () 
 
 test('places and files are counted in words', () => {
   expect(placesInWords({ serving: 3, spare: 1, ahead: 2, most: 200 })).toBe(
-    '197 of 200 are free. A wake is refused with capacity once none is.',
+    '197 of 200 places are free. A wake is refused with capacity once none is.',
   );
   expect(placesInWords({ serving: 2, spare: 0, ahead: 2, most: 2 })).toContain('All 2 are taken');
   expect([comparedInWords(3, 3), comparedInWords(4, 3), comparedInWords(1, 3)]).toEqual([

@@ -21,7 +21,9 @@ export function troublesOf({ registry, drawers, disk, places }: Storage): string
 export function placesInWords({ serving, most }: Storage['places']): string {
   const left = Math.max(0, most - serving);
   if (left === 0) return `All ${figures(most)} are taken: every further wake is refused with capacity.`;
-  return `${figures(left)} of ${figures(most)} are free. A wake is refused with capacity once none is.`;
+  const free =
+    left === most ? `All ${figures(most)} places are free` : `${figures(left)} of ${figures(most)} places are free`;
+  return `${free}. A wake is refused with capacity once none is.`;
 }
 
 /** How what lies there compares with what the rows say, for one drawer that has rows. */
