@@ -17,7 +17,7 @@ export const DRAWERS = [
   'bundles',
   'other',
 ] as const;
-export type DrawerName = (typeof DRAWERS)[number];
+type DrawerName = (typeof DRAWERS)[number];
 
 export interface Weight {
   drawer: DrawerName;

@@ -18,8 +18,7 @@ import type { Cause } from '../sessions/sessions.ts';
 import { DRAWERS, measureDrawers } from './measure.ts';
 import { checkBeside, type RunningCheck } from './registry-check.ts';
 
-export const CHECKS = ['registry', 'drawers'] as const;
-export type CheckName = (typeof CHECKS)[number];
+type CheckName = 'registry' | 'drawers';
 
 const registryCheckSchema = z.object({ time: z.int(), tookMs: z.number(), says: z.string() });
 const measureSchema = z.object({
@@ -30,11 +29,11 @@ const measureSchema = z.object({
   rows: z.object({ live: z.int(), cold: z.int(), archive: z.int() }),
 });
 /** Times in epoch seconds. `says` is `ok` or the first complaint. */
-export type RegistryCheck = z.infer<typeof registryCheckSchema>;
-export type Measure = z.infer<typeof measureSchema>;
+type RegistryCheck = z.infer<typeof registryCheckSchema>;
+type Measure = z.infer<typeof measureSchema>;
 
 /** Drawers whose rows are counted. */
-export const COUNTED = ['live', 'cold', 'archive'] as const;
+const COUNTED = ['live', 'cold', 'archive'] as const;
 type Counted = (typeof COUNTED)[number];
 
 export interface StorageFacts {

@@ -268,7 +268,7 @@ export interface Thresholds {
 }
 
 /** How large the registry is and what its rows know of their files. */
-export interface Vitals {
+interface Vitals {
   /** Of its own file, and of that what holds nothing now. */
   bytes: number;
   freeBytes: number;
