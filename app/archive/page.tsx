@@ -44,6 +44,11 @@ async function withLines(caller: Caller, instances: Filed['instance'][]): Promis
   );
 }
 
+/** How many are filed away where that is kept: of all of them; undefined where it would have to be counted. */
+async function keptTotal(caller: Caller, filtered: boolean): Promise<number | undefined> {
+  return filtered ? undefined : (await getHost().operations.counts(caller)).states.archived;
+}
+
 function Nothing({ filters }: { filters: Record<string, string> }) {
   if (Object.keys(filters).every((name) => name === 'sort')) {
     return (
@@ -77,7 +82,8 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
   const filed = list === null ? [] : await withLines(caller, list.items);
   const rendered = renderedAt();
   const filtered = Object.keys(filters).some((name) => name !== 'sort');
-  const figure = list === null ? '' : `${list.total.toLocaleString('en')}${list.totalIsExact ? '' : '+'} `;
+  const total = list === null || list.totalIsExact ? list?.total : await keptTotal(caller, filtered);
+  const figure = list === null ? '' : `${(total ?? list.total).toLocaleString('en')}${total === undefined ? '+' : ''} `;
   return (
     <>
       <h1 className="headline pt-8 pb-6 sm:pt-12">
