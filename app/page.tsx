@@ -58,11 +58,6 @@ export default async function Overview() {
   const quiet = jobs.items.length === 0 && stuck === 0 && present.length === 0;
   const attention = (
     <>
-      {jobs.items.length > 0 && (
-        <Part id="jobs" name="Jobs" note="What is being done to many" margin={false}>
-          <RunningJobs jobs={jobs.items} more={jobs.next !== null} />
-        </Part>
-      )}
       {stuck > 0 && (
         <Part id="stuck" name="Stuck" note="Operations under way for more than a minute" margin={false}>
           <StuckOperations stuck={held} count={stuck} caller={caller} rendered={rendered} />
@@ -71,6 +66,11 @@ export default async function Overview() {
       <Part id="faults" name="Faults" note="What needs a person" margin={quiet}>
         <Faults counts={present} faulty={faulty} caller={caller} />
       </Part>
+      {jobs.items.length > 0 && (
+        <Part id="jobs" name="Jobs" note="What is being done to many" margin={false}>
+          <RunningJobs jobs={jobs.items} more={jobs.next !== null} />
+        </Part>
+      )}
     </>
   );
   const wakeTimes = wakes !== null && wakes.length > 0 && (

@@ -21,6 +21,7 @@ const RAN_OUT_MS = 3000;
 function whyStill(instance: Clocked, now: number): string {
   if (instance.state === 'deleted') return 'Nothing happens to it any more.';
   if (instance.fault !== null && instance.fault !== 'error') return 'Its fault stops every automatic move.';
+  if (instance.pending !== null) return 'An operation holds it: nothing moves by itself before that has ended.';
   if (instance.keep_hot) return 'Kept hot: no automatic move.';
   if (instance.attached > 0) return 'In use: the clock starts when the last terminal or call ends.';
   if (instance.hold_until !== null && instance.hold_until > now) return 'Held.';
@@ -34,6 +35,7 @@ function whyStill(instance: Clocked, now: number): string {
 function stillInShort(instance: Clocked): string {
   if (instance.state === 'deleted') return '';
   if (instance.fault !== null && instance.fault !== 'error') return 'stopped by its fault';
+  if (instance.pending !== null) return 'held by an operation';
   if (instance.keep_hot) return 'kept hot';
   if (instance.attached > 0) return 'in use';
   if (instance.state === 'created') return 'waits for its first resume';

@@ -90,10 +90,10 @@ export function SandboxTable({
                 />
               </td>
             )}
-            <td className={`${choose === undefined ? 'whole' : 'left'} max-md:order-first md:w-[26%] md:max-w-80`}>
+            <td className={`${choose === undefined ? 'whole' : 'left'} max-md:order-first md:w-[24%] md:max-w-80`}>
               <Who instance={instance} />
             </td>
-            <td className="whole md:w-[22%]">
+            <td className="whole md:w-[27%]">
               <RowStanding instance={instance} rendered={rendered} />
             </td>
             <td className="left text-small max-md:order-3 md:whitespace-nowrap">

@@ -16,7 +16,7 @@ export function SandboxLink({ instance }: { instance: Pick<Instance, 'id' | 'nam
 }
 
 /** Signs of a name in a line of a short list. */
-const LONGEST = 80;
+const LONGEST = 60;
 
 function shortened(name: string): string {
   const signs = [...name];

@@ -40,7 +40,13 @@ function Quotas({ quotas }: Pick<Tenant, 'quotas'>) {
       {bound.map(({ name, limit, used, says }) => (
         <li key={name} className={used >= limit * NEAR ? 'text-fault-ink' : undefined}>
           {says}
-          {used >= limit ? ', used up' : used >= limit * NEAR ? ', nearly used up' : ''}
+          {used > limit
+            ? ', more than it may have'
+            : used === limit
+              ? ', used up'
+              : used >= limit * NEAR
+                ? ', nearly used up'
+                : ''}
         </li>
       ))}
     </ul>

@@ -11,6 +11,7 @@ export function instanceOf(row: InstanceRow, live: Live, thresholds: LadderPolic
     idleToSuspendSeconds: row.idleToSuspendSeconds ?? thresholds.idleToSuspendSeconds,
     idleToFreezeSeconds: row.idleToFreezeSeconds ?? thresholds.idleToFreezeSeconds,
   };
+  const interrupted = row.pending !== null && !live.held && now >= row.pending.startedMs / 1000 + STUCK_SECONDS;
   const next = nextMove(
     {
       state: row.state,
@@ -19,7 +20,8 @@ export function instanceOf(row: InstanceRow, live: Live, thresholds: LadderPolic
       keepHot: row.keepHot,
       holdUntil: row.holdUntil,
       ephemeral: row.ephemeral,
-      blocked: blocks(row.fault),
+      // What nobody carries out keeps the ladder away as well.
+      blocked: blocks(row.fault) || interrupted,
       attached: live.attached,
     },
     policy,
@@ -34,7 +36,7 @@ export function instanceOf(row: InstanceRow, live: Live, thresholds: LadderPolic
     fault_reason: row.faultReason,
     pending: live.pending ?? row.pending?.verb ?? null,
     pending_since: row.pending === null ? null : Math.floor(row.pending.startedMs / 1000),
-    interrupted: row.pending !== null && !live.held && now >= row.pending.startedMs / 1000 + STUCK_SECONDS,
+    interrupted,
     vfs_path: row.vfsPath,
     updated: live.updated,
     created: row.created,

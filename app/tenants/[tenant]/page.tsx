@@ -80,9 +80,7 @@ function Due({ instances, rendered }: { instances: readonly Instance[]; rendered
         >
           <span className="flex min-w-0 items-baseline gap-2">
             <RowMark instance={instance} rendered={rendered} size={14} className="translate-y-0.5 flex-none" />
-            <Link href={`/sandboxes/${instance.id}`} prefetch={false} className="[overflow-wrap:anywhere]">
-              {instance.name ?? <code className="text-[0.8125rem]">{instance.id}</code>}
-            </Link>
+            <SandboxLink instance={instance} />
           </span>
           <span className="text-small whitespace-nowrap">
             <RowClock instance={instance} rendered={rendered} />
