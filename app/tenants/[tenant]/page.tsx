@@ -23,6 +23,7 @@ import { FAULTS } from '#lib/lifecycle/words.ts';
 import { exactSize } from '../../amounts.ts';
 import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
 import { actorNames } from '../../names.ts';
+import { SandboxLink } from '../../overview/sandbox-link.tsx';
 import { setThresholds } from '../../settings/thresholds/actions.ts';
 import { ThresholdsForm } from '../../settings/thresholds/thresholds-form.tsx';
 import { setLimits } from './actions.ts';
