@@ -22,8 +22,11 @@ export async function spawnServer(options: {
   folder: string;
   settings?: Record<string, string>;
   args?: string[];
+  /** A command that becomes the server by running what follows it. */
+  within?: readonly string[];
 }): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [SERVER, ...(options.args ?? ['--api-only'])], {
+  const [command = process.execPath, ...rest] = [...(options.within ?? []), process.execPath];
+  const child = spawn(command, [...rest, SERVER, ...(options.args ?? ['--api-only'])], {
     env: {
       ...process.env,
       WB_DATA: options.folder,
