@@ -1,6 +1,6 @@
 'use client';
 /** Creating a sandbox, in a form that folds away. What was typed stays when something is wrong; each complaint stands beside its field. */
-import { type ReactNode, useActionState } from 'react';
+import { type ReactNode, useActionState, useEffect, useRef } from 'react';
 import { Outcome } from './outcome.tsx';
 import { Submit } from './submit.tsx';
 
@@ -71,9 +71,23 @@ export function CreateForm({
 }) {
   const [{ values, errors, problem }, submit] = useActionState(action, start);
   const complains = problem !== null || Object.keys(errors).length > 0;
+  const fold = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (location.hash === '#new' && fold.current !== null) fold.current.open = true;
+  }, []);
   return (
-    <details className="group mb-8 open:mb-12 sm:-mt-[4.25rem]" id="new" open={open || complains}>
-      <summary className="button button-ink sm:ml-auto sm:flex sm:w-fit">
+    <details
+      ref={fold}
+      className="group mb-8 open:mb-12 sm:-mt-[4.25rem]"
+      id="new"
+      open={open || complains}
+      onToggle={({ currentTarget }) => {
+        // Opened by whoever wants to write in it, not by the page.
+        if (currentTarget.open && !open && !complains)
+          currentTarget.querySelector<HTMLElement>('input, select')?.focus();
+      }}
+    >
+      <summary className="button button-ink sm:ml-auto sm:flex sm:w-fit" data-create="">
         <span className="group-open:hidden">New sandbox</span>
         <span className="hidden group-open:inline">Close the form</span>
       </summary>

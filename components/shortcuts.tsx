@@ -1,0 +1,127 @@
+'use client';
+/**
+ * Listens for the shortcuts of the table and does them. Nothing is taken from whoever types: not from fields, lists and trees that have keys
+ * of their own, a terminal, an open dialog, nor with a modifier. Shortcuts of one letter can be switched off; the browser remembers it.
+ */
+import { useRouter } from 'next/navigation';
+import { useEffect, useRef } from 'react';
+import { type Deed, shortcutFor } from './shortcut-table.ts';
+
+const SETTING = 'winterdock.shortcuts';
+/** How long the first key of a pair waits for the second. */
+const PAIR_MS = 1500;
+const OWN_KEYS =
+  'input, textarea, select, [contenteditable], dialog, .xterm, [role="tree"], [role="listbox"], [role="menu"], [role="grid"], [role="application"], [data-own-keys]';
+
+/** Whether shortcuts of one letter are on. In a browser that may not remember, they are. */
+export function lettersAreOn(): boolean {
+  try {
+    return localStorage.getItem(SETTING) !== 'off';
+  } catch {
+    // Storage is refused: what was never set is on.
+    return true;
+  }
+}
+
+/** Switches them on or off, here and in tabs opened later. */
+export function switchLetters(on: boolean): void {
+  try {
+    if (on) localStorage.removeItem(SETTING);
+    else localStorage.setItem(SETTING, 'off');
+  } catch {
+    // Storage is refused: the choice cannot be kept, and the switch shows that by falling back.
+  }
+}
+
+function visible<E extends HTMLElement>(selector: string): E[] {
+  return [...document.querySelectorAll<E>(selector)].filter((element) => element.checkVisibility());
+}
+
+/** The links that open rows, from the top of the page to its foot. */
+function rowLinks(): HTMLElement[] {
+  return visible('main table tbody tr').flatMap((row) => row.querySelector<HTMLElement>('a[href]') ?? []);
+}
+
+function step(by: 1 | -1): void {
+  const links = rowLinks();
+  const here = links.findIndex((link) => link.closest('tr') === document.activeElement?.closest('tr'));
+  const next = here < 0 ? (by === 1 ? 0 : -1) : Math.min(links.length - 1, Math.max(0, here + by));
+  const link = links.at(next);
+  link?.focus();
+  link?.closest('tr')?.scrollIntoView({ block: 'nearest' });
+}
+
+export function Shortcuts({ onPalette, onSheet }: { onPalette: () => void; onSheet: () => void }) {
+  const router = useRouter();
+  const act = useRef<(does: Deed | { go: string }) => void>(() => {});
+  act.current = (does) => {
+    if (typeof does === 'object') return router.push(does.go);
+    switch (does) {
+      case 'palette':
+        return onPalette();
+      case 'sheet':
+        return onSheet();
+      case 'find': {
+        const [field] = visible<HTMLInputElement>('main input[name="q"]');
+        if (field === undefined) return onPalette();
+        field.focus();
+        return field.select();
+      }
+      case 'create': {
+        const [fold] = visible('main summary[data-create]');
+        if (fold === undefined) return router.push('/sandboxes#new');
+        return fold.click();
+      }
+      case 'next':
+        return step(1);
+      case 'previous':
+        return step(-1);
+      case 'choose':
+        return document.activeElement
+          ?.closest('main tr')
+          ?.querySelector<HTMLElement>('input[type="checkbox"]')
+          ?.click();
+      case 'message':
+        return visible('.toasts button, .toasts a').at(-1)?.focus();
+    }
+  };
+
+  useEffect(() => {
+    let before: string | null = null;
+    let waiting: ReturnType<typeof setTimeout> | undefined;
+    const forget = () => {
+      before = null;
+      clearTimeout(waiting);
+    };
+    const press = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.isComposing) return;
+      const { key, ctrlKey, metaKey, altKey, target } = event;
+      if ((ctrlKey || metaKey) && !altKey && !event.shiftKey && key.toLowerCase() === 'k') {
+        // A terminal has its own use of it: deleting to the end of the line.
+        if (target instanceof Element && target.closest('.xterm') !== null) return;
+        event.preventDefault();
+        forget();
+        return act.current('palette');
+      }
+      const owned = target instanceof Element && target.closest(OWN_KEYS) !== null;
+      if (ctrlKey || metaKey || altKey || owned || document.querySelector('dialog[open]') !== null || !lettersAreOn()) {
+        return forget();
+      }
+      const found = shortcutFor(before, key);
+      forget();
+      if (found === 'waits') {
+        before = key;
+        waiting = setTimeout(forget, PAIR_MS);
+      } else if (found !== null && found.does !== 'native') {
+        event.preventDefault();
+        act.current(found.does);
+      }
+    };
+    document.addEventListener('keydown', press);
+    return () => {
+      forget();
+      document.removeEventListener('keydown', press);
+    };
+  }, []);
+  return null;
+}
