@@ -30,7 +30,8 @@ export interface MoveOutcome extends OutcomeWords {
 
 export type MoveAction = (previous: MoveOutcome | null, form: FormData) => Promise<MoveOutcome | null>;
 
-const DOING: Readonly<Record<Verb, string>> = {
+/** What a move is called while it is under way. */
+export const DOING: Readonly<Record<Verb, string>> = {
   resume: 'Waking…',
   suspend: 'Suspending…',
   freeze: 'Freezing…',

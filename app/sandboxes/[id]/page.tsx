@@ -9,6 +9,7 @@ import { AsOf } from '#components/live-leaves.tsx';
 import { LiveSandboxDiagram } from '#components/live-row.tsx';
 import { Moves } from '#components/moves.tsx';
 import { Tabs } from '#components/tabs.tsx';
+import { Visited } from '#components/visited.tsx';
 import { mayDo } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
 import type { Event, Instance } from '#lib/api/schema.ts';
@@ -91,6 +92,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
   const holdable = instance.next !== null || instance.keep_hot || held || instance.state === 'active';
   return (
     <AsOf asOf={await ledgerSeq()} rendered={rendered}>
+      <Visited actor={caller.actor} id={id} name={instance.name} />
       <Title instance={instance} rendered={rendered} />
       <InterruptedNotice instance={instance} rendered={rendered}>
         <SettleForms instance={instance} caller={caller} />
