@@ -48,7 +48,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
         ) : (
           <Live after={await ledgerSeq()}>
             <Heard actor={caller.actor} since={renderedAt()} />
-            <Masthead />
+            <Masthead actor={caller.actor} />
             <main id="main" className="page flex-1" tabIndex={-1}>
               {children}
             </main>

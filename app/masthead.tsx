@@ -1,50 +1,61 @@
-/** The top of every page: the name, the places there are, whether the page is live, the way out. */
+/**
+ * The top of every page, one row at any width: the name, the places there are, the way to find anything, whether the page is live, the way out.
+ * Where it is narrow the places fold into a menu, which the browser opens without a script.
+ */
 import Link from 'next/link';
 import { BrandMark } from '#components/brand-mark.tsx';
 import { exactMoment } from '#components/durations.ts';
 import { LiveStatus } from '#components/live.tsx';
+import { PaletteDoor } from '#components/palette-door.tsx';
 import { PlaceLink } from '#components/place-link.tsx';
+import { PLACES, type Place, TOOLS } from '#components/places.ts';
 import { signOut } from './actions.ts';
 import { renderedAt } from './caller.ts';
+import { whatOf } from './palette.ts';
+import { move } from './sandboxes/[id]/actions.ts';
 
-export function Masthead() {
+const MENU = 'menu';
+
+function Places({ label, places }: { label: string; places: readonly Place[] }) {
+  return (
+    <nav aria-label={label} className="masthead-places">
+      {places.map(({ href, name, exact, also }) => (
+        <PlaceLink key={href} href={href} exact={exact} also={also}>
+          {name}
+        </PlaceLink>
+      ))}
+    </nav>
+  );
+}
+
+/** `actor`: the visitor, as the ledger writes him. */
+export function Masthead({ actor }: { actor: string }) {
   return (
     <header className="page">
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 py-3.5 sm:gap-x-7">
+      <div className="masthead">
         <Link
           href="/"
-          className="flex items-center gap-2.5 text-[1.0625rem] font-[620] tracking-[-0.02em] no-underline"
+          className="flex flex-none items-center gap-2.5 text-[1.0625rem] font-[620] tracking-[-0.02em] no-underline"
         >
           <BrandMark />
           Winterdock
         </Link>
-        <nav
-          aria-label="Places"
-          className="flex flex-wrap gap-x-5 max-sm:order-3 max-sm:w-full max-sm:justify-between max-sm:gap-x-3 max-sm:text-small"
-        >
-          <PlaceLink href="/" exact>
-            Overview
-          </PlaceLink>
-          <PlaceLink href="/sandboxes">Sandboxes</PlaceLink>
-          <PlaceLink href="/archive">Archive</PlaceLink>
-          <PlaceLink href="/snapshots" also={['/blueprints', '/shares']}>
-            Library
-          </PlaceLink>
-          <PlaceLink href="/tenants">Tenants</PlaceLink>
-          <PlaceLink href="/audit">Audit</PlaceLink>
-        </nav>
-        <div className="ml-auto flex flex-wrap items-center gap-x-3.5 gap-y-1 sm:gap-x-5">
-          <nav aria-label="Tools" className="flex gap-5">
-            <PlaceLink href="/explorer">Explorer</PlaceLink>
-            <PlaceLink href="/settings">Settings</PlaceLink>
-          </nav>
-          <LiveStatus rendered={exactMoment(renderedAt()).slice(11)} />
-          <form action={signOut}>
+        <div id={MENU} popover="auto" className="masthead-menu">
+          <Places label="Places" places={PLACES} />
+          <Places label="Tools" places={TOOLS} />
+          <form action={signOut} className="masthead-out">
             <button type="submit" className="button button-quiet">
               Sign out
             </button>
           </form>
         </div>
+        <PaletteDoor actor={actor} ask={whatOf} move={move} />
+        <div className="masthead-live">
+          <LiveStatus rendered={exactMoment(renderedAt()).slice(11)} />
+        </div>
+        <button type="button" className="button button-quiet masthead-fold" popoverTarget={MENU}>
+          Menu
+        </button>
       </div>
     </header>
   );

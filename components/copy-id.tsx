@@ -4,10 +4,10 @@ import { useEffect, useState } from 'react';
 
 /** `label` names the button where the text itself should not be read out: `Copy the key`. */
 export function CopyId({ id, className, label }: { id: string; className?: string; label?: string }) {
-  const [state, setState] = useState<'unable' | 'able' | 'copied'>('unable');
+  const [state, setState] = useState<'unknown' | 'refused' | 'able' | 'copied'>('unknown');
 
   useEffect(() => {
-    if (navigator.clipboard !== undefined) setState('able');
+    setState(navigator.clipboard === undefined ? 'refused' : 'able');
   }, []);
 
   useEffect(() => {
@@ -19,16 +19,17 @@ export function CopyId({ id, className, label }: { id: string; className?: strin
   return (
     <span className={`inline-flex max-w-full items-baseline gap-2 ${className ?? ''}`}>
       <code className="min-w-0 select-all [overflow-wrap:anywhere]">{id}</code>
-      {state !== 'unable' && (
+      {state !== 'refused' && (
+        // It has its place before the browser says that it can, so that nothing beside it moves.
         <button
           type="button"
-          className="button button-quiet !min-h-6"
+          className={`button button-quiet !min-h-6 w-16 ${state === 'unknown' ? 'invisible' : ''}`}
           aria-label={label ?? `Copy the id ${id}`}
           onClick={() => {
             navigator.clipboard.writeText(id).then(
               () => setState('copied'),
               // Refused by the browser: the id is still there to be selected by hand.
-              () => setState('unable'),
+              () => setState('refused'),
             );
           }}
         >

@@ -106,7 +106,9 @@ export function LiveStatus({ rendered }: { rendered: string }) {
   if (!ready || status.is === 'connecting') {
     return (
       <a href={pathname} className="text-small text-ink-3 no-underline hover:underline" title="Read the page again">
-        as of {rendered}
+        <span className="max-md:sr-only">as of </span>
+        {rendered.slice(0, 8)}
+        <span className="max-md:sr-only">{rendered.slice(8)}</span>
       </a>
     );
   }
@@ -116,13 +118,17 @@ export function LiveStatus({ rendered }: { rendered: string }) {
       {status.is === 'live' && 'live'}
       {status.is === 'behind' && (
         <span>
-          behind, reconnecting
-          <span className="text-ink-3"> since {exactMoment(Math.floor(status.since / 1000)).slice(11)}</span>
+          behind<span className="max-md:sr-only">, reconnecting</span>
+          <span className="text-ink-3 max-md:sr-only">
+            {' '}
+            since {exactMoment(Math.floor(status.since / 1000)).slice(11)}
+          </span>
         </span>
       )}
       {status.is === 'out' && (
         <span>
-          signed out, <a href={`/signin?to=${encodeURIComponent(pathname)}`}>sign in again</a>
+          <span className="max-md:sr-only">signed out, </span>
+          <a href={`/signin?to=${encodeURIComponent(pathname)}`}>sign in again</a>
         </span>
       )}
     </span>

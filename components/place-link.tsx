@@ -25,6 +25,11 @@ export function PlaceLink({
       href={href}
       prefetch={false}
       aria-current={here ? 'page' : undefined}
+      onClick={({ currentTarget }) => {
+        // In a menu that is open, the choice closes it.
+        const menu = currentTarget.closest<HTMLElement>('[popover]');
+        if (menu?.matches(':popover-open')) menu.hidePopover();
+      }}
       className={`py-1 ${here ? 'font-[560] underline decoration-2 decoration-ink underline-offset-[0.4em]' : 'text-ink-2 no-underline hover:text-ink hover:underline'}`}
     >
       {children}

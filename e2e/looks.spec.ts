@@ -1,5 +1,5 @@
 /** Every page in both themes and on a narrow screen: accessible, nothing cut off, nothing in the console. */
-import type { Page, Request } from '@playwright/test';
+import type { BrowserContext, Page, Request } from '@playwright/test';
 import { flaws } from './axe.ts';
 import { trouble } from './crowd.ts';
 import { HARBOUR, harm, moor, stock } from './seed.ts';
@@ -76,17 +76,36 @@ test.afterAll(async () => {
   await call('POST', `/api/instances/${STORM}-6/settle`);
 });
 
+interface Watched {
+  shifted?: number;
+}
+
+/** Has each page of the context add up how far its parts moved by themselves, from its first paint on. */
+async function watchShifts(context: BrowserContext): Promise<void> {
+  await context.addInitScript(() => {
+    const watched = globalThis as Watched;
+    watched.shifted = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
+        if (!entry.hadRecentInput) watched.shifted = (watched.shifted ?? 0) + entry.value;
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+}
+
 test('axe finds nothing on the sign-in page', async ({ page }) => {
   await page.goto('/signin?token=none');
   expect(await flaws(page)).toEqual([]);
 });
 
-test('every page is accessible in both themes, fits a narrow screen, has one title of its own, one first heading and at most 200 kB of JavaScript', async ({
+test('every page is accessible in both themes, fits a narrow screen, has one title of its own, one first heading and at most 200 kB of JavaScript, and nothing in it moves by itself', async ({
   page,
   context,
 }) => {
   test.slow();
   await signInByKey(page);
+  await watchShifts(context);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   // Every visit is a first visit, so that all scripts of a page are counted.
   const network = await context.newCDPSession(page);
   await network.send('Network.enable');
@@ -105,6 +124,10 @@ test('every page is accessible in both themes, fits a narrow screen, has one tit
     const shipped = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
     expect(shipped, name).toBeGreaterThan(50_000);
     expect(shipped, name).toBeLessThanOrEqual(200_000);
+
+    await expect(page.getByText('live', { exact: true }), name).toBeVisible();
+    expect(await page.evaluate(() => (globalThis as Watched).shifted), name).toBeLessThan(0.01);
+    expect(await page.evaluate(() => document.getAnimations().length), name).toBe(0);
 
     const title = await page.title();
     expect(title, name).toMatch(/^.+ · Winterdock$/);

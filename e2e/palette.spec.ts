@@ -1,4 +1,7 @@
 /** What stands over the pages: messages, the palette, the shortcuts and their sheet. By keyboard alone. */
+import type { Locator, Page } from '@playwright/test';
+import { SHORTCUTS } from '../components/shortcut-table.ts';
+import { flaws } from './axe.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 
 const TENANT = 'palette';
@@ -12,23 +15,197 @@ async function made(...ids: string[]): Promise<void> {
   }
 }
 
+async function isLive(page: Page): Promise<void> {
+  await expect(page.getByText('live', { exact: true })).toBeVisible();
+}
+
+function palette(page: Page) {
+  return page.getByRole('dialog', { name: 'Jump to anything' });
+}
+
 test('a job that ends while another page is open says how it went, and leaves when it is told to', async ({ page }) => {
   const { call } = visited();
   await made('palette-job-1', 'palette-job-2');
   await call('POST', '/api/instances/palette-job-1/resume', {});
   await signInByKey(page);
   await page.goto('/tenants');
-  await expect(page.getByText('live', { exact: true })).toBeVisible();
+  await isLive(page);
   const ids = ['palette-job-1', 'palette-job-2'];
   await call('POST', '/api/jobs', { verb: 'suspend', ids });
   const message = page.getByRole('status').filter({ hasText: 'Suspend 2 sandboxes' });
   await expect(message).toContainText('1 done, 1 passed over');
-  await page.getByRole('heading', { level: 1 }).click();
+  expect(await flaws(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await expect(message).toHaveCount(0);
 
   await call('POST', '/api/jobs', { verb: 'suspend', ids });
-  await page.getByRole('link', { name: 'Look at the job' }).click();
+  await expect(message).toBeVisible();
+  await page.keyboard.press('m');
+  await expect(message.getByRole('button', { name: 'Dismiss this message' })).toBeFocused();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Suspend 2 sandboxes');
   await expect(message).toHaveCount(0);
+});
+
+test('the palette finds a sandbox by a few letters, moves it, and a message says what became of it', async ({
+  page,
+}) => {
+  await made('palette-lantern');
+  const { call } = visited();
+  await signInByKey(page);
+  await page.goto('/tenants');
+  await isLive(page);
+  await page.keyboard.press('Control+k');
+  await expect(palette(page)).toBeVisible();
+  // Nothing is lost of what is typed while it loads, and Enter waits for the answer.
+  await page.keyboard.type('lantern');
+  await expect(palette(page).getByRole('option', { name: /palette-lantern/ })).toHaveAttribute('aria-selected', 'true');
+  expect(await flaws(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await expect(palette(page).getByRole('option', { name: /^Open/ })).toHaveAttribute('aria-selected', 'true');
+  await expect(palette(page).getByRole('option', { name: /^Revive/ })).toHaveAttribute('aria-disabled', 'true');
+  await expect(palette(page).getByRole('option', { name: /^Freeze in three steps/ })).toBeVisible();
+  expect(await flaws(page)).toEqual([]);
+  await page.keyboard.type('resu');
+  await page.keyboard.press('Enter');
+  const said = page.getByRole('status').filter({ hasText: 'palette-lantern: It is awake. It woke' });
+  await expect(said).toContainText(/in [\d.]+ m?s/);
+  await expect(palette(page)).toBeHidden();
+  expect((await call<{ state: string }>('GET', '/api/instances/palette-lantern')).json.state).toBe('active');
+
+  await call('POST', '/api/instances/palette-lantern/archive', {});
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('lantern');
+  await page.keyboard.press('Enter');
+  await expect(palette(page).getByPlaceholder('What to do with palette-lantern')).toBeFocused();
+  await page.keyboard.type('rev');
+  await page.keyboard.press('Enter');
+  await expect(palette(page).getByLabel('Why palette-lantern is revived, for the ledger')).toBeFocused();
+  await page.keyboard.type('the lights are needed');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('palette-lantern: It is awake again.')).toBeVisible();
+  const [line] = (
+    await call<{ reason: string }[]>('GET', '/api/instances/palette-lantern/events?type=transition&limit=1')
+  ).json;
+  expect(line?.reason).toBe('the lights are needed');
+
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('audit');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/audit$/);
+});
+
+test('shortcuts lead to the places, walk the rows, and take nothing from whoever types', async ({ page }) => {
+  await made('palette-row-1', 'palette-row-2');
+  await signInByKey(page);
+  await page.goto('/');
+  await isLive(page);
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await expect(page).toHaveURL(/\/sandboxes$/);
+  await page.keyboard.press('/');
+  const field = page.getByLabel('Find', { exact: true });
+  await expect(field).toBeFocused();
+  await page.keyboard.type('palette row ?gt/nxj');
+  await expect(field).toHaveValue('palette row ?gt/nxj');
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('palette row');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('tbody tr')).toHaveCount(2);
+  await field.blur();
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  const rows = page.locator('tbody tr');
+  await expect(rows.nth(1).getByRole('checkbox')).toBeChecked();
+  await page.keyboard.press('k');
+  await expect(rows.nth(0).getByRole('link').first()).toBeFocused();
+  await page.keyboard.press('Control+j');
+  await expect(rows.nth(0).getByRole('link').first()).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/sandboxes\/palette-row-\d$/);
+  await page.keyboard.press('n');
+  await expect(page.locator('#create-tenant')).toBeFocused();
+});
+
+test('the sheet lists exactly the shortcuts there are, and switches those of one letter off', async ({ page }) => {
+  await signInByKey(page);
+  await page.goto('/tenants');
+  await isLive(page);
+  await page.keyboard.press('?');
+  const sheet = page.getByRole('dialog', { name: 'Shortcuts' });
+  await expect(sheet).toBeVisible();
+  expect(await flaws(page)).toEqual([]);
+  const said = SHORTCUTS.flatMap(({ shortcuts }) => shortcuts.map(({ says }) => says));
+  await expect(sheet.getByRole('term')).toHaveText(said);
+  await page.keyboard.press('g');
+  await page.keyboard.press('a');
+  await sheet.getByRole('checkbox').focus();
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Escape');
+  await expect(sheet).toBeHidden();
+  await page.reload();
+  await isLive(page);
+  await page.keyboard.press('g');
+  await page.keyboard.press('a');
+  await page.keyboard.press('?');
+  await page.keyboard.press('Control+k');
+  await expect(palette(page)).toBeVisible();
+  await expect(sheet).toBeHidden();
+  await expect(page).toHaveURL(/\/tenants$/);
+  await page.keyboard.type('shortcuts');
+  await page.keyboard.press('Enter');
+  await expect(sheet.getByRole('checkbox')).not.toBeChecked();
+});
+
+/** Moves the focus on by Tab until it is on `target`, as somebody without a mouse does. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await expect(target).toBeVisible();
+  for (let pressed = 0; pressed < 120; pressed += 1) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('The focus never came there.');
+}
+
+async function pressOn(page: Page, name: string): Promise<void> {
+  await tabTo(page, page.getByRole('button', { name, exact: true }));
+  await page.keyboard.press('Enter');
+}
+
+test('a sandbox lives its whole life by the keyboard alone', async ({ page }) => {
+  const id = 'palette-by-hand';
+  const headline = page.getByRole('heading', { level: 1 });
+  await signInByKey(page);
+  await isLive(page);
+  await page.keyboard.press('n');
+  await expect(page.locator('#create-tenant')).toBeFocused();
+  await page.keyboard.type(TENANT);
+  await tabTo(page, page.locator('#create-id'));
+  await page.keyboard.type(id);
+  await page.keyboard.press('Enter');
+  await expect(headline).toContainText('Registered');
+
+  await tabTo(page, page.getByLabel(/^Command/));
+  await page.keyboard.type('echo by hand');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('log')).toContainText('by hand');
+  await expect(headline).toContainText('Awake');
+  await pressOn(page, 'Suspend');
+  await expect(headline).toContainText('Asleep · suspended');
+  await pressOn(page, 'Freeze');
+  await expect(headline).toContainText('Asleep · frozen');
+  await pressOn(page, 'Archive');
+  await expect(headline).toContainText('Filed away');
+  await tabTo(page, page.getByLabel('Reason, for the ledger'));
+  await page.keyboard.type('it is needed again');
+  await page.keyboard.press('Enter');
+  await expect(headline).toContainText('Awake');
+  await pressOn(page, 'Archive');
+  await expect(headline).toContainText('Filed away');
+  await tabTo(page, page.getByLabel(`Type ${id} to confirm`));
+  await page.keyboard.type(id);
+  await page.keyboard.press('Enter');
+  await expect(headline).toContainText('Deleted');
 });

@@ -162,7 +162,7 @@ async function picture(
   await page.goto('/signin');
   await page.getByLabel('Admin key').fill(TEST_KEY);
   await page.getByRole('button', { name: 'Sign in with the key' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByRole('banner').waitFor();
   for (const { name, path, act, whole = false } of shots) {
     await page.goto(path);
     await page.getByText('live', { exact: true }).waitFor();
