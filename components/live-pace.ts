@@ -10,8 +10,11 @@ const LEAST_MS = 1000;
 const MOST_MS = 15_000;
 /** The rate of lines is taken over so long. */
 const WINDOW_MS = 5000;
-/** So long without a line, a burst is over. */
+/** For each line a second: at one a second it is rendered every three, at five every fifteen. */
+const PER_RATE_MS = 3000;
+/** So long without a line, a burst is over, and is followed soon. */
 const QUIET_MS = 600;
+const QUIET_EVERY_MS = 3000;
 /** A page that takes long to render is rendered the less often, up to a limit. */
 const TOOK_TIMES = 5;
 const TOOK_MOST_MS = 5000;
@@ -59,7 +62,8 @@ export class Pace {
   #every(now: number): number {
     this.#heard = this.#heard.filter((at) => at > now - WINDOW_MS);
     const newest = this.#heard.at(-1);
-    if (newest === undefined || newest < now - QUIET_MS) return 0;
-    return Math.min(MOST_MS, (this.#heard.length / WINDOW_MS) * 1000 * 1000);
+    if (newest === undefined) return 0;
+    const most = newest < now - QUIET_MS ? QUIET_EVERY_MS : MOST_MS;
+    return Math.min(most, (this.#heard.length * PER_RATE_MS * 1000) / WINDOW_MS);
   }
 }
