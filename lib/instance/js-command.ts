@@ -29,6 +29,8 @@ export function jsCommand(memoryBytes: number, running: () => Run): Command {
       print: ({ stream, text }) => output.add(stream, Buffer.from(text)),
       values: { args: passed, stdin },
     });
+    // What it dropped counts as dropped by the call.
+    if (output.truncated) running().output.truncated = true;
     const chunks = output.end();
     const stderr = textOf(chunks, 'stderr') + (result.ok ? '' : `js: ${result.error}\n`);
     const exitCode = result.ok ? 0 : result.timedOut ? TIMED_OUT_EXIT : 1;

@@ -126,6 +126,8 @@ test('js runs in the shell with arguments and stdin, and a large number of comma
   expect(await at.say(a, 'echo "console.log(stdin.toUpperCase())" > f.js; echo hi | js f.js; js nope.js')).toBe(
     'HI\n\njs: nope.js: No such file or directory\n',
   );
+  const much = await a.exec({ command: 'js -e \'console.log("x".repeat(5e6))\'' });
+  expect([much.truncated, much.stdout.length]).toEqual([true, 4 * 1024 * 1024]);
   expect(await a.exec({ command: 'js -e "null.x"' })).toMatchObject({ exitCode: 1 });
   expect(await at.say(a, 'for ((i = 0; i < 120000; i++)); do :; done; echo $i')).toBe('120000\n');
 }, 60_000);
