@@ -1,0 +1,91 @@
+/**
+ * Where a line that is being typed stands on a screen: its rows, where it wraps, where the cursor is. Pure; what it says is what an
+ * emulator of the same width does, for both measure by cells.ts.
+ */
+import { clustersOf } from './cells.ts';
+
+interface Row {
+  text: string;
+  /** The next row goes on where this one is full: no line break between them. */
+  wraps: boolean;
+}
+
+export interface Layout {
+  rows: Row[];
+  /** Where the cursor is, from 0. */
+  row: number;
+  column: number;
+}
+
+/**
+ * Lays `text` out after `prompt` (its width in cells is `promptWidth`), on rows of `columns` cells, with the cursor at index `at`. Rows after
+ * a line break begin with `more`.
+ */
+export function layOut(
+  line: { text: string; at: number },
+  prompt: { text: string; width: number },
+  more: { text: string; width: number },
+  columns: number,
+): Layout {
+  const rows: Row[] = [{ text: prompt.text, wraps: false }];
+  let width = prompt.width;
+  let index = 0;
+  let row = 0;
+  let column = width;
+  const last = () => rows[rows.length - 1] ?? { text: '', wraps: false };
+  const begin = (wraps: boolean, text: string, start: number) => {
+    last().wraps = wraps;
+    rows.push({ text, wraps: false });
+    width = start;
+  };
+  const look = () => {
+    if (index !== line.at) return;
+    row = rows.length - 1;
+    column = width;
+  };
+  look();
+  for (const cluster of clustersOf(line.text)) {
+    if (cluster.text === '\n') {
+      begin(false, more.text, more.width);
+    } else {
+      if (width + cluster.width > columns) {
+        begin(true, '', 0);
+        // The cursor before a cluster that did not fit stands where the cluster does.
+        look();
+      }
+      last().text += cluster.text;
+      width += cluster.width;
+    }
+    index += cluster.text.length;
+    look();
+  }
+  if (width >= columns) {
+    // A full last row: the cursor waits at the beginning of the next.
+    begin(true, '', 0);
+    look();
+  }
+  return { rows, row, column: Math.min(column, columns - 1) };
+}
+
+const up = (rows: number) => (rows > 0 ? `\x1b[${rows}A` : '');
+const right = (columns: number) => (columns > 0 ? `\x1b[${columns}C` : '');
+
+/** What to write where the first row is to be, so that the layout shows with the cursor in its place. At most `height` rows are shown. */
+export function drawn(layout: Layout, height: number): { text: string; row: number } {
+  const start = Math.max(0, Math.min(layout.row - Math.floor(height / 2), layout.rows.length - height));
+  const shown = layout.rows.slice(start, start + height);
+  const body = shown
+    .map(({ text, wraps }, at) => {
+      if (at === shown.length - 1) return text;
+      // A row that is followed by an empty one is made to wrap by a blank.
+      return text + (wraps ? (shown[at + 1]?.text === '' ? ' \r' : '') : '\r\n');
+    })
+    .join('');
+  const row = layout.row - start;
+  return { text: `\r\x1b[J${body}\r${up(shown.length - 1 - row)}${right(layout.column)}`, row };
+}
+
+/** What to write to come from a cursor in `row` of what is drawn back to its beginning. */
+export function toBeginning(row: number): string {
+  return `\r${up(row)}`;
+}
