@@ -62,12 +62,15 @@ test('a viewer sees states and the ledger of the own tenant, and is told why not
   await expect(page.getByText('Of beta')).toHaveCount(0);
   await expect(page.getByText('New sandbox')).toHaveCount(0);
   await page.goto('/sandboxes/access-alpha');
-  for (const verb of ['Resume', 'Suspend', 'Freeze', 'Archive', 'Delete', 'Run'])
+  for (const verb of ['Resume', 'Suspend', 'Freeze', 'Archive', 'Delete'])
     await expect(button(page, verb)).toBeDisabled();
   await expect(page.getByText('A viewer may not do this.').first()).toBeVisible();
   await expect(page.getByText('A viewer may not do this.').last()).toBeVisible();
   await expect(button(page, 'Keep hot')).toHaveCount(0);
   await expect(page.getByText('plan.txt')).toHaveCount(0);
+  await page.goto('/sandboxes/access-alpha?tab=terminal');
+  await expect(button(page, 'Run')).toBeDisabled();
+  await expect(page.getByText('A viewer may not do this.').last()).toBeVisible();
   await page.goto('/sandboxes/access-alpha?tab=ledger');
   await expect(page.getByRole('table').last()).toContainText('registered');
   expect(await flaws(page)).toEqual([]);

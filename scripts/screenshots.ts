@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { type Browser, chromium, type Page } from 'playwright';
 import { crowd, trouble } from '../e2e/crowd.ts';
 import { type Berth, HARBOUR, harm, moor, stock } from '../e2e/seed.ts';
+import { runCommand } from '../e2e/typing.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { ensureBrowser } from './browser.ts';
@@ -34,11 +35,9 @@ interface Shot {
 
 const HEIGHTS: Readonly<Record<number, number>> = { 390: 844, 1280: 860, 1920: 1080 };
 
-async function runTwo(page: Page): Promise<void> {
+async function runThree(page: Page): Promise<void> {
   for (const command of ['cat README.md', "js -e 'console.log(6 * 7)'", 'ls /memory; wc -l nowhere.txt']) {
-    await page.getByLabel(/^Command/).fill(command);
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.getByRole('log').locator('li').last().getByText(/exit/).waitFor();
+    await runCommand(page, command);
   }
 }
 
@@ -57,7 +56,8 @@ const ALL_SHOTS: readonly Shot[] = [
   { name: 'overview', path: '/', whole: true },
   { name: 'sandboxes', path: '/sandboxes', whole: true },
   { name: 'filtered', path: '/sandboxes?state=deleted&label=nonsense', whole: true },
-  { name: 'active', path: '/sandboxes/release-notes-writer', act: runTwo, whole: true },
+  { name: 'active', path: '/sandboxes/release-notes-writer', whole: true },
+  { name: 'terminal', path: '/sandboxes/release-notes-writer?tab=terminal', act: runThree, whole: true },
   { name: 'suspended', path: '/sandboxes/support-triage?volume=workspace&path=/src/index.js', whole: true },
   {
     name: 'long',

@@ -5,9 +5,8 @@ import { tookInWords } from '#components/durations.ts';
 import { wokeInWords } from '#components/event-words.ts';
 import type { MoveOutcome } from '#components/moves.tsx';
 import type { OutcomeWords } from '#components/outcome.tsx';
-import type { Run, TerminalState } from '#components/terminal.tsx';
 import type { Caller } from '#lib/api/operations.ts';
-import { execSchema, type PatchInput, reasonSchema, slugSchema } from '#lib/api/schema.ts';
+import { type PatchInput, reasonSchema, slugSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { VERBS, type Verb } from '#lib/lifecycle/states.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
@@ -15,9 +14,6 @@ import { textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 
 const HOUR = 3600;
-const RUNS_KEPT = 5;
-const OUTPUT_KEPT = 100_000;
-const OLDER_OUTPUT_KEPT = 4000;
 
 /** What force overcomes, by the code of the refusal. */
 const FORCE_WOULD: Readonly<Record<string, string>> = {
@@ -117,43 +113,4 @@ export async function hold(id: string, _previous: OutcomeWords | null, form: For
   } catch (error) {
     return { ok: false, ...wordsOf(problemOf(error, caller)) };
   }
-}
-
-/** Runs a command for a browser without JavaScript and gives back what it said. */
-export async function run(id: string, previous: TerminalState, form: FormData): Promise<TerminalState> {
-  const caller = await requireCaller(`/sandboxes/${id}`);
-  const typed = form.get('command');
-  const cwd = textOf(form, 'cwd') || previous.cwd;
-  const command = typeof typed === 'string' ? typed.replace(/\r\n/g, '\n') : '';
-  const made: Run = { key: caller.requestId, command, cwd, output: [], end: null, woke: null };
-  const add = (stream: 'stdout' | 'stderr', text: string) => {
-    if (text !== '') made.output.push({ part: made.output.length, stream, text: text.slice(0, OUTPUT_KEPT) });
-  };
-  let next = cwd;
-  const parsed = execSchema.safeParse({ command, cwd });
-  if (!parsed.success || command.trim() === '') {
-    made.end = { problem: 'There is nothing to run.', hint: 'Type a command first.' };
-  } else {
-    try {
-      const answer = await getHost().operations.exec(caller, id, parsed.data, {
-        onWoke: ({ woke, wokeMs }) => {
-          made.woke = { found: woke, took_ms: wokeMs };
-        },
-      });
-      add('stdout', answer.stdout);
-      add('stderr', answer.stderr);
-      const { exit_code, took_ms, timed_out, truncated } = answer;
-      made.end = { exit_code, took_ms, timed_out, truncated };
-      next = answer.cwd;
-      refresh();
-    } catch (error) {
-      const { says, hint } = wordsOf(problemOf(error, caller));
-      made.end = { problem: says, hint };
-    }
-  }
-  const older = previous.runs.slice(1 - RUNS_KEPT).map((run) => ({
-    ...run,
-    output: run.output.map((chunk) => ({ ...chunk, text: chunk.text.slice(0, OLDER_OUTPUT_KEPT) })),
-  }));
-  return { runs: [...older, made], cwd: next };
 }

@@ -26,6 +26,7 @@ import { SettingsTab } from './settings-tab.tsx';
 import { SharesTab } from './shares-tab.tsx';
 import { SnapshotsTab } from './snapshots-tab.tsx';
 import { TABS, tabAddress, tabOf } from './tab-names.ts';
+import { TerminalTab } from './terminal-tab.tsx';
 import { FaultNotice, InterruptedNotice, Title } from './title.tsx';
 import { Tombstone } from './tombstone.tsx';
 
@@ -129,6 +130,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
       />
       <div className="tabbed">
         {tab === 'files' && <FilesTab caller={caller} instance={instance} search={search} rendered={rendered} />}
+        {tab === 'terminal' && <TerminalTab caller={caller} instance={instance} />}
         {tab === 'ledger' && <LedgerTab caller={caller} id={id} cursor={given(search).cursor} rendered={rendered} />}
         {tab === 'snapshots' && <SnapshotsTab caller={caller} instance={instance} rendered={rendered} />}
         {tab === 'settings' && <SettingsTab caller={caller} instance={instance} rendered={rendered} />}

@@ -3,6 +3,7 @@ import { given, type Search } from '../../search.ts';
 
 export const TABS = [
   { key: 'files', name: 'Files' },
+  { key: 'terminal', name: 'Terminal' },
   { key: 'ledger', name: 'Ledger' },
   { key: 'snapshots', name: 'Snapshots' },
   { key: 'shares', name: 'Shares' },

@@ -1,0 +1,53 @@
+'use server';
+/** Runs a command for a browser without JavaScript. */
+import { refresh } from 'next/cache';
+import type { PlainState, Run } from '#components/terminal/plain-form.tsx';
+import { execSchema } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { textOf } from '../../form-values.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+
+const RUNS_KEPT = 5;
+const OUTPUT_KEPT = 100_000;
+const OLDER_OUTPUT_KEPT = 4000;
+
+/** Runs it and gives back what it said, after what was said before. */
+export async function run(id: string, previous: PlainState, form: FormData): Promise<PlainState> {
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const typed = form.get('command');
+  const cwd = textOf(form, 'cwd') || previous.cwd;
+  const command = typeof typed === 'string' ? typed.replace(/\r\n/g, '\n') : '';
+  const made: Omit<Run, 'end'> = { key: caller.requestId, command, cwd, output: [], woke: null };
+  let end: Run['end'];
+  const add = (stream: 'stdout' | 'stderr', text: string) => {
+    if (text !== '') made.output.push({ stream, text: text.slice(0, OUTPUT_KEPT) });
+  };
+  let next = cwd;
+  const parsed = execSchema.safeParse({ command, cwd });
+  if (!parsed.success || command.trim() === '') {
+    end = { problem: 'There is nothing to run.', hint: 'Type a command first.' };
+  } else {
+    try {
+      const answer = await getHost().operations.exec(caller, id, parsed.data, {
+        onWoke: ({ woke, wokeMs, from }) => {
+          made.woke = { woke, from, took_ms: wokeMs };
+        },
+      });
+      add('stdout', answer.stdout);
+      add('stderr', answer.stderr);
+      const { exit_code, took_ms, timed_out, truncated } = answer;
+      end = { exit_code, took_ms, timed_out, truncated };
+      next = answer.cwd;
+      refresh();
+    } catch (error) {
+      const { says, hint } = wordsOf(problemOf(error, caller));
+      end = { problem: says, hint };
+    }
+  }
+  const older = previous.runs.slice(1 - RUNS_KEPT).map((run) => ({
+    ...run,
+    output: run.output.map((chunk) => ({ ...chunk, text: chunk.text.slice(0, OLDER_OUTPUT_KEPT) })),
+  }));
+  return { runs: [...older, { ...made, end }], cwd: next };
+}

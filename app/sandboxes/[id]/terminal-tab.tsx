@@ -1,0 +1,46 @@
+/** The tab of the terminal: who may type into it, and what typing does besides. */
+import { Part } from '#components/part.tsx';
+import { Terminal } from '#components/terminal/terminal.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import type { Instance } from '#lib/api/schema.ts';
+import { blocks } from '#lib/lifecycle/words.ts';
+import { languagesOf } from '../policies.ts';
+import { run } from './run.ts';
+
+/** Why no command can run in it now, or null. */
+function whyNoCommands({ state, fault, policy }: Instance): string | null {
+  if (blocks(fault)) return 'Its fault stops every command: wake it with force first.';
+  if (state === 'archived') return 'It is archived, and a command does not revive it: revive it first.';
+  return languagesOf(policy).length === 0 ? `Its policy “${policy}” has no shell: give it another one first.` : null;
+}
+
+/** What running a command does besides, or null. */
+function wakes({ state, pending }: Instance): string | null {
+  if (state === 'active' || pending === 'resume') return null;
+  return state === 'created'
+    ? 'Running a command wakes it for the first time.'
+    : `It is ${state}: running a command wakes it.`;
+}
+
+export function TerminalTab({ caller, instance }: { caller: Caller; instance: Instance }) {
+  const { id, tenant, state, policy } = instance;
+  return (
+    <Part
+      id="terminal"
+      name="Terminal"
+      margin={false}
+      note="A shell over the volumes. While it is open and the sandbox awake, nothing puts it to sleep."
+    >
+      <Terminal
+        id={id}
+        person={caller.actor}
+        state={state}
+        action={run.bind(null, id)}
+        languages={languagesOf(policy)}
+        blocked={whyNot(caller, 'exec', { tenant }) ?? whyNoCommands(instance)}
+        wakes={wakes(instance)}
+      />
+    </Part>
+  );
+}

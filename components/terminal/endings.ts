@@ -1,0 +1,61 @@
+/** The terminal's own lines on the screen: what a run woke and how it ended. Pure. */
+import type { EvalAnswer } from '#lib/api/schema.ts';
+import { StreamText } from './output.ts';
+import type { RunOutcome } from './runs.ts';
+import { endInWords, type Woke, wokeInWords } from './words.ts';
+
+/** The colours of our own words; a sign stands beside each. */
+export const STYLE = { quiet: '\x1b[90m', bad: '\x1b[31m', good: '\x1b[32m', plain: '\x1b[0m' } as const;
+
+/** A line for the screen, and the same for a screen reader. */
+export interface Told {
+  line: string;
+  spoken: string;
+}
+
+const { quiet, bad, good, plain } = STYLE;
+
+/** Words from elsewhere without what would steer the screen. */
+function printable(text: string): string {
+  return new StreamText({ fresh: true, by: null }).take(text).replaceAll(plain, '');
+}
+
+/** That it had to be woken; null when it was awake. */
+export function wokeLine(woke: Woke): Told | null {
+  const words = wokeInWords(woke);
+  return words === null ? null : { line: `${quiet}↑ ${words}${plain}`, spoken: words };
+}
+
+/** The value of an evaluated code, or its error; null when there is neither. */
+export function resultOf({ ok, value, error }: EvalAnswer): string | null {
+  if (!ok) return error ?? 'It failed.';
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+/** How a run ended. */
+export function endLines(outcome: RunOutcome): Told[] {
+  if (outcome === 'stopped') return [{ line: `${bad}^C${plain} ${quiet}stopped${plain}`, spoken: 'stopped' }];
+  if ('problem' in outcome) {
+    const { detail, hint } = outcome.problem;
+    const words = hint === undefined ? detail : `${detail} ${hint}`;
+    return [{ line: `${bad}× ${printable(words)}${plain}`, spoken: words }];
+  }
+  if ('exit' in outcome) {
+    const { exit_code: code, ...exit } = outcome.exit;
+    const words = endInWords(exit);
+    const colour = code === 0 ? good : bad;
+    return [{ line: `${colour}exit ${code}${quiet} · ${words}${plain}`, spoken: `exit ${code} · ${words}` }];
+  }
+  return evaluatedLines(outcome.evaluated);
+}
+
+function evaluatedLines(evaluated: EvalAnswer): Told[] {
+  const { ok, woke } = evaluated;
+  const value = resultOf(evaluated);
+  const result = value === null ? [] : [{ line: valueLine(ok, printable(value)), spoken: value }];
+  const words = [endInWords({ ...evaluated, truncated: false }), ...(woke === 'hot' ? [] : ['woke it'])].join(' · ');
+  const end = ok ? `${good}done` : `${bad}failed`;
+  return [...result, { line: `${end}${quiet} · ${words}${plain}`, spoken: `${ok ? 'done' : 'failed'} · ${words}` }];
+}
+
+const valueLine = (ok: boolean, value: string) => (ok ? `${quiet}=${plain} ${value}` : `${bad}! ${value}${plain}`);

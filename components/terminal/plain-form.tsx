@@ -1,0 +1,118 @@
+'use client';
+/** A terminal that needs nothing but a form: a command is sent, and what it said is on the page. The directory is carried, variables are not. */
+import { useActionState } from 'react';
+import { SCROLLS } from '../scrolls.ts';
+import { Submit } from '../submit.tsx';
+import { endInWords, type RunEnd, type Woke, wokeInWords } from './words.ts';
+
+export interface Run {
+  /** Distinguishes runs on one page. */
+  key: string;
+  command: string;
+  cwd: string;
+  output: { stream: 'stdout' | 'stderr'; text: string }[];
+  end: RunEnd | { problem: string; hint?: string };
+  woke: Woke | null;
+}
+
+export interface PlainState {
+  runs: Run[];
+  cwd: string;
+}
+
+export type ExecAction = (previous: PlainState, form: FormData) => Promise<PlainState>;
+
+const START: PlainState = { runs: [], cwd: '/workspace' };
+
+function Ending({ end }: Pick<Run, 'end'>) {
+  if ('problem' in end) {
+    return (
+      <p className="text-fault-ink">
+        × {end.problem} {end.hint}
+      </p>
+    );
+  }
+  return (
+    <p className="text-ink-3">
+      <span className={end.exit_code === 0 ? 'text-good-ink' : 'text-fault-ink'}>exit {end.exit_code}</span> ·{' '}
+      {endInWords(end)}
+    </p>
+  );
+}
+
+function Entry({ run }: { run: Run }) {
+  const woke = run.woke === null ? null : wokeInWords(run.woke);
+  return (
+    <li className="border-b border-rule py-2.5 last:border-0">
+      <p>
+        <span className="text-ink-3">{run.cwd} $</span> <span className="font-[560]">{run.command}</span>
+      </p>
+      {woke !== null && <p className="text-ink-3">↑ {woke}</p>}
+      {run.output.map(({ stream, text }) =>
+        stream === 'stderr' ? (
+          <p key={stream} className="text-fault-ink">
+            {text.replace(/\n$/, '').replace(/^/gm, '! ')}
+          </p>
+        ) : (
+          <p key={stream}>{text.replace(/\n$/, '')}</p>
+        ),
+      )}
+      <Ending end={run.end} />
+    </li>
+  );
+}
+
+/** `blocked`: why nothing can be run now; `wakes`: what running does besides. Both in a sentence, or null. */
+export function PlainForm({
+  action,
+  blocked,
+  wakes,
+}: {
+  action: ExecAction;
+  blocked: string | null;
+  wakes: string | null;
+}) {
+  const [{ runs, cwd }, submit] = useActionState(action, START);
+  return (
+    <div className="flex h-full flex-col gap-3 p-4">
+      <div className="min-h-0 flex-1 overflow-y-auto" role="log" aria-label="Output" {...SCROLLS}>
+        <ol className="paper-log border-0">
+          {runs.map((run) => (
+            <Entry key={run.key} run={run} />
+          ))}
+        </ol>
+      </div>
+      <form action={submit} className="grid gap-2">
+        <label className="field">
+          <span className="field-name">
+            Command, in <code>{cwd}</code>
+          </span>
+          <textarea
+            className="input min-h-[2.25rem] resize-none font-mono text-[0.875rem] [field-sizing:content]"
+            name="command"
+            rows={1}
+            required
+            disabled={blocked !== null}
+            spellCheck={false}
+            autoCapitalize="none"
+            autoComplete="off"
+            placeholder="ls -la"
+          />
+        </label>
+        <input type="hidden" name="cwd" value={cwd} />
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          {blocked !== null ? (
+            <button type="button" className="button" disabled>
+              Run
+            </button>
+          ) : (
+            <Submit className="button button-ink" doing="Running…">
+              Run
+            </Submit>
+          )}
+          <p className="text-small text-ink-3">{blocked ?? wakes}</p>
+        </div>
+      </form>
+    </div>
+  );
+}

@@ -1,0 +1,128 @@
+/** Runs what was typed through the API and reports what it says while it runs. Talks to the API only. */
+import type { EvalAnswer, ExecAnswer, Problem } from '#lib/api/schema.ts';
+import type { Language, Woke } from './words.ts';
+
+export interface RunListener {
+  onWoke(woke: Woke): void;
+  /** The next piece is read when this one was taken. */
+  onOutput(stream: 'stdout' | 'stderr', text: string): Promise<void>;
+}
+
+export type RunOutcome =
+  | { exit: Omit<ExecAnswer, 'stdout' | 'stderr'> }
+  | { evaluated: EvalAnswer }
+  | { problem: Pick<Problem, 'detail' | 'hint'> }
+  | 'stopped';
+
+const LOST: RunOutcome = {
+  problem: {
+    detail: 'The connection ended before the command did.',
+    hint: 'What ran until then is kept. Look at the files before running it again.',
+  },
+};
+
+const END = '\n\n';
+
+/** The blocks of a stream of events, as they come. */
+async function* blocksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let waiting = '';
+  let looked = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    waiting += value;
+    for (;;) {
+      const end = waiting.indexOf(END, looked);
+      if (end < 0) break;
+      yield waiting.slice(0, end);
+      waiting = waiting.slice(end + END.length);
+      looked = 0;
+    }
+    // A block of megabytes comes in many pieces, and none is searched twice.
+    looked = Math.max(0, waiting.length - 1);
+  }
+}
+
+async function dispatch(block: string, listener: RunListener): Promise<RunOutcome | null> {
+  let name = '';
+  let data = '';
+  for (const line of block.split('\n')) {
+    if (line.startsWith('event: ')) name = line.slice(7);
+    else if (line.startsWith('data: ')) data += line.slice(6);
+  }
+  if (data === '') return null;
+  const value = JSON.parse(data);
+  if (name === 'woke') listener.onWoke(value);
+  else if (name === 'stdout' || name === 'stderr') await listener.onOutput(name, value.text);
+  else if (name === 'exit') return { exit: value };
+  else if (name === 'error') return { problem: value };
+  return null;
+}
+
+function post(
+  id: string,
+  call: 'exec' | 'eval',
+  body: unknown,
+  accept: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  return fetch(`/api/instances/${encodeURIComponent(id)}/${call}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept },
+    body: JSON.stringify(body),
+    signal,
+  });
+}
+
+async function runScript(
+  id: string,
+  command: string,
+  cwd: string,
+  listener: RunListener,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const answer = await post(id, 'exec', { command, cwd }, 'text/event-stream', signal);
+  if (!answer.ok || answer.body === null) return { problem: (await answer.json()) as Problem };
+  for await (const block of blocksOf(answer.body)) {
+    const end = await dispatch(block, listener);
+    if (end !== null) return end;
+  }
+  return LOST;
+}
+
+async function evaluate(
+  id: string,
+  language: Exclude<Language, 'shell'>,
+  code: string,
+  listener: RunListener,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const answer = await post(id, 'eval', { language, code }, 'application/json', signal);
+  if (!answer.ok) return { problem: (await answer.json()) as Problem };
+  const evaluated = (await answer.json()) as EvalAnswer;
+  await listener.onOutput('stdout', evaluated.stdout);
+  await listener.onOutput('stderr', evaluated.stderr);
+  return { evaluated };
+}
+
+/**
+ * Runs `text` in sandbox `id`: a script in `cwd`, or code of a language. Resolves with how it ended, also when it could not run; never
+ * rejects. Aborting `signal` closes the connection, which ends it on the server.
+ */
+export async function runTyped(
+  id: string,
+  typed: { language: Language; text: string; cwd: string },
+  listener: RunListener,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const { language, text, cwd } = typed;
+  try {
+    return language === 'shell'
+      ? await runScript(id, text, cwd, listener, signal)
+      : await evaluate(id, language, text, listener, signal);
+  } catch {
+    // Network failures and a stop by the visitor look alike from here, and mean the same: no end was heard.
+    return signal.aborted ? 'stopped' : LOST;
+  }
+}

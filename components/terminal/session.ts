@@ -1,0 +1,286 @@
+/**
+ * A terminal at work: keys go through the line editor, lines are run, output goes to the screen. The shell inside has no terminal of its
+ * own: each line is a run of its own, in the directory that the one before left. Knows nothing of React.
+ */
+import type { Terminal } from '@xterm/xterm';
+import { clustersOf } from './cells.ts';
+import { continuation, namesOf, wantedOf } from './completion.ts';
+import { endLines, resultOf, STYLE, type Told, wokeLine } from './endings.ts';
+import { keepHistory, readHistory } from './history.ts';
+import { keysOf } from './keys.ts';
+import { type Editor, emptyEditor, type Key, press } from './line-editor.ts';
+import { drawn, layOut, toBeginning } from './line-layout.ts';
+import { type Place, StreamText } from './output.ts';
+import { type RunOutcome, runTyped } from './runs.ts';
+import type { Language, Woke } from './words.ts';
+
+export interface SessionListener {
+  /** A run begins: what a screen reader hears of it. */
+  onBegin(line: string): void;
+  /** Output and endings as plain text, for a screen reader. */
+  onSaid(text: string): void;
+  /** A line was recalled or completed, which nobody typed. */
+  onShown(line: string): void;
+  onRunning(running: boolean): void;
+  /** It was asleep, and is awake now. */
+  onWoke(): void;
+  /** The keyboard leaves. */
+  onLeave(): void;
+}
+
+/** Type-ahead that is kept while a command runs. */
+const AHEAD = 10_000;
+/** Output that can be copied with one click. */
+const COPIED = 1_000_000;
+
+const { quiet, plain } = STYLE;
+const MORE = { text: `${quiet}> ${plain}`, width: 2 };
+const PROMPTS: Readonly<Record<Language, string>> = { shell: '$', js: 'js >', python: 'python >' };
+
+const cells = (text: string) => clustersOf(text).reduce((sum, { width }) => sum + width, 0);
+
+export class Session {
+  readonly #id: string;
+  readonly #person: string;
+  readonly #terminal: Terminal;
+  readonly #listener: SessionListener;
+  readonly #place: Place = { fresh: true, by: null };
+  #editor: Editor;
+  #language: Language = 'shell';
+  #cwd = '/workspace';
+  /** The row of what is drawn that the cursor is in. */
+  #row = 0;
+  #running: AbortController | null = null;
+  #ahead = '';
+  #lastOutput = '';
+  #closed = false;
+
+  constructor(terminal: Terminal, where: { id: string; person: string }, listener: SessionListener) {
+    this.#id = where.id;
+    this.#person = where.person;
+    this.#terminal = terminal;
+    this.#listener = listener;
+    this.#editor = emptyEditor(readHistory(where.person, where.id));
+    terminal.attachCustomKeyEventHandler((event) => this.#takesKey(event));
+    terminal.onData((sent) => this.#take(sent));
+    terminal.onResize(() => this.#running === null && this.#draw());
+    // A paste comes as one piece and runs nothing by itself.
+    terminal.write('\x1b[?2004h');
+    this.#draw();
+  }
+
+  get language(): Language {
+    return this.#language;
+  }
+
+  set language(language: Language) {
+    this.#language = language;
+    if (this.#running === null) this.#draw();
+  }
+
+  /** Copies the selection, or else what the last command said. */
+  copy(): void {
+    copyText(this.#terminal, this.#terminal.getSelection() || this.#lastOutput);
+  }
+
+  /** Puts text into the line, as if it had been typed. */
+  type(text: string): void {
+    this.#press({ name: 'text', text });
+  }
+
+  /** Ends the running command, here and on the server. */
+  stop(): void {
+    this.#ahead = '';
+    this.#running?.abort();
+  }
+
+  /** Ends what runs, and writes nothing more: the screen goes. */
+  close(): void {
+    this.#closed = true;
+    this.stop();
+  }
+
+  clear(): void {
+    this.#terminal.write('\x1b[2J\x1b[3J\x1b[H');
+    this.#row = 0;
+    if (this.#running === null) this.#draw();
+  }
+
+  /** Says whether the emulator takes a key; what it does not take is the browser's. */
+  #takesKey(event: KeyboardEvent): boolean {
+    const { key, ctrlKey, shiftKey, altKey, metaKey, type } = event;
+    const command = (ctrlKey || metaKey) && !altKey;
+    if (key === 'Tab' && (shiftKey || this.#running !== null || this.#editor.text === '')) return false;
+    if (/^F\d+$/.test(key) || (command && key.toLowerCase() === 'v')) return false;
+    const copies = command && key.toLowerCase() === 'c' && (shiftKey || metaKey || this.#terminal.hasSelection());
+    const breaks = key === 'Enter' && shiftKey;
+    if (!copies && !breaks) return true;
+    event.preventDefault();
+    if (type === 'keydown' && copies) copyText(this.#terminal, this.#terminal.getSelection());
+    if (type === 'keydown' && breaks && this.#running === null) this.#press({ name: 'newline' });
+    return false;
+  }
+
+  #take(sent: string): void {
+    const running = this.#running !== null;
+    if (running && sent === '\x03') this.stop();
+    else if (running && sent === '\x1b') this.#listener.onLeave();
+    else if (running) this.#ahead = (this.#ahead + sent).slice(0, AHEAD);
+    else this.#takeKeys(keysOf(sent));
+  }
+
+  #takeKeys(keys: readonly Key[]): void {
+    keys.forEach((key, at) => {
+      if (this.#running === null) this.#press(key);
+      else if (key.name === 'text') this.#ahead += `\x1b[200~${key.text}\x1b[201~`;
+      else if (key.name === 'enter' && at > 0) this.#ahead += '\r';
+    });
+  }
+
+  #press(key: Key): void {
+    const [next, wish] = press(this.#editor, key);
+    if (wish === 'interrupt') {
+      this.#close('^C');
+      this.#editor = next;
+      this.#draw();
+    } else if (wish !== null && typeof wish === 'object') {
+      this.#close();
+      this.#editor = next;
+      keepHistory(this.#person, this.#id, next.history);
+      if (wish.run.trim() === '') this.#draw();
+      else void this.#run(wish.run);
+    } else {
+      const recalled = next.back !== this.#editor.back;
+      this.#editor = next;
+      if (wish === 'clear') this.clear();
+      else if (wish === 'leave') this.#listener.onLeave();
+      else if (wish === 'complete') void this.#complete();
+      else this.#draw();
+      if (recalled) this.#listener.onShown(next.text);
+    }
+  }
+
+  #prompt(): { text: string; width: number } {
+    if (this.#editor.search !== null) {
+      const text = `search “${this.#editor.search}”: `;
+      return { text: `${quiet}${text}${plain}`, width: cells(text) };
+    }
+    const short = cells(this.#cwd) * 2 > this.#terminal.cols ? `…/${this.#cwd.split('/').at(-1)}` : this.#cwd;
+    const text = this.#language === 'shell' ? `${short} ${PROMPTS.shell} ` : `${PROMPTS[this.#language]} `;
+    const room = this.#terminal.cols - 2;
+    return cells(text) > room
+      ? { text: `${quiet}$ ${plain}`, width: 2 }
+      : { text: `${quiet}${text}${plain}`, width: cells(text) };
+  }
+
+  #draw(editor = this.#editor, height = this.#terminal.rows): void {
+    const { text, row } = drawn(layOut(editor, this.#prompt(), MORE, this.#terminal.cols), height);
+    this.#terminal.write(toBeginning(this.#row) + text);
+    this.#row = row;
+  }
+
+  /** Leaves the line as it is and begins a new one below it. */
+  #close(sign = ''): void {
+    this.#draw({ ...this.#editor, at: this.#editor.text.length, search: null }, Number.MAX_SAFE_INTEGER);
+    this.#terminal.write(`${sign}\r\n`);
+    this.#row = 0;
+  }
+
+  async #complete(): Promise<void> {
+    const { text, at } = this.#editor;
+    if (this.#language !== 'shell') return this.type('\t');
+    const wanted = wantedOf(text.slice(0, at), this.#cwd);
+    const names = await namesOf(this.#id, wanted);
+    // What was typed meanwhile goes before what was asked for.
+    if (this.#editor.text !== text || this.#editor.at !== at || this.#running !== null) return;
+    const more = continuation(wanted, names);
+    if (more !== '') {
+      this.type(more);
+    } else if (names.length > 1) {
+      this.#close();
+      this.#terminal.write(`${new StreamText(this.#place).take(names.join('  '))}\r\n`);
+      this.#place.fresh = true;
+      this.#draw();
+    }
+    if (names.length > 0) this.#listener.onShown(names.length === 1 ? this.#editor.text : names.join(', '));
+  }
+
+  async #run(text: string): Promise<void> {
+    const stop = new AbortController();
+    const streams = {
+      stdout: new StreamText(this.#place),
+      stderr: new StreamText(this.#place, { sign: '! ', base: '31' }),
+    };
+    this.#running = stop;
+    this.#lastOutput = '';
+    this.#place.fresh = true;
+    this.#listener.onRunning(true);
+    this.#listener.onBegin(text);
+    const outcome = await runTyped(
+      this.#id,
+      { language: this.#language, text, cwd: this.#cwd },
+      {
+        onWoke: (woke) => this.#woke(woke),
+        onOutput: async (stream, piece) => {
+          if (stop.signal.aborted) return;
+          if (this.#lastOutput.length < COPIED) this.#lastOutput += piece;
+          this.#listener.onSaid(piece);
+          await this.#write(streams[stream].take(piece));
+        },
+      },
+      stop.signal,
+    );
+    if (this.#closed) return;
+    this.#ended(outcome);
+    this.#running = null;
+    this.#listener.onRunning(false);
+    const ahead = this.#ahead;
+    this.#ahead = '';
+    this.#draw();
+    if (ahead !== '') this.#take(ahead);
+  }
+
+  /** Resolves when the emulator has taken it in, so that a flood is read no faster than it is shown. */
+  #write(text: string): Promise<void> {
+    return new Promise((resolve) => this.#terminal.write(text, resolve));
+  }
+
+  #woke(woke: Woke): void {
+    const told = wokeLine(woke);
+    if (told === null) return;
+    this.#listener.onWoke();
+    this.#tell(told);
+  }
+
+  #ended(outcome: RunOutcome): void {
+    if (typeof outcome === 'object' && 'exit' in outcome) this.#cwd = outcome.exit.cwd;
+    if (typeof outcome === 'object' && 'evaluated' in outcome) {
+      if (this.#lastOutput === '') this.#lastOutput = resultOf(outcome.evaluated) ?? '';
+      if (outcome.evaluated.woke !== 'hot') this.#listener.onWoke();
+    }
+    for (const told of endLines(outcome)) this.#tell(told);
+  }
+
+  /** A line of ours, on a line of its own. */
+  #tell({ line, spoken }: Told): void {
+    this.#terminal.write(`${this.#place.fresh ? '' : '\r\n'}${line}\r\n`);
+    this.#place.fresh = true;
+    this.#listener.onSaid(`\n${spoken}\n`);
+  }
+}
+
+/** Copies a text, also where the page may not write to the clipboard by itself. What was selected is no longer. */
+function copyText(terminal: Terminal, text: string): void {
+  if (text === '') return;
+  terminal.clearSelection();
+  const byHand = () => {
+    const { textarea } = terminal;
+    if (textarea === undefined) return;
+    textarea.value = text;
+    textarea.select();
+    document.execCommand('copy');
+    textarea.value = '';
+  };
+  if (navigator.clipboard === undefined) byHand();
+  else navigator.clipboard.writeText(text).catch(byHand);
+}

@@ -1,0 +1,213 @@
+'use client';
+/**
+ * The terminal of one sandbox: the plain form, and with JavaScript an emulator in the very place of it. While it is open and the sandbox
+ * awake, it is attached; opening it wakes nothing.
+ */
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useId, useReducer, useRef, useState } from 'react';
+import type { Instance } from '#lib/api/schema.ts';
+import { instanceKey } from '../live-cache.ts';
+import { attach } from './attachment.ts';
+import { type ExecAction, PlainForm } from './plain-form.tsx';
+import type { Session, SessionListener } from './session.ts';
+import { LANGUAGE_NAMES, type Language } from './words.ts';
+
+/** What a screen reader hears of one run; the rest of a long one is on the screen. */
+const HEARD = 2000;
+const HEARD_RUNS = 20;
+
+interface Heard {
+  key: number;
+  line: string;
+  said: string;
+}
+
+type Hearing = { begins: string } | { says: string };
+
+function heard(runs: readonly Heard[], event: Hearing): readonly Heard[] {
+  const last = runs.at(-1);
+  if ('begins' in event) {
+    return [...runs.slice(1 - HEARD_RUNS), { key: (last?.key ?? 0) + 1, line: event.begins, said: '' }];
+  }
+  // A flood changes nothing once enough was heard, but for the end, which is a line of ours.
+  if (last === undefined || (last.said.length >= HEARD && !event.says.startsWith('\n'))) return runs;
+  const cut = event.says.slice(0, HEARD);
+  const more = cut.length < event.says.length || last.said.length + cut.length >= HEARD ? `${cut}…` : cut;
+  return [...runs.slice(0, -1), { ...last, said: last.said + more }];
+}
+
+/** Attached while the sandbox is awake, or was woken from here since it was last seen asleep. */
+function useAttachment(id: string, state: Instance['state'], open: boolean): () => void {
+  const [awake, setAwake] = useState(state === 'active');
+  useEffect(() => setAwake(state === 'active'), [state]);
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (!open || !awake) return;
+    // No line of the ledger tells of it: the page's clock is told from here.
+    return attach(id, () => void queries.invalidateQueries({ queryKey: instanceKey(id) }));
+  }, [id, open, awake, queries]);
+  return () => setAwake(true);
+}
+
+export function Terminal({
+  id,
+  person,
+  state,
+  action,
+  languages,
+  blocked,
+  wakes,
+}: {
+  id: string;
+  /** Whose history it is. */
+  person: string;
+  state: Instance['state'];
+  action: ExecAction;
+  languages: readonly Language[];
+  /** Why nothing can be run now; what running does besides. Both in a sentence, or null. */
+  blocked: string | null;
+  wakes: string | null;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const form = useRef<HTMLDivElement>(null);
+  const leave = useRef<HTMLButtonElement>(null);
+  const session = useRef<Session>(null);
+  const [ready, setReady] = useState(false);
+  const [failed, setFailed] = useState(false);
+  const [running, setRunning] = useState(false);
+  const [language, setLanguage] = useState<Language>('shell');
+  const [runs, hear] = useReducer(heard, []);
+  const [shown, setShown] = useState('');
+  const [copied, setCopied] = useState(false);
+  const hint = useId();
+  const wants = blocked === null;
+  const onWoke = useRef(() => {});
+  onWoke.current = useAttachment(id, state, ready);
+
+  useEffect(() => {
+    const box = place.current;
+    if (!wants || box === null) return;
+    let left = false;
+    let close = () => {};
+    const open = async () => {
+      const [{ openScreen }, { Session }] = await Promise.all([import('./screen.ts'), import('./session.ts')]);
+      await document.fonts.ready;
+      if (left) return;
+      const screen = openScreen(box, 'Command line. Escape leaves it.');
+      const listener: SessionListener = {
+        onBegin: (line) => hear({ begins: line }),
+        onSaid: (text) => hear({ says: text }),
+        onShown: setShown,
+        onRunning: setRunning,
+        onWoke: () => onWoke.current(),
+        onLeave: () => leave.current?.focus(),
+      };
+      const opened = new Session(screen.terminal, { id, person }, listener);
+      session.current = opened;
+      setLanguage('shell');
+      close = () => {
+        opened.close();
+        session.current = null;
+        screen.dispose();
+      };
+      const typed = form.current?.querySelector('textarea');
+      if (typed !== null && typed !== undefined && typed.value !== '') opened.type(typed.value);
+      const writing = document.activeElement === typed;
+      setReady(true);
+      if (writing) screen.terminal.focus();
+    };
+    open().catch(() => setFailed(true));
+    return () => {
+      left = true;
+      close();
+      setReady(false);
+    };
+  }, [id, person, wants]);
+
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), 2000);
+    return () => clearTimeout(timer);
+  }, [copied]);
+
+  const copy = () => {
+    session.current?.copy();
+    setCopied(true);
+  };
+  const choose = (chosen: Language) => {
+    setLanguage(chosen);
+    if (session.current !== null) session.current.language = chosen;
+  };
+
+  return (
+    <div className="grid gap-2">
+      <div className="terminal-box">
+        <div ref={place} className={`terminal-screen ${ready ? '' : 'invisible'}`} />
+        {!ready && (
+          <div ref={form} className="absolute inset-0">
+            <PlainForm action={action} blocked={blocked} wakes={wakes} />
+          </div>
+        )}
+      </div>
+      {ready && (
+        <div role="log" aria-label="Output" className="sr-only">
+          {runs.map(({ key, line, said }) => (
+            <p key={key}>
+              {line}
+              {'\n'}
+              {said}
+            </p>
+          ))}
+        </div>
+      )}
+      <p className="sr-only" aria-live="polite">
+        {shown}
+      </p>
+      <div className={`grid gap-2 ${ready ? '' : 'invisible'}`}>
+        <div className="flex min-h-[2.25rem] flex-wrap items-center gap-x-3 gap-y-2">
+          <button type="button" className="button button-quiet" ref={leave} aria-describedby={hint} onClick={copy}>
+            <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
+          </button>
+          <button type="button" className="button button-quiet" onClick={() => session.current?.clear()}>
+            Clear
+          </button>
+          <button
+            type="button"
+            className="button button-quiet"
+            disabled={!running}
+            onClick={() => session.current?.stop()}
+          >
+            Stop
+          </button>
+          {languages.length > 1 && (
+            <label className="flex items-center gap-2 text-small text-ink-2">
+              Language
+              <select
+                className="input !min-h-7 !w-auto !py-0 !text-[0.8125rem]"
+                value={language}
+                onChange={({ target }) => choose(languages.find((one) => one === target.value) ?? 'shell')}
+              >
+                {languages.map((one) => (
+                  <option key={one} value={one}>
+                    {LANGUAGE_NAMES[one]}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+        </div>
+        <p className="text-small text-ink-3" id={hint}>
+          {wakes} Esc leaves it by the keyboard, Ctrl + C stops a command or copies what is selected, Shift + Enter
+          makes a new line.{' '}
+          {language === 'shell' ? 'Each command keeps the directory, not the variables.' : 'Each run starts anew.'}{' '}
+          Leaving the tab ends what runs.
+        </p>
+      </div>
+      {failed && (
+        <p className="complaint" role="alert">
+          The terminal did not load. The form runs commands as well; load the page again for the terminal.
+        </p>
+      )}
+    </div>
+  );
+}

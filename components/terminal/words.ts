@@ -1,0 +1,38 @@
+/** How a run began and ended, in words: the same on the plain form, on the screen and for a screen reader. Pure. */
+import type { ExecAnswer, Instance } from '#lib/api/schema.ts';
+import { tookInWords } from '../durations.ts';
+
+export interface Woke {
+  /** How it was found. */
+  woke: string;
+  /** The state that it was woken from, where it was not hot. */
+  from: Instance['state'] | null;
+  took_ms: number;
+}
+
+export type RunEnd = Pick<ExecAnswer, 'exit_code' | 'took_ms' | 'timed_out' | 'truncated'>;
+
+/** What woke it and how long that took; null when it was awake. */
+export function wokeInWords({ woke, from, took_ms }: Woke): string | null {
+  if (woke === 'hot') return null;
+  const took = tookInWords(took_ms);
+  return from === null || from === 'created'
+    ? `woke it for the first time, in ${took}`
+    : `woke it from ${from} in ${took}`;
+}
+
+/** How a run ended, without its exit code. */
+export function endInWords({ took_ms, timed_out, truncated }: Omit<RunEnd, 'exit_code'>): string {
+  return [...(timed_out ? ['out of time'] : []), tookInWords(took_ms), ...(truncated ? ['output cut'] : [])].join(
+    ' · ',
+  );
+}
+
+/** What may be typed: a script, or code of a language. */
+export type Language = 'shell' | 'js' | 'python';
+
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  shell: 'Shell',
+  js: 'JavaScript',
+  python: 'Python',
+};

@@ -1,0 +1,171 @@
+/** The terminal of a sandbox: what is typed is run, what runs can be stopped, what it shows is ours, and it holds the sandbox awake. */
+import type { Instance } from '../lib/api/schema.ts';
+import { commandLine, openTerminal, rows, runCommand, seeRow } from './typing.ts';
+import { expect, signInByKey, test, visited } from './visited.ts';
+
+async function moor(id: string, ...verbs: string[]): Promise<void> {
+  const { call } = visited();
+  await call('POST', '/api/instances', { id, tenant: 'keyboard', name: `Terminal, ${id}` });
+  for (const verb of verbs) await call('POST', `/api/instances/${id}/${verb}`, {});
+}
+
+const seen = async (id: string) => (await visited().call<Instance>('GET', `/api/instances/${id}`)).json;
+
+test('a frozen sandbox is woken by the first command and not by the tab, its directory is carried, its lines come back', async ({
+  page,
+}) => {
+  await moor('keys', 'resume', 'suspend', 'freeze');
+  await signInByKey(page);
+  await openTerminal(page, 'keys');
+  await seeRow(page, '/workspace $');
+  expect(await seen('keys')).toMatchObject({ state: 'frozen', attached: 0 });
+
+  await runCommand(page, 'mkdir -p deep; cd deep; echo out; echo err >&2; false');
+  await seeRow(page, /^↑ woke it from frozen in [\d.]+ m?s$/);
+  await seeRow(page, 'out');
+  await seeRow(page, '! err');
+  await seeRow(page, /^exit 1 · [\d.]+ m?s$/);
+  await seeRow(page, '/workspace/deep $');
+
+  await page.keyboard.press('ArrowUp');
+  await seeRow(page, /^\/workspace\/deep \$ mkdir .* false$/);
+  await page.keyboard.press('Control+u');
+  await page.keyboard.type('echo "漢字🙂👍🏽x"');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.type('y');
+  await page.keyboard.press('Enter');
+  await seeRow(page, '漢字🙂👍🏽yx');
+
+  await page.reload();
+  await commandLine(page).focus();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowUp');
+  await seeRow(page, /^\/workspace \$ mkdir .* false$/);
+  await page.keyboard.press('Control+c');
+  await page.keyboard.type('ls de\t');
+  await seeRow(page, /\$ ls deep\/$/);
+});
+
+test('control C ends what runs, on the server too, and the sandbox answers at once', async ({ page }) => {
+  await moor('stopped', 'resume');
+  await signInByKey(page);
+  await openTerminal(page, 'stopped');
+  for (const endless of ['echo begun; sleep 300', 'echo begun; while true; do :; done']) {
+    await page.keyboard.press('Control+l');
+    await page.keyboard.type(endless);
+    await page.keyboard.press('Enter');
+    await seeRow(page, 'begun');
+    await page.keyboard.press('Control+c');
+    await seeRow(page, '^C stopped');
+    const asked = Date.now();
+    const { json } = await visited().call('POST', '/api/instances/stopped/exec', { command: 'echo back' });
+    expect(json).toMatchObject({ exit_code: 0, stdout: 'back\n' });
+    expect(Date.now() - asked).toBeLessThan(30_000);
+  }
+  await runCommand(page, 'echo again');
+  await seeRow(page, 'again');
+});
+
+test('a flood is cut and does not freeze the page, and a screen keeps its line when its size changes', async ({
+  page,
+}) => {
+  await moor('flood', 'resume');
+  await signInByKey(page);
+  await openTerminal(page, 'flood');
+  await runCommand(page, `js -e 'console.log("all work and no play ".repeat(300000))'`);
+  await seeRow(page, /^exit 0 · .* · output cut$/);
+  await page.keyboard.type('while true; do echo flood; done');
+  await page.keyboard.press('Enter');
+  await seeRow(page, 'flood');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await seeRow(page, '^C stopped');
+
+  const long = `echo ${'abcdefghij'.repeat(12)}`;
+  await commandLine(page).focus();
+  await page.keyboard.type(long);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect.poll(async () => (await rows(page)).join('')).toContain(`/workspace $ ${long}`);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await expect.poll(async () => (await rows(page)).join('')).toContain(`/workspace $ ${long}`);
+});
+
+test('colours are ours in both themes, a selection is copied, a paste runs nothing, and the policy forbids none of it', async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await moor('colours', 'resume');
+  await signInByKey(page);
+  await openTerminal(page, 'colours');
+  await runCommand(page, String.raw`printf '\e[31mred\e[0m \e[38;2;0;200;0mgreen\e[0m \e[2J\e]0;mine\a\e[6nstays\n'`);
+  await seeRow(page, 'red green stays');
+  await expect(page).toHaveTitle(/^Terminal, colours/);
+  const colour = (text: string) =>
+    page
+      .locator('.xterm-rows span', { hasText: new RegExp(`^${text}$`) })
+      .last()
+      .evaluate((span) => getComputedStyle(span).color);
+  expect(await colour('red')).toBe('rgb(179, 37, 43)');
+  expect(await colour('green')).toMatch(/^rgb\(0, \d+, 0\)$/);
+  await page.getByRole('button', { name: 'Night' }).click();
+  await expect.poll(() => colour('red')).toBe('rgb(255, 154, 156)');
+  await page.getByRole('button', { name: 'System' }).click();
+
+  await page.locator('.xterm-rows span', { hasText: /^red$/ }).last().dblclick({ force: true });
+  await page.keyboard.press('Control+c');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('red');
+
+  await page.evaluate(() => navigator.clipboard.writeText('echo one\necho two\n'));
+  await commandLine(page).focus();
+  await page.keyboard.press('Control+v');
+  await seeRow(page, '> echo two');
+  expect(await rows(page)).not.toContain('one');
+  await page.keyboard.press('Enter');
+  await seeRow(page, 'two');
+
+  await page.getByLabel('Language').selectOption('js');
+  await commandLine(page).focus();
+  await page.keyboard.type('[6 * 7]');
+  await page.keyboard.press('Enter');
+  await seeRow(page, '= [42]');
+});
+
+test('an open terminal is attached while the sandbox is awake, and lets go when its tab is closed or left', async ({
+  page,
+  context,
+}) => {
+  await moor('attached', 'resume', 'suspend');
+  await signInByKey(page);
+  await openTerminal(page, 'attached');
+  expect(await seen('attached')).toMatchObject({ state: 'suspended', attached: 0 });
+  await runCommand(page, 'true');
+  await expect(page.getByText(/^In use:/)).toBeVisible();
+  expect(await seen('attached')).toMatchObject({ state: 'active', attached: 1, next: null });
+  const second = await context.newPage();
+  await second.goto('/sandboxes/attached?tab=terminal');
+  await expect.poll(async () => (await seen('attached')).attached).toBe(2);
+  await second.close({ runBeforeUnload: true });
+  await expect.poll(async () => (await seen('attached')).attached).toBe(1);
+  await page.getByRole('navigation', { name: 'Parts of this sandbox' }).getByRole('link', { name: 'Files' }).click();
+  await expect.poll(async () => (await seen('attached')).attached).toBe(0);
+  await expect(page.getByRole('timer')).toBeVisible();
+});
+
+test('the keyboard is not trapped, and what forbids a command is said', async ({ page }) => {
+  await moor('left', 'resume', 'archive');
+  await signInByKey(page);
+  await page.goto('/sandboxes/left?tab=terminal');
+  await expect(page.getByLabel(/^Command, in/)).toBeDisabled();
+  await expect(page.getByText('It is archived, and a command does not revive it: revive it first.')).toBeVisible();
+  await visited().call('POST', '/api/instances/left/revive', { reason: 'to type in it' });
+  await openTerminal(page, 'left');
+  await page.keyboard.type('half a line');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('button', { name: 'Copy', exact: true })).toBeFocused();
+  await page.keyboard.press('Shift+Tab');
+  await expect(commandLine(page)).toBeFocused();
+  await page.keyboard.press('Control+u');
+  await page.keyboard.press('Control+d');
+  await expect(page.getByRole('button', { name: 'Copy', exact: true })).toBeFocused();
+});
