@@ -43,7 +43,7 @@ export class Checks {
     for (const [id, { generation, at }] of this.#waiting) {
       if (this.#stopped || (!all && at > performance.now())) return;
       this.#waiting.delete(id);
-      await check(engine, id, generation);
+      await checkFile(engine, id, generation);
     }
   }
 
@@ -54,7 +54,8 @@ export class Checks {
   }
 }
 
-async function check(engine: Engine, id: string, generation: number): Promise<void> {
+/** Hashes and checks the file at rest of a row that still has that generation, and records what was found; damage raises a fault. */
+export async function checkFile(engine: Engine, id: string, generation: number): Promise<void> {
   const before = await engine.registry.get(id);
   if (before === null || before.generation !== generation || before.vfsPath === null || before.file === null) return;
   if (before.state !== 'suspended' && before.state !== 'frozen') return;

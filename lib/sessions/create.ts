@@ -22,6 +22,7 @@ import { placeOf } from './places.ts';
 import { type Prefetched, prefetch } from './prefetch.ts';
 import { copyOut, Expansions, type Reading, read } from './reading.ts';
 import { reconcile, settleInterrupted, sweepDrawers } from './reconcile.ts';
+import { PACE, type Pace, scrubForever } from './scrub.ts';
 import type { Cause, Live, ResumeResult, Sessions } from './sessions.ts';
 import type { Step } from './steps.ts';
 import { flushActivity, type Round, runRound } from './ticker.ts';
@@ -37,6 +38,8 @@ export interface SessionsOptions {
   readers: Readers;
   /** Fault injection: called as each step of a filing or waking is reached. */
   reached?: (step: Step) => void;
+  /** How fast files at rest are looked through; for tests. */
+  scrub?: Partial<Pace>;
 }
 
 /** Sandboxes suspended at the same time when the server stops. */
@@ -74,6 +77,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   let round: Promise<Round> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let drawersSwept: Promise<unknown> = Promise.resolve();
+  const scrubUntil = new AbortController();
+  let scrubbing: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | null = null;
 
   const tick = (): Promise<Round> => {
@@ -164,6 +169,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     start() {
       if (timer !== null) return;
       schedule();
+      scrubbing = scrubForever(engine, scrubUntil.signal, { ...PACE, ...options.scrub });
       drawersSwept = sweepDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
     },
     stop() {
@@ -175,10 +181,11 @@ export function createSessions(options: SessionsOptions): Sessions {
   async function stop(): Promise<void> {
     engine.stopping = true;
     if (timer !== null) clearTimeout(timer);
+    scrubUntil.abort();
     // A suspension would wait for them.
     reading.copyTurns.stop();
     await readers.breakOffCopies();
-    await Promise.allSettled([round, drawersSwept, checks.stop()]);
+    await Promise.allSettled([round, drawersSwept, scrubbing, checks.stop()]);
     await flushActivity(engine);
     const cause = { ...systemCause('stop'), reason: 'the server stops' };
     const active = entries.values().filter((entry) => entry.process !== null);

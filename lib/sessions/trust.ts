@@ -6,7 +6,7 @@ import { stampOf } from '../storage/files.ts';
 import type { Engine } from './engine.ts';
 
 /** Whether two stamps are of the same, untouched file. */
-function sameStamp(a: FileStamp, b: FileStamp): boolean {
+export function sameStamp(a: FileStamp, b: FileStamp): boolean {
   return a.size === b.size && a.inode === b.inode && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 }
 

@@ -13,6 +13,7 @@ import { createReaders } from '../../vfs/readers.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import { createSessions } from '../create.ts';
 import { line, systemCause } from '../engine.ts';
+import type { Pace } from '../scrub.ts';
 import type { Cause, Sessions } from '../sessions.ts';
 import type { Step } from '../steps.ts';
 
@@ -46,6 +47,7 @@ export interface DockOptions {
   environment?: Record<string, string>;
   clock?: FakeClock;
   reached?: (step: Step) => void;
+  scrub?: Partial<Pace>;
 }
 
 /** Starts an engine on a data folder and reconciles it. */
@@ -54,6 +56,7 @@ export async function startDock({
   environment = {},
   clock = new FakeClock(),
   reached,
+  scrub,
 }: DockOptions): Promise<Dock> {
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
@@ -84,6 +87,7 @@ export async function startDock({
     pool,
     readers,
     ...(reached === undefined ? {} : { reached }),
+    ...(scrub === undefined ? {} : { scrub }),
   });
   await readers.start();
   await sessions.reconcile();
