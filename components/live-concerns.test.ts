@@ -53,6 +53,7 @@ test.each<[string, Event, string[], Urgency]>([
   ['/sandboxes/a', slept, [], 'now'],
   ['/sandboxes/a?tab=ledger', changed, [], 'now'],
   ['/sandboxes/b', slept, [], null],
+  ['/settings/storage', { ...quiet, type: 'registry.checked' }, [], 'now'],
   ['/archive', slept, [], null],
   ['/archive', { ...slept, from: 'frozen', to: 'archived' }, [], 'now'],
   ['/archive?tenant=globex', { ...slept, to: 'archived' }, [], null],

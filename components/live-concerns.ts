@@ -20,7 +20,7 @@ const BEGINS = /^(?:instance\.(?:created|imported)|snapshot\.restored|blueprint\
 const TROUBLE = /^fault\.|^reconcile\.|^orphan\.|\.failed$/;
 const LADDER = /^(?:settings|tenant)\.changed$/;
 const COPIES = /^(?:snapshot|blueprint|start|bundle|checkout|import)\./;
-const RIGHTS = /^(?:settings|tenant|person|invitation|password|session|key|ledger|signin|access)\./;
+const RIGHTS = /^(?:settings|tenant|person|invitation|password|session|key|ledger|registry|signin|access)\./;
 
 const filters = ['tenant', 'instance', 'type', 'actor', 'trigger'] as const;
 /** What an address of the list says that no change of a row makes it enter or leave; a state only a transition does. */
