@@ -61,11 +61,11 @@ function Points({
           stroke="var(--ink)"
           strokeWidth="1.25"
         />
-        {place.labelled && (
+        {place.label !== null && (
           <text
             className={isChosen || index === present ? 'strong' : undefined}
             x={`${place.x}%`}
-            y={place.y - 10}
+            y={place.y + place.label}
             dx={far ? -6 : 6}
             textAnchor={far ? 'end' : 'start'}
           >

@@ -16,12 +16,13 @@ test('more wakes are further right, more hours further up, and everything is ins
   expect(middle?.y).toBeGreaterThan(long?.y ?? 0);
   for (const { at } of wakes) expect(at >= 0 && at <= 100).toBe(true);
   for (const { at } of hours) expect(at >= 0 && at <= HEIGHT).toBe(true);
-  expect(points.map(({ labelled }) => labelled)).toEqual([true, true, true]);
+  expect(points.every(({ label }) => label !== null)).toBe(true);
 });
 
 test('labels that would lie on one another give way to the important ones', () => {
   const crowd = [60, 120, 300, 900].map((threshold) => point(threshold, 10, 5));
-  expect(tradeLayout(crowd, [2]).points.map(({ labelled }) => labelled)).toEqual([false, false, true, false]);
+  expect(tradeLayout(crowd, [2]).points.map(({ label }) => label)).toEqual([null, null, -10, null]);
+  expect(tradeLayout(crowd, [2, 0]).points.map(({ label }) => label)).toEqual([20, null, -10, null]);
 });
 
 test('points that are all the same, or nothing, are drawn without a number that is none', () => {

@@ -21,6 +21,8 @@ const RIGHT = 92;
 /** Labels nearer than this, in percent and pixels, would lie on one another. */
 const LABEL_WIDTH = 16;
 const LABEL_HEIGHT = 18;
+const ABOVE = -10;
+const BELOW = 20;
 
 interface Mark {
   /** Percent across or pixels down. */
@@ -29,7 +31,8 @@ interface Mark {
 }
 
 export interface TradeLayout {
-  points: { x: number; y: number; labelled: boolean }[];
+  /** `label`: how far below its point its label stands, in pixels; null: it has none. */
+  points: { x: number; y: number; label: number | null }[];
   wakes: Mark[];
   hours: Mark[];
 }
@@ -57,22 +60,27 @@ export function tradeLayout(points: readonly TradePoint[], first: readonly numbe
     TOP,
   );
   const placed = points.map(({ would }) => ({ x: across.at(would.cold_wakes), y: down.at(would.process_hours) }));
-  const labelled: { x: number; y: number }[] = [];
-  const order = [...new Set([...first, 0, points.length - 1, ...points.keys()])];
-  const marks = new Set<number>();
-  for (const index of order) {
+  const taken: { x: number; y: number }[] = [];
+  const labels = new Map<number, number>();
+  for (const index of new Set([...first, 0, points.length - 1, ...points.keys()])) {
     const place = placed[index];
     if (place === undefined) continue;
-    if (labelled.some(({ x, y }) => Math.abs(x - place.x) < LABEL_WIDTH && Math.abs(y - place.y) < LABEL_HEIGHT))
-      continue;
-    labelled.push(place);
-    marks.add(index);
+    // What has to be there goes below its point where there is no room above.
+    const ways = first.includes(index) ? [ABOVE, BELOW] : [ABOVE];
+    const way = ways.find((dy) => !taken.some((label) => overlap(label, { x: place.x, y: place.y + dy })));
+    if (way === undefined) continue;
+    taken.push({ x: place.x, y: place.y + way });
+    labels.set(index, way);
   }
   return {
-    points: placed.map((place, index) => ({ ...place, labelled: marks.has(index) })),
+    points: placed.map((place, index) => ({ ...place, label: labels.get(index) ?? null })),
     wakes: roundsBetween(across.from, across.to, 1).map((value) => ({ at: across.at(value), value })),
     hours: roundsBetween(down.from, down.to).map((value) => ({ at: down.at(value), value })),
   };
+}
+
+function overlap(a: { x: number; y: number }, b: { x: number; y: number }): boolean {
+  return Math.abs(a.x - b.x) < LABEL_WIDTH && Math.abs(a.y - b.y) < LABEL_HEIGHT;
 }
 
 function scale(values: readonly number[], start: number, end: number) {
