@@ -15,7 +15,7 @@ export interface TradePoint {
 /** Pixels; across, places are in percent, so that the plot takes what room there is and its letters stay as they are. */
 export const HEIGHT = 260;
 const TOP = 26;
-const BOTTOM = 224;
+const BOTTOM = 208;
 const LEFT = 6;
 const RIGHT = 92;
 /** Labels nearer than this, in percent and pixels, would lie on one another. */
