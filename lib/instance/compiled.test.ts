@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -15,11 +15,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('compiled code is kept for this version of the code alone', () => {
-  const old = join(folder, 'an-older-version');
+test('compiled code is kept for this version of the code, and for another as long as it may still run', () => {
+  const [old, other] = [join(folder, 'an-older-version'), join(folder, 'another-version')];
   mkdirSync(old);
+  mkdirSync(other);
+  const dayBefore = Date.now() / 1000 - 86_500;
+  utimesSync(old, dayBefore, dayBefore);
   const mine = compiledFolder(folder);
-  expect(existsSync(old)).toBe(false);
+  expect([existsSync(old), existsSync(other)]).toEqual([false, true]);
   expect(isEmpty(mine)).toBe(true);
   mkdirSync(join(mine, 'v24'));
   expect(compiledFolder(folder)).toBe(mine);
@@ -38,4 +41,15 @@ test('the code is compiled before the first worker that may serve a sandbox is s
   await one.start();
   await one.stop();
   expect(compiled()).toEqual(first);
+}, 60_000);
+
+test('a worker starts though the compiled code was cleared away under its server', async () => {
+  const pool = createPool({ size: 0, maxActive: 1, dataFolder: folder });
+  await pool.start();
+  rmSync(join(folder, 'cache'), { recursive: true });
+  mkdirSync(join(folder, 'live', 'a'));
+  const file = join(folder, 'live', 'a', 'vfs.sqlite');
+  const a = pool.open({ id: 'a', file, policy: 'minimal', maxBytes: 1e7, maxFileBytes: 1e6, mustExist: false });
+  expect(await a.exec({ command: 'echo up' })).toMatchObject({ stdout: 'up\n' });
+  await pool.stop();
 }, 60_000);

@@ -1,12 +1,14 @@
 /** Where the compiled code of workers is kept: one folder per version of the code, made by the first worker and read by the others. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const LIB = dirname(dirname(fileURLToPath(import.meta.url)));
 const LOCK = join(dirname(LIB), 'package-lock.json');
 const DIGEST_LENGTH = 16;
+/** Another version may still run beside this one; after a day without a start it is an old one. */
+const KEEP_MS = 86_400_000;
 
 /** Names the code that workers run: changes with Node, with an installed package and with any file of ours. */
 function versionOfCode(): string {
@@ -23,13 +25,16 @@ function versionOfCode(): string {
 
 /**
  * The folder for this version of the code below `parent` (an absolute path), which is made when it is missing; those of other versions are
- * removed. Only this server and its workers may write to `parent`.
+ * removed a day after they were last started. Only servers of one user and their workers may write to `parent`.
  */
 export function compiledFolder(parent: string): string {
   const folder = join(parent, versionOfCode());
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of readdirSync(parent)) {
-    if (join(parent, name) !== folder) rmSync(join(parent, name), { recursive: true, force: true });
+  const now = Date.now();
+  utimesSync(folder, now / 1000, now / 1000);
+  for (const other of readdirSync(parent).map((name) => join(parent, name))) {
+    const used = statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    if (now - used > KEEP_MS) rmSync(other, { recursive: true, force: true });
   }
   return folder;
 }

@@ -1,6 +1,6 @@
 /** Starting a worker: its flags, its walls, its environment. Ready is a message, raced against exit and time. Knows nothing of calls. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -58,6 +58,8 @@ export interface WorkerOptions {
 
 /** Starts one worker for the sandboxes of a data folder. Call it on the main thread: the process ends with the thread that starts it. */
 export function startWorker({ dataFolder, cacheFolder, maxStartMs }: WorkerOptions): Worker {
+  // Whoever shares the folder may have cleared it since; a worker that cannot write there does not start.
+  mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
   const flags = [
     ...HEAP_FLAGS,
     '--no-warnings',
