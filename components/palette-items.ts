@@ -1,7 +1,7 @@
 /** What the palette offers: its pages, and what may be done with one sandbox, as lists of things to choose. Pure. */
 import type { Instance } from '#lib/api/schema.ts';
 import type { Offer } from './moves.tsx';
-import { PAGES, PLACES, TOOLS } from './places.ts';
+import { PAGES, PLACES, SETTINGS, TOOLS } from './places.ts';
 import { numberInWords, VERB_WORDS } from './state-words.ts';
 
 /** A sandbox as the palette shows it. */
@@ -65,7 +65,9 @@ function goes(href: string, name: string, detail?: string): Item {
 
 /** The pages that match, and what else can be done from anywhere. */
 export function pageItems(typed: string): Item[] {
-  const pages = [...PLACES, ...PAGES, ...TOOLS].map(({ href, name }) => goes(href, name, href));
+  const pages = [...PLACES, ...PAGES, ...TOOLS, ...SETTINGS.filter(({ exact }) => exact !== true)].map(
+    ({ href, name }) => goes(href, name, href),
+  );
   const deeds: Item[] = [
     goes('/sandboxes#new', 'New sandbox'),
     { value: 'sheet', name: 'Shortcuts', detail: '?', deed: { kind: 'sheet' } },

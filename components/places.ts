@@ -33,3 +33,13 @@ export const PAGES: readonly Place[] = [
   { href: '/shares', name: 'Shares' },
   { href: '/jobs', name: 'Jobs' },
 ];
+
+/** The pages of the settings, side by side. */
+export const SETTINGS: readonly Place[] = [
+  { href: '/settings', name: 'Account', exact: true },
+  { href: '/settings/people', name: 'People' },
+  { href: '/settings/keys', name: 'Keys' },
+  { href: '/settings/thresholds', name: 'Thresholds' },
+  { href: '/settings/storage', name: 'Storage' },
+  { href: '/settings/ledger', name: 'Ledger' },
+];
