@@ -309,6 +309,7 @@ test('lists, counts, the ledger and what falls due hold what is the caller’s',
   const dueOf = async (who: Caller) =>
     (await operations.dueCounts(who, { seconds: 10 ** 8, slots: 1 }))[0]?.to.suspended ??
     expect.fail('nothing counted');
+  expect((await server.call('POST', '/api/instances/third/resume', {})).status).toBe(200);
   expect(await dueOf({ ...caller, tenants: null })).toBeGreaterThan(await dueOf(caller));
   for (const { tenant } of await operations.eventsAfter(caller, 0, 50)) expect(tenant).toBe('acme');
   expect((await operations.eventsAfter(caller, 0, 50)).length).toBeGreaterThan(0);
