@@ -136,9 +136,9 @@ describe('coming to life', () => {
     onTestFinished(() => vfs.close());
     const reader = await holdFile(file, 'reading');
     const started = performance.now();
-    spawn('sh', ['-c', `sleep 2; kill -9 ${reader.pid}`], { stdio: 'ignore' });
+    spawn('sh', ['-c', `sleep 0.5; kill -9 ${reader.pid}`], { stdio: 'ignore' });
     vfs.put('/a', bytes('written'));
-    expect(performance.now() - started).toBeGreaterThan(1500);
+    expect(performance.now() - started).toBeGreaterThan(400);
     expect(text(openedBeside(file).get('/a'))).toBe('written');
   });
 
@@ -347,86 +347,5 @@ describe('coming to rest', () => {
     expect(text(rest.get('/before'))).toBe('before');
     expect(rest.get('/after')).toBeNull();
     rest.close();
-  });
-});
-
-describe('reading', () => {
-  test('30. at rest changes nothing and leaves nothing beside the file', () => {
-    const file = scratchFile();
-    const live = liveVfs({ file });
-    live.put('/a', bytes('a'));
-    closeToRest(live);
-    const before = { content: readFileSync(file), stat: statSync(file, { bigint: true }) };
-    const rest = openAtRest(file);
-    expect(text(rest.get('/a'))).toBe('a');
-    expect(rest.sizes()[0]?.files).toBe(1);
-    expect(codeOf(() => rest.put('/b', bytes('b')))).toBeDefined();
-    expect(beside(file)).toEqual(['vfs.sqlite']);
-    rest.close();
-    const after = statSync(file, { bigint: true });
-    expect([after.mtimeNs, after.ctimeNs, after.ino]).toEqual([
-      before.stat.mtimeNs,
-      before.stat.ctimeNs,
-      before.stat.ino,
-    ]);
-    expect(readFileSync(file).equals(before.content)).toBe(true);
-    expect(beside(file)).toEqual(['vfs.sqlite']);
-  });
-
-  test('30. at rest a file with a log beside it is refused: it would be read without what the log holds', async () => {
-    const file = scratchFile();
-    const holder = await holdFile(file, 'live');
-    await kill(holder);
-    expect(codeOf(() => openAtRest(file))).toBe('conflict');
-    recoverToRest(file);
-    const rest = openAtRest(file);
-    expect(text(rest.get('/committed'))).toBe('committed');
-    rest.close();
-  });
-
-  test('31. beside a live process sees what is committed and nothing of an open group', async () => {
-    const file = scratchFile();
-    const holder = await holdFile(file, 'live');
-    const reader = openBeside(file);
-    expect(text(reader.get('/committed'))).toBe('committed');
-    expect(reader.get('/uncommitted')).toBeNull();
-    expect(codeOf(() => reader.put('/b', bytes('b')))).toBeDefined();
-    reader.close();
-    await kill(holder);
-  });
-
-  test('31. beside a process that was killed a moment ago sees what it committed', async () => {
-    const file = scratchFile();
-    await kill(await holdFile(file, 'live'));
-    const reader = openBeside(file);
-    expect(text(reader.get('/committed'))).toBe('committed');
-    reader.close();
-    recoverToRest(file);
-    expect(beside(file)).toEqual(['vfs.sqlite']);
-  });
-
-  test('32. what a killed process left is taken up, without its open group, and tmp stays', async () => {
-    const file = scratchFile();
-    await kill(await holdFile(file, 'live'));
-    expect(beside(file)).toEqual(['vfs.sqlite', 'vfs.sqlite-shm', 'vfs.sqlite-wal']);
-    recoverToRest(file);
-    expect(beside(file)).toEqual(['vfs.sqlite']);
-    expect(writeVersion(file)).toBe(1);
-    const rest = openAtRest(file);
-    expect(text(rest.get('/committed'))).toBe('committed');
-    expect(text(rest.get('/scratch', 'tmp'))).toBe('scratch');
-    expect(rest.get('/uncommitted')).toBeNull();
-    rest.close();
-  });
-
-  test('32. a clean file is left untouched, and one that is in use alone', async () => {
-    const file = scratchFile();
-    closeToRest(openLive(file, NEW));
-    const before = statSync(file, { bigint: true });
-    recoverToRest(file);
-    const after = statSync(file, { bigint: true });
-    expect([after.mtimeNs, after.ctimeNs]).toEqual([before.mtimeNs, before.ctimeNs]);
-    await holdFile(file, 'live');
-    expect(codeOf(() => recoverToRest(file))).toBe('conflict');
   });
 });

@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { holdFile, kill } from './testing/processes.ts';
+import { bytes, codeOf, liveVfs, MIB, scratchFile, text } from './testing/scratch.ts';
+import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './vfs.ts';
+
+const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true };
+const NEW = { ...LIVE, mustExist: false };
+const beside = (file: string) => readdirSync(dirname(file)).sort();
+/** The header's word on how the file is written: 1 by a journal, 2 by a log. */
+const writeVersion = (file: string) => readFileSync(file)[18];
+
+describe('reading', () => {
+  test('30. at rest changes nothing and leaves nothing beside the file', () => {
+    const file = scratchFile();
+    const live = liveVfs({ file });
+    live.put('/a', bytes('a'));
+    closeToRest(live);
+    const before = { content: readFileSync(file), stat: statSync(file, { bigint: true }) };
+    const rest = openAtRest(file);
+    expect(text(rest.get('/a'))).toBe('a');
+    expect(rest.sizes()[0]?.files).toBe(1);
+    expect(codeOf(() => rest.put('/b', bytes('b')))).toBeDefined();
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+    rest.close();
+    const after = statSync(file, { bigint: true });
+    expect([after.mtimeNs, after.ctimeNs, after.ino]).toEqual([
+      before.stat.mtimeNs,
+      before.stat.ctimeNs,
+      before.stat.ino,
+    ]);
+    expect(readFileSync(file).equals(before.content)).toBe(true);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+  });
+
+  test('30. at rest a file with a log beside it is refused: it would be read without what the log holds', async () => {
+    const file = scratchFile();
+    const holder = await holdFile(file, 'live');
+    await kill(holder);
+    expect(codeOf(() => openAtRest(file))).toBe('conflict');
+    recoverToRest(file);
+    const rest = openAtRest(file);
+    expect(text(rest.get('/committed'))).toBe('committed');
+    rest.close();
+  });
+
+  test('31. beside a live process sees what is committed and nothing of an open group', async () => {
+    const file = scratchFile();
+    const holder = await holdFile(file, 'live');
+    const reader = openBeside(file);
+    expect(text(reader.get('/committed'))).toBe('committed');
+    expect(reader.get('/uncommitted')).toBeNull();
+    expect(codeOf(() => reader.put('/b', bytes('b')))).toBeDefined();
+    reader.close();
+    await kill(holder);
+  });
+
+  test('31. beside a process that was killed a moment ago sees what it committed', async () => {
+    const file = scratchFile();
+    await kill(await holdFile(file, 'live'));
+    const reader = openBeside(file);
+    expect(text(reader.get('/committed'))).toBe('committed');
+    reader.close();
+    recoverToRest(file);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+  });
+
+  test('32. what a killed process left is taken up, without its open group, and tmp stays', async () => {
+    const file = scratchFile();
+    await kill(await holdFile(file, 'live'));
+    expect(beside(file)).toEqual(['vfs.sqlite', 'vfs.sqlite-shm', 'vfs.sqlite-wal']);
+    recoverToRest(file);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+    expect(writeVersion(file)).toBe(1);
+    const rest = openAtRest(file);
+    expect(text(rest.get('/committed'))).toBe('committed');
+    expect(text(rest.get('/scratch', 'tmp'))).toBe('scratch');
+    expect(rest.get('/uncommitted')).toBeNull();
+    rest.close();
+  });
+
+  test('32. a clean file is left untouched, and one that is in use alone', async () => {
+    const file = scratchFile();
+    closeToRest(openLive(file, NEW));
+    const before = statSync(file, { bigint: true });
+    recoverToRest(file);
+    const after = statSync(file, { bigint: true });
+    expect([after.mtimeNs, after.ctimeNs]).toEqual([before.mtimeNs, before.ctimeNs]);
+    await holdFile(file, 'live');
+    expect(codeOf(() => recoverToRest(file))).toBe('conflict');
+  });
+});
