@@ -1,21 +1,78 @@
-/** What a file looks like from its first bytes and its name: text, JSON, an image, or bytes. Pure. */
+/** How a part of a file is shown, from its bytes and its name: code, Markdown, JSON, a table, an image, or bytes. Pure. */
+import papaparse from 'papaparse';
+import { extensionOf, languageOf } from './file-language.ts';
+import { type JsonNode, jsonTree } from './json-tree.ts';
 
-export type PreviewKind =
+/** How many bytes of a file a page reads at a time. */
+export const PART_BYTES = 64 * 1024;
+const HEX_BYTES = 4096;
+const HEX_ROW = 16;
+const MAX_LINES = 2000;
+const MAX_ROWS = 200;
+const MAX_COLUMNS = 40;
+
+export interface TablePreview {
+  head: string[];
+  rows: string[][];
+  /** How many there are in this part, the head aside. */
+  rowsThere: number;
+  columnsThere: number;
+}
+
+type Shown =
   | { kind: 'empty' }
   | { kind: 'image' }
-  | { kind: 'text'; text: string }
-  | { kind: 'json'; text: string }
+  | { kind: 'code'; text: string; language: string | null }
+  | { kind: 'markdown'; text: string }
+  | { kind: 'json'; root: JsonNode }
+  | ({ kind: 'table' } & TablePreview)
   | { kind: 'hex'; rows: { offset: string; hex: string; text: string }[] };
 
-/** Images that a browser only shows and never runs; the API sends the same ones with their own type. */
-const IMAGES = /\.(png|jpe?g|gif|webp|avif)$/i;
-const HEX_BYTES = 512;
-const HEX_ROW = 16;
+export type PreviewKind = Shown & {
+  /** Bytes of the part that are shown; the next part begins behind them. */
+  bytes: number;
+  /** Whether it could be shown as its source too, or the other way round. */
+  twofold: boolean;
+};
 
-/** The bytes as UTF-8 text, or null when they are not. `complete` is false when the file goes on: its last sign may be cut. */
-function textOf(bytes: Uint8Array, complete: boolean): string | null {
+export interface Part {
+  path: string;
+  bytes: Uint8Array;
+  /** Where the bytes begin in the file. */
+  from: number;
+  /** Of the whole file. */
+  size: number;
+  /** Its source is wanted, where it would be shown as something else. */
+  source: boolean;
+}
+
+/** Images that a browser only shows and never runs; the API sends the same ones with their own type. */
+const IMAGES: readonly string[] = ['avif', 'gif', 'jpeg', 'jpg', 'png', 'webp'];
+
+export function isImage(path: string): boolean {
+  return IMAGES.includes(extensionOf(path));
+}
+
+/** How many bytes at the end are the beginning of a sign that goes on behind them. */
+function cutSign(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
+}
+
+/** How many bytes at the beginning are the end of a sign that began before them. */
+function headless(bytes: Uint8Array): number {
+  const start = bytes.subarray(0, 4).findIndex((byte) => byte < 0x80 || byte >= 0xc0);
+  return Math.max(0, start);
+}
+
+/** The bytes as UTF-8 text, or null when they are none. */
+export function textOf(bytes: Uint8Array): string | null {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !complete });
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? null : text;
   } catch {
     // Fatal decoding says by throwing that the bytes are no text.
@@ -23,12 +80,25 @@ function textOf(bytes: Uint8Array, complete: boolean): string | null {
   }
 }
 
-function hexRows(bytes: Uint8Array): { offset: string; hex: string; text: string }[] {
+/** As much of a text as a page shows: whole lines where the file goes on, and not too many. */
+function wholeLines(text: string, last: boolean): string {
+  let end = text.length;
+  let at = -1;
+  for (let line = 0; line < MAX_LINES; line += 1) {
+    at = text.indexOf('\n', at + 1);
+    if (at === -1) break;
+  }
+  if (at !== -1) end = at + 1;
+  else if (!last) end = text.lastIndexOf('\n') + 1 || text.length;
+  return text.slice(0, end);
+}
+
+function hexRows(bytes: Uint8Array, from: number) {
   const rows = [];
-  for (let at = 0; at < Math.min(bytes.length, HEX_BYTES); at += HEX_ROW) {
+  for (let at = 0; at < bytes.length; at += HEX_ROW) {
     const row = [...bytes.subarray(at, at + HEX_ROW)];
     rows.push({
-      offset: at.toString(16).padStart(6, '0'),
+      offset: (from + at).toString(16).padStart(6, '0'),
       hex: row.map((byte) => byte.toString(16).padStart(2, '0')).join(' '),
       text: row.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·')).join(''),
     });
@@ -36,22 +106,83 @@ function hexRows(bytes: Uint8Array): { offset: string; hex: string; text: string
   return rows;
 }
 
-/** JSON set out with indentation; null when it is none. */
-function prettyJson(text: string): string | null {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    // Not JSON after all: it is shown as the text that it is.
-    return null;
-  }
+/** Values separated by commas or tabs as a table, the first row its head; null when there is none. */
+export function tableOf(text: string, tabs: boolean): TablePreview | null {
+  const { data } = papaparse.parse<string[]>(text, { delimiter: tabs ? '\t' : '', skipEmptyLines: 'greedy' });
+  const columnsThere = Math.max(0, ...data.map((row) => row.length));
+  const [head, ...rows] = data;
+  if (head === undefined || columnsThere === 0) return null;
+  const columns = Math.min(columnsThere, MAX_COLUMNS);
+  const even = (row: readonly string[]) => Array.from({ length: columns }, (_, index) => row[index] ?? '');
+  return { head: even(head), rows: rows.slice(0, MAX_ROWS).map(even), rowsThere: rows.length, columnsThere };
 }
 
-/** Decides how to show a file. `bytes` are its first ones; `complete` says whether they are all of it. */
-export function previewOf(path: string, bytes: Uint8Array, complete: boolean): PreviewKind {
-  if (bytes.length === 0 && complete) return { kind: 'empty' };
-  if (IMAGES.test(path)) return { kind: 'image' };
-  const text = textOf(bytes, complete);
-  if (text === null) return { kind: 'hex', rows: hexRows(bytes) };
-  const pretty = complete && /\.json$/i.test(path) ? prettyJson(text) : null;
-  return pretty === null ? { kind: 'text', text } : { kind: 'json', text: pretty };
+/** What a text is shown as besides its source, or null. Markdown and JSON are only known as a whole from their beginning. */
+function rendered(path: string, text: string, part: Part): Shown | null {
+  const extension = extensionOf(path);
+  const complete = part.from === 0 && part.bytes.length >= part.size;
+  if ((extension === 'md' || extension === 'markdown') && part.from === 0) return { kind: 'markdown', text };
+  if (extension === 'json' && complete) {
+    const root = jsonTree(text);
+    return root === null ? null : { kind: 'json', root };
+  }
+  if ((extension === 'csv' || extension === 'tsv') && part.from === 0) {
+    const table = tableOf(text, extension === 'tsv');
+    return table === null ? null : { kind: 'table', ...table };
+  }
+  return null;
+}
+
+/** Decides how to show a part of a file. */
+export function previewOf(part: Part): PreviewKind {
+  const { path, from, size, source } = part;
+  if (size === 0) return { kind: 'empty', bytes: 0, twofold: false };
+  if (isImage(path)) return { kind: 'image', bytes: size, twofold: false };
+  const last = from + part.bytes.length >= size;
+  const skipped = from > 0 ? headless(part.bytes) : 0;
+  const bytes = part.bytes.subarray(0, part.bytes.length - (last ? 0 : cutSign(part.bytes)));
+  const text = textOf(bytes.subarray(skipped));
+  if (text === null) {
+    const seen = part.bytes.subarray(0, HEX_BYTES);
+    return { kind: 'hex', rows: hexRows(seen, from), bytes: seen.length, twofold: false };
+  }
+  const shown = wholeLines(text, last);
+  const all = shown.length === text.length;
+  const other = rendered(path, all ? text : shown, part);
+  const shownBytes = all ? bytes.length : skipped + new TextEncoder().encode(shown).length;
+  if (other !== null && !source && (other.kind !== 'json' || all))
+    return { ...other, bytes: shownBytes, twofold: true };
+  return { kind: 'code', text: shown, language: languageOf(path), bytes: shownBytes, twofold: other !== null };
+}
+
+/** Where the part before `from` begins, of a file that is shown as `kind`. */
+export function partBefore(from: number, kind: PreviewKind['kind']): number {
+  return Math.max(0, from - (kind === 'hex' ? HEX_BYTES : PART_BYTES));
+}
+
+/** Where a line begins in the bytes, from 1; null when there are fewer. */
+export function startOfLine(bytes: Uint8Array, line: number): number | null {
+  let at = 0;
+  for (let passed = 1; passed < line; passed += 1) {
+    const end = bytes.indexOf(0x0a, at);
+    if (end === -1) return null;
+    at = end + 1;
+  }
+  return at;
+}
+
+/** How many lines end in the bytes. */
+export function lineEnds(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) count += 1;
+  return count;
+}
+
+/** Text that can be written back as it was: its line ends are all the same. */
+export function editable(text: string): { text: string; lineEnd: '\n' | '\r\n' } | null {
+  const windows = text.includes('\r\n');
+  const plain = text.replaceAll('\r\n', '\n');
+  if (plain.includes('\r')) return null;
+  if (windows && plain.replaceAll('\n', '\r\n') !== text) return null;
+  return { text: plain, lineEnd: windows ? '\r\n' : '\n' };
 }

@@ -28,6 +28,8 @@ export interface Upload {
    * Throws `too_large` over the limit of uploads and `bad_json` when the body ends in its middle; no file is then left.
    */
   saveTo(path: string): Promise<number>;
+  /** The body itself, for what is small enough to be held. Throws `too_large` over `limit` bytes. */
+  bytes(limit: number): Promise<Uint8Array>;
 }
 
 function tooLarge(limit: number): WinterdockError {
@@ -60,6 +62,7 @@ export function uploadOf(source: BodySource, type: string | null, limit: number)
   return {
     length: source.length,
     type,
+    bytes: (most) => readBody(source, Math.min(most, limit)),
     async saveTo(path) {
       if (source.length !== null && source.length > limit) throw tooLarge(limit);
       const file = await open(path, 'wx', 0o600);

@@ -80,7 +80,7 @@ export default async function ArchivedSandbox({ params, searchParams }: Props) {
           action={move.bind(null, id)}
         />
       </Part>
-      <Inside instance={instance} search={await searchParams} rendered={rendered} at="/archive" />
+      <Inside instance={instance} search={await searchParams} at="/archive" />
       <Part id="ledger" name="Ledger" note="What happened to it last, newest first.">
         <Ledger events={events.items} rendered={rendered} showInstance={false} names={names} />
         {events.next !== null && (

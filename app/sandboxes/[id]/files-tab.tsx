@@ -9,22 +9,12 @@ import type { Search } from '../../search.ts';
 import { ask } from './ask.ts';
 import { Inside } from './inside.tsx';
 
-export async function FilesTab({
-  caller,
-  instance,
-  search,
-  rendered,
-}: {
-  caller: Caller;
-  instance: Instance;
-  search: Search;
-  rendered: number;
-}) {
+export function FilesTab({ caller, instance, search }: { caller: Caller; instance: Instance; search: Search }) {
   const { id, tenant } = instance;
   const noQuery = whyNot(caller, 'query', { tenant });
   return (
     <>
-      <Inside instance={instance} search={search} rendered={rendered} />
+      <Inside instance={instance} search={search} />
       <Part id="query" name="Query" note="SQL over all three volumes at once.">
         {noQuery === null ? <SqlBox action={ask.bind(null, id)} /> : <Greyed id="query" label="Ask" whyNot={noQuery} />}
       </Part>

@@ -1,147 +1,92 @@
 /** What is in the three volumes, read where the file rests: looking wakes nothing. */
 import Link from 'next/link';
-import { sizeInWords } from '#components/durations.ts';
-import { folderEntries, folderOf } from '#components/file-tree.ts';
+import { addressOf, type Place, type Volume } from '#components/file-address.ts';
+import { FileBar } from '#components/file-bar.tsx';
+import { FileBrowser } from '#components/file-browser.tsx';
+import { FileDesk } from '#components/file-desk.tsx';
+import { folderOf, wayTo } from '#components/file-tree.ts';
+import { Greyed } from '#components/greyed.tsx';
 import { Outcome } from '#components/outcome.tsx';
 import { Part } from '#components/part.tsx';
-import { Preview } from '#components/preview.tsx';
-import { previewOf } from '#components/preview-kind.ts';
-import { VOLUME_COLOURS } from '#components/volume-names.tsx';
 import { whyNot } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
-import type { FileInfo, Instance, VolumeInfo } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
-import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '#lib/vfs/volumes.ts';
+import type { Instance } from '#lib/api/schema.ts';
+import { blocks } from '#lib/lifecycle/words.ts';
+import { VOLUMES } from '#lib/vfs/volumes.ts';
 import { requireCaller } from '../../caller.ts';
+import { heldFor } from '../../held.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
-import type { Search } from '../../search.ts';
-import { addressOf, FILES_READ, Listing, type Place, Way } from './folder.tsx';
-
-const PAGE = 500;
-const PREVIEW_BYTES = 64 * 1024;
+import { given, type Search } from '../../search.ts';
+import { makeFile, makeFolder } from './file-actions.ts';
+import { FilePane, FolderPane } from './file-pane.tsx';
+import { SearchForm, SearchHits } from './file-search.tsx';
+import { type Asked, askedIn, readInside } from './inside-reading.ts';
+import { VolumeTab } from './volume-tabs.tsx';
 
 function first(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Where the API gives the bytes of a file. */
-function downloadOf(id: string, volume: Volume, path: string): string {
-  return `/api/instances/${id}/volumes/${volume}${path.split('/').map(encodeURIComponent).join('/')}`;
+/** Why nothing can be written now, or null. */
+function whyNoWriting(caller: Caller, { state, fault, tenant }: Instance, volume: Volume): string | null {
+  const refusal = whyNot(caller, 'putFile', { tenant, volume });
+  if (refusal !== null) return refusal;
+  if (blocks(fault)) return 'Its fault stops every write: wake it with force first.';
+  return state === 'archived' ? 'It is archived, and a write does not revive it: revive it first.' : null;
 }
 
-/** The files below a folder, as many as a page can sum up. */
-async function readFolder(caller: Caller, id: string, volume: Volume, folder: string) {
-  const { operations } = getHost();
-  const files: FileInfo[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await operations.files(caller, id, volume, { prefix: folder, limit: PAGE, cursor });
-    files.push(...page.items);
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined && files.length < FILES_READ);
-  return { files, more: cursor !== undefined };
+/** What a write does besides, or null. */
+function wakes({ state, pending }: Instance): string | null {
+  if (state === 'active' || pending === 'resume') return null;
+  return state === 'created' ? 'Writing wakes it for the first time.' : `It is ${state}: writing wakes it.`;
 }
 
-async function readPreview(caller: Caller, id: string, volume: Volume, path: string) {
-  const { stat, content } = await getHost().operations.file(caller, id, volume, path, {
-    start: 0,
-    end: PREVIEW_BYTES - 1,
-  });
-  return { stat, shown: content.length, preview: previewOf(path, content, content.length >= stat.size) };
-}
-
-/** `closed`: why its contents are not for this visitor, or null. */
-function VolumeTab({
-  place,
-  info,
-  current,
-  closed,
-}: {
-  place: Place;
-  info: VolumeInfo;
-  current: boolean;
-  closed: string | null;
-}) {
-  const { volume, files, bytes } = info;
-  const look = 'group grid content-start gap-1 rounded border px-4 py-3 no-underline';
-  const says = (
-    <>
-      <span className="flex items-baseline justify-between gap-4">
-        <span className="flex items-center gap-2.5 font-[580]">
-          <span
-            className={`inline-block h-3 w-3 rounded-[3px] border border-ink ${VOLUME_COLOURS[volume]}`}
-            aria-hidden="true"
-          />
-          {volume}
-        </span>
-        <span className="text-small text-ink-2">
-          {files === 0
-            ? 'empty'
-            : `${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'}, ${sizeInWords(bytes)}`}
-        </span>
-      </span>
-      <span className="text-small text-ink-2">{closed ?? VOLUME_CONTRACTS[volume].says}</span>
-    </>
-  );
-  if (closed !== null) return <div className={`${look} border-dashed border-rule-2`}>{says}</div>;
+function Way({ place, volume, folder }: { place: Place; volume: Volume; folder: string }) {
   return (
-    <Link
-      href={addressOf(place, volume)}
-      prefetch={false}
-      scroll={false}
-      aria-current={current ? 'true' : undefined}
-      className={`${look} ${current ? 'border-ink bg-sheet' : 'border-rule-2 hover:border-ink'}`}
-    >
-      {says}
-    </Link>
+    <p className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
+      <Link href={addressOf(place, volume)} prefetch={false} scroll={false}>
+        /{volume}
+      </Link>
+      /
+      {wayTo(folder).map(({ name, path }) => (
+        <span key={path}>
+          <Link href={addressOf(place, volume, path)} prefetch={false} scroll={false}>
+            {name}
+          </Link>
+          /
+        </span>
+      ))}
+    </p>
   );
 }
 
-/** Reads everything that this part shows; a refusal comes back in words, for a damaged file has a page too. */
-async function read(caller: Caller, id: string, volume: Volume, path: string) {
+/** Everything, or why nothing can be read, in words: a damaged file has a page too. */
+async function read(caller: Caller, id: string, asked: Asked) {
   try {
-    const folder = folderOf(path);
-    const [infos, listing, opened] = await Promise.all([
-      getHost().operations.volumes(caller, id),
-      readFolder(caller, id, volume, folder),
-      path.endsWith('/')
-        ? null
-        : readPreview(caller, id, volume, path).catch((error: unknown) => wordsOf(problemOf(error, caller))),
-    ]);
-    return {
-      infos,
-      folder,
-      entries: folderEntries(listing.files, folder),
-      more: listing.more,
-      opened,
-      refused: undefined,
-    };
+    return await readInside(caller, id, asked);
   } catch (error) {
     return { refused: { ok: false, ...wordsOf(problemOf(error, caller)) } };
   }
 }
 
-/** `at`: the page that it stands on. */
+/** `at`: the page that it stands on; at the support desk nothing is written. */
 export async function Inside({
   instance,
   search,
-  rendered,
   at = '/sandboxes',
 }: {
   instance: Instance;
   search: Search;
-  rendered: number;
   at?: Place['at'];
 }) {
   const { id } = instance;
   const place = { id, at };
   const caller = await requireCaller(`${at}/${id}`);
-  const asked = VOLUMES.find((known) => known === first(search.volume)) ?? 'workspace';
+  const values = given(search);
+  const wished = VOLUMES.find((known) => known === values.volume) ?? 'workspace';
   // A volume that may not be looked into is not opened; its tab says why.
-  const mayLook = whyNot(caller, 'files', { volume: asked }) === null;
-  const volume = mayLook ? asked : 'workspace';
-  const wished = (mayLook ? first(search.path) : undefined) ?? '/';
-  const path = wished.startsWith('/') ? wished : `/${wished}`;
+  const mayLook = whyNot(caller, 'files', { volume: wished }) === null;
+  const volume = mayLook ? wished : 'workspace';
   const unseen = whyNot(caller, 'volumes');
   if (unseen !== null) {
     return (
@@ -150,17 +95,25 @@ export async function Inside({
       </Part>
     );
   }
-  const found = await read(caller, id, volume, path);
+  // Names may begin and end with spaces, so the path is taken as it is.
+  const asked = askedIn(values, volume, mayLook ? first(search.path) : undefined);
+  const inside = await read(caller, id, asked);
   const note =
     instance.state === 'active' ? 'Read beside its process.' : 'Read where the file rests. Looking wakes nothing.';
-  if (found.refused !== undefined) {
+  if ('refused' in inside) {
     return (
       <Part id="inside" name="Inside" note={note}>
-        <Outcome outcome={found.refused} />
+        <Outcome outcome={inside.refused} />
       </Part>
     );
   }
-  const { infos, folder, entries, more, opened } = found;
+  const { infos, folders, path, found, file } = inside;
+  const folder = folderOf(path);
+  const desk = at === '/sandboxes';
+  const blocked = whyNoWriting(caller, instance, volume);
+  const writable = desk && blocked === null;
+  const held = desk ? heldFor(caller, values.held) : null;
+  const open = folders.at(-1);
   return (
     <Part id="inside" name="Inside" note={note}>
       <div className="grid gap-3 md:grid-cols-3">
@@ -174,32 +127,55 @@ export async function Inside({
           />
         ))}
       </div>
-      <div className={`mt-6 grid gap-8 ${opened === null ? '' : 'xl:grid-cols-[minmax(0,5fr)_minmax(0,7fr)]'}`}>
-        <div className="min-w-0">
-          <Way place={place} volume={volume} folder={folder} />
-          <Listing
-            place={place}
-            volume={volume}
-            entries={entries}
-            more={more}
-            openPath={opened === null ? null : path}
-            rendered={rendered}
-          />
-        </div>
-        {opened !== null &&
-          (!('preview' in opened) ? (
-            <Outcome outcome={{ ok: false, says: opened.says, hint: opened.hint }} />
-          ) : (
-            <Preview
-              title={`/${volume}${path}`}
-              name={path.slice(path.lastIndexOf('/') + 1)}
-              size={opened.stat.size}
-              mtime={opened.stat.mtime}
-              shown={opened.shown}
-              preview={opened.preview}
-              address={downloadOf(id, volume, path)}
-            />
-          ))}
+      <div className="mt-6">
+        <FileDesk
+          place={place}
+          volume={volume}
+          folder={folder}
+          blocked={!writable}
+          bar={
+            <div className="grid gap-3">
+              <div className="flex flex-wrap items-center justify-between gap-x-8 gap-y-3">
+                <Way place={place} volume={volume} folder={folder} />
+                <SearchForm place={place} asked={{ ...asked, path }} />
+              </div>
+              {desk &&
+                (blocked !== null ? (
+                  <Greyed id="write" label="Upload" whyNot={blocked} />
+                ) : (
+                  <FileBar
+                    key={`${volume}${path}`}
+                    volume={volume}
+                    folder={folder}
+                    uploadTo={`/sandboxes/${id}/upload`}
+                    actions={{
+                      makeFile: makeFile.bind(null, id, volume, folder),
+                      makeFolder: makeFolder.bind(null, id, volume, folder),
+                    }}
+                    wakes={wakes(instance)}
+                  />
+                ))}
+              {held?.kind === 'refusal' && <Outcome outcome={{ ok: false, says: held.says, hint: held.hint }} />}
+            </div>
+          }
+        >
+          <div className="mt-4 grid gap-6 lg:grid-cols-[minmax(0,19rem)_minmax(0,1fr)]">
+            <nav className="min-w-0" aria-label="Files">
+              <FileBrowser key={volume} place={place} volume={volume} folders={folders} openPath={path} />
+            </nav>
+            <div className="min-w-0">
+              {found !== null ? (
+                <SearchHits place={place} asked={{ ...asked, path }} found={found} />
+              ) : file === null ? (
+                open !== undefined && <FolderPane place={place} volume={volume} folder={open} writable={writable} />
+              ) : 'opened' in file ? (
+                <FilePane place={place} volume={volume} file={file} writable={writable} />
+              ) : (
+                <Outcome outcome={file} />
+              )}
+            </div>
+          </div>
+        </FileDesk>
       </div>
     </Part>
   );

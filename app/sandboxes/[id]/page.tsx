@@ -129,7 +129,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
         tabs={TABS.map(({ name, key }) => ({ name, href: tabAddress(id, key), current: key === tab }))}
       />
       <div className="tabbed">
-        {tab === 'files' && <FilesTab caller={caller} instance={instance} search={search} rendered={rendered} />}
+        {tab === 'files' && <FilesTab caller={caller} instance={instance} search={search} />}
         {tab === 'terminal' && <TerminalTab caller={caller} instance={instance} />}
         {tab === 'ledger' && <LedgerTab caller={caller} id={id} cursor={given(search).cursor} rendered={rendered} />}
         {tab === 'snapshots' && <SnapshotsTab caller={caller} instance={instance} rendered={rendered} />}

@@ -1,0 +1,30 @@
+/** Takes one file by a plain form, as a browser without scripts sends it. */
+import { addressOf } from '#components/file-address.ts';
+import { isWinterdockError, WinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { asVolume } from '#lib/vfs/volumes.ts';
+import { answerPosted, leadTo, uploadIn } from '../../../posted.ts';
+
+export async function POST(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
+  const { id } = await params;
+  const place = { id: encodeURIComponent(id), at: '/sandboxes' } as const;
+  return answerPosted(request, `${place.at}/${place.id}#inside`, async (caller) => {
+    const { fields, fileName, upload } = await uploadIn(request);
+    const { config, operations } = getHost();
+    const volume = asVolume(fields.volume ?? '');
+    const name = (fileName ?? '').replace(/^.*[\\/]/s, '');
+    if (name === '') throw new WinterdockError('validation', 'No file was chosen.');
+    const path = `${fields.folder ?? '/'}${name}`;
+    const content = await upload.bytes(config.maxFileBytes);
+    try {
+      const condition = fields.replace === '1' ? undefined : { ifNoneMatch: '*' };
+      await operations.putFile(caller, id, volume, path, content, condition);
+    } catch (error) {
+      if (!isWinterdockError(error) || error.code !== 'precondition_failed') throw error;
+      throw new WinterdockError('conflict', `There is a file "${name}" there already. Nothing was written.`, {
+        hint: 'Tick “Replace a file of that name” and send it again.',
+      });
+    }
+    return leadTo(request, addressOf(place, volume, path));
+  });
+}

@@ -1,0 +1,54 @@
+/** The three volumes: what each holds and promises, and the way into it. */
+import Link from 'next/link';
+import { sizeInWords } from '#components/durations.ts';
+import { addressOf, type Place } from '#components/file-address.ts';
+import { VOLUME_COLOURS } from '#components/volume-names.tsx';
+import type { VolumeInfo } from '#lib/api/schema.ts';
+import { VOLUME_CONTRACTS } from '#lib/vfs/volumes.ts';
+
+/** `closed`: why its contents are not for this visitor, or null. */
+export function VolumeTab({
+  place,
+  info,
+  current,
+  closed,
+}: {
+  place: Place;
+  info: VolumeInfo;
+  current: boolean;
+  closed: string | null;
+}) {
+  const { volume, files, bytes } = info;
+  const look = 'group grid content-start gap-1 rounded border px-4 py-3 no-underline';
+  const says = (
+    <>
+      <span className="flex items-baseline justify-between gap-4">
+        <span className="flex items-center gap-2.5 font-[580]">
+          <span
+            className={`inline-block h-3 w-3 rounded-[3px] border border-ink ${VOLUME_COLOURS[volume]}`}
+            aria-hidden="true"
+          />
+          {volume}
+        </span>
+        <span className="text-small text-ink-2">
+          {files === 0
+            ? 'empty'
+            : `${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'}, ${sizeInWords(bytes)}`}
+        </span>
+      </span>
+      <span className="text-small text-ink-2">{closed ?? VOLUME_CONTRACTS[volume].says}</span>
+    </>
+  );
+  if (closed !== null) return <div className={`${look} border-dashed border-rule-2`}>{says}</div>;
+  return (
+    <Link
+      href={addressOf(place, volume)}
+      prefetch={false}
+      scroll={false}
+      aria-current={current ? 'true' : undefined}
+      className={`${look} ${current ? 'border-ink bg-sheet' : 'border-rule-2 hover:border-ink'}`}
+    >
+      {says}
+    </Link>
+  );
+}

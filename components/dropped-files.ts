@@ -1,0 +1,51 @@
+/** What was dropped or chosen, with whole folders walked through. In the browser only. */
+
+export interface Chosen {
+  file: File;
+  /** Its way below the folder it goes into: `a.txt`, or `photos/a.txt` from a folder. */
+  way: string;
+}
+
+/** The most files that are taken at once. */
+const MAX_CHOSEN = 2000;
+
+function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const all: FileSystemEntry[] = [];
+  return new Promise((resolve, reject) => {
+    const more = () =>
+      reader.readEntries((some) => {
+        all.push(...some);
+        if (some.length === 0 || all.length > MAX_CHOSEN) resolve(all);
+        else more();
+      }, reject);
+    more();
+  });
+}
+
+async function walk(entry: FileSystemEntry, above: string, found: Chosen[]): Promise<void> {
+  if (found.length >= MAX_CHOSEN) return;
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
+    found.push({ file, way: above + entry.name });
+  } else if (entry.isDirectory) {
+    for (const inner of await entriesOf(entry as FileSystemDirectoryEntry)) {
+      await walk(inner, `${above}${entry.name}/`, found);
+    }
+  }
+}
+
+/** The files of a drop, those in dropped folders too, at most 2 000. */
+export async function droppedFiles(data: DataTransfer): Promise<Chosen[]> {
+  // Entries are only there while the event is handled, so they are all taken before the first wait.
+  const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
+  if (entries.length === 0) return chosenFiles(data.files);
+  const found: Chosen[] = [];
+  for (const entry of entries) await walk(entry, '', found);
+  return found;
+}
+
+/** The files of a file input; those of a chosen folder keep their way below it. */
+export function chosenFiles(files: FileList | null): Chosen[] {
+  return [...(files ?? [])].slice(0, MAX_CHOSEN).map((file) => ({ file, way: file.webkitRelativePath || file.name }));
+}
