@@ -142,7 +142,7 @@ async function walk(page: Page, name: string): Promise<void> {
   await importing.getByLabel('Name', { exact: true }).fill(`${name}, brought back`);
   await upload(importing, bundle, 'Import');
   await expect(page.getByRole('heading', { level: 1 })).toContainText(`${name}, brought back`);
-  await page.getByRole('link', { name: 'note.txt' }).click();
+  await page.locator('.tree').getByText('note.txt').click();
   await expect(page.locator('figure')).toContainText('the work that leaves');
   const back = new URL(page.url()).pathname.split('/').at(-1) ?? '';
   expect((await textOf(back, 'memory/learned.md')).status).toBe(404);

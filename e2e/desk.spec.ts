@@ -121,7 +121,7 @@ async function desk(page: Page, id: string, name: string): Promise<void> {
   await page.getByRole('link', { name }).click();
   await expect(headline(page)).toContainText('Filed away');
 
-  await part(page, 'Inside').getByRole('link', { name: 'report.md' }).click();
+  await part(page, 'Inside').locator('.tree').getByText('report.md').click();
   await expect(part(page, 'Inside')).toContainText('Everything is in it.');
   await expect(page).toHaveURL(new RegExp(`/archive/${id}\\?`));
   expect(await stateOf(id)).toBe('archived');
@@ -236,7 +236,7 @@ test('support looks into the work, not into what is private, and revives with a 
   await page.goto('/archive/desk-july?volume=memory');
   const inside = part(page, 'Inside');
   await expect(inside.getByText('Support reads workspace only.')).toHaveCount(2);
-  await expect(inside.getByRole('link', { name: 'report.md' })).toBeVisible();
+  await expect(inside.locator('.tree').getByText('report.md')).toBeVisible();
   await expect(inside.getByText('private.txt')).toHaveCount(0);
   await page.getByLabel('Reason, for the ledger').fill('a customer asks');
   await page.getByRole('button', { name: 'Revive', exact: true }).click();

@@ -51,7 +51,7 @@ async function live(page: Page, name: string, { plain = false } = {}): Promise<v
   await expect(page.getByRole('status').getByText(/It is suspended/)).toBeVisible();
   await expect(page.getByRole('button', { name: 'Suspend', exact: true })).toBeDisabled();
 
-  await page.getByRole('link', { name: 'note.txt' }).click();
+  await page.locator('.tree').getByText('note.txt').click();
   await expect(page.locator('figure')).toContainText('kept through the winter');
   await expect(headline(page)).toContainText('Asleep · suspended');
   expect(await state()).toBe('suspended');
