@@ -2,6 +2,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { SHORTCUTS } from '../components/shortcut-table.ts';
 import { flaws } from './axe.ts';
+import { commandLine } from './typing.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 
 const TENANT = 'palette';
@@ -187,7 +188,11 @@ test('a sandbox lives its whole life by the keyboard alone', async ({ page }) =>
   await page.keyboard.press('Enter');
   await expect(headline).toContainText('Registered');
 
-  await tabTo(page, page.getByLabel(/^Command/));
+  await tabTo(page, page.getByRole('link', { name: 'Terminal', exact: true }));
+  await page.keyboard.press('Enter');
+  await tabTo(page, page.getByRole('button', { name: 'Copy', exact: true }));
+  await page.keyboard.press('Shift+Tab');
+  await expect(commandLine(page)).toBeFocused();
   await page.keyboard.type('echo by hand');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('log')).toContainText('by hand');
