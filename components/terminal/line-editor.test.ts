@@ -34,6 +34,7 @@ test.each([
     paste('ls\r\necho\t\x1b[31m\u202ehi\n'),
     'ls\necho    [31mhi\n|',
   ],
+  ['a paste cannot end itself', paste('ls\x1b[201~\rrm -r .'), 'ls[201~\nrm -r .|'],
   ['unknown keys and answers of the emulator are left out', 'a\x1b[15~\x1b[12;40R\x1b[?1;2cb', 'ab|'],
 ])('%s', (_what, sent, line) => {
   expect(type(sent).line).toBe(line);

@@ -169,7 +169,7 @@ function found(editor: Editor, search: string, back: number): Editor {
 function searched(editor: Editor, search: string, key: Key): Editor | null {
   switch (key.name) {
     case 'text':
-      return found(editor, search + key.text, Math.max(1, editor.back));
+      return found(editor, search + plain(key.text), Math.max(1, editor.back));
     case 'search':
       return found(editor, search, editor.back + 1);
     case 'delete-left':

@@ -28,8 +28,8 @@ export interface SessionListener {
   onLeave(): void;
 }
 
-/** Type-ahead that is kept while a command runs. */
-const AHEAD = 10_000;
+/** Keys that are kept while a command runs. */
+const AHEAD = 1000;
 /** Output that can be copied with one click. */
 const COPIED = 1_000_000;
 
@@ -51,7 +51,7 @@ export class Session {
   /** The row of what is drawn that the cursor is in. */
   #row = 0;
   #running: AbortController | null = null;
-  #ahead = '';
+  #ahead: Key[] = [];
   #lastOutput = '';
   #closed = false;
 
@@ -90,7 +90,7 @@ export class Session {
 
   /** Ends the running command, here and on the server. */
   stop(): void {
-    this.#ahead = '';
+    this.#ahead = [];
     this.#running?.abort();
   }
 
@@ -125,16 +125,15 @@ export class Session {
     const running = this.#running !== null;
     if (running && sent === '\x03') this.stop();
     else if (running && sent === '\x1b') this.#listener.onLeave();
-    else if (running) this.#ahead = (this.#ahead + sent).slice(0, AHEAD);
     else this.#takeKeys(keysOf(sent));
   }
 
+  /** What comes while a command runs waits for its end. */
   #takeKeys(keys: readonly Key[]): void {
-    keys.forEach((key, at) => {
+    for (const key of keys) {
       if (this.#running === null) this.#press(key);
-      else if (key.name === 'text') this.#ahead += `\x1b[200~${key.text}\x1b[201~`;
-      else if (key.name === 'enter' && at > 0) this.#ahead += '\r';
-    });
+      else if (this.#ahead.length < AHEAD) this.#ahead.push(key);
+    }
   }
 
   #press(key: Key): void {
@@ -165,7 +164,9 @@ export class Session {
       const text = `search “${this.#editor.search}”: `;
       return { text: `${quiet}${text}${plain}`, width: cells(text) };
     }
-    const short = cells(this.#cwd) * 2 > this.#terminal.cols ? `…/${this.#cwd.split('/').at(-1)}` : this.#cwd;
+    // A guest may have named its directory so that it would steer the screen.
+    const cwd = this.#cwd.replace(/[\p{Cc}\p{Cf}]/gu, '?');
+    const short = cells(cwd) * 2 > this.#terminal.cols ? `…/${cwd.split('/').at(-1)}` : cwd;
     const text = this.#language === 'shell' ? `${short} ${PROMPTS.shell} ` : `${PROMPTS[this.#language]} `;
     const room = this.#terminal.cols - 2;
     return cells(text) > room
@@ -234,10 +235,8 @@ export class Session {
     this.#ended(outcome);
     this.#running = null;
     this.#listener.onRunning(false);
-    const ahead = this.#ahead;
-    this.#ahead = '';
     this.#draw();
-    if (ahead !== '') this.#take(ahead);
+    this.#takeKeys(this.#ahead.splice(0));
   }
 
   /** Resolves when the emulator has taken it in, so that a flood is read no faster than it is shown. */
