@@ -88,6 +88,29 @@ const LEADS_TO: Readonly<Partial<Record<Intent['verb'], State>>> = {
   archive: 'archived',
 };
 
+/** One more than a page of them. */
+const SHIPPED = 51;
+
+function shareOf(id: string, tenant: string, n: number, now: number) {
+  const hash = String(n).padStart(64, 'a');
+  return {
+    id: `${id}-share-${n}`,
+    instance: id,
+    tenant,
+    format: 'wbundle/1',
+    volumes: ['workspace'],
+    privateIncluded: false,
+    issuer: 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK',
+    members: { 'vfs.sqlite': { sha256: hash, bytes: 4096 } },
+    diskSha256: hash,
+    sha256: hash,
+    bytes: 5000 + n,
+    created: now - SHIPPED + n,
+    actor: 'key:admin',
+    requestId: null,
+  };
+}
+
 /** A row walked to where it rests, as the engine would have left it, but for the file. */
 async function filed(registry: SqliteRegistry, given: NewInstance, state: 'suspended' | 'frozen', now: number) {
   let row = await registry.create(given, now, entry({ instance: given.id, tenant: given.tenant }));
@@ -117,6 +140,7 @@ export async function trouble(folder: string, tenant: string, nowMs: number): Pr
         await registry.begin(row.id, intent(row, { verb, to, startedMs: nowMs - n ** 3 * 20_000 }));
       }
     }
+    for (let n = 0; n < SHIPPED; n += 1) await registry.shares.add(shareOf(`${tenant}-0`, tenant, n, now), []);
     const chosen: number[] = [];
     await registry.jobs.survey({ filter: { tenant } }, (one) => chosen.push(one.row));
     for (const [n, id] of jobs.entries()) {

@@ -52,6 +52,7 @@ const PAGES: [name: string, path: string][] = [
   ['a ledger with a wrong filter', '/audit?tenant=No'],
   ['what is under way', '/sandboxes?pending=stuck&due_until=4000000000'],
   ['an interrupted sandbox with many labels', `/sandboxes/${STORM}-4`],
+  ['the many shares of a sandbox', `/sandboxes/${STORM}-0?tab=shares`],
   ['a tenant in trouble', `/tenants/${STORM}`],
   ['the jobs', '/jobs'],
 ];
@@ -191,6 +192,18 @@ test('an interrupted operation is settled from the overview, and the list finds 
   await expect(page).toHaveURL(/tenant=storm/);
   await expect(page).not.toHaveURL(/pending/);
   await expect(page.getByRole('heading', { level: 1 })).toContainText('7 sandboxes');
+});
+
+test('the shares of a sandbox are read page by page', async ({ page }) => {
+  await signInByKey(page);
+  await page.goto(`/sandboxes/${STORM}-0?tab=shares`);
+  const rows = page.getByRole('region', { name: 'Shares' }).locator('tbody tr');
+  await expect(rows).toHaveCount(50);
+  await page.getByRole('link', { name: 'Next page' }).click();
+  await expect(rows).toHaveCount(1);
+  await expect(page).toHaveURL(/tab=shares&cursor=/);
+  await page.getByRole('link', { name: 'First page' }).click();
+  await expect(rows).toHaveCount(50);
 });
 
 test.describe('without JavaScript', () => {
