@@ -194,6 +194,26 @@ test('an interrupted operation is settled from the overview, and the list finds 
   await expect(page.getByRole('heading', { level: 1 })).toContainText('7 sandboxes');
 });
 
+test('a bar of the coming hour and a hop of the diagram lead to the sandboxes that they are about', async ({
+  page,
+}) => {
+  await signInByKey(page);
+  const bar = page
+    .getByRole('region', { name: 'Next hour' })
+    .getByRole('link', { name: / UTC: / })
+    .first();
+  const [, kinds = ''] = ((await bar.getAttribute('aria-label')) ?? '').split(' UTC: ');
+  const count = [...kinds.matchAll(/\d+/g)].reduce((sum, [digits]) => sum + Number(digits), 0);
+  expect(count).toBeGreaterThan(0);
+  await bar.click();
+  await expect(page).toHaveURL(/due_until=\d+/);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText(`${count} sandbox`);
+  await page.goto('/');
+  await page.getByRole('link', { name: /^active to suspended: idle/ }).click();
+  await expect(page).toHaveURL(/state=active&due_until=/);
+  await expect(page.getByRole('link', { name: /^Without: moving by itself until/ })).toBeVisible();
+});
+
 test('the shares of a sandbox are read page by page', async ({ page }) => {
   await signInByKey(page);
   await page.goto(`/sandboxes/${STORM}-0?tab=shares`);
