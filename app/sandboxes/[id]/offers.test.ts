@@ -58,6 +58,8 @@ test('a fault that blocks leaves waking by force as the way out, and nothing is 
   expect(
     offersFor({ ...row, pending: 'freeze' }, ADMIN).every(({ whyNot }) => whyNot?.includes('freeze is under way')),
   ).toBe(true);
+  const held = offersFor({ ...row, pending: 'freeze', interrupted: true }, ADMIN);
+  expect(held.every(({ whyNot }) => whyNot?.includes('settle it first'))).toBe(true);
 });
 
 test('a role is offered what the table gives it, and told why not the rest', () => {

@@ -19,7 +19,8 @@ const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
 const WAKES: readonly Verb[] = ['resume', 'revive'];
 
 function reasonAgainst(verb: Verb, instance: Instance): string | null {
-  const { state, fault, pending, vfs_path } = instance;
+  const { state, fault, pending, vfs_path, interrupted } = instance;
+  if (interrupted) return 'An interrupted operation holds it: settle it first.';
   if (pending !== null) return `Wait a moment: ${pending} is under way.`;
   if (!HOPS.some((hop) => hop.from === state && hop.verb === verb)) {
     if (verb === 'revive') return 'Only an archived sandbox is revived.';
