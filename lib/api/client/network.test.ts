@@ -103,6 +103,22 @@ test('a script whose connection breaks is told as lost, not as ended', async () 
   expect((await dock.execInInstance(id, { command: 'echo next' })).stdout).toBe('next\n');
 });
 
+test('what a stream tells besides lines is not taken for one', async () => {
+  const lines: (string | null)[] = [];
+  const create = (id: string, tenant: string) => dock.createInstance({ id, tenant });
+  for await (const { instance } of dock.streamEvents(
+    { tenant: 'beside', with: 'changes' },
+    { onConnected: () => void create('beside-1', 'beside') },
+  )) {
+    lines.push(instance);
+    if (instance === 'beside-2') break;
+    await create('elsewhere', 'elsewhere');
+    // By then it was told what has changed, as of a line that is not for this stream.
+    setTimeout(() => void create('beside-2', 'beside'), 1000);
+  }
+  expect(lines).toEqual(['beside-1', 'beside-2']);
+});
+
 test('the ledger is followed over broken connections without a gap or a repeat', async () => {
   await dock.createInstance({ id: 'before', tenant: 'followed' });
   const stop = new AbortController();
