@@ -7,9 +7,9 @@ import { flushCompileCache } from 'node:module';
 import { stdout } from 'node:process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
 import { openAtRest } from '../vfs/vfs.ts';
 import { inspectVfs } from './contents.ts';
+import { gzipped } from './gzip.ts';
 import { hashOf } from './hashing.ts';
 import { type FromProcess, failureOf, type Job, type JobAnswer, parseJob } from './jobs.ts';
 import { DISK, MANIFEST, type Member, PAGE } from './manifest.ts';
@@ -17,10 +17,6 @@ import { pageOf } from './page.ts';
 import { treeOf } from './tree.ts';
 import { unpack } from './unpack.ts';
 import { writeZip } from './zip.ts';
-
-/** gzip's fastest; a checkout is on its way, not kept. */
-const GZIP_LEVEL = 1;
-const GZIP_CHUNK_BYTES = 256 * 1024;
 
 process.on('message', (message) => void take(message));
 process.on('disconnect', () => process.exit(0));
@@ -78,11 +74,7 @@ async function tree({ disk, maxFileBytes }: Extract<Job, { kind: 'tree' }>): Pro
   const vfs = openAtRest(disk);
   try {
     say({ begun: true });
-    await pipeline(
-      Readable.from(treeOf(vfs.db)),
-      createGzip({ level: GZIP_LEVEL, chunkSize: GZIP_CHUNK_BYTES }),
-      stdout,
-    );
+    await pipeline(Readable.from(gzipped(Readable.from(treeOf(vfs.db)))), stdout);
   } finally {
     vfs.close();
   }
