@@ -1,4 +1,5 @@
 /** The bottom of every page: what this is, and the choice between paper and night. Works without JavaScript. */
+import { SheetButton } from '#components/sheet-button.tsx';
 import { chooseTheme } from './actions.ts';
 import type { Theme } from './theme.ts';
 
@@ -8,11 +9,13 @@ const CHOICES: readonly { value: Theme | 'system'; label: string }[] = [
   { value: 'dark', label: 'Night' },
 ];
 
-export function Foot({ theme }: { theme: Theme | undefined }) {
+/** `shortcuts`: there are some, so the way to their sheet is shown. */
+export function Foot({ theme, shortcuts }: { theme: Theme | undefined; shortcuts: boolean }) {
   return (
     <footer className="page no-print mt-auto w-full">
       <div className="flex flex-wrap items-center justify-between gap-x-8 gap-y-3 border-t border-rule py-5 text-small text-ink-3">
-        <p>Winterdock: sandboxes that sleep as files.</p>
+        <p className="mr-auto">Winterdock: sandboxes that sleep as files.</p>
+        {shortcuts && <SheetButton />}
         <form action={chooseTheme} className="flex items-center gap-1">
           <span id="theme-name" className="mr-1.5">
             Look

@@ -54,7 +54,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
             </main>
           </Live>
         )}
-        <Foot theme={theme} />
+        <Foot theme={theme} shortcuts={caller !== null} />
         <Toasts />
       </body>
     </html>

@@ -10,8 +10,9 @@ export default function NotFound() {
         Nothing here <span className="quiet">under this address</span>
       </h1>
       <p className="mt-4 text-ink-2">
-        The console has an <Link href="/">overview</Link> and a list of <Link href="/sandboxes">sandboxes</Link>. The
-        API is described at <a href="/openapi.json">/openapi.json</a>.
+        The address may be mistyped, or what it named is gone. Begin at the <Link href="/">overview</Link>, look in the
+        list of <Link href="/sandboxes">sandboxes</Link>, or ask the <Link href="/audit">ledger</Link> what became of
+        it. The API is described at <a href="/openapi.json">/openapi.json</a>.
       </p>
     </div>
   );

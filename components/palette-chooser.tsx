@@ -13,6 +13,7 @@ function Row({ item, onSelect }: { item: Item; onSelect: () => void }) {
       {sandbox !== undefined && (
         <StateMark state={sandbox.state} fault={sandbox.fault} size={15} className="flex-none self-center" />
       )}
+      {sandbox === undefined && deed?.kind === 'choose' && <span className="w-[15px] flex-none" />}
       <span className="min-w-0 truncate">{name}</span>
       {sandbox !== undefined && <span className="flex-none text-small text-ink-2">{standing(sandbox)}</span>}
       {detail !== undefined && <span className="palette-detail">{detail}</span>}

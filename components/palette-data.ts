@@ -7,9 +7,10 @@ import { matches } from './palette-items.ts';
 /** Typing that pauses for so long is asked for. */
 const PAUSE_MS = 120;
 const PAGE = 7;
-/** Of each other kind, so many newest are known by name; of those that match so many are shown. */
+/** So many newest blueprints and snapshots are known by name; of each kind that matches so many are shown. */
 const NAMES = 200;
 const SHOWN = 4;
+const LONGEST_TENANT = 63;
 
 const api = createClient({ retries: 0 });
 
@@ -61,13 +62,11 @@ interface Named {
 }
 
 async function readNames(signal: AbortSignal): Promise<Named[]> {
-  const [tenants, blueprints, snapshots] = await Promise.all([
-    api.listTenants({ limit: NAMES }, { signal }),
+  const [blueprints, snapshots] = await Promise.all([
     api.listBlueprints({ limit: NAMES }, { signal }),
     api.listSnapshots({ limit: NAMES }, { signal }),
   ]);
   return [
-    ...tenants.items.map(({ tenant }) => ({ name: tenant, detail: 'tenant', href: `/tenants/${tenant}` })),
     ...blueprints.items.map(({ name }) => ({ name, detail: 'blueprint', href: `/blueprints/${name}` })),
     ...snapshots.items.map(({ id, tag }) => ({
       name: tag ?? id.slice(0, 12),
@@ -77,21 +76,39 @@ async function readNames(signal: AbortSignal): Promise<Named[]> {
   ];
 }
 
-/** Tenants, blueprints and snapshots whose name matches, a few of each. None while nothing is typed. */
+/** At most so many of each kind. */
+function fewOfEach(named: readonly Named[]): Named[] {
+  const counts = new Map<string, number>();
+  return named.filter(({ detail }) => {
+    const kind = detail.split(' ')[0] ?? '';
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    return count <= SHOWN;
+  });
+}
+
+/** Tenants, blueprints and snapshots whose name matches, a few of each: tenants of all, the others of the newest. None while nothing is typed. */
 export function useNames(typed: string): Named[] {
   const wanted = typed.trim();
-  const { data } = useQuery({
+  const settled = useSettled(wanted).slice(0, LONGEST_TENANT);
+  const tenants = useQuery({
+    queryKey: ['palette', 'tenants', settled],
+    queryFn: async ({ signal }) => (await api.listTenants({ q: settled, limit: SHOWN }, { signal })).items,
+    enabled: settled !== '',
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  });
+  const names = useQuery({
     queryKey: ['palette', 'names'],
     queryFn: ({ signal }) => readNames(signal),
     enabled: wanted !== '',
     staleTime: 60_000,
   });
-  const left = new Map<string, number>();
-  return (data ?? []).filter(({ name, detail }) => {
-    const kind = detail.split(' ')[0] ?? '';
-    const shown = left.get(kind) ?? 0;
-    if (shown >= SHOWN || !matches(wanted, name)) return false;
-    left.set(kind, shown + 1);
-    return true;
-  });
+  if (wanted === '') return [];
+  const found = (tenants.data ?? []).map(({ tenant }) => ({
+    name: tenant,
+    detail: 'tenant',
+    href: `/tenants/${tenant}`,
+  }));
+  return fewOfEach([...found, ...(names.data ?? [])].filter(({ name }) => matches(wanted, name)));
 }

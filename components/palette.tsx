@@ -37,9 +37,10 @@ async function moveAndSay(move: MakeMove, { verb }: Offer, { id, name }: Shown, 
     const { ok, says, hint, force } = outcome;
     const look = here === home ? undefined : { label: 'Open it', href: home };
     const link = force === null ? look : { label: 'Force it on its page', href: `${home}#moves` };
-    toast({ ok, says: `${name ?? id}: ${says}`, hint, link });
+    toast({ key: `sandbox ${id}`, ok, says: `${name ?? id}: ${says}`, hint, link });
   } catch {
     toast({
+      key: `sandbox ${id}`,
       ok: false,
       says: `${name ?? id}: the server did not answer.`,
       hint: 'Its ledger says what became of it.',

@@ -21,6 +21,15 @@ export function recentOf(actor: string): Recent[] {
   }
 }
 
+/** Forgets those of everybody. */
+export function forgetRecent(): void {
+  try {
+    for (const key of Object.keys(localStorage)) if (key.startsWith(keyOf(''))) localStorage.removeItem(key);
+  } catch {
+    // Refused: then nothing was kept either.
+  }
+}
+
 /** Remembers that `actor` looked at it. */
 export function remember(actor: string, { id, name }: Recent): void {
   const others = recentOf(actor).filter((each) => each.id !== id);

@@ -33,6 +33,13 @@ export function switchLetters(on: boolean): void {
   }
 }
 
+const SHEET_WANTED = 'winterdock:sheet';
+
+/** Has the sheet of shortcuts shown by whoever listens for the keys. */
+export function askForSheet(): void {
+  document.dispatchEvent(new Event(SHEET_WANTED));
+}
+
 function visible<E extends HTMLElement>(selector: string): E[] {
   return [...document.querySelectorAll<E>(selector)].filter((element) => element.checkVisibility());
 }
@@ -117,10 +124,13 @@ export function Shortcuts({ onPalette, onSheet }: { onPalette: () => void; onShe
         act.current(found.does);
       }
     };
+    const sheet = () => act.current('sheet');
     document.addEventListener('keydown', press);
+    document.addEventListener(SHEET_WANTED, sheet);
     return () => {
       forget();
       document.removeEventListener('keydown', press);
+      document.removeEventListener(SHEET_WANTED, sheet);
     };
   }, []);
   return null;

@@ -2,6 +2,7 @@
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { BrandMark } from '#components/brand-mark.tsx';
+import { Forgotten } from '#components/visited.tsx';
 import { PASSWORD_LENGTH } from '#lib/api/schema/access.ts';
 import { cookieRules, isLoopback } from '#lib/auth/cookies.ts';
 import type { Offer } from '#lib/auth/entrance.ts';
@@ -80,6 +81,7 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
   const [hasAdmin, hasPeople] = await Promise.all([entrance.hasAdmin(), entrance.hasPeople()]);
   return (
     <div className="page max-w-[34rem] py-16 sm:py-24">
+      <Forgotten />
       <p className="mb-10 flex items-center gap-2.5 text-[1.0625rem] font-[620] tracking-[-0.02em]">
         <BrandMark />
         Winterdock

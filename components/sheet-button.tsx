@@ -1,0 +1,14 @@
+'use client';
+/** The way to the sheet of shortcuts without a key. There once scripts run: without them there are no shortcuts. */
+import { useEffect, useState } from 'react';
+import { askForSheet } from './shortcuts.tsx';
+
+export function SheetButton() {
+  const [ready, setReady] = useState(false);
+  useEffect(() => setReady(true), []);
+  return (
+    <button type="button" className={`button button-quiet ${ready ? '' : 'invisible'}`} onClick={askForSheet}>
+      Shortcuts <kbd className="key">?</kbd>
+    </button>
+  );
+}
