@@ -63,8 +63,12 @@ test('control C ends what runs, on the server too, and the sandbox answers at on
     expect(json).toMatchObject({ exit_code: 0, stdout: 'back\n' });
     expect(Date.now() - asked).toBeLessThan(30_000);
   }
-  await runCommand(page, 'echo again');
+  await page.keyboard.type('sleep 1; echo again');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('echo ahead');
+  await page.keyboard.press('Enter');
   await seeRow(page, 'again');
+  await seeRow(page, 'ahead');
 });
 
 test('a flood is cut and does not freeze the page, and a screen keeps its line when its size changes', async ({
