@@ -35,7 +35,10 @@ export function treeOf(db: DatabaseSync): Pack {
 
 async function fill(tar: Pack, db: DatabaseSync): Promise<void> {
   const content = db.prepare("SELECT content FROM vfs WHERE volume = 'workspace' AND path = ?");
-  const read = (path: string) => Buffer.from(bytesOf(content.get(path)?.content ?? null));
+  const read = (path: string) => {
+    const { buffer, byteOffset, byteLength } = bytesOf(content.get(path)?.content ?? null);
+    return Buffer.from(buffer, byteOffset, byteLength);
+  };
   const own = db.prepare("SELECT 1 FROM vfs WHERE volume = 'workspace' AND path = ?").get(`/${IGNORE_FILE}`);
   const taken = topFolders(db);
   for (const row of rowsOf(db)) {
