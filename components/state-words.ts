@@ -113,7 +113,8 @@ export function dockInWords(states: Readonly<Record<State, number>>): string {
   if (states.created + states.active + asleep + states.archived === 0) return 'The dock is empty.';
   const counts = [states.active, asleep, states.archived];
   // Words and figures do not mix in one sentence.
-  const said = counts.map(counts.every((count) => numberInWords(count) !== null) ? numberInWords : figures);
+  const inWords = counts.every((count) => numberInWords(count) !== null);
+  const said = counts.map((count) => (count === 0 ? 'none' : inWords ? numberInWords(count) : figures(count)));
   const words = [`${said[0]} awake`, `${said[1]} asleep`, `${said[2]} filed away`];
   const sentence = words.join(', ');
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
