@@ -29,8 +29,8 @@ export async function land(
   const vfsPath = livePath(id);
   const target = join(dataFolder, vfsPath);
   const folder = dirname(target);
-  const stamp = stampOf(file);
-  if (stamp === null) throw new WinterdockError('internal', 'What was to be landed is not there.');
+  let ours = stampOf(file);
+  if (ours === null) throw new WinterdockError('internal', 'What was to be landed is not there.');
   if ((await registry.get(id)) !== null) throw taken(id);
   try {
     await mkdir(folder, { mode: 0o700 });
@@ -44,6 +44,7 @@ export async function land(
     await syncFolder(dirname(folder));
     const landed = stampOf(target);
     if (landed === null) throw new WinterdockError('internal', 'What was just landed is not there.');
+    ours = landed;
     const record = recordOf(landed, { sha256, quickCheck: 'ok' });
     return await registry.create(
       { ...instance, vfsPath, file: record, bytes: landed.size },
@@ -51,8 +52,10 @@ export async function land(
       ledger,
     );
   } catch (error) {
-    // A sandbox that took the id meanwhile may have its own file there by now: only what is ours goes.
-    if (stampOf(target)?.inode === stamp.inode) await removeFile(target);
+    // A sandbox that took the id meanwhile may have its own file there by now, even on the same inode: only what is ours goes.
+    const there = stampOf(target);
+    const same = there?.inode === ours.inode && there.mtimeNs === ours.mtimeNs && there.size === ours.size;
+    if (same) await removeFile(target);
     await rmdir(folder).catch(() => undefined);
     throw error;
   }
