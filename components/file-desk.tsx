@@ -128,6 +128,12 @@ export function FileDesk({
     router.push(addressOf({ id, at }, where, folderOf(path)), { scroll: false });
   };
 
+  // The button that deleted is gone with its file: the focus goes on to the way back.
+  const newest = deleted.at(-1)?.key;
+  useEffect(() => {
+    if (newest !== undefined) box.current?.querySelector<HTMLElement>(`[data-undo="${newest}"]`)?.focus();
+  }, [newest]);
+
   const undo = async ({ key, held }: Deleted) => {
     const mark = (how: Partial<Deleted>) =>
       setDeleted((all) => all.map((one) => (one.key === key ? { ...one, ...how } : one)));
@@ -139,6 +145,7 @@ export function FileDesk({
     }
     setDeleted((all) => all.filter((one) => one.key !== key));
     setOutcome(became);
+    box.current?.focus({ preventScroll: true });
     changed(held.volume, [held.path]);
     router.push(addressOf({ id, at }, held.volume, held.path), { scroll: false });
   };
@@ -157,7 +164,7 @@ export function FileDesk({
 
   return (
     <DeskContext value={desk}>
-      <div ref={box} className={over ? 'desk desk-over' : 'desk'}>
+      <div ref={box} tabIndex={-1} className={over ? 'desk desk-over' : 'desk'}>
         {bar}
         <div aria-live="polite">
           {deleted.map((one) => (
@@ -167,6 +174,7 @@ export function FileDesk({
                 <button
                   type="button"
                   className="button button-quiet"
+                  data-undo={one.key}
                   aria-label={`Undo: put ${one.held.path} back`}
                   aria-busy={one.busy}
                   onClick={() => {

@@ -63,7 +63,7 @@ test.beforeAll(async () => {
     'src/index.ts': "import { a } from './a.ts';\n\n// the needle\nexport const b = a('<i>');\n",
     'data/pixel.png': PIXEL,
     'data/table.csv': 'name,size\n"one, two",1\n<b>three</b>,2\n',
-    'data/tree.json': '{"digits":12345678901234567890,"list":[1,{"deep":{"deeper":"<b>"}}]}',
+    'data/tree.json': '{"digits":12345678901234567890,"list":[1,{"deep":"<b>"}]}',
     'data/model.bin': Uint8Array.from({ length: 10_000 }, (_, index) => (index * 7) % 256),
     'data/long.log': Array.from({ length: 9000 }, (_, line) => `line ${line + 1} of a long log\n`).join(''),
     [LONG]: 'long',
@@ -124,7 +124,7 @@ test('a frozen sandbox is looked through by the keyboard alone, and searched, an
   await visit.goto(page(ASLEEP, '/data/tree.json'));
   await expect(visit.locator('figure')).toContainText('12345678901234567890');
   await expect(visit.getByText('"<b>"')).toBeHidden();
-  await visit.locator('summary', { hasText: '"deep"' }).click();
+  await visit.locator('summary', { hasText: '1 key' }).click();
   await expect(visit.getByText('"<b>"')).toBeVisible();
   await visit.goto(page(ASLEEP, '/data/model.bin'));
   await visit.getByRole('link', { name: 'Next part' }).click();
@@ -231,6 +231,7 @@ test('files are sent with their progress, decided on, dropped, deleted and broug
   await expect(tree.getByRole('treeitem', { name: 'notes.txt' })).toHaveCount(0);
   expect(await textOf(AWAKE, 'notes.txt')).toBe(404);
   const undo = visit.getByRole('button', { name: 'Undo: put /notes.txt back' });
+  await expect(undo).toBeFocused();
   await undo.click();
   await expect(visit.getByText('/workspace/notes.txt is back.')).toBeVisible();
   await expect(visit.locator('figure pre')).toContainText('the first notes');
