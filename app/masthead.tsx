@@ -28,6 +28,17 @@ function Places({ label, places }: { label: string; places: readonly Place[] }) 
   );
 }
 
+/** At the end of the row, or of the menu: the width shows one of them. */
+function SignOut({ className }: { className: string }) {
+  return (
+    <form action={signOut} className={className}>
+      <button type="submit" className="button button-quiet">
+        Sign out
+      </button>
+    </form>
+  );
+}
+
 /** `actor`: the visitor, as the ledger writes him. */
 export function Masthead({ actor }: { actor: string }) {
   return (
@@ -43,16 +54,13 @@ export function Masthead({ actor }: { actor: string }) {
         <div id={MENU} popover="auto" className="masthead-menu">
           <Places label="Places" places={PLACES} />
           <Places label="Tools" places={TOOLS} />
-          <form action={signOut} className="masthead-out">
-            <button type="submit" className="button button-quiet">
-              Sign out
-            </button>
-          </form>
+          <SignOut className="masthead-out" />
         </div>
         <PaletteDoor actor={actor} ask={whatOf} move={move} />
         <div className="masthead-live">
           <LiveStatus rendered={exactMoment(renderedAt()).slice(11)} />
         </div>
+        <SignOut className="masthead-end" />
         <button type="button" className="button button-quiet masthead-fold" popoverTarget={MENU}>
           Menu
         </button>

@@ -56,6 +56,8 @@ export default async function Overview() {
   const rendered = renderedAt();
   const empty = Object.values(states).every((count) => count === 0);
   const quiet = jobs.items.length === 0 && stuck === 0 && present.length === 0;
+  // The two columns shall end at about the same height.
+  const short = jobs.items.length === 0 && stuck === 0 && faulty.length < 4;
   const attention = (
     <>
       {stuck > 0 && (
@@ -107,12 +109,17 @@ export default async function Overview() {
         </Part>
       ) : (
         <div className="grid gap-x-16 lg:grid-cols-2">
-          {!quiet && <div className="grid content-start">{attention}</div>}
+          {!quiet && (
+            <div className="grid content-start">
+              {attention}
+              {short && wakeTimes}
+            </div>
+          )}
           <div className="grid content-start">
             <Part id="due" name="Next hour" note="What the ladder does if nothing else happens" margin={false}>
               <Due spans={spans} first={first} rendered={rendered} />
             </Part>
-            {!quiet && wakeTimes}
+            {!quiet && !short && wakeTimes}
           </div>
           {quiet && <div className="grid content-start">{wakeTimes}</div>}
         </div>
