@@ -17,7 +17,7 @@ const SANDBOXES = 200;
 const BEAT_MS = 50;
 const WARM_UP_MS = 3000;
 const KEPT_UP_MS = 60_000;
-const WINDOW = { width: 800, height: 300 };
+const WINDOW = { width: 1280, height: 300 };
 const TICKS_PER_SECOND = 100;
 
 export interface LiveResult {
@@ -73,7 +73,7 @@ async function watch(browser: Browser, server: Running, path: string): Promise<P
   await page.goto('/signin');
   await page.getByLabel('Admin key').fill(KEY);
   await page.getByRole('button', { name: 'Sign in with the key' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByText('live', { exact: true }).waitFor();
   await page.goto(path);
   await page.getByText('live', { exact: true }).waitFor();
   return page;
