@@ -47,9 +47,23 @@ async function openFirst(page: Page): Promise<void> {
   await page.getByRole('heading', { name: /Snapshot/ }).waitFor();
 }
 
+/** Those in README.md are wanted in both themes, those in docs/console.md in the light one. */
 const README_SHOTS: readonly Shot[] = [
   { name: 'overview', path: '/' },
   { name: 'sandbox', path: '/sandboxes/support-triage' },
+];
+
+const TOUR_SHOTS: readonly Shot[] = [
+  { name: 'sandboxes', path: '/sandboxes?tenant=northwind' },
+  { name: 'files', path: '/sandboxes/support-triage?volume=workspace&path=/src/index.js#inside' },
+  { name: 'terminal', path: '/sandboxes/release-notes-writer?tab=terminal', act: runThree },
+  { name: 'plan', path: '/sandboxes/support-triage/plan?to=deleted' },
+  { name: 'archive', path: '/archive' },
+  { name: 'snapshot', path: '/snapshots', act: openFirst },
+  { name: 'tenant', path: '/tenants/northwind' },
+  { name: 'audit', path: '/audit' },
+  { name: 'thresholds', path: '/settings/thresholds' },
+  { name: 'storage', path: '/settings/storage' },
 ];
 
 const ALL_SHOTS: readonly Shot[] = [
@@ -190,8 +204,9 @@ try {
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
   const every = flags.crowd ? [...ALL_SHOTS, ...CROWD_SHOTS] : ALL_SHOTS;
-  const shots = flags.all || flags.crowd ? every : README_SHOTS;
   for (const theme of ['light', 'dark'] as const) {
+    const few = theme === 'light' ? [...README_SHOTS, ...TOUR_SHOTS] : README_SHOTS;
+    const shots = flags.all || flags.crowd ? every : few;
     for (const width of flags.all || flags.crowd ? [390, 1280, 1920] : [1280]) {
       await picture(browser, server.url, shots, width, theme);
     }
