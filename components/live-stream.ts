@@ -26,6 +26,8 @@ const STREAM = '/api/events/stream';
 /** The server beats every 15 s. */
 const SILENCE_MS = 20_000;
 const LOOK_MS = 2500;
+/** Who signs out here has left the page by then, and nothing need be asked. */
+const LEAVING_MS = 300;
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
 
@@ -116,7 +118,10 @@ export function keepStream(seen: Seen, heard: Heard): () => void {
     stream.onerror = (event) => {
       behind();
       // The server's own word, or its refusal: the browser would ask for ever, or not at all.
-      if (event instanceof MessageEvent || stream.readyState === EventSource.CLOSED) void ask();
+      if (event instanceof MessageEvent) {
+        drop();
+        retry = setTimeout(() => void ask(), LEAVING_MS);
+      } else if (stream.readyState === EventSource.CLOSED) void ask();
     };
   };
 

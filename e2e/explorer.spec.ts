@@ -6,6 +6,8 @@ import { expect, signInByKey, test, visited } from './visited.ts';
 
 async function open(page: Page): Promise<void> {
   await signInByKey(page);
+  const menu = page.getByRole('button', { name: 'Menu', exact: true });
+  if (await menu.isVisible()) await menu.click();
   await page.getByRole('link', { name: 'Explorer', exact: true }).click();
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Explorer');
   await expect(page.locator('.explorer')).toBeVisible();
