@@ -116,7 +116,11 @@ test('colours are ours in both themes, a selection is copied, a paste runs nothi
   await expect.poll(() => colour('red')).toBe('rgb(255, 154, 156)');
   await page.getByRole('button', { name: 'System' }).click();
 
-  await page.locator('.xterm-rows span', { hasText: /^red$/ }).last().dblclick({ force: true });
+  await expect.poll(() => colour('red')).toBe('rgb(179, 37, 43)');
+  // A theme draws the rows anew: what was found a moment ago may be gone.
+  await expect(() =>
+    page.locator('.xterm-rows span', { hasText: /^red$/ }).last().dblclick({ force: true, timeout: 1000 }),
+  ).toPass();
   await page.keyboard.press('Control+c');
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('red');
 
