@@ -215,7 +215,12 @@ async function askInSql(page: Page, name: string): Promise<void> {
   const id = await sleeper(name);
   await page.goto(`/sandboxes/${id}`);
   const query = part(page, 'Query');
-  await query.getByRole('textbox').fill("SELECT path, length(content) AS size FROM vfs WHERE volume = 'memory'");
+  const question = "SELECT path, length(content) AS size FROM vfs WHERE volume = 'memory'";
+  // The script of the page may take the field over in the middle of being filled.
+  await expect(async () => {
+    await query.getByRole('textbox').fill(question);
+    await expect(query.getByRole('textbox')).toHaveValue(question, { timeout: 100 });
+  }).toPass();
   await press(query, 'Ask');
   await expect(query.getByRole('row', { name: '/learned.md' })).toContainText(String(SECRET.length));
   await query.getByRole('textbox').fill('DELETE FROM vfs');
