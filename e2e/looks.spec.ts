@@ -97,6 +97,12 @@ async function watchShifts(context: BrowserContext): Promise<void> {
   });
 }
 
+test('a browser that asks for the icon by its oldest name gets it, signed in or not', async ({ request }) => {
+  const answer = await request.get('/favicon.ico');
+  expect(answer.status()).toBe(200);
+  expect(answer.headers()['content-type']).toBe('image/x-icon');
+});
+
 test('axe finds nothing on the sign-in page', async ({ page }) => {
   await page.goto('/signin?token=none');
   expect(await flaws(page)).toEqual([]);
