@@ -3,18 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { copyFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Figures, figures, must, timed } from './measure.ts';
+import { figures, must, timed } from './measure.ts';
+import type { PartResult } from './result.ts';
 import { KEY, startWinterdock } from './server.ts';
 import { download, longestSilence, peakOf, upload } from './watch.ts';
 
 const MIB = 1024 * 1024;
 const MB = 1e6;
 const FILE_MIB = 50;
-
-export interface BundlesResult {
-  rows: { what: string; figures: Figures }[];
-  bars: { what: string; measured: number; limit: number | null; unit: string }[];
-}
 
 /** Half noise and half text that deflates, as work is. */
 function content(): Buffer {
@@ -23,7 +19,7 @@ function content(): Buffer {
 }
 
 /** Measures with one sandbox of `mebibytes`, `rounds` times each. */
-export async function measureBundles(mebibytes: number, rounds: number): Promise<BundlesResult> {
+export async function measureBundles(mebibytes: number, rounds: number): Promise<PartResult> {
   const server = await startWinterdock({ WB_POOL: '2' });
   const api = `${server.url}/api`;
   const samples: Record<string, number[]> = {};

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Figures, figures, must, timed } from './measure.ts';
+import { figures, must, timed } from './measure.ts';
+import type { PartResult } from './result.ts';
 import { KEY, startWinterdock } from './server.ts';
 import { longestSilence, peakOf, upload } from './watch.ts';
 
@@ -12,13 +13,8 @@ const MB = 1e6;
 const FILE_MIB = 50;
 const CLONES = 100;
 
-export interface CopiesResult {
-  rows: { what: string; figures: Figures }[];
-  bars: { what: string; measured: number; limit: number | null; unit: string }[];
-}
-
 /** Measures with one sandbox of `mebibytes`, `rounds` times each. */
-export async function measureCopies(mebibytes: number, rounds: number): Promise<CopiesResult> {
+export async function measureCopies(mebibytes: number, rounds: number): Promise<PartResult> {
   const settings = { WB_POOL: '2' };
   let server = await startWinterdock(settings);
   let api = `${server.url}/api`;

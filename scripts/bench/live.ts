@@ -8,6 +8,7 @@ import { type Browser, chromium, type Page } from 'playwright';
 import { ensureBrowser } from '../browser.ts';
 import { ensureBuilt } from '../build.ts';
 import { must } from './measure.ts';
+import type { PartResult } from './result.ts';
 import { KEY, type Running, startWinterdock } from './server.ts';
 
 const BROWSERS = 10;
@@ -19,10 +20,6 @@ const WARM_UP_MS = 3000;
 const KEPT_UP_MS = 60_000;
 const WINDOW = { width: 1280, height: 300 };
 const TICKS_PER_SECOND = 100;
-
-export interface LiveResult {
-  bars: { what: string; measured: number; limit: number | null; unit: string }[];
-}
 
 /** CPU seconds that a process has used, its threads included, user and system. */
 function cpuSeconds(pid: number): number {
@@ -82,7 +79,7 @@ async function watch(browser: Browser, server: Running, path: string): Promise<P
 const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /** Measures `rounds` times for `ms` each, with and without browsers. */
-export async function measureLive(ms: number, rounds: number): Promise<LiveResult> {
+export async function measureLive(ms: number, rounds: number): Promise<PartResult> {
   ensureBuilt();
   const server = await startWinterdock({ WB_POOL: '0' }, undefined, []);
   const browser = await chromium.launch({
@@ -121,6 +118,7 @@ export async function measureLive(ms: number, rounds: number): Promise<LiveResul
     await server.stop();
   }
   return {
+    rows: [],
     bars: [
       {
         what: `share of a core that ${BROWSERS} browsers cost the server at ${PER_SECOND} lines a second`,

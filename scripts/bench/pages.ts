@@ -9,7 +9,7 @@ import { FILLED, FILLED_ACTORS, fillLedger, fillRegistry } from '../../lib/regis
 import { spawnServer } from '../../lib/testing/process.ts';
 import { ensureBuilt } from '../build.ts';
 import { alternate, must, timed } from './measure.ts';
-import type { RegistryResult } from './registry.ts';
+import type { PartResult } from './result.ts';
 import { KEY } from './server.ts';
 
 const SMALL = 1000;
@@ -72,7 +72,7 @@ async function deepPath(site: Site, path: string): Promise<string> {
 }
 
 /** `large` is the number of rows and lines of the larger site. */
-export async function measurePages(large: number, rounds: number): Promise<RegistryResult> {
+export async function measurePages(large: number, rounds: number): Promise<PartResult> {
   ensureBuilt();
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-pages-'));
   const open = (rows: number) => {
@@ -96,8 +96,8 @@ async function comparePages(
   sites: Record<'small' | 'large', Site>,
   large: number,
   rounds: number,
-): Promise<RegistryResult> {
-  const result: RegistryResult = { rows: [], bars: [] };
+): Promise<PartResult> {
+  const result: PartResult = { rows: [], bars: [] };
   for (const [what, path] of PAGES) {
     const paths =
       what === DEEP_PAGE

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { FILLED, FILLED_AT, fillRegistry } from '../../lib/registry/fill.ts';
 import type { ListFilter, Registry } from '../../lib/registry/registry.ts';
 import { openSqliteRegistry } from '../../lib/registry/sqlite.ts';
-import { alternate, type Figures, timed } from './measure.ts';
+import { alternate, timed } from './measure.ts';
+import type { PartResult } from './result.ts';
 
 const SMALL = 1000;
 const PAGE = 100;
@@ -32,13 +33,8 @@ const ASKED: Record<string, (registry: Registry) => Promise<unknown> | unknown> 
   'a tick with nothing due': (registry) => registry.due(FILLED_AT + 60, PAGE),
 };
 
-export interface RegistryResult {
-  rows: { what: string; figures: Figures }[];
-  bars: { what: string; measured: number; limit: number; unit: string }[];
-}
-
 /** Fills two registries and asks both the same in turn. `large` is the number of rows of the larger one. */
-export async function measureRegistry(large: number, rounds: number): Promise<RegistryResult> {
+export async function measureRegistry(large: number, rounds: number): Promise<PartResult> {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-registry-'));
   const open = (rows: number) => {
     const path = join(folder, `${rows}.sqlite`);
@@ -46,7 +42,7 @@ export async function measureRegistry(large: number, rounds: number): Promise<Re
     return openSqliteRegistry({ path, thresholds: { idleToSuspendSeconds: 2 * YEAR, idleToFreezeSeconds: 2 * YEAR } });
   };
   const registries = { small: open(SMALL), large: open(large) };
-  const result: RegistryResult = { rows: [], bars: [] };
+  const result: PartResult = { rows: [], bars: [] };
   try {
     for (const [what, ask] of Object.entries(ASKED)) {
       const found = await alternate(rounds, {

@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { PART_NAMES, readWishes, USAGE } from './bench/parts.ts';
+import { type Kept, keep, merge, withTables } from './bench/result.ts';
+import { ROOT } from './build.ts';
+
+const where = (taken: string) => ({ taken, node: 'v24', cpu: '2 × some' });
+const found = (measured: number, p50: number) => ({
+  rows: [{ what: 'a wake', figures: { samples: 3, p50, p99: 9 } }],
+  bars: [{ what: 'a ratio', measured, limit: 3, unit: '×' }],
+});
+
+test('a part that did not run keeps its figures and their time, in the table too', () => {
+  const before: Kept = { wakes: keep(found(1, 5), where('monday')), pages: keep(found(2, 7), where('monday')) };
+  const after = merge(before, { pages: keep(found(2.5, 8), where('tuesday')) }, ['wakes', 'pages']);
+  expect(after.wakes).toEqual(before.wakes);
+  expect(after.pages).toMatchObject({ taken: 'tuesday', bars: [{ measured: 2.5 }] });
+  const text = withTables('before <!-- bench -->old<!-- /bench --> after', after, 'wakes');
+  expect(text).toMatch(/^before <!-- bench -->\n.*\n<!-- \/bench --> after$/s);
+  expect(text.match(/\| a ratio \| (.*?) \|/g)).toEqual(['| a ratio | 1.00 × |', '| a ratio | 2.50 × |']);
+  expect(text.match(/\| a wake .*/g)).toEqual(['| a wake | 3 | 5.00 | 9.00 |']);
+});
+
+test('the tables of README.md are those of docs/bench.json, part by part', () => {
+  const kept: Kept = JSON.parse(readFileSync(join(ROOT, 'docs', 'bench.json'), 'utf8'));
+  expect(Object.keys(kept)).toEqual(PART_NAMES);
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  expect(withTables(readme, kept, 'wakes')).toBe(readme);
+});
+
+test('only the parts that are named run, in their own order, and all of them without a name', () => {
+  expect(readWishes([]).parts).toEqual(PART_NAMES);
+  expect(readWishes(['--only', 'pages, wakes', '--quick'])).toMatchObject({ parts: ['wakes', 'pages'], quick: true });
+  for (const name of PART_NAMES) expect(USAGE).toMatch(new RegExp(`^ +${name} `, 'm'));
+});
+
+test('an unknown part ends the run before anything is measured, and says which there are', () => {
+  const run = spawnSync(
+    process.execPath,
+    ['--no-warnings', join(ROOT, 'scripts', 'bench.ts'), '--only', 'wakes,lunch'],
+    {
+      encoding: 'utf8',
+    },
+  );
+  expect(run.status).toBe(1);
+  expect(run.stderr).toContain(`There is no part "lunch". There are ${PART_NAMES.join(', ')}.`);
+  expect(run.stdout).toBe('');
+});
