@@ -33,7 +33,7 @@ const REASONS = {
 async function within(folder: string, work: (registry: SqliteRegistry) => Promise<void>): Promise<void> {
   const registry = openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds: THRESHOLDS });
   try {
-    registry.database.$client.pragma('synchronous = OFF');
+    registry.database.pragma('synchronous = OFF');
     await work(registry);
   } finally {
     await registry.close();

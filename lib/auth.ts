@@ -4,12 +4,13 @@
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
 import { cookieRules } from './auth/cookies.ts';
 import { createEntrance, type Entrance } from './auth/entrance.ts';
 import { type AnyHeaders, headerOf } from './auth/header.ts';
 import { createKeyRing, type KeyRing } from './auth/key-ring.ts';
 import { keyChecker, readOrMakeSecret } from './auth/keys.ts';
-import type { AuthDatabase, AuthLibrary } from './auth/library.ts';
+import type { AuthLibrary } from './auth/library.ts';
 import { createLimits, type Limits } from './auth/limits.ts';
 import { createPeople, type People } from './auth/people.ts';
 import { ROLES, type Role } from './auth/roles.ts';
@@ -96,7 +97,7 @@ export function createAuth(options: {
   config: Config;
   log: Logger;
   clock: Clock;
-  database: AuthDatabase;
+  database: Database;
   registry: Pick<Registry, 'keys' | 'invitations' | 'append'>;
 }): Auth {
   const { config, log, clock, registry } = options;

@@ -35,7 +35,7 @@ function open(settings: Record<string, string> = {}): Auth {
 }
 
 const ADA = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };
-const sql = (text: string) => registry.database.$client.prepare(text);
+const sql = (text: string) => registry.database.prepare(text);
 const linesOf = async (type: string) => (await registry.ledger({ type }, 100)).rows;
 
 test('the first start writes a key and a secret that only their owner can read, and later starts keep them', () => {

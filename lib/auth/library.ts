@@ -7,15 +7,13 @@ import { randomUUID } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { drizzleAdapter } from 'better-auth/adapters/drizzle';
 import { admin, magicLink } from 'better-auth/plugins';
-import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core';
+import type { Database } from 'better-sqlite3';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
 import * as schema from '../../db/auth-schema.ts';
 import type { Logger } from '../log.ts';
 import { PEER_HEADER } from './address.ts';
 import type { CookieRules } from './cookies.ts';
 import { PERSON_ROLES, type PersonRole } from './roles.ts';
-
-/** The drizzle database that holds the auth tables. */
-export type AuthDatabase = BaseSQLiteDatabase<'sync', unknown, Record<string, unknown>>;
 
 /** A person as the tables have them. Times are epoch milliseconds. */
 export interface PersonRecord {
@@ -91,7 +89,8 @@ export async function openAuthLibrary(options: {
   secret: string;
   publicUrl: string | null;
   cookies: CookieRules;
-  database: AuthDatabase;
+  /** Holds the tables of db/auth-schema.ts. */
+  database: Database;
   log: Logger;
   /** What stands for the admin key: another key is another account, so that sessions opened with the old one are over. */
   keyMark: string;
@@ -108,7 +107,7 @@ export async function openAuthLibrary(options: {
       const host = request?.headers.get('host');
       return host ? [`http://${host}`, `https://${host}`] : [];
     },
-    database: drizzleAdapter(options.database, { provider: 'sqlite', schema }),
+    database: drizzleAdapter(drizzle(options.database), { provider: 'sqlite', schema }),
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
     emailAndPassword: { enabled: true, disableSignUp: true },

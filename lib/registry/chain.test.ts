@@ -99,7 +99,7 @@ test('the lines of an older file are chained when it is first opened, and only t
 test('the database itself refuses to change, remove, replace or slip in a line', async () => {
   const registry = open();
   await registry.append([entry(), entry(), entry()]);
-  const { $client: client } = registry.database;
+  const { database: client } = registry;
   const insert = (verb: string, seq: string, hash: string) =>
     `${verb} INTO events(seq, time_ms, type, "trigger", actor, via, hash) VALUES (${seq}, 1, 'x', 'request', 'x', 'api', ${hash})`;
   const refused = [

@@ -1,21 +1,18 @@
 /**
- * The SQLite file of the registry: how it is opened, migrated and written durably. Knows nothing of what its tables mean.
- * The connection is shared with the auth library, which uses the drizzle database.
+ * The SQLite file of the registry: how it is opened and written durably. Knows nothing of what its tables mean.
+ * The connection is shared with the auth library.
  */
 import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
-import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
-import * as schema from '../../db/schema.ts';
 import { messageOf, WinterdockError } from '../errors.ts';
+import { migrate } from './migrate.ts';
 
 /** A value that SQLite binds. */
 export type Value = string | number | null | Uint8Array;
 
 type Statement = Database.Statement<Value[], Value[]>;
 
-const MIGRATIONS = join(import.meta.dirname, '../../db/migrations');
 const MEMORY = ':memory:';
 const BUSY_MS = 5000;
 /** Half of SQLite's default: a transition dirties some thirty index pages, and each is written whole to the WAL. */
@@ -30,17 +27,15 @@ const STATEMENTS = 1000;
 
 export class RegistryDatabase {
   readonly client: Database.Database;
-  readonly drizzle: BetterSQLite3Database<typeof schema> & { $client: Database.Database };
   readonly #statements = new Map<string, Statement>();
 
   /** Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. */
   constructor(path: string) {
     if (path !== MEMORY) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     this.client = new Database(path, { timeout: BUSY_MS });
-    this.drizzle = drizzle(this.client, { schema });
     try {
       configure(this.client);
-      this.#migrate();
+      migrate(this.client);
     } catch (error) {
       this.client.close();
       throw error;
@@ -139,16 +134,6 @@ export class RegistryDatabase {
   /** Idempotent. */
   close(): void {
     this.client.close();
-  }
-
-  /** Brings the tables up to date. Of processes that open a new file at once one does it; the others wait and find it done. */
-  #migrate(): void {
-    try {
-      migrate(this.drizzle, { migrationsFolder: MIGRATIONS });
-    } catch {
-      this.client.exec('BEGIN IMMEDIATE; COMMIT');
-      migrate(this.drizzle, { migrationsFolder: MIGRATIONS });
-    }
   }
 }
 

@@ -52,7 +52,7 @@ async function linesOf(lines: AsyncIterator<string>): Promise<Record<string, str
 describe('the file', () => {
   test('is in WAL mode and synced in full, also right after an intent', async () => {
     const registry = open();
-    const pragma = (name: string) => registry.database.$client.pragma(name, { simple: true });
+    const pragma = (name: string) => registry.database.pragma(name, { simple: true });
     const row = await make(registry, 'a', 'suspended');
     expect(await registry.begin('a', intent(row))).toBe(true);
     expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', 2, 1]);
@@ -60,11 +60,10 @@ describe('the file', () => {
 
   test('begins with the five columns that were there first, and reopening migrates nothing twice', async () => {
     const first = open();
-    const migrations = () =>
-      first.database.$client.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all();
+    const migrations = () => first.database.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all();
     const before = migrations();
     expect(before.length).toBeGreaterThan(0);
-    const columns = first.database.$client.pragma('table_info(instances)') as {
+    const columns = first.database.pragma('table_info(instances)') as {
       name: string;
       type: string;
       pk: number;
@@ -80,9 +79,7 @@ describe('the file', () => {
     await first.close();
     const second = open();
     expect(await second.get('a')).toEqual(row);
-    expect(second.database.$client.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all()).toEqual(
-      before,
-    );
+    expect(second.database.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all()).toEqual(before);
     expect(await second.count({ text: 'kept', label: { key: 'a', value: 'b' } }, 5)).toBe(1);
   });
 
@@ -96,7 +93,7 @@ describe('the file', () => {
     const registry = open();
     await make(registry, 'a', 'active');
     for (const sql of ['DELETE FROM events', "UPDATE events SET actor = 'nobody'", 'DELETE FROM instances']) {
-      expect(() => registry.database.$client.exec(sql)).toThrow(/append-only|never removed/);
+      expect(() => registry.database.exec(sql)).toThrow(/append-only|never removed/);
     }
     expect(await registry.lastSeq()).toBe(2);
   });
@@ -106,7 +103,7 @@ describe('the file', () => {
     for (let n = 0; n < 50; n += 1) {
       await make(registry, `r-${n}`, n % 3 === 0 ? 'deleted' : 'active', { name: `word${n}x`, labels: { n: `${n}` } });
     }
-    registry.database.$client.exec('VACUUM');
+    registry.database.exec('VACUUM');
     for (let n = 0; n < 50; n += 1) {
       const expected = n % 3 === 0 ? [] : [`r-${n}`];
       for (const filter of [{ label: { key: 'n', value: `${n}` } }, { text: `word${n}x` }]) {
@@ -118,22 +115,20 @@ describe('the file', () => {
 
   test('a file that another one holds is unavailable, not broken', async () => {
     const registry = open();
-    registry.database.$client.pragma('busy_timeout = 20');
+    registry.database.pragma('busy_timeout = 20');
     const other = open();
-    other.database.$client.exec('BEGIN IMMEDIATE');
+    other.database.exec('BEGIN IMMEDIATE');
     await expect(async () => registry.append([entry()])).rejects.toMatchObject({ code: 'storage_unavailable' });
-    other.database.$client.exec('ROLLBACK');
+    other.database.exec('ROLLBACK');
     await registry.append([entry()]);
   });
 
   test('a transaction that someone else holds open on the connection is neither joined nor undone', async () => {
     const registry = open();
-    registry.database.$client.exec("BEGIN; INSERT INTO settings(key, value, updated) VALUES ('theirs', '1', 1)");
+    registry.database.exec("BEGIN; INSERT INTO settings(key, value, updated) VALUES ('theirs', '1', 1)");
     await expect(async () => registry.append([entry()])).rejects.toThrow(/transaction/);
-    registry.database.$client.exec('COMMIT');
-    expect(registry.database.$client.prepare("SELECT count(*) FROM settings WHERE key = 'theirs'").pluck().get()).toBe(
-      1,
-    );
+    registry.database.exec('COMMIT');
+    expect(registry.database.prepare("SELECT count(*) FROM settings WHERE key = 'theirs'").pluck().get()).toBe(1);
     expect(await registry.lastSeq()).toBe(0);
   });
 
@@ -168,7 +163,7 @@ describe('other processes', () => {
     const { created, active, suspended } = await registry.countsByState();
     expect(await registry.lastSeq()).toBe(created + active * 2 + suspended * 3);
     expect(suspended).toBeGreaterThanOrEqual(20);
-    expect(registry.database.$client.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(registry.database.pragma('integrity_check', { simple: true })).toBe('ok');
     await make(registry, 'afterwards', 'active');
   });
 

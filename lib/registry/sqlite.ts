@@ -1,7 +1,5 @@
 /** The registry on one SQLite file. Puts the parts together; what each does is in its own file. */
 import type { Database } from 'better-sqlite3';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import type * as schema from '../../db/schema.ts';
 import { type Clock, epochSeconds, systemClock } from '../clock.ts';
 import {
   bytesByState,
@@ -33,7 +31,7 @@ import { Writes } from './writes.ts';
 
 export interface SqliteRegistry extends Registry {
   /** The same connection for the auth library, whose tables are in the same file. Never hold a transaction of it across an await. */
-  readonly database: BetterSQLite3Database<typeof schema> & { $client: Database };
+  readonly database: Database;
 }
 
 const DUE = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
@@ -80,7 +78,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
   };
 
   return {
-    database: database.drizzle,
+    database: database.client,
     keys: new SqliteKeyBook(database, ledger),
     invitations: new SqliteInvitationBook(database, ledger),
     copies: sqliteCopies({ database, ledger, writes }),

@@ -225,7 +225,7 @@ test('a registry in memory has a chain and a head as well', async () => {
 });
 
 test('a line changed behind the server is found by the button', async () => {
-  const { $client: client } = (server.host.registry as SqliteRegistry).database;
+  const { database: client } = server.host.registry as SqliteRegistry;
   const change = (actor: string) => {
     const trigger = client.prepare("SELECT sql FROM sqlite_schema WHERE name = 'events_not_changed'").pluck().get();
     client.exec(`DROP TRIGGER events_not_changed; UPDATE events SET actor = '${actor}' WHERE seq = 2; ${trigger}`);
