@@ -92,6 +92,33 @@ test('an unknown address is 404 and a wrong method 405 with Allow, as problems',
   expect((await call('OPTIONS', '/api/instances/abc/echo')).headers.allow).toBe('POST');
 });
 
+test('an address that is nearly one names that one', async () => {
+  const hint = async (path: string) => (await call('GET', path)).json.hint;
+  expect(await hint('/api/busy/')).toBe('Did you mean /api/busy?');
+  expect(await hint('/instances/abc/echo/')).toBe('Did you mean /instances/abc/echo?');
+  expect(await hint('/api/healthz')).toBe('Did you mean /healthz?');
+  expect(await hint('/api/api/busy')).toBe('Did you mean /api/busy?');
+  expect([await hint('/api'), await hint('/api/nothing'), await hint('/instances/abc/nothing')]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test('a refusal says whether a key was missing, was no key, or opens nothing', async () => {
+  const why = async (headers: Record<string, string>) =>
+    (await call('GET', '/api/busy', undefined, { key: null, headers })).json.detail;
+  expect(await why({})).toBe('This needs a key or a session.');
+  expect(await why({ authorization: 'Basic abc' })).toBe('The Authorization header has no Bearer key.');
+  expect(await why({ authorization: 'Bearer abc' })).toMatch(/^The key is not one of this server/);
+});
+
+test('a problem begins with what every problem has, and HEAD of a download claims no length that it does not know', async () => {
+  const { json } = await call('GET', '/api/busy');
+  expect(Object.keys(json)).toEqual(['type', 'title', 'status', 'code', 'detail', 'hint', 'request_id', 'active']);
+  expect((await call('HEAD', '/api/streams')).headers['content-length']).toBeUndefined();
+});
+
 test('what belongs to the console is not owned', () => {
   const owned = ['/api', '/api/x', '/instances', '/instances?x=1', '/instances/a', '/healthz', '/openapi.json'];
   expect(owned.filter((target) => !small.dispatcher.owns(target))).toEqual([]);

@@ -111,13 +111,26 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       const route = found.methods.get(wanted);
       if (route !== undefined) return { route, found };
     }
-    if (candidates.length === 0) throw new WinterdockError('not_found', 'There is nothing at this address.');
+    if (candidates.length === 0) {
+      const meant = meantBy(target);
+      throw new WinterdockError('not_found', 'There is nothing at this address.', {
+        ...(meant === null ? {} : { hint: `Did you mean ${meant}?` }),
+      });
+    }
     const allow = [...new Set(candidates.flatMap((found) => [...found.methods.keys()]))];
     if (allow.includes('GET')) allow.push('HEAD');
     throw new WinterdockError('method_not_allowed', `${method.slice(0, 20)} is not a method of this address.`, {
       hint: `It has ${allow.join(', ')}.`,
       extra: { allow },
     });
+  };
+
+  /** The address that a wrong one misses by a slash at its end, or by `/api` before or not before it; null when it is neither. */
+  const meantBy = ({ segments }: Target): string | null => {
+    const bare = segments.at(-1) === '' ? segments.slice(0, -1) : segments;
+    const near = [bare, ['api', ...bare], ...(bare[0] === 'api' ? [bare.slice(1)] : [])];
+    const found = near.find((path) => matcher.find(path).length > 0);
+    return found === undefined ? null : `/${found.join('/')}`;
   };
 
   const admit = async (route: Route, incoming: Incoming, requestId: string): Promise<Caller> => {
@@ -130,7 +143,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const caller = await auth.callerFromHeaders(incoming.headers, { requestId, address, via });
     await auth.count(caller, address);
     if (caller === null) {
-      throw new WinterdockError('unauthorized', 'This needs a key or a session.', {
+      throw new WinterdockError('unauthorized', whyNobody(incoming.headers), {
         hint: 'Send `Authorization: Bearer <key>`, or sign in.',
       });
     }
@@ -219,6 +232,14 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       }
     },
   };
+}
+
+/** What is wrong with who came without a name: said of what was sent, and the same of every key that opens nothing. */
+function whyNobody(headers: AnyHeaders): string {
+  const sent = headerOf(headers, 'authorization');
+  if (sent === null) return 'This needs a key or a session.';
+  if (!/^bearer\s+\S/i.test(sent)) return 'The Authorization header has no Bearer key.';
+  return 'The key is not one of this server: it is wrong, revoked, or has expired.';
 }
 
 function parametersOf(route: Route, found: Found<Route>): Record<string, string> {

@@ -100,7 +100,8 @@ export function sendNode(answer: Answer, requestId: string, req: IncomingMessage
   }
   let content: string | Uint8Array | undefined;
   if (body === undefined) {
-    if (answer.status !== 204 && answer.status !== 304) headers['content-length'] ??= 0;
+    // What HEAD leaves out has the length that its handler says, or one that nobody knows.
+    if (answer.status !== 204 && answer.status !== 304 && req.method !== 'HEAD') headers['content-length'] ??= 0;
   } else if ('bytes' in body) {
     content = body.bytes;
     headers['content-length'] = content.byteLength;

@@ -32,8 +32,7 @@ export function toProblem(error: unknown, requestId: string): Problem {
     };
   }
   const status = ERROR_STATUS[error.code];
-  return {
-    ...error.extra,
+  const known = {
     type: 'about:blank',
     title: TITLES[status] ?? 'Error',
     status,
@@ -42,4 +41,6 @@ export function toProblem(error: unknown, requestId: string): Problem {
     ...(error.hint === undefined ? {} : { hint: error.hint }),
     request_id: requestId,
   };
+  // Twice: what every problem has comes first, for who reads, and nothing extra takes its place.
+  return { ...known, ...error.extra, ...known };
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, PENDINGS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
+import './schema/words.ts';
 
 export * from './schema/access.ts';
 export * from './schema/jobs.ts';

@@ -25,9 +25,9 @@ export function parseTarget(raw: string): Target {
   return { path, segments: path.split('/').slice(1), search: mark < 0 ? '' : whole.slice(mark + 1) };
 }
 
-/** A validation error about one input, as the problem document lists it. */
-export function invalid(path: string, message: string): WinterdockError {
-  return new WinterdockError('validation', path === '' ? message : `${path}: ${message}`, {
+/** A validation error about one input, as the problem document lists it. `what` names the input for people. */
+export function invalid(path: string, message: string, what = 'path'): WinterdockError {
+  return new WinterdockError('validation', `The ${what} is not valid: ${path === what ? '' : `${path}: `}${message}.`, {
     extra: { errors: [{ path, message }] },
   });
 }

@@ -10,7 +10,11 @@ const SHOWN_LENGTH = 200;
 export function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.flatMap(flatten).slice(0, SHOWN_ISSUES);
+  const { issues } = parsed.error;
+  const errors = issues
+    .filter((issue, index) => !saysLess(issue, issues[index + 1]))
+    .flatMap(flatten)
+    .slice(0, SHOWN_ISSUES);
   const first = errors[0] ?? { path: '', message: 'is not valid' };
   throw new WinterdockError(
     'validation',
@@ -19,6 +23,12 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, what: stri
       extra: { errors },
     },
   );
+}
+
+/** A number far out of range is over two bounds, that of all whole numbers and then its own: its own says more. */
+function saysLess(issue: z.core.$ZodIssue, next: z.core.$ZodIssue | undefined): boolean {
+  if (issue.code !== 'too_big' && issue.code !== 'too_small') return false;
+  return next?.code === issue.code && next.path.join('.') === issue.path.join('.');
 }
 
 function flatten(issue: z.core.$ZodIssue): { path: string; message: string }[] {
@@ -35,7 +45,7 @@ export function queryObject(search: string): Record<string, string> {
   if (search === '') return {};
   const query: Record<string, string> = Object.create(null);
   for (const [key, value] of new URLSearchParams(search)) {
-    if (key in query) throw invalid(key.slice(0, SHOWN_LENGTH), 'is given more than once');
+    if (key in query) throw invalid(key.slice(0, SHOWN_LENGTH), 'is given more than once', 'query');
     query[key] = value;
   }
   return query;

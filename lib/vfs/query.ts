@@ -144,7 +144,10 @@ function explained(error: unknown): unknown {
   if (resultCodeOf(error) === null && !(error instanceof Error && 'code' in error)) return error;
   const message = messageOf(error).replace(/\.$/, '');
   if (message.startsWith('no such table'))
-    return new WinterdockError('not_found', `The query failed: ${message}.`, { cause: error });
+    return new WinterdockError('not_found', `The query failed: ${message}.`, {
+      hint: 'The one table is vfs(volume, path, content, mtime).',
+      cause: error,
+    });
   return refused(message, error);
 }
 
