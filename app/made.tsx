@@ -13,7 +13,7 @@ const PAGE = 500;
 /** As far back as the ledger is read: most sandboxes of one call, and what else was made since. */
 const PAGES = 6;
 const SHOWN = 12;
-const STARTS = ['start.done', 'start.broken_off', 'start.progress'] as const;
+const STARTS = ['start.done', 'start.progress'] as const;
 
 async function idsMadeBy(caller: Caller, requestId: string): Promise<string[]> {
   const ids: string[] = [];

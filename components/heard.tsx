@@ -8,7 +8,6 @@ import { hear } from './ledger-ear.ts';
 import { toast } from './toasts.tsx';
 
 const JOB_ENDS: readonly string[] = ['job.done', 'job.cancelled'];
-const START_ENDS: readonly string[] = ['start.done', 'start.broken_off'];
 /** Jobs of his that may have ended together. */
 const LOOKED_AT = 20;
 
@@ -31,9 +30,9 @@ function sayJob(job: Job): void {
 }
 
 /** How starting what was made from a copy went: `60 of 60 started from the blueprint notes.` */
-function sayStart({ type, reason }: Event): void {
+function sayStart({ reason }: Event): void {
   const [, started, total] = /^(\d+) of (\d+) started/.exec(reason ?? '') ?? [];
-  if (reason !== null) toast({ ok: type === 'start.done' && started === total, says: `${reason}.` });
+  if (reason !== null) toast({ ok: started === total, says: `${reason}.` });
 }
 
 /** `actor`: the visitor, as the ledger writes him; `since`: nothing is said of what ended before, in epoch seconds; the first counts. */
@@ -48,7 +47,7 @@ export function Heard({ actor, since }: { actor: string; since: number }) {
       hear((event) => {
         // Another tab says it when this one is not looked at.
         if (event.actor !== actor || document.visibilityState !== 'visible') return;
-        if (START_ENDS.includes(event.type)) sayStart(event);
+        if (event.type === 'start.done') sayStart(event);
         if (!JOB_ENDS.includes(event.type)) return;
         endedJobs(actor).then(
           (jobs) => {

@@ -149,6 +149,41 @@ test('what was asked to be started is started by the next server when the first 
   await server.stop();
 });
 
+test('a stop while sandboxes are being started pauses that, loses none, and the ledger says so and that it went on', {
+  timeout: 120_000,
+}, async () => {
+  const snapshot = await prepare();
+  let stopped: Promise<void> | null = null;
+  const first = await startServer({
+    folder,
+    settings: { WB_POOL: '0' },
+    reached: (step) => {
+      if (step === 'resume.opened') stopped ??= first.stop();
+    },
+  });
+  const restored = await first.call('POST', `/api/snapshots/${snapshot.id}/restore`, {
+    count: 6,
+    name: 'many',
+    start: true,
+  });
+  expect(restored.status).toBe(201);
+  await expect.poll(() => stopped, { timeout: 30_000 }).not.toBeNull();
+  await stopped;
+
+  const server = await startServer({ folder, settings: { WB_POOL: '0' } });
+  const told = async () => {
+    const { json } = await server.call<{ type: string; reason: string | null }[]>('GET', '/api/events?limit=200');
+    return json.filter(({ type }) => /^(start\.(?!progress)|fault|wake\.)/.test(type)).reverse();
+  };
+  await expect.poll(async () => (await told()).at(-1)?.type, { timeout: 60_000 }).toBe('start.done');
+  expect(await told()).toMatchObject([
+    { type: 'start.paused', reason: expect.stringMatching(/^[1-5] of 6 started from .*; the server stops/) },
+    { type: 'start.resumed', reason: expect.stringMatching(/^going on with 6 /) },
+    { type: 'start.done', reason: expect.stringMatching(/^6 of 6 started /) },
+  ]);
+  await server.stop();
+});
+
 test('a clone that is deleted without ever having been resumed lets go of its file', { timeout: 60_000 }, async () => {
   const snapshot = await prepare();
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });

@@ -104,48 +104,64 @@ export class Seeding {
 
   /** Goes on with what an earlier server left to be started. */
   async start(): Promise<void> {
-    for (const starting of await this.#parts.registry.copies.startings()) this.#begin(starting);
+    for (const starting of await this.#parts.registry.copies.startings()) this.#begin(starting, { again: true });
   }
 
-  /** Lets resumes under way end and begins no more; the next start goes on. */
+  /** Lets resumes under way end and begins no more; the ledger says so, and the next start goes on. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#running);
   }
 
-  #line(from: Ancestor, tenant: string, cause: Cause, type: string, what: string) {
+  #line(from: Ancestor, tenant: string, cause: Cause, type: string, what: string, more = '') {
     const [[kind, copy] = []] = Object.entries(from);
-    return line(this.#parts, null, cause, type, { tenant, reason: `${what} from the ${kind} ${copy}` });
+    return line(this.#parts, null, cause, type, { tenant, reason: `${what} from the ${kind} ${copy}${more}` });
   }
 
-  #begin(starting: Starting): void {
-    const running = this.#resumeAll(starting)
+  #begin(starting: Starting, { again = false } = {}): void {
+    const running = this.#resumeAll(starting, again)
       .catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'starting what was seeded'))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
-  /** Each sandbox's failure is in the ledger, and so is how far this came. What left `created` since it was made was started before. */
-  async #resumeAll({ ids, from, tenant, cause: kept }: Starting): Promise<void> {
+  /**
+   * Each sandbox's failure is in the ledger, and so is how far this came. What left `created` since it was made was started before, unless it was
+   * deleted. `again`: an earlier server had begun it.
+   */
+  async #resumeAll({ ids, from, tenant, cause: kept }: Starting, again: boolean): Promise<void> {
     const { registry, sessions } = this.#parts;
     const cause = kept as Cause;
     const waiting = [...ids];
     const total = ids.length;
     let started = 0;
     let failed = 0;
+    let deleted = 0;
     let told = 0;
     let broken: string | null = null;
-    const said = (type: string) => {
-      told = started + failed;
+    const settled = () => started + failed + deleted;
+    const said = (type: string, more = '') => {
+      told = settled();
+      const gone = deleted === 0 ? '' : `, ${deleted} deleted before`;
       const failures = failed === 0 ? '' : `, ${failed} failed${broken === null ? '' : `: ${broken}`}`;
-      return this.#line(from, tenant, { ...cause, reason: null }, type, `${started} of ${total} started${failures}`);
+      const what = `${started} of ${total} started${gone}${failures}`;
+      return this.#line(from, tenant, { ...cause, reason: null }, type, what, more);
     };
+    if (again) {
+      const boot: Cause = { ...cause, trigger: 'boot', reason: null };
+      const went = `going on with ${total}`;
+      await registry.append([
+        this.#line(from, tenant, boot, 'start.resumed', went, ', after the server was restarted'),
+      ]);
+    }
     const work = async () => {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
         if (this.#stopped) return;
         try {
-          if ((await registry.get(id))?.state === 'created') await sessions.resume(id, cause);
-          started += 1;
+          const state = (await registry.get(id))?.state ?? 'deleted';
+          if (state === 'created') await sessions.resume(id, cause);
+          if (state === 'deleted') deleted += 1;
+          else started += 1;
         } catch (error) {
           if (this.#stopped) return;
           failed += 1;
@@ -154,13 +170,14 @@ export class Seeding {
           if (isWinterdockError(error) && (error.code === 'capacity' || error.code === 'quota_exceeded'))
             failed += waiting.splice(0).length;
         }
-        if (started + failed < total && started + failed - told >= total * PROGRESS_SHARE) {
+        if (settled() < total && settled() - told >= total * PROGRESS_SHARE) {
           await registry.append([said('start.progress')]);
         }
       }
     };
     await Promise.all(Array.from({ length: STARTING }, work));
-    if (started + failed < total) await registry.append([said('start.broken_off')]);
+    if (settled() < total)
+      await registry.append([said('start.paused', '; the server stops, and goes on with it when it is back')]);
     else await registry.copies.endStarting(ids[0] ?? '', said('start.done'));
   }
 }

@@ -188,18 +188,21 @@ export function createSessions(options: SessionsOptions): Sessions {
     await Promise.allSettled([round, drawersSwept, scrubbing, checks.stop()]);
     await flushActivity(engine);
     const cause = { ...systemCause('stop'), reason: 'the server stops' };
-    const active = entries.values().filter((entry) => entry.process !== null);
-    while (active.length > 0) {
-      await Promise.all(active.splice(0, STOP_CONCURRENCY).map((entry) => stopOne(engine, entry, cause)));
+    const drainUntil = performance.now() + config.drainMs;
+    // No wake begins any more; one that is under way has its process, or has failed, once its lock is free.
+    const busy = entries.values().filter((entry) => entry.process !== null || entry.verbs.isLocked());
+    while (busy.length > 0) {
+      const few = busy.splice(0, STOP_CONCURRENCY);
+      await Promise.all(few.map((entry) => stopOne(engine, entry, cause, drainUntil)));
     }
     await reading.expansions.stop();
   }
 }
 
-/** Suspends one sandbox for the stop: its calls get the drain time, then they are ended. */
-async function stopOne(engine: Engine, entry: Entry, cause: Cause): Promise<void> {
-  await entry.drained(engine.config.drainMs);
+/** Suspends one sandbox for the stop, once what is under way with it is over: its calls get what is left of the drain time, then they are ended. */
+async function stopOne(engine: Engine, entry: Entry, cause: Cause, drainUntil: number): Promise<void> {
   await entry.verbs.runExclusive(async () => {
+    await entry.drained(Math.max(0, drainUntil - performance.now()));
     const { process } = entry;
     if (process === null) return;
     const row = await engine.registry.get(entry.id);

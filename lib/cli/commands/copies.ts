@@ -76,7 +76,7 @@ async function waitForAll(
     for await (const { request_id, type, to, reason } of following) {
       if (request_id !== request.id) continue;
       if (to === 'active') progress.count(++active, made.length);
-      if (type !== 'start.done' && type !== 'start.broken_off') continue;
+      if (type !== 'start.done') continue;
       if (active < made.length) throw new CliError('fault', `Not all are active: ${reason ?? type}.`);
       return;
     }
