@@ -172,11 +172,12 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     serving = false;
     events.close();
     await started?.catch(() => undefined);
-    await seeding.stop();
+    const seeded = seeding.stop();
     await health.stop();
     await bundles.stop();
     await runner.stop();
     await sessions.stop();
+    await seeded;
     await copies.stop();
     await pool.stop();
     await readers.stop();

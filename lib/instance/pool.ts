@@ -132,10 +132,10 @@ class Pool implements InstancePool {
         if (this.#starting.delete(worker)) this.#ready.push(worker);
       },
       (error) => {
-        const spare = this.#starting.delete(worker);
-        if (this.#stopped !== null) return;
+        // What becomes of one that was handed on already is told to whoever has it.
+        if (!this.#starting.delete(worker) || this.#stopped !== null) return;
         this.#options.log?.error({ err: error }, 'a worker did not start');
-        if (spare) setTimeout(() => this.#fill(), RETRY_MS).unref();
+        setTimeout(() => this.#fill(), RETRY_MS).unref();
       },
     );
     void worker.exited.then(() => {

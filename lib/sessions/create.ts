@@ -19,7 +19,7 @@ import { type Engine, line, livePath, MEMORY, now, rowOf, systemCause } from './
 import { Entries, type Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
 import { placeOf } from './places.ts';
-import { type Prefetched, prefetch } from './prefetch.ts';
+import { PREFETCH_SECONDS, type Prefetched, prefetch } from './prefetch.ts';
 import { copyOut, Expansions, type Reading, read } from './reading.ts';
 import { reconcile, settleInterrupted, sweepDrawers } from './reconcile.ts';
 import { PACE, type Pace, scrubForever } from './scrub.ts';
@@ -58,6 +58,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     expansions: new Expansions(config.dataFolder),
     emptyFile: join(config.dataFolder, 'expanded', 'empty.sqlite'),
   };
+  const stopping = new AbortController();
   const engine: Engine = {
     ...options,
     cold: createColdDrawer(config.dataFolder),
@@ -67,7 +68,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     reached: options.reached ?? (() => {}),
     checkLater: (id, generation) => checks.ask(engine, id, generation),
     watch: (id, process) => watch(engine, id, process),
-    stopping: false,
+    interrupted: new Set(),
+    stop: stopping.signal,
   };
   const { entries } = engine;
   const attachments = new Attachments(entries);
@@ -77,7 +79,6 @@ export function createSessions(options: SessionsOptions): Sessions {
   let round: Promise<Round> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let drawersSwept: Promise<unknown> = Promise.resolve();
-  const scrubUntil = new AbortController();
   let scrubbing: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | null = null;
 
@@ -89,7 +90,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     return round;
   };
   const schedule = () => {
-    if (engine.stopping) return;
+    if (engine.stop.aborted) return;
     timer = setTimeout(() => {
       tick()
         .catch((error) => log.error({ error: messageOf(error) }, 'tick'))
@@ -163,13 +164,15 @@ export function createSessions(options: SessionsOptions): Sessions {
           mustExist: false,
         }),
       );
-      return reconcile(engine);
+      const reconciled = await reconcile(engine);
+      for (const id of reconciled.early) prefetched.set(id, now(engine) + PREFETCH_SECONDS);
+      return reconciled;
     },
     tick,
     start() {
       if (timer !== null) return;
       schedule();
-      scrubbing = scrubForever(engine, scrubUntil.signal, { ...PACE, ...options.scrub });
+      scrubbing = scrubForever(engine, engine.stop, { ...PACE, ...options.scrub });
       drawersSwept = sweepDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
     },
     stop() {
@@ -179,9 +182,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   };
 
   async function stop(): Promise<void> {
-    engine.stopping = true;
+    stopping.abort();
     if (timer !== null) clearTimeout(timer);
-    scrubUntil.abort();
     // A suspension would wait for them.
     reading.copyTurns.stop();
     await readers.breakOffCopies();
@@ -189,7 +191,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     await flushActivity(engine);
     const cause = { ...systemCause('stop'), reason: 'the server stops' };
     const drainUntil = performance.now() + config.drainMs;
-    // No wake begins any more; one that is under way has its process, or has failed, once its lock is free.
+    // No wake begins any more; one that is under way has its process, or was taken back, once its lock is free.
     const busy = entries.values().filter((entry) => entry.process !== null || entry.verbs.isLocked());
     while (busy.length > 0) {
       const few = busy.splice(0, STOP_CONCURRENCY);
@@ -251,14 +253,16 @@ function watch(engine: Engine, id: string, process: InstanceProcess): void {
         const row = await engine.registry.get(id);
         if (row === null || row.state !== 'active') return;
         const timeout = death.cause === 'timeout';
+        // By the end of the server: whatever is wrong then, the sandbox is not.
+        const ended = death.cause === 'killed';
         if (row.vfsPath !== MEMORY && placeOf(engine, row) === 'live' && death.cause === 'memory') {
           await engine.registry.append([
             line(engine, row, systemCause('crash'), 'exec.out_of_memory', { error: death.detail }),
           ]);
         }
         await settleDead(engine, entry, row, {
-          trigger: timeout ? 'timeout' : 'crash',
-          fault: timeout ? null : 'error',
+          trigger: timeout ? 'timeout' : ended ? 'stop' : 'crash',
+          fault: timeout || ended ? null : 'error',
           detail: death.detail,
         });
       })

@@ -33,7 +33,15 @@ export interface Engine {
   readonly checkLater: (id: string, generation: number) => void;
   /** Runs once a process that serves a sandbox is gone. */
   readonly watch: (id: string, process: import('../instance/instance.ts').InstanceProcess) => void;
-  stopping: boolean;
+  /** Sandboxes whose operation failed so badly that not even that could be taken back or written down: each round of the ladder tries to settle them. */
+  readonly interrupted: Set<string>;
+  /** Aborted when the server stops: no wake begins any more, and one that is under way is taken back. */
+  readonly stop: AbortSignal;
+}
+
+/** What whoever wants to wake something is told while the server stops. */
+export function serverStops(): WinterdockError {
+  return new WinterdockError('capacity', 'The server is stopping.', { retryAfterSeconds: 5 });
 }
 
 /** Causes of what the engine does by itself. */
@@ -120,5 +128,15 @@ export async function begin(
     throw new WinterdockError('conflict', `Another operation holds the sandbox "${row.id}".`, {
       hint: 'Try again in a moment.',
     });
+  }
+}
+
+/** Runs what takes back an operation that failed. When that fails too, the sandbox is remembered, and settled later. */
+export async function takingBack(engine: Engine, id: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    engine.interrupted.add(id);
+    throw error;
   }
 }

@@ -6,11 +6,12 @@ import { type State, TRANSITIONS, transition, type Verb } from '../lifecycle/sta
 import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { stampOf, syncFolder } from '../storage/files.ts';
 import { settleDead } from './death.ts';
-import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since } from './engine.ts';
+import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since, takingBack } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { removeListing, writeListing } from './listing.ts';
 import { comeHome, forgetArchived, goBack } from './passing.ts';
 import { clearLive, hasWal, leaveLive, placeOf, putAway } from './places.ts';
+import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
 import { ensureTrusted, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
@@ -61,7 +62,7 @@ export async function file(
   force: boolean,
 ): Promise<InstanceRow> {
   const started = performance.now();
-  const row = await rowOf(engine, entry.id);
+  const row = await settleFirst(engine, entry, await rowOf(engine, entry.id));
   if (row.state === filing.to) return row;
   let through: State[];
   try {
@@ -100,7 +101,7 @@ export async function file(
         return after;
       });
     } catch (error) {
-      await failed(engine, entry, row, cause, filing, error);
+      await takingBack(engine, row.id, () => failed(engine, entry, row, cause, filing, error));
       throw error;
     }
   } finally {

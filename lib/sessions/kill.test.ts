@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { State } from '../lifecycle/states.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import { filesIn } from '../testing/files-in.ts';
 import { processesOf } from '../testing/leftovers.ts';
 import { ALL_STEPS, STEPS } from './steps.ts';
 import { REQUEST, startDock } from './testing/dock.ts';
@@ -29,6 +31,17 @@ async function prepare(state: State): Promise<void> {
     if (state === 'archived') await dock.sessions.archive('a', REQUEST);
   }
   await dock.stop();
+}
+
+/** What lies in the drawers, and what was set aside. */
+function inDrawers(): string[] {
+  return filesIn(folder).filter((path) => /^(live|cold|archive|orphans)\//.test(path));
+}
+
+/** What a row's sandbox has there: one file, and a listing beside an archived one. `laid`: it was not packed, as it is to be deleted. */
+function filesOf(row: InstanceRow | null, laid: boolean): string[] {
+  const packed = row?.state === 'archived' && !laid ? ['archive/a.json', 'archive/a.sqlite.zst'] : [];
+  return [...new Set([...packed, ...(row?.vfsPath === null ? [] : [row?.vfsPath ?? 'no row'])])].sort();
 }
 
 interface Scenario {
@@ -110,9 +123,9 @@ for (const { operation, from, wish, ends, without = [] } of SCENARIOS) {
       if (step !== 'committed' && step !== 'removed') {
         expect(types.some((type) => /^reconcile\.|^transition (reconcile|boot)$/.test(type))).toBe(true);
       }
-      if (row?.state === 'deleted') {
-        for (const drawer of ['live', 'cold', 'archive']) expect(readdirSync(join(folder, drawer))).toEqual([]);
-      } else {
+      dock.sessions.start();
+      await expect.poll(inDrawers, { timeout: 10_000 }).toEqual(filesOf(row, wish === 'deleted'));
+      if (row?.state !== 'deleted') {
         if (from !== 'created') {
           expect(await dock.get('a', '/kept')).toBe('the work');
           expect(await dock.get('a', '/kept', 'memory')).toBe('the memory');

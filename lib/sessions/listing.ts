@@ -1,5 +1,5 @@
 /** The listing beside an archived file: what is in it, readable without expanding it. Written at archiving, removed with the file. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { opendir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { intoPlace, removeFile } from '../storage/files.ts';
@@ -10,6 +10,7 @@ import type { Engine } from './engine.ts';
 
 /** Files asked of a reader at a time. */
 const PAGE = 5000;
+const SUFFIX = '.json';
 
 const listingSchema = z.object({
   volumes: z.array(z.object({ volume: z.enum(VOLUMES), files: z.int(), bytes: z.int() })),
@@ -26,12 +27,19 @@ function compareBytes(a: string, b: string): number {
 
 /** The absolute path of the listing of an archived sandbox. */
 function listingPath(engine: Engine, id: string): string {
-  return join(engine.config.dataFolder, 'archive', `${id}.json`);
+  return join(engine.config.dataFolder, 'archive', id + SUFFIX);
 }
 
 /** Removes the listing of a sandbox that is no longer archived. */
 export async function removeListing(engine: Engine, id: string): Promise<void> {
   await removeFile(listingPath(engine, id));
+}
+
+/** The ids that there is a listing of, in no order. */
+export async function* listedIds(engine: Engine): AsyncIterable<string> {
+  for await (const { name } of await opendir(join(engine.config.dataFolder, 'archive'))) {
+    if (name.endsWith(SUFFIX)) yield name.slice(0, -SUFFIX.length);
+  }
 }
 
 /** Lists a file at rest and keeps that beside its place in the archive. The caller holds the file exclusively. */

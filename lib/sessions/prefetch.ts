@@ -3,15 +3,17 @@ import { tellable } from '../errors.ts';
 import { blocks, type Source } from '../lifecycle/words.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
-import { absolute, begin, type Engine, line, livePath, now, rowOf, since, systemCause } from './engine.ts';
+import { absolute, begin, type Engine, line, livePath, now, rowOf, since, systemCause, takingBack } from './engine.ts';
 import type { Entry } from './entries.ts';
+import { goBack } from './passing.ts';
 import { bringHome, clearLive, leaveLive, placeOf, putAway, SOURCE_OF } from './places.ts';
+import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
 import { ensureTrusted, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
 
 /** Seconds after which a prefetched file that nobody came for goes back to its drawer. */
-const PREFETCH_SECONDS = 300;
+export const PREFETCH_SECONDS = 300;
 
 /** Ids whose file was brought home early, with the epoch second to file it back at. */
 export type Prefetched = Map<string, number>;
@@ -23,7 +25,7 @@ export async function prefetch(
   entry: Entry,
   cause: Cause,
 ): Promise<{ source: Source; vfsPath: string | null }> {
-  const row = await rowOf(engine, entry.id);
+  const row = await settleFirst(engine, entry, await rowOf(engine, entry.id));
   const place = placeOf(engine, row);
   if (blocks(row.fault)) refuseFaulted(row);
   if (place !== 'cold' && place !== 'archive') return { source: SOURCE_OF[place], vfsPath: row.vfsPath };
@@ -45,13 +47,30 @@ export async function prefetch(
       return { source: SOURCE_OF[place], vfsPath: livePath(row.id) };
     });
   } catch (error) {
-    await engine.registry.abandon(row.id, {}, [
-      line(engine, row, cause, 'prefetch.failed', { error: tellable(error) }),
-    ]);
+    await notDone(engine, entry, row, cause, error, () => goBack(engine, row));
     throw error;
   } finally {
     entry.pending = null;
   }
+}
+
+/** One that failed: `undo` puts the file back to where the row says, and the intent goes. */
+async function notDone(
+  engine: Engine,
+  entry: Entry,
+  row: InstanceRow,
+  cause: Cause,
+  error: unknown,
+  undo: () => Promise<void>,
+): Promise<void> {
+  try {
+    await entry.exclusive(undo);
+  } catch (undoing) {
+    // The file is whole, and not where the row says: the next wake finds that out and says so.
+    engine.log.error({ id: row.id, err: undoing }, 'prefetch not undone');
+  }
+  const ledger = [line(engine, row, cause, 'prefetch.failed', { error: tellable(error) })];
+  await takingBack(engine, row.id, async () => engine.registry.abandon(row.id, {}, ledger));
 }
 
 /** Records that the file of a row now rests at `vfsPath`, in the same state. What is known of its bytes stays known. */
@@ -74,9 +93,9 @@ async function refile(
   });
 }
 
-/** Files a prefetched file back. The caller holds the verbs lock. */
+/** Files a prefetched file back. The caller holds the verbs lock. A failure leaves it where it was. */
 export async function fileBack(engine: Engine, entry: Entry): Promise<void> {
-  const row = await rowOf(engine, entry.id);
+  const row = await settleFirst(engine, entry, await rowOf(engine, entry.id));
   if ((row.state !== 'frozen' && row.state !== 'archived') || placeOf(engine, row) !== 'live') return;
   const drawer = row.state === 'frozen' ? engine.cold : engine.archive;
   const cause = systemCause('idle', 'ticker');
@@ -86,12 +105,25 @@ export async function fileBack(engine: Engine, entry: Entry): Promise<void> {
     fromPath: row.vfsPath,
     toPath: drawer.pathOf(row.id),
   });
-  await entry.exclusive(async () => {
-    const source = absolute(engine, livePath(row.id));
-    // One that was laid aside on its way to deletion was never packed.
-    if (row.state === 'frozen' || drawer.stamp(row.id) === null) await putAway(engine, row, source, drawer);
-    if (row.state === 'frozen') await leaveLive(engine, row.id);
-    await refile(engine, row, drawer.pathOf(row.id), [line(engine, row, cause, 'file.returned')]);
-    if (row.state === 'archived') await clearLive(engine, row.id);
-  });
+  const source = absolute(engine, livePath(row.id));
+  // One that was laid aside on its way to deletion was never packed.
+  const puts = row.state === 'frozen' || drawer.stamp(row.id) === null;
+  entry.pending = 'prefetch';
+  try {
+    await entry.exclusive(async () => {
+      if (puts) await putAway(engine, row, source, drawer);
+      engine.reached('prefetch.returned');
+      await refile(engine, row, drawer.pathOf(row.id), [line(engine, row, cause, 'file.returned')]);
+    });
+  } catch (error) {
+    await notDone(engine, entry, row, cause, error, async () => {
+      if (!puts || drawer.stamp(row.id) === null) return;
+      if (stampOf(source) !== null) await drawer.remove(row.id);
+      else await (await drawer.fetch(row.id, source)).makeDurable();
+    });
+    throw error;
+  } finally {
+    entry.pending = null;
+  }
+  await entry.exclusive(() => (row.state === 'archived' ? clearLive(engine, row.id) : leaveLive(engine, row.id)));
 }

@@ -11,9 +11,13 @@ import { stampOf } from '../storage/files.ts';
 import { discardMemory, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
+import { listedIds, removeListing } from './listing.ts';
 import { clearLive, hasWal, isShared, leaveLive, placeOf, putAway, setAside } from './places.ts';
 import type { Cause } from './sessions.ts';
-import { recordOf } from './trust.ts';
+import { recordOf, sameStamp } from './trust.ts';
+
+/** Hops of one sandbox among which a return from the archive is looked for. */
+const HOPS_LOOKED_AT = 20;
 
 /** Who settles, and why there is something to settle, for the ledger. */
 interface Settling {
@@ -23,8 +27,16 @@ interface Settling {
 
 const BOOT: Settling = { cause: systemCause('reconcile'), because: 'the server was restarted' };
 
-/** Settles every unsettled row. Nothing else may run. Returns how many were settled and how many orphans were set aside. */
-export async function reconcile(engine: Engine): Promise<{ settled: number; orphans: number }> {
+export interface Reconciled {
+  settled: number;
+  /** Files that were set aside. */
+  orphans: number;
+  /** Sleeping sandboxes whose file is in the live drawer: it was brought home early, and nobody is left who would file it back. */
+  early: string[];
+}
+
+/** Settles every unsettled row. Nothing else may run. */
+export async function reconcile(engine: Engine): Promise<Reconciled> {
   await rm(join(engine.config.dataFolder, 'staging'), { recursive: true, force: true });
   let settled = 0;
   for (const row of await engine.registry.unsettled()) {
@@ -40,7 +52,7 @@ export async function reconcile(engine: Engine): Promise<{ settled: number; orph
       );
     }
   }
-  return { settled, orphans: await sweepLive(engine) };
+  return { settled, ...(await sweepLive(engine)) };
 }
 
 /**
@@ -54,6 +66,16 @@ export async function settleInterrupted(engine: Engine, entry: Entry, row: Insta
   entry.process = null;
   await process?.kill('killed');
   await settle(engine, row, how);
+}
+
+/**
+ * Settles what a sandbox's last operation left, when not even its failure could be written down. The caller holds the verbs lock, so nobody
+ * carries out what the row says is under way. Returns the row as it is then.
+ */
+export async function settleFirst(engine: Engine, entry: Entry, row: InstanceRow): Promise<InstanceRow> {
+  if (row.pending === null) return row;
+  await settleInterrupted(engine, entry, row, systemCause('reconcile'));
+  return (await engine.registry.get(row.id)) ?? row;
 }
 
 async function settle(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
@@ -209,22 +231,51 @@ async function restored(
 }
 
 /** Looks at the live drawer, whose size is what was awake or suspended, and sets aside what no row claims. */
-async function sweepLive(engine: Engine): Promise<number> {
+async function sweepLive(engine: Engine): Promise<Omit<Reconciled, 'settled'>> {
+  const early: string[] = [];
   let orphans = 0;
   for await (const folder of await opendir(join(engine.config.dataFolder, 'live'))) {
     const path = livePath(folder.name);
     const row = await engine.registry.get(folder.name);
-    if (row?.vfsPath === path) continue;
+    if (row?.vfsPath === path) {
+      if (row.state === 'frozen' || row.state === 'archived') early.push(row.id);
+      continue;
+    }
     if (!existsSync(absolute(engine, path))) {
       await clearLive(engine, folder.name);
       continue;
     }
     if (row !== null && (await returned(engine, row))) continue;
+    if (row !== null && isPacked(engine, row)) {
+      await finished(engine, row, 'archive had packed the file', () => clearLive(engine, row.id));
+      continue;
+    }
     await setAside(engine, row ?? { id: folder.name, tenant: '' }, path);
     await clearLive(engine, folder.name);
     orphans += 1;
   }
-  return orphans;
+  return { orphans, early };
+}
+
+/** Whether the archive holds the file of an archived row as it was packed: what it was packed from is then what a kill left. */
+function isPacked(engine: Engine, row: InstanceRow): boolean {
+  if (row.state !== 'archived' || row.file === null || row.vfsPath !== engine.archive.pathOf(row.id)) return false;
+  const stamp = engine.archive.stamp(row.id);
+  return stamp !== null && sameStamp(stamp, row.file);
+}
+
+/** Whether what the archive holds is what a sandbox came back from: its row has its file elsewhere, and it was archived once. */
+async function cameBack(engine: Engine, row: InstanceRow): Promise<boolean> {
+  if (row.vfsPath === null || row.vfsPath === MEMORY || row.state === 'archived') return false;
+  if (stampOf(absolute(engine, row.vfsPath)) === null) return false;
+  const { rows } = await engine.registry.ledger({ instance: row.id, type: 'transition' }, HOPS_LOOKED_AT);
+  return rows.some(({ from }) => from === 'archived');
+}
+
+/** Does the last step of an operation that was committed and killed before it. */
+async function finished(engine: Engine, row: InstanceRow, reason: string, step: () => Promise<void>): Promise<void> {
+  await engine.registry.append([line(engine, row, BOOT.cause, 'reconcile.rolled_forward', { reason })]);
+  await step();
 }
 
 /** Power loss may keep a rename and lose the intent before it. A file with the recorded inode is the row's own: it goes back. */
@@ -240,22 +291,43 @@ async function returned(engine: Engine, row: InstanceRow): Promise<boolean> {
   return true;
 }
 
-/** Looks through the drawers of sleeping files, a few at a time beside everything else, and sets aside what no row claims. */
+/** Looks through the drawers of sleeping files, a few at a time beside everything else: finishes what a kill left, and sets aside what no row claims. */
 export async function sweepDrawers(engine: Engine): Promise<number> {
   let orphans = 0;
   for (const drawer of [engine.cold, engine.archive]) {
     for await (const key of drawer.keys()) {
-      if (engine.stopping) return orphans;
+      if (engine.stop.aborted) return orphans;
       await engine.entries.with(key, (entry) =>
         entry.verbs.runExclusive(async () => {
           const row = await engine.registry.get(key);
           const prefetched = row?.state === 'archived' && row.vfsPath === livePath(key) && drawer === engine.archive;
           if (row?.vfsPath === drawer.pathOf(key) || prefetched || drawer.stamp(key) === null) return;
+          if (row !== null && drawer === engine.cold && isPacked(engine, row)) {
+            return finished(engine, row, 'archive had packed the file', () => engine.cold.remove(key));
+          }
+          if (row !== null && drawer === engine.archive && (await cameBack(engine, row))) {
+            return finished(engine, row, 'revive had brought the file home', () => engine.archive.remove(key));
+          }
           await setAside(engine, row ?? { id: key, tenant: '' }, drawer.pathOf(key));
           orphans += 1;
         }),
       );
     }
   }
+  await sweepListings(engine);
   return orphans;
+}
+
+/** Removes the listings of what is not archived any more, or never came to be. They are made from a file, so none is anybody's work. */
+async function sweepListings(engine: Engine): Promise<void> {
+  for await (const id of listedIds(engine)) {
+    if (engine.stop.aborted) return;
+    if (engine.archive.stamp(id) !== null) continue;
+    await engine.entries.with(id, (entry) =>
+      entry.verbs.runExclusive(async () => {
+        const row = await engine.registry.get(id);
+        if (row?.state !== 'archived' && engine.archive.stamp(id) === null) await removeListing(engine, id);
+      }),
+    );
+  }
 }

@@ -38,7 +38,7 @@ async function interrupt(step: Step, verb: () => Promise<unknown>): Promise<void
   await expect(verb()).rejects.toThrow();
   Object.assign(dock.registry, { abandon, commit });
   failing = null;
-  await expect(dock.sessions.walk('a', 'archived', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+  expect((await rowOf()).pending).not.toBeNull();
 }
 
 const rowOf = async () => (await dock.registry.get('a')) ?? expect.fail('no row');
@@ -74,6 +74,23 @@ test('an interrupted wake of a frozen sandbox is taken back to the cold drawer',
   expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'frozen', pending: null });
   expect(readdirSync(join(folder, 'cold'))).toEqual(['a.sqlite']);
   expect(await dock.run('a', 'cat kept')).toBe('the work');
+});
+
+test('the next who wants something of an interrupted sandbox gets it', async () => {
+  await dock.sessions.suspend('a', REQUEST);
+  await interrupt('freeze.moved', () => dock.sessions.freeze('a', REQUEST));
+  expect(await dock.run('a', 'cat kept')).toBe('the work');
+  await interrupt('suspend.intent', () => dock.sessions.suspend('a', REQUEST));
+  expect(await dock.sessions.walk('a', 'archived', REQUEST)).toMatchObject({ state: 'archived', pending: null });
+  expect(await dock.get('a', '/kept')).toBe('the work');
+});
+
+test('when nobody wants anything of it, the next round of the ladder settles it', async () => {
+  await dock.sessions.suspend('a', REQUEST);
+  await interrupt('resume.brought', () => dock.sessions.resume('a', REQUEST));
+  await dock.sessions.tick();
+  expect(await rowOf()).toMatchObject({ state: 'suspended', pending: null, fault: null });
+  expect(await dock.get('a', '/kept')).toBe('the work');
 });
 
 test('what is really under way is left alone, and without an operation nothing changes', async () => {

@@ -9,7 +9,7 @@ export const STEPS = {
   resume: ['intent', 'brought', 'opened', 'committed'],
   archive: ['intent', 'closed', 'brought', 'packed', 'committed', 'removed'],
   delete: ['intent', 'removed', 'committed'],
-  prefetch: ['intent', 'brought', 'committed'],
+  prefetch: ['intent', 'brought', 'committed', 'returned'],
 } as const;
 
 type Steps = typeof STEPS;

@@ -11,7 +11,8 @@ import { discardMemory } from './death.ts';
 import { absolute, type Engine, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
-import { fileBack, type Prefetched } from './prefetch.ts';
+import { fileBack, PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
+import { settleFirst } from './reconcile.ts';
 
 /** Sandboxes moved at the same time. */
 const CONCURRENCY = 4;
@@ -55,15 +56,16 @@ export async function flushActivity(engine: Engine): Promise<void> {
 /** One round: activity first, then everything that is due at this moment. */
 export async function runRound(engine: Engine, prefetched: Prefetched): Promise<Round> {
   await flushActivity(engine);
+  await settleLeft(engine);
   const round: Round = { moved: 0, failed: 0 };
   const seen = new Set<string>();
-  for (let batch = 0; batch < BATCHES && !engine.stopping; batch += 1) {
+  for (let batch = 0; batch < BATCHES && !engine.stop.aborted; batch += 1) {
     const due = (await engine.registry.due(now(engine), BATCH)).filter(
       ({ row }) => !seen.has(`${row.id}.${row.generation}`),
     );
     if (due.length === 0) break;
     for (const { row } of due) seen.add(`${row.id}.${row.generation}`);
-    for (let first = 0; first < due.length; first += CONCURRENCY) {
+    for (let first = 0; first < due.length && !engine.stop.aborted; first += CONCURRENCY) {
       const moved = await Promise.all(due.slice(first, first + CONCURRENCY).map((one) => move(engine, one)));
       for (const outcome of moved) {
         if (outcome === 'moved') round.moved += 1;
@@ -117,6 +119,23 @@ async function moveLocked(engine: Engine, entry: Entry, due: DueRow): Promise<bo
   return true;
 }
 
+/** Settles what could not even be given up, now that there may be room again. */
+async function settleLeft(engine: Engine): Promise<void> {
+  for (const id of engine.interrupted) {
+    await engine.entries.with(id, (entry) =>
+      entry.verbs.runExclusive(async () => {
+        try {
+          const row = await engine.registry.get(id);
+          if (row !== null) await settleFirst(engine, entry, row);
+          engine.interrupted.delete(id);
+        } catch (error) {
+          engine.log.warn({ id, error: messageOf(error) }, 'not settled yet');
+        }
+      }),
+    );
+  }
+}
+
 async function returnPrefetched(engine: Engine, prefetched: Prefetched): Promise<void> {
   for (const [id, at] of prefetched) {
     if (at > now(engine)) continue;
@@ -126,6 +145,7 @@ async function returnPrefetched(engine: Engine, prefetched: Prefetched): Promise
         try {
           await fileBack(engine, entry);
         } catch (error) {
+          prefetched.set(id, now(engine) + PREFETCH_SECONDS);
           engine.log.warn({ id, error: messageOf(error) }, 'prefetched file not returned');
         }
       }),

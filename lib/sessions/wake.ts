@@ -7,7 +7,19 @@ import type { Fault, Source } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { settleDead } from './death.ts';
-import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since } from './engine.ts';
+import {
+  absolute,
+  begin,
+  type Engine,
+  line,
+  livePath,
+  MEMORY,
+  now,
+  rowOf,
+  serverStops,
+  since,
+  takingBack,
+} from './engine.ts';
 import type { Entry } from './entries.ts';
 import { forgetArchived } from './passing.ts';
 import {
@@ -21,6 +33,7 @@ import {
   putAway,
   SOURCE_OF,
 } from './places.ts';
+import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
 import { ensureTrusted, recordOf } from './trust.ts';
 
@@ -75,9 +88,8 @@ export async function wake(engine: Engine, entry: Entry, cause: Cause, options: 
     options.onProcess?.(entry.process);
     return { process: entry.process, row, source: null, from: null, tookMs: since(started) };
   }
-  if (engine.stopping) {
-    throw new WinterdockError('capacity', 'The server is stopping.', { retryAfterSeconds: 5 });
-  }
+  if (engine.stop.aborted) throw serverStops();
+  row = await settleFirst(engine, entry, row);
   if (row.state === 'active') {
     await settleDead(engine, entry, row, { trigger: 'reconcile', fault: null, detail: 'its process is gone' });
     row = await rowOf(engine, entry.id);
@@ -105,7 +117,7 @@ export async function wake(engine: Engine, entry: Entry, cause: Cause, options: 
   try {
     return await entry.exclusive(() => start(engine, entry, row, place, cause, options, started));
   } catch (error) {
-    await backToRest(engine, entry, row, place, cause, error);
+    await takingBack(engine, entry.id, () => backToRest(engine, entry, row, place, cause, error));
     throw error;
   } finally {
     entry.pending = null;
@@ -148,6 +160,7 @@ async function start(
   }
   const { makeDurable } = await bringHome(engine, row, place);
   engine.reached('resume.brought');
+  if (engine.stop.aborted) throw serverStops();
   const policy = options.policy ?? row.policy;
   const process = engine.pool.open({
     id: row.id,
@@ -157,9 +170,13 @@ async function start(
     maxFileBytes: engine.config.maxFileBytes,
     mustExist: place !== 'none' && place !== 'memory',
   });
+  // A process that is still starting would be waited for longer than a stop may take.
+  const breakOff = () => void process.kill('closed');
+  engine.stop.addEventListener('abort', breakOff, { once: true });
   try {
     options.onProcess?.(process);
     await process.opened;
+    engine.stop.removeEventListener('abort', breakOff);
     engine.reached('resume.opened');
     // A rename that power loss undoes loses nothing: the file is then where it was, and boot knows it by its inode. So nobody waits
     // for it, and it goes to disk after the commit, for whose fsync the disk is free. Any other way home has to be on disk first.
@@ -190,8 +207,10 @@ async function start(
     if (row.state === 'archived') await forgetArchived(engine, row.id);
     return { process, row: active, source, from: row.state, tookMs };
   } catch (error) {
-    await process.kill('killed');
-    throw error;
+    const { cause: ended } = await process.kill('killed');
+    throw ended === 'closed' && engine.stop.aborted ? serverStops() : error;
+  } finally {
+    engine.stop.removeEventListener('abort', breakOff);
   }
 }
 

@@ -1,6 +1,7 @@
 /** A process that starts an engine, does one operation and kills itself with SIGKILL when a step of it is reached. Arguments: folder, operation, step. */
 import { FakeClock } from '../../clock.ts';
 import type { State } from '../../lifecycle/states.ts';
+import { PREFETCH_SECONDS } from '../prefetch.ts';
 import { type Dock, REQUEST, startDock } from './dock.ts';
 
 const [folder, operation, step] = process.argv.slice(2);
@@ -21,7 +22,12 @@ const OPERATIONS: Record<string, (dock: Dock) => Promise<unknown>> = {
   resume: ({ sessions }) => sessions.resume('a', REQUEST),
   archive: ({ sessions }) => sessions.archive('a', REQUEST),
   delete: ({ sessions }) => sessions.delete('a', REQUEST),
-  prefetch: ({ sessions }) => sessions.prefetch('a', REQUEST),
+  /** Nobody comes for it, so it is filed back. */
+  async prefetch({ sessions, clock }) {
+    await sessions.prefetch('a', REQUEST);
+    clock.advance(PREFETCH_SECONDS);
+    await sessions.tick();
+  },
 };
 /** `walk:suspended` and the like. */
 const wish = operation.startsWith('walk:') ? operation.slice('walk:'.length) : null;

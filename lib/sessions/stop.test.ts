@@ -1,0 +1,39 @@
+/** A stop while something is under way: nothing is lost, and nobody is blamed for it. */
+import { expect, test } from 'vitest';
+import type { Step } from './steps.ts';
+import { REQUEST } from './testing/dock.ts';
+import { stage } from './testing/stage.ts';
+
+const at = stage();
+
+test.each<Step>(['resume.intent', 'resume.brought', 'resume.opened'])(
+  'a stop that comes when a wake has reached "%s" leaves the sandbox asleep with its work and without a fault',
+  async (when) => {
+    let stopped: Promise<void> | null = null;
+    let armed = false;
+    await at.restart({
+      reached: (step) => {
+        if (armed && step === when) stopped ??= at.dock.sessions.stop();
+      },
+    });
+    await at.dock.create('a');
+    await at.dock.put('a', '/x', 'kept');
+    await at.dock.sessions.suspend('a', REQUEST);
+    await at.dock.sessions.freeze('a', REQUEST);
+    armed = true;
+    const answer = await at.dock.sessions.exec('a', { command: 'cat x' }, REQUEST).then(
+      ({ stdout }) => stdout,
+      (error: { code: string }) => error.code,
+    );
+    expect(answer).toMatch(/^(kept|capacity|conflict)$/);
+    await stopped;
+    const row = await at.dock.registry.get('a');
+    expect(row).toMatchObject({ pending: null, fault: null, failures: 0 });
+    expect(row?.state).toMatch(/^(frozen|suspended)$/);
+    const { rows } = await at.dock.registry.ledger({ instance: 'a' }, 100);
+    expect(rows.filter(({ type, trigger }) => type === 'fault.raised' || trigger === 'crash')).toEqual([]);
+
+    await at.restart();
+    expect(await at.dock.run('a', 'cat x')).toBe('kept');
+  },
+);
