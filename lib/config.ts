@@ -9,7 +9,7 @@ const integer = (min: number, max: number, fallback: number) =>
     .string()
     .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .pipe(z.number().int().min(min).max(max))
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
     .default(fallback);
 const text = z.string().min(1);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
@@ -120,4 +120,36 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     adminKey: env.WB_ADMIN_KEY ?? null,
     logLevel: env.WB_LOG,
   };
+}
+
+/** How many letters have to be put in, left out or changed to make one word of the other. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const same = from[i - 1] === to[j - 1] ? 0 : 1;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
+
+/** A name that is further off than this is another word. */
+const MISSPELT_LETTERS = 3;
+
+/** A sentence for every `WB_` name of the environment that is no setting, with the one that is meant. Never a value. */
+export function unknownSettings(environment: Record<string, string | undefined>): string[] {
+  const known = Object.keys(environmentSchema.shape);
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith('WB_') && !name.startsWith('WB_TEST_') && !known.includes(name),
+  );
+  return unknown.map((name) => {
+    const [nearest] = known
+      .map((setting) => ({ setting, off: distance(name, setting) }))
+      .sort((one, other) => one.off - other.off);
+    const meant = nearest !== undefined && nearest.off <= MISSPELT_LETTERS ? ` Did you mean ${nearest.setting}?` : '';
+    return `${name} is not a setting of Winterdock and does nothing.${meant}`;
+  });
 }

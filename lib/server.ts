@@ -6,12 +6,13 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cookieRules } from './auth/cookies.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, readConfig, unknownSettings } from './config.ts';
 import { messageOf } from './errors.ts';
 import { type Listener, listen } from './front/listener.ts';
 import { lockFolder } from './front/lock.ts';
 import { openPages } from './front/pages.ts';
 import { waysIn } from './front/ways-in.ts';
+import { whyNotStarted } from './front/why-not.ts';
 import { createHost, type Host, setHost } from './host.ts';
 import { createLogger } from './log.ts';
 
@@ -36,16 +37,10 @@ function settings(): { config: Config; apiOnly: boolean; dev: boolean } {
   }
 }
 
-function whyNotStarted(error: unknown, { port, host }: Config): string {
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is taken by another program. Set PORT to a free one.`;
-  if (code === 'EACCES') return `Port ${port} may not be used by this user. Set PORT to one above 1023.`;
-  return `The server cannot start: ${messageOf(error)}`;
-}
-
 async function main(): Promise<void> {
   process.env.NODE_COMPILE_CACHE ??= COMPILED;
   enableCompileCache(process.env.NODE_COMPILE_CACHE);
+  for (const unknown of unknownSettings(process.env)) process.stderr.write(`${unknown}\n`);
   const { config, apiOnly, dev } = settings();
   const log = createLogger(config.logLevel);
   let host: Host | null = null;
@@ -86,7 +81,8 @@ async function main(): Promise<void> {
     unlock = lockFolder(config.dataFolder);
     host = await createHost({ config, log });
   } catch (error) {
-    return refuse(messageOf(error));
+    log.debug({ err: error }, 'the start failed');
+    return refuse(whyNotStarted(error, config));
   }
   setHost(host);
   try {

@@ -1,15 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Event, Instance } from '../api/schema.ts';
+import { unknownSettings } from '../config.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
 import { lockFolder } from './lock.ts';
+import { foreseen, whyNotStarted } from './why-not.ts';
 
 let folder: string;
 const running: ServerProcess[] = [];
@@ -81,6 +83,43 @@ test('a port that is taken is said in one line', async () => {
     1,
     `Port ${port} on 127.0.0.1 is taken by another program. Set PORT to a free one.\n`,
   ]);
+});
+
+test('a data folder that cannot be used is said in one line that names WB_DATA', () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  const { status, stderr } = startAndEnd({ WB_DATA: file });
+  expect([status, stderr]).toEqual([
+    1,
+    `WB_DATA is ${file}, and that is no folder. Move what is there, or set WB_DATA to another folder.\n`,
+  ]);
+});
+
+test('a misspelt setting is named with the one that is meant, and its value is not shown', () => {
+  const { stderr } = startAndEnd({ WB_IDLE_TO_SUSPENT: '60', PORT: '65536', WB_COLOUR: 'red' });
+  expect(stderr).toContain('PORT="65536": must be a whole number from 0 to 65535');
+  expect(stderr).toContain('Did you mean WB_IDLE_TO_SUSPEND?\n');
+  expect(stderr).not.toContain('red');
+  expect(unknownSettings({ WB_IDLE_TO_SUSPENT: '60', WB_COLOUR: 'red', WB_POOL: '1', WBX: '1' })).toEqual([
+    'WB_IDLE_TO_SUSPENT is not a setting of Winterdock and does nothing. Did you mean WB_IDLE_TO_SUSPEND?',
+    'WB_COLOUR is not a setting of Winterdock and does nothing.',
+  ]);
+});
+
+test('what stands in the way of a start is foreseen before anything is built for it', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const there = { port, host: '127.0.0.1', dataFolder: folder };
+  expect(await foreseen(there)).toBe(`Port ${port} on 127.0.0.1 is taken by another program. Set PORT to a free one.`);
+  taken.close();
+  expect(await foreseen({ ...there, port: 0 })).toBe(null);
+  expect(await foreseen({ ...there, port: 0, host: '203.0.113.1' })).toContain('HOST=203.0.113.1 is no address');
+  const denied = Object.assign(new Error('x'), { code: 'EACCES' });
+  expect(whyNotStarted(denied, there)).toContain(`${folder} cannot be written by this user`);
+  const full = new Error('Failed to run the query', { cause: Object.assign(new Error('x'), { code: 'SQLITE_FULL' }) });
+  expect(whyNotStarted(full, there)).toContain(`There is no room on the disk of the data folder ${folder}`);
+  expect(whyNotStarted(new Error('another thing'), there)).toBe('another thing');
 });
 
 test('a second server in the same folder is refused, until the first is gone, however it went', async () => {
