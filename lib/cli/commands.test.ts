@@ -93,6 +93,7 @@ test('exec streams what a command says, takes input, and ends with its exit code
     stderr: 'err\n',
   });
   expect((await ok('exec', 'a', 'printf', '%s|', `it's`, 'a b', '$HOME', '-n')).stdout).toBe(`it's|a b|$HOME|-n|`);
+  expect((await ok('exec', 'a', '--', 'printf', '%s', '--')).stdout).toBe('--');
   expect((await cli.run(['exec', '--stdin', 'a', 'cat; cat -'], { input: 'given' })).stdout).toContain('given');
   expect((await ok('exec', '--cwd', '/memory', '--env', 'A=b c', 'a', 'pwd; echo "$A"')).stdout).toBe('/memory\nb c\n');
   writeFileSync(join(cli.home, 'job.sh'), 'echo from a file\n');

@@ -39,7 +39,12 @@ test('every class of failure has its exit code', async () => {
   expect(await failed('files', 'put', 'a', '-', 'big')).toEqual([6, 'too_large']);
 
   const wrong = await cli.run(['list'], { env: { WINTERDOCK_KEY: 'wrong' } });
-  expect(wrong).toMatchObject({ exit: 3, stderr: expect.stringContaining('[unauthorized]') });
+  expect(wrong).toMatchObject({
+    exit: 3,
+    stderr: expect.stringContaining('[unauthorized]\n  Log in: winterdock login'),
+  });
+  const scheme = await cli.run(['list', '--url', 'ftp://dock.example']);
+  expect(scheme).toMatchObject({ exit: 2, stderr: expect.stringContaining('neither an http nor an https address') });
   const nobody = await cli.run(['list'], { env: { WINTERDOCK_URL: 'http://127.0.0.1:4' } });
   expect(nobody).toMatchObject({ exit: 10, stderr: expect.stringContaining('ECONNREFUSED') });
 });
@@ -76,6 +81,8 @@ test('a failure is told in sentences: what, which code, what to do', async () =>
   const { stderr } = await cli.run(['create', 'B!', '--tenant', 'acme', '--policy', 'x'.repeat(80)]);
   expect(stderr).toMatch(/^winterdock: .+ \[validation\]\n {2}id: must be .+\n {2}policy: .+\n/);
   expect(stderr).not.toContain('    at ');
+  const one = await cli.run(['list', '--state', 'paused']);
+  expect(one.stderr.match(/must be one of created, active/g)).toHaveLength(1);
 });
 
 test('codes of a newer server exit by their status', () => {

@@ -40,7 +40,9 @@ interface Told {
 
 function tell(error: unknown): Told {
   if (error instanceof ApiError) {
-    const { code, status, message, hint, request_id, problem } = error;
+    const { code, status, message, request_id, problem } = error;
+    // The server's hint is about headers; here keys come from `login`.
+    const hint = code === 'unauthorized' ? 'Log in: winterdock login [address], or set WINTERDOCK_KEY.' : error.hint;
     return { exit: exitOf(code, status), code, status, detail: message, hint, request_id, errors: problem?.errors };
   }
   if (isWinterdockError(error)) {
@@ -62,7 +64,9 @@ function tell(error: unknown): Told {
 /** The failure as lines for a person. */
 function sentences({ code, detail, hint, request_id, errors }: Told): string {
   const lines = [`winterdock: ${printable(detail, true)} [${printable(code)}]`];
-  for (const { path, message } of errors ?? []) lines.push(`  ${printable(path)}: ${printable(message)}`);
+  // A single one is in the sentence already.
+  const more = errors?.length === 1 && detail.includes(errors[0]?.message ?? '\n') ? [] : (errors ?? []);
+  for (const { path, message } of more) lines.push(`  ${printable(path)}: ${printable(message)}`);
   if (hint !== null) lines.push(`  ${printable(hint)}`);
   if (code === 'internal' && request_id) lines.push(`  Request ${printable(request_id)}.`);
   return `${lines.join('\n')}\n`;

@@ -23,6 +23,10 @@ export function loginsFile(env: Environment): string {
 
 /** An address in the one form it is kept under. Throws a usage error when it is none. */
 export function addressOf(text: string): string {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme !== undefined && scheme !== 'http' && scheme !== 'https') {
+    throw new CliError('usage', `"${text}" is neither an http nor an https address.`, `Such as ${DEFAULT_URL}.`);
+  }
   const withScheme = /^https?:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(withScheme)) throw new CliError('usage', `"${text}" is not an address.`, `Such as ${DEFAULT_URL}.`);
   const { origin, pathname, username, password } = new URL(withScheme);

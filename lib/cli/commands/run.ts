@@ -73,12 +73,14 @@ export function addRunCommands(program: Command): void {
         .option('--script <file>', 'run the script in this file of yours instead')
         .option('--verbose', 'say on stderr whether it had to be woken, and how long that took'),
     examples: [
-      ['exec sess-841 ls -la', 'one command'],
+      ['exec sess-841 ls -la', 'one command; `--` may stand before it'],
       [`exec sess-841 'cat notes | wc -l > count'`, 'a script, in quotes'],
       ['exec --stdin sess-841 "python3 -" < job.py', 'with a file of yours as its input'],
       ['exec --json sess-841 true', 'the whole answer as one JSON document'],
     ],
-    async run(context, options, id, words) {
+    async run(context, options, id, given) {
+      // `--` says that what follows is the command, as other tools have it; here everything after the id is.
+      const words = given[0] === '--' ? given.slice(1) : given;
       if (options.script === undefined && words.length === 0)
         throw new CliError('usage', 'There is no command to run.');
       const command = options.script === undefined ? scriptOf(words) : readFileSync(options.script, 'utf8');
