@@ -49,6 +49,8 @@ export const OPTIONS: DatabaseSyncOptions = {
 
 /** What SQLite advises for files that may be hostile: the schema calls no function with effects, cells are checked as they are read. */
 const DISTRUST = 'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;';
+/** Large sorts stay in memory, where the process has a limit, and never fill the machine's temporary folder. */
+const IN_MEMORY = 'PRAGMA temp_store = MEMORY;';
 
 /**
  * The one writing handle: WAL, `synchronous=FULL`, both tables there, and every volume that does not survive a resume cleared. Writes only
@@ -66,7 +68,7 @@ export function openLiveFile(
     inMemory ? file : address(file, `mode=${options.mustExist ? 'rw' : 'rwc'}`),
     OPTIONS,
     (opening) => {
-      opening.exec(`${DISTRUST} PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES};`);
+      opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES};`);
       const found = inspectSchema(opening);
       if (!found.vfs && options.mustExist) throw corrupt('it is empty');
       later = options.walLater === true && found.nodes && !inMemory && !hasScratch(opening);
@@ -163,8 +165,7 @@ export function attachReading(db: DatabaseSync, target: ReadTarget): void {
 function openReading(file: string, query: string): OpenFile {
   try {
     return opened(address(file, query), { ...OPTIONS, readOnly: true }, (db) => {
-      // Large sorts stay in memory, where the process has a limit, and never reach the machine's temporary folder.
-      db.exec(`${DISTRUST} PRAGMA temp_store = MEMORY`);
+      db.exec(`${DISTRUST} ${IN_MEMORY}`);
       const schema = inspectSchema(db);
       if (!schema.vfs) throw corrupt('it is empty');
       return schema;
