@@ -62,7 +62,10 @@ export class WinterdockError extends Error {
 /** True for a WinterdockError of this or of another copy of this module. */
 export function isWinterdockError(error: unknown): error is WinterdockError {
   return (
-    error instanceof Error && error.name === 'WinterdockError' && 'code' in error && String(error.code) in ERROR_STATUS
+    error instanceof Error &&
+    error.name === 'WinterdockError' &&
+    'code' in error &&
+    Object.hasOwn(ERROR_STATUS, String(error.code))
   );
 }
 

@@ -62,7 +62,7 @@ export type ExecCall = z.infer<typeof execCall>;
 export type EvalCall = z.infer<typeof evalCall>;
 
 const failure = z.object({
-  code: z.custom<ErrorCode>((value) => typeof value === 'string' && value in ERROR_STATUS),
+  code: z.custom<ErrorCode>((value) => typeof value === 'string' && Object.hasOwn(ERROR_STATUS, value)),
   message: z.string(),
   hint: z.string().optional(),
   extra: z.record(z.string(), z.unknown()).optional(),

@@ -60,8 +60,13 @@ export class QueuedCall {
     return { ...result, ...this.#said() };
   }
 
-  evaluated({ rest: _, json, ...result }: EvalResult): EvalOutcome {
-    return { ...result, ...this.#said(), ...(json !== undefined && { value: JSON.parse(json) as unknown }) };
+  /** False when its value is no JSON, which no interpreter of ours says. */
+  evaluated({ rest: _, json, ...result }: EvalResult): EvalOutcome | false {
+    try {
+      return { ...result, ...this.#said(), ...(json !== undefined && { value: JSON.parse(json) as unknown }) };
+    } catch {
+      return false;
+    }
   }
 
   /** The outcome of a call that was not let run to its end: for time, because its sandbox is filed by force, or by its caller. */

@@ -21,7 +21,14 @@ import type {
 import { residentBytes, roomFor, watchMemory } from './memory.ts';
 import { type Capability, profileOf } from './policies.ts';
 import type { Worker } from './process.ts';
-import { type Call, type FromInstance, fromInstanceSchema, type ToInstance, toInstanceSchema } from './protocol.ts';
+import {
+  type Call,
+  type EvalResult,
+  type FromInstance,
+  fromInstanceSchema,
+  type ToInstance,
+  toInstanceSchema,
+} from './protocol.ts';
 import { CallQueue, QueuedCall } from './queue.ts';
 
 /** How long past its time limit an interpreter may take to stop by itself before its process is ended. */
@@ -274,7 +281,7 @@ export class SupervisedInstance implements InstanceProcess {
         this.#ran(message.id, (call) => this.#heard(call, message.result.rest) && call.executed(message.result));
         return;
       case 'evaluated':
-        this.#ran(message.id, (call) => this.#heard(call, message.result.rest) && call.evaluated(message.result));
+        this.#ran(message.id, (call) => this.#heard(call, message.result.rest) && this.#believed(call, message.result));
         return;
       case 'done':
         this.#pending.get(message.id)?.resolve(message.result);
@@ -301,6 +308,12 @@ export class SupervisedInstance implements InstanceProcess {
     if (call.add(chunks)) return true;
     void this.kill('crash', 'Its process said more than it may.');
     return false;
+  }
+
+  #believed(call: QueuedCall, result: EvalResult): EvalOutcome | false {
+    const outcome = call.evaluated(result);
+    if (outcome === false) void this.kill('crash', 'Its process said something that was not agreed.');
+    return outcome;
   }
 
   #ran(id: number, outcome: (call: QueuedCall) => ExecOutcome | EvalOutcome | false): void {

@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sweepLeftovers } from './leftovers.ts';
+import { SupervisedInstance } from './supervisor.ts';
 import { isRunning, stage } from './testing/stage.ts';
 
 const at = stage();
@@ -59,6 +60,65 @@ print(sorted(name for name in os.environ if name.startswith(('NODE', 'WINTERDOCK
   expect(outcome.stdout).not.toMatch(/root:|uid=|SQLite format/);
   expect(outcome.stdout.trim().split('\n').at(-1)).toBe('[]');
 }, 60_000);
+
+test('guest SQL that sorts more than fits leaves the machine’s temporary folder alone', async () => {
+  const a = at.open('wall-sort');
+  await a.opened;
+  const spilled = new Set<string>();
+  const look = setInterval(() => {
+    for (const descriptor of readdirSync(`/proc/${a.pid}/fd`)) {
+      try {
+        const path = readlinkSync(`/proc/${a.pid}/fd/${descriptor}`);
+        if (path.includes('etilqs')) spilled.add(path);
+      } catch {
+        // Closed between two looks.
+      }
+    }
+  }, 5);
+  const rows =
+    'WITH RECURSIVE c(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM c WHERE x < 60000) SELECT hex(randomblob(250)) AS h FROM c ORDER BY h';
+  const sorted = await a.eval({
+    language: 'js',
+    code: `vfs.query(${JSON.stringify(`SELECT count(h) FROM (${rows} LIMIT -1 OFFSET 1)`)}).rows[0][0]`,
+  });
+  clearInterval(look);
+  expect(sorted.value).toBe(59_999);
+  expect([...spilled]).toEqual([]);
+});
+
+test('a process that was taken over and says what was not agreed is ended, and its server lives', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-taken-'));
+  const script = join(folder, 'taken.mjs');
+  const lies = [
+    `{ type: 'evaluated', id, result: { ok: true, json: '{"half', timedOut: false, tookMs: 1, rest: [] } }`,
+    `{ type: 'failed', id, failure: { code: 'constructor', message: 'x' } }`,
+    `{ type: 'executed', id, result: { exitCode: 0 } }`,
+    `'anything'`,
+  ];
+  writeFileSync(
+    script,
+    `process.on('message', ({ type, id }) => {
+       if (type === 'open') process.send({ type: 'opened' });
+       if (type === 'call') process.send([${lies.map((lie) => `(id) => (${lie})`).join(', ')}][process.argv[2]](id));
+     });`,
+  );
+  for (const at of lies.keys()) {
+    const child = fork(script, [String(at)], { serialization: 'advanced' });
+    const exited = new Promise<string>((resolve) => child.once('exit', (code, signal) => resolve(signal ?? `${code}`)));
+    const worker = { child, pid: child.pid ?? 0, ready: Promise.resolve(), exited, stderr: () => '' };
+    const taken = new SupervisedInstance(worker, {
+      id: 'taken',
+      file: ':memory:',
+      policy: 'posix',
+      maxBytes: 1e6,
+      maxFileBytes: 1e6,
+      mustExist: false,
+    });
+    await expect(taken.eval({ language: 'js', code: '1' })).rejects.toMatchObject({ code: 'conflict' });
+    expect(await taken.ended).toMatchObject({ cause: 'crash' });
+  }
+  rmSync(folder, { recursive: true, force: true });
+}, 30_000);
 
 function answer(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve) => child.once('message', resolve));

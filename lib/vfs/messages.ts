@@ -61,7 +61,7 @@ export function parseFromReader(message: unknown): FromReader {
   if (ready === true) return { ready };
   if (failure === undefined) return { id: whole(id, 'id'), answer: parseAnswer(fields(answer, 'answer')) };
   const { code, message: said, hint, extra, retryAfterSeconds } = fields(failure, 'failure');
-  const known = typeof code === 'string' && code in ERROR_STATUS ? (code as ErrorCode) : 'internal';
+  const known = typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code) ? (code as ErrorCode) : 'internal';
   return {
     id: whole(id, 'id'),
     failure: {
