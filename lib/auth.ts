@@ -136,12 +136,13 @@ export function createAuth(options: {
     changes += 1;
     sessions.clear();
   };
+  const ended = (gone: readonly string[]) => {
+    forget();
+    watch.end(({ session }) => session !== null && gone.includes(session));
+  };
   const people = createPeople({
     library,
-    ended(gone) {
-      forget();
-      watch.end(({ session }) => session !== null && gone.includes(session));
-    },
+    ended,
     changed(person) {
       forget();
       watch.end(({ actor }) => actor === `user:${person}`);
@@ -206,7 +207,7 @@ export function createAuth(options: {
   };
 
   const auth: Auth = {
-    entrance: createEntrance({ library, registry, limits, clock, isAdminKey }),
+    entrance: createEntrance({ library, registry, limits, clock, isAdminKey, ended }),
     people,
     keys: {
       ...ring,

@@ -145,6 +145,32 @@ test('the link of a later start signs in the first admin, once, with a new passw
   expect(await linesOf('password.changed')).toHaveLength(1);
 });
 
+test('a new password by a recovery link ends every other session of that person, open streams included', async () => {
+  const auth = open();
+  const cookie = await firstAdmin(auth);
+  const thief = await auth.callerFromHeaders({ cookie });
+  const cut = vi.fn();
+  if (thief !== null) auth.whenEnded(thief, cut);
+  const token = tokenOf(await auth.signInLink());
+  const entered = await auth.entrance.signIn({ token, newPassword: 'quite another password' }, visitor());
+  expect(await auth.callerFromHeaders({ cookie })).toBeNull();
+  expect(cut).toHaveBeenCalledOnce();
+  expect(await auth.callerFromHeaders({ cookie: cookieOf(entered) })).not.toBeNull();
+});
+
+test('of many who use one link at the same moment one comes in', async () => {
+  const auth = open();
+  const first = tokenOf(await auth.signInLink());
+  const people = ['a', 'b', 'c', 'd'].map((name) => ({ email: `${name}@example.com`, name, password: PASSWORD }));
+  const joined = await Promise.all(people.map((person) => auth.entrance.join(first, person, visitor())));
+  expect(joined.filter((entered) => entered !== null)).toHaveLength(1);
+  expect(sql('SELECT count(*) AS n FROM user').get()).toEqual({ n: 1 });
+  const token = tokenOf(await auth.signInLink());
+  const entered = await Promise.all(people.map(() => auth.entrance.signIn({ token }, visitor())));
+  expect(entered.filter((one) => one !== null)).toHaveLength(1);
+  expect(sql('SELECT count(*) AS n FROM session').get()).toEqual({ n: 2 });
+});
+
 test('neither the tokens of links nor passwords are in the database', async () => {
   const auth = open();
   const tokens = [tokenOf(await auth.signInLink())];

@@ -71,15 +71,16 @@ const PASSWORDS_WAITING = 50;
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
-/** Makes the ways in. `isAdminKey` compares; the library is loaded at the first use. */
+/** Makes the ways in. `isAdminKey` compares; `ended` is told of sessions that are over; the library is loaded at the first use. */
 export function createEntrance(parts: {
   library: () => Promise<AuthLibrary>;
   registry: Pick<Registry, 'invitations' | 'append'>;
   limits: Limits;
   clock: Clock;
   isAdminKey: (key: string) => boolean;
+  ended: (sessions: readonly string[]) => void;
 }): Entrance {
-  const { library, registry, limits, clock, isAdminKey } = parts;
+  const { library, registry, limits, clock, isAdminKey, ended } = parts;
   const now = () => epochSeconds(clock);
 
   const tell = (visitor: Visitor, type: string, actor: string, reason: string): Promise<void> | void => {
@@ -144,6 +145,9 @@ export function createEntrance(parts: {
     const { id } = entering.person;
     if (newPassword !== undefined) {
       await opened.setPassword(id, newPassword);
+      // Whoever had the old password, or a session that it opened, is out.
+      const own = (await opened.sessionOf(cookiesOf(entering)))?.session.id;
+      ended(await opened.endSessions(id, (session) => session.id !== own));
       await tell(visitor, 'password.changed', `user:${id}`, 'by a recovery link');
     }
     return entered(entering, visitor, `user:${id}`, 'by link');
@@ -233,6 +237,11 @@ export function createEntrance(parts: {
     },
   };
   return entrance;
+}
+
+/** What a browser sends back of the cookies of a new session. */
+function cookiesOf({ setCookie }: Entered): string {
+  return setCookie.map((cookie) => cookie.split(';', 1)[0]).join('; ');
 }
 
 function roleOf({ role }: InvitationRow): PersonRole {
