@@ -96,7 +96,7 @@ export function createBlueprints(parts: {
       const source = await rowOf(parts, instance);
       return keep(name, source, (path) => sessions.copyOut(instance, path, { volumes: LEAVES }), cause);
     },
-    fromUpload: (name, save, cause) => keep(name, null, (path) => bundles.takeIn(save, path), cause),
+    fromUpload: (name, save, cause) => keep(name, null, (path) => bundles.takeIn(save, path, cause.actor), cause),
     get,
     list: async (limit, cursor) => registry.copies.blueprints(limit, cursor),
     async delete(name, cause) {

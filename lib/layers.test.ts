@@ -10,6 +10,7 @@ const LAYERS = [
   ['lib/lifecycle/'],
   [
     'lib/errors.ts',
+    'lib/fair-line.ts',
     'lib/config.ts',
     'lib/clock.ts',
     'lib/log.ts',

@@ -41,8 +41,8 @@ export function bundlesOperations(parts: {
       return { items: rows.map(shareOf), next };
     },
 
-    async inspectBundle({ tenants }, upload, signal) {
-      const found = await bundles.inspect((path) => upload.saveTo(path), tenants, signal);
+    async inspectBundle({ actor, tenants }, upload, signal) {
+      const found = await bundles.inspect((path) => upload.saveTo(path), { actor, tenants }, signal);
       return {
         manifest: found.manifest,
         verified: found.verified,

@@ -89,7 +89,7 @@ export class Bundles {
     cause: Cause,
     signal?: AbortSignal,
   ): Promise<{ share: Share; outgoing: Outgoing }> {
-    return this.#outwards(async (folder) => {
+    return this.#outwards(cause.actor, async (folder) => {
       const { signer, clock, config, sessions } = this.#options;
       const share = await this.#told(row, cause, 'bundle.failed', () =>
         this.#withProcess(signal, async (bundling) => {
@@ -107,7 +107,7 @@ export class Bundles {
 
   /** The workspace of a sandbox as a tar.gz, waking nothing. Throws as `ship` does, before the first byte. */
   checkout(row: InstanceRow, cause: Cause, signal?: AbortSignal): Promise<Outgoing> {
-    return this.#outwards(async (folder) => {
+    return this.#outwards(cause.actor, async (folder) => {
       const disk = join(folder, DISK);
       const stream = await this.#told(row, cause, 'checkout.failed', async () => {
         await this.#folders.inTurn(() =>
@@ -129,8 +129,12 @@ export class Bundles {
   }
 
   /** Says what a file is, who signed it, what is wrong with it, and which share of `tenants` (null: all) it is. */
-  inspect(save: Save, tenants: readonly string[] | null, signal?: AbortSignal): Promise<Inspection> {
-    return this.#inwards(save, signal, async (unpacked) => {
+  inspect(
+    save: Save,
+    { actor, tenants }: { actor: string; tenants: readonly string[] | null },
+    signal?: AbortSignal,
+  ): Promise<Inspection> {
+    return this.#inwards(actor, save, signal, async (unpacked) => {
       const traits = {
         sha256: unpacked.whole.sha256,
         id: unpacked.manifest?.id ?? null,
@@ -143,8 +147,8 @@ export class Bundles {
   }
 
   /** Writes what a bundle or a bare VFS file holds anew at `target`. Throws `validation` or `too_large` with everything that is wrong. */
-  takeIn(save: Save, target: string): Promise<Copied> {
-    return this.#inwards(save, undefined, async (unpacked, anew) => {
+  takeIn(save: Save, target: string, actor: string): Promise<Copied> {
+    return this.#inwards(actor, save, undefined, async (unpacked, anew) => {
       const copied = accepted(unpacked, judge(unpacked, this.#options.signer.issuer));
       await rename(anew, target);
       return copied;
@@ -154,7 +158,7 @@ export class Bundles {
   /** Makes a new sandbox of a bundle or a bare VFS file. Throws `validation` or `too_large` with everything that is wrong, and `conflict`. */
   import(save: Save, input: ImportInput, cause: Cause, signal?: AbortSignal): Promise<InstanceRow> {
     const row = { id: input.id, tenant: input.tenant };
-    return this.#inwards(save, signal, async (unpacked, target) => {
+    return this.#inwards(cause.actor, save, signal, async (unpacked, target) => {
       const verdict = judge(unpacked, this.#options.signer.issuer);
       const { sha256 } = await this.#told({ id: null, tenant: input.tenant }, cause, 'import.refused', async () =>
         accepted(unpacked, verdict),
@@ -202,10 +206,11 @@ export class Bundles {
 
   /** Opens a folder for something that goes out; it is removed when the stream closes, or at once when there is none. */
   async #outwards<T>(
+    actor: string,
     make: (folder: string) => Promise<{ result: T; stream: Readable; bytes: number | null }>,
   ): Promise<{ result: T; outgoing: Outgoing }> {
     return this.#counted(async () => {
-      const folder = await this.#folders.open();
+      const folder = await this.#folders.open(actor);
       try {
         const { result, stream, bytes } = await make(folder.path);
         const stop = () => stream.destroy();
@@ -226,12 +231,13 @@ export class Bundles {
 
   /** Saves and takes apart what comes in; nothing of it outlives `use` but what that put elsewhere. */
   async #inwards<T>(
+    actor: string,
     save: Save,
     signal: AbortSignal | undefined,
     use: (unpacked: Unpacked, target: string) => Promise<T>,
   ): Promise<T> {
     return this.#counted(async () => {
-      const folder = await this.#folders.open();
+      const folder = await this.#folders.open(actor);
       try {
         const file = join(folder.path, 'upload');
         const target = join(folder.path, 'anew.sqlite');

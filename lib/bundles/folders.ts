@@ -10,13 +10,16 @@ import { WinterdockError } from '../errors.ts';
 
 /** Bundles and checkouts on their way at a time: each takes as much disk as its sandbox, some of them twice. */
 const MAX_FOLDERS = 32;
+/** Those of one person or key: whoever sends or takes his slowly keeps nobody else from sending. */
+const MAX_FOLDERS_EACH = 8;
 /** Processes that work at a time; the others wait their turn. */
 const MAX_WORKING = 2;
 
 export class Folders {
   readonly #drawer: string;
   readonly #working = new Semaphore(MAX_WORKING);
-  #open = 0;
+  /** How many each has open. */
+  readonly #open = new Map<string, number>();
 
   constructor(dataFolder: string) {
     this.#drawer = join(dataFolder, 'bundles');
@@ -29,19 +32,25 @@ export class Folders {
       await rm(join(this.#drawer, name), { recursive: true, force: true });
   }
 
-  /** A new folder. `close` removes it with everything in it, and may be called again. Throws `rate_limited`. */
-  async open(): Promise<{ path: string; close(): Promise<void> }> {
-    if (this.#open >= MAX_FOLDERS) {
-      throw new WinterdockError('rate_limited', `${MAX_FOLDERS} bundles are on their way already.`, {
-        retryAfterSeconds: 5,
-      });
+  /** A new folder for an actor. `close` removes it with everything in it, and may be called again. Throws `rate_limited`. */
+  async open(actor: string): Promise<{ path: string; close(): Promise<void> }> {
+    const theirs = this.#open.get(actor) ?? 0;
+    const all = [...this.#open.values()].reduce((sum, count) => sum + count, 0);
+    if (all >= MAX_FOLDERS || theirs >= MAX_FOLDERS_EACH) {
+      const says =
+        all >= MAX_FOLDERS
+          ? `${MAX_FOLDERS} bundles are on their way already.`
+          : `${theirs} bundles of yours are on their way already.`;
+      throw new WinterdockError('rate_limited', says, { retryAfterSeconds: 5 });
     }
-    this.#open += 1;
+    this.#open.set(actor, theirs + 1);
     const path = join(this.#drawer, randomUUID());
     let closed: Promise<void> | null = null;
     const close = () => {
       closed ??= rm(path, { recursive: true, force: true }).finally(() => {
-        this.#open -= 1;
+        const left = (this.#open.get(actor) ?? 1) - 1;
+        if (left > 0) this.#open.set(actor, left);
+        else this.#open.delete(actor);
       });
       return closed;
     };

@@ -1,41 +1,50 @@
 /**
  * Turns of copies. They are waited for before the lease is taken: a sandbox whose copy waits behind others is filed and woken meanwhile as if
- * nothing was asked of it. Knows nothing of files.
+ * nothing was asked of it. Tenants take turns. Knows nothing of files.
  */
-import { Semaphore } from 'async-mutex';
 import { WinterdockError } from '../errors.ts';
+import { FairLine } from '../fair-line.ts';
 
 /** Copies that run at a time; as many as the readers have processes for. */
 const COPIES = 2;
-/** Copies that wait for a turn. Each comes from a request that holds a connection. */
-const MAX_WAITING = 64;
+/** Copies that wait for a turn, and those of one tenant. Each comes from a request that holds a connection. */
+const MAX_WAITING = 256;
+const MAX_WAITING_EACH = 64;
+
+type Waiting = Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>;
 
 export class CopyTurns {
-  readonly #turns = new Semaphore(COPIES, stopping());
-  #waiting = 0;
+  readonly #waiting = new FairLine<Waiting>();
+  #running = 0;
   #stopped = false;
 
-  /** Throws `rate_limited` when too many wait, and `storage_unavailable` once the server stops. */
-  async take<T>(copy: () => Promise<T>): Promise<T> {
+  /** Runs a copy in the turn of a tenant. Throws `rate_limited` when too many wait, and `storage_unavailable` once the server stops. */
+  async take<T>(tenant: string, copy: () => Promise<T>): Promise<T> {
     if (this.#stopped) throw stopping();
-    if (this.#waiting >= MAX_WAITING) {
-      throw new WinterdockError('rate_limited', `${MAX_WAITING} copies are waiting already.`, { retryAfterSeconds: 5 });
-    }
-    this.#waiting += 1;
-    const [, release] = await this.#turns.acquire().finally(() => {
-      this.#waiting -= 1;
-    });
+    if (this.#running < COPIES) this.#running += 1;
+    else await this.#wait(tenant);
     try {
       return await copy();
     } finally {
-      release();
+      const next = this.#waiting.take();
+      if (next === undefined) this.#running -= 1;
+      else next.resolve();
     }
   }
 
   /** Refuses what waits and whatever comes. */
   stop(): void {
     this.#stopped = true;
-    this.#turns.cancel();
+    for (const { reject } of this.#waiting.clear()) reject(stopping());
+  }
+
+  #wait(tenant: string): Promise<void> {
+    if (this.#waiting.length >= MAX_WAITING || this.#waiting.lengthOf(tenant) >= MAX_WAITING_EACH) {
+      throw new WinterdockError('rate_limited', 'Too many copies are waiting already.', { retryAfterSeconds: 5 });
+    }
+    const turn = Promise.withResolvers<void>();
+    this.#waiting.add(tenant, turn);
+    return turn.promise;
   }
 }
 

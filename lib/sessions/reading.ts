@@ -91,7 +91,7 @@ export function read<R extends ReadRequest>(
       const listed = await readListing(engine, row.id, request);
       if (listed !== null) return listed as Wanted;
     }
-    return withTarget(engine, reading, row, (target) => engine.readers.read(target, request));
+    return withTarget(engine, reading, row, (target) => engine.readers.read(target, request, row.tenant));
   });
 }
 
@@ -100,7 +100,7 @@ export function read<R extends ReadRequest>(
  * on meanwhile; filing and waking wait. The file is on disk when this resolves; its name is not. Throws `not_found`, `gone`,
  * `missing_file`, `corrupt`, `storage_unavailable`, and `conflict` for what lives only in its process; nothing is then left at `path`.
  */
-export function copyOut(
+export async function copyOut(
   engine: Engine,
   reading: Reading,
   entry: Entry,
@@ -117,7 +117,8 @@ export function copyOut(
     }
     return withTarget(engine, reading, row, (target) => engine.readers.copy(target, path, { volumes }));
   };
-  return reading.copyTurns.take(() => leased(entry, copy));
+  const { tenant } = await rowOf(engine, entry.id);
+  return reading.copyTurns.take(tenant, () => leased(entry, copy));
 }
 
 /** Runs `look` while the file is neither moved nor opened. */

@@ -81,11 +81,15 @@ export interface ReadTarget {
 /** Reader processes: they keep SQL and large files off the server's thread, and can be ended. */
 export interface Readers {
   /**
-   * Runs one read in a reader process. The caller holds the lease. Throws `missing_file`, `corrupt`, `validation` (bad SQL),
+   * Runs one read in a reader process. The caller holds the lease. Tenants (`whose`) take turns, however much each of them asks. Throws `missing_file`, `corrupt`, `validation` (bad SQL),
    * `not_found` for a query's missing table, `rate_limited` when too many wait; a query over its time is ended and throws `validation`.
    * `conflict` at rest means that a log lies beside the file: settle it first. `storage_unavailable` when the readers stop.
    */
-  read<R extends ReadRequest>(target: ReadTarget, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
+  read<R extends ReadRequest>(
+    target: ReadTarget,
+    request: R,
+    whose?: string,
+  ): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
   /**
    * Hashes and checks a file at rest, slowly and in the background unless `urgent`. `quickCheck` is `ok` or what is wrong. Throws
    * `missing_file`, `conflict` (not at rest), `storage_unavailable` (broken off).

@@ -245,17 +245,42 @@ test('46. a reader’s environment holds nothing of the server’s', async () =>
   for (const pid of pids) expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('secret');
 });
 
-test('47. more than 256 waiting reads are refused, and so is what waits when the readers stop', async () => {
+test('a tenant that asks without end takes neither every place nor every turn', async () => {
+  const file = restingFile();
+  const readers = pool({ processes: 1, queryTimeoutMs: 300 });
+  await readers.start();
+  const target = { path: file, mode: 'rest' } as const;
+  const order: string[] = [];
+  const ask = (whose: string) => {
+    const asked = readers.read(target, { op: 'query', sql: ENDLESS }, whose);
+    return codeFrom(asked).then((code) => {
+      order.push(whose);
+      return code;
+    });
+  };
+  const flood = Array.from({ length: 66 }, () => ask('flood'));
+  const quiet = readers.read(target, { op: 'stat', volume: 'workspace', path: '/a/text' }, 'quiet').then(() => {
+    order.push('quiet');
+  });
+  expect(await flood.at(-1)).toBe('rate_limited');
+  await quiet;
+  // One that ran already, one that was refused at once.
+  expect(order.filter((whose) => whose === 'flood')).toHaveLength(2);
+  await readers.stop();
+  await Promise.all(flood);
+});
+
+test('47. more than 1024 waiting reads are refused, and so is what waits when the readers stop', async () => {
   const file = restingFile();
   const readers = pool({ processes: 1, queryTimeoutMs: 1500 });
   await readers.start();
   const endless = failure(query(readers, file, ENDLESS));
-  const waiting = Array.from({ length: 300 }, () => codeFrom(small(readers, file)));
-  const refused = waiting.slice(256);
+  const waiting = Array.from({ length: 1100 }, () => codeFrom(small(readers, file)));
+  const refused = waiting.slice(1024);
   expect(new Set(await Promise.all(refused))).toEqual(new Set(['rate_limited']));
   await Promise.all([readers.stop(), readers.stop()]);
   expect(await endless).toMatchObject({ code: 'validation' });
-  expect(new Set(await Promise.all(waiting.slice(0, 256)))).toEqual(new Set(['storage_unavailable']));
+  expect(new Set(await Promise.all(waiting.slice(0, 1024)))).toEqual(new Set(['storage_unavailable']));
   expect(readersOf(process.pid)).toEqual([]);
   expect(await codeFrom(small(readers, file))).toBe('storage_unavailable');
   expect(await codeFrom(readers.check(file))).toBe('storage_unavailable');

@@ -5,6 +5,7 @@
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { messageOf, WinterdockError } from '../errors.ts';
+import { FairLine } from '../fair-line.ts';
 import type { Copied } from './copy.ts';
 import { Lane } from './lane.ts';
 import { type Check, type Job, type JobAnswer, parseRequest } from './messages.ts';
@@ -26,6 +27,8 @@ interface Waiting {
   job: Job;
   /** Jobs that can take long: they never take the last free process. */
   slow: boolean;
+  /** The tenant that it is for; empty: the server itself. */
+  whose: string;
   tries: number;
   resolve: (answer: JobAnswer) => void;
   reject: (error: unknown) => void;
@@ -35,7 +38,9 @@ const DEFAULT_PROCESSES = 2;
 const QUERY_TIMEOUT_MS = 5000;
 /** Any other read is bounded by the size of a file and by its own limits; past this the disk hangs. */
 const READ_TIMEOUT_MS = 30_000;
-const MAX_WAITING = 256;
+const MAX_WAITING = 1024;
+/** Reads that may wait for one tenant, so that none takes every place. */
+const MAX_WAITING_EACH = 64;
 /** Hashing runs at 230 MB/s or more; a niced process on a busy machine gets a fraction of that. */
 const LONG_TIMEOUT_MS = 30 * 60_000;
 const CHECK_MEMORY_BYTES = 512 * 1024 * 1024;
@@ -57,7 +62,7 @@ class ReaderPool implements Readers {
   readonly #readLimits: JobLimits;
   readonly #processes = new Set<ReaderProcess>();
   readonly #idle: ReaderProcess[] = [];
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting = new FairLine<Waiting>();
   readonly #running = new Set<Promise<void>>();
   readonly #checks: { background: Lane; urgent: Lane };
   readonly #copies: readonly Lane[];
@@ -78,9 +83,13 @@ class ReaderPool implements Readers {
     this.#copies = Array.from({ length: COPY_LANES }, () => new Lane('copy', COPY_NICENESS, copyLimits));
   }
 
-  async read<R extends ReadRequest>(target: ReadTarget, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
+  async read<R extends ReadRequest>(
+    target: ReadTarget,
+    request: R,
+    whose = '',
+  ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
     const job: Job = { kind: 'read', target, request: parseRequest(request) };
-    const answer = await this.#give(job, request.op === 'query' || request.op === 'search');
+    const answer = await this.#give(job, { slow: request.op === 'query' || request.op === 'search', whose });
     if (!('op' in answer) || answer.op !== request.op) {
       throw new WinterdockError('internal', `A reader did not answer ${request.op}.`);
     }
@@ -116,7 +125,7 @@ class ReaderPool implements Readers {
   }
 
   async settle(path: string): Promise<void> {
-    await this.#give({ kind: 'settle', path }, false);
+    await this.#give({ kind: 'settle', path }, { slow: false, whose: '' });
   }
 
   /** Starts every process; idempotent. Throws `capacity` when one cannot be started. */
@@ -134,20 +143,27 @@ class ReaderPool implements Readers {
     return this.#stopped;
   }
 
-  async #give(job: Job, slow: boolean): Promise<JobAnswer> {
+  async #give(job: Job, { slow, whose }: Pick<Waiting, 'slow' | 'whose'>): Promise<JobAnswer> {
     await this.start();
     if (this.#stopped) throw stopping();
-    if (job.kind === 'read' && this.#waiting.length >= MAX_WAITING) {
-      throw new WinterdockError('rate_limited', `${MAX_WAITING} reads are waiting already.`, { retryAfterSeconds: 1 });
-    }
+    if (job.kind === 'read') this.#requirePlace(whose);
     return new Promise<JobAnswer>((resolve, reject) => {
-      this.#waiting.push({ job, slow, tries: 0, resolve, reject });
+      this.#waiting.add(whose, { job, slow, whose, tries: 0, resolve, reject });
       this.#pump();
     });
   }
 
+  #requirePlace(whose: string): void {
+    const isFull = whose !== '' && this.#waiting.lengthOf(whose) >= MAX_WAITING_EACH;
+    if (!isFull && this.#waiting.length < MAX_WAITING) return;
+    const says = isFull
+      ? `${MAX_WAITING_EACH} reads of this tenant are waiting already.`
+      : `${MAX_WAITING} reads are waiting already.`;
+    throw new WinterdockError('rate_limited', says, { retryAfterSeconds: 1 });
+  }
+
   async #stop(): Promise<void> {
-    for (const waiting of this.#waiting.splice(0)) waiting.reject(stopping());
+    for (const waiting of this.#waiting.clear()) waiting.reject(stopping());
     // A process that is just starting is ended by #add when it is there.
     await this.#started?.catch(() => undefined);
     await Promise.all(this.#running);
@@ -191,8 +207,7 @@ class ReaderPool implements Readers {
   #pump(): void {
     while (this.#idle.length > 0) {
       const slowAllowed = this.#slowRunning < Math.max(1, this.#size - 1);
-      const at = this.#waiting.findIndex((waiting) => slowAllowed || !waiting.slow);
-      const [waiting] = at === -1 ? [] : this.#waiting.splice(at, 1);
+      const waiting = this.#waiting.take((one) => slowAllowed || !one.slow);
       const process = waiting && this.#idle.shift();
       if (!waiting || !process) return;
       const running = this.#run(process, waiting).finally(() => this.#running.delete(running));
@@ -221,7 +236,8 @@ class ReaderPool implements Readers {
     }
     const { job } = waiting;
     this.#log?.warn({ job: job.kind, why: error.why, detail: error.message }, 'a reader ended during a job');
-    if (error.why === 'crash' && waiting.tries === 1 && !this.#stopped) this.#waiting.unshift(waiting);
+    if (error.why === 'crash' && waiting.tries === 1 && !this.#stopped)
+      this.#waiting.add(waiting.whose, waiting, { again: true });
     else waiting.reject(deathError(job, error, this.#queryLimits.timeoutMs));
   }
 }

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DISK, MANIFEST, PAGE } from '../../bundles/manifest.ts';
@@ -14,6 +15,27 @@ beforeAll(async () => {
   server = await startBundleServer();
 });
 afterAll(() => server.stop());
+
+test('one key that sends its bundles as slowly as it likes keeps nobody else from sending', async () => {
+  const id = await server.sandbox({ 'workspace/a': 'work' });
+  const made = await server.call('POST', '/api/keys', { name: 'slow', role: 'tenant', tenant: 'acme' });
+  const opened = Array.from({ length: 9 }, () => {
+    const slow = request(`${server.url}/api/instances/import?tenant=acme`, {
+      method: 'POST',
+      agent: false,
+      headers: { authorization: `Bearer ${made.json.key}`, 'content-length': '100000' },
+    });
+    slow.on('error', () => undefined);
+    slow.write('PK');
+    return slow;
+  });
+  const refused = await Promise.any(opened.map(async (one) => ((await once(one, 'response')) as [IncomingMessage])[0]));
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '5']);
+  await eventually(() => readdirSync(join(server.folder, 'bundles')).length === 8);
+  expect((await server.ship(id)).status).toBe(200);
+  for (const one of opened) one.destroy();
+  await server.settled();
+});
 
 describe('imports', () => {
   test('27. importing twice makes two sandboxes in state created, each its own', async () => {
