@@ -17,6 +17,7 @@ const LAYERS = [
     'lib/secret-file.ts',
     'lib/signing.ts',
     'lib/ids.ts',
+    'lib/json-weight.ts',
   ],
   ['lib/vfs/'],
   ['db/', 'lib/registry/'],

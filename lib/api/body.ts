@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { WinterdockError } from '../errors.ts';
+import { isHeavyJson } from '../json-weight.ts';
 
 /** Uploads are written in pieces of at least this size. */
 const PIECE_BYTES = 1024 * 1024;
@@ -114,10 +115,13 @@ function noRoom(cause: unknown): WinterdockError {
   });
 }
 
-/** Parses a JSON body; none at all is `{}`. Throws `bad_json`. */
+/** Parses a JSON body; none at all is `{}`. Throws `bad_json`, and `too_large` for one of more values than anybody sends. */
 export function parseJson(body: Buffer): unknown {
   if (body.length === 0) return {};
   if (!isUtf8(body)) throw badJson('it is not UTF-8');
+  if (isHeavyJson(body)) {
+    throw new WinterdockError('too_large', 'The body holds too many values, or too many in each other.');
+  }
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

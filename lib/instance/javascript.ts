@@ -13,6 +13,7 @@ import {
   type QuickJSWASMModule,
   RELEASE_SYNC,
 } from 'quickjs-emscripten';
+import { isHeavyJson } from '../json-weight.ts';
 import type { OutputChunk } from './instance.ts';
 import { PRELUDE } from './javascript-prelude.ts';
 import { monotonicMs } from './monotonic.ts';
@@ -120,17 +121,18 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
     const text = json.value.consume((handle) =>
       context.typeof(handle) === 'string' ? context.getString(handle) : undefined,
     );
-    if (text !== undefined && text.length > MAX_VALUE_CHARACTERS) {
-      return {
-        ok: false,
-        error: `RangeError: the value has more than ${MAX_VALUE_CHARACTERS} characters of JSON`,
-        timedOut: false,
-      };
-    }
+    const tooMuch = text === undefined ? null : whyTooMuch(text);
+    if (tooMuch !== null) return { ok: false, error: `RangeError: the value has ${tooMuch}`, timedOut: false };
     return { ok: true, json: text };
   } finally {
     toJson.dispose();
   }
+}
+
+/** Why the JSON of a value is more than the server takes, or null. */
+function whyTooMuch(json: string): string | null {
+  if (json.length > MAX_VALUE_CHARACTERS) return `more than ${MAX_VALUE_CHARACTERS} characters of JSON`;
+  return isHeavyJson(Buffer.from(json)) ? 'too many values, or too many in each other' : null;
 }
 
 /** Gives the guest its globals. Returns the function that makes JSON of its values, taken before the guest can change anything. */

@@ -44,6 +44,31 @@ test.each([
   expect(tenant.status).toBe(422);
 });
 
+test.each([
+  ['lists in lists', '['.repeat(500_000) + ']'.repeat(500_000)],
+  ['lists that never close', '['.repeat(500_000)],
+  ['more objects than anybody sends', `{"ids":[${'{},'.repeat(200_000)}{}]}`],
+  ['more keys than anybody sends', `{${Array.from({ length: 260_000 }, (_, key) => `"${key}":0`).join(',')}}`],
+])('a body of %s is refused before it is parsed', async (_what, body) => {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await server.call('POST', '/api/instances', body, { headers });
+  expect([answer.status, answer.json.code]).toEqual([413, 'too_large']);
+});
+
+test('what a guest’s code evaluates to is refused before it is parsed when it is as heavy', async () => {
+  for (const code of [
+    'Array.from({ length: 300000 }, () => [])',
+    'let a = []; for (let i = 0; i < 600; i += 1) a = [a]; a',
+  ]) {
+    const answer = await server.call('POST', '/api/instances/target/eval', { language: 'js', code });
+    expect([answer.status, answer.json.ok, answer.json.error]).toEqual([
+      200,
+      false,
+      expect.stringMatching('RangeError'),
+    ]);
+  }
+});
+
 function decodeLoosely(text: string): string {
   try {
     return decodeURIComponent(text);
