@@ -1,5 +1,8 @@
 /** What users of other systems report, as tests of this one. Those of the single parts are beside the parts. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { FakeClock } from '../lib/clock.ts';
 import { startServer, type TestServer } from '../lib/testing/server.ts';
 
@@ -116,4 +119,50 @@ test('what the ladder put to sleep is as whole as what a person did, and every s
   await verb('by-hand', 'archive');
   expect((await verb('by-hand', 'revive')).status).toBe(200);
   expect((await exec('by-hand', look)).json.stdout).toBe(second.json.stdout);
+});
+
+test('a link that leads out of its volume, or out of the sandbox, gives nothing away, awake and asleep', async () => {
+  await create('a');
+  const links = {
+    leak: '/memory/secret',
+    host: '/etc/passwd',
+    registry: '../../../../registry.sqlite',
+    other: '../../b/vfs.sqlite',
+  };
+  const made = Object.entries(links).map(([name, target]) => `ln -s ${target} ${name}`);
+  await exec('a', ['echo the-secret > /memory/secret', 'ln -s /memory within', ...made, 'echo kept > note'].join('; '));
+  const files = '/api/instances/a/volumes/workspace';
+  for (const way of ['', 'suspend', 'freeze', 'archive']) {
+    if (way === 'archive') await exec('a', 'true');
+    if (way !== '') expect((await verb('a', way)).status).toBe(200);
+    for (const path of [...Object.keys(links), 'within/secret']) {
+      expect([way, path, (await server.call('GET', `${files}/${path}`)).status]).toEqual([way, path, 404]);
+    }
+    expect((await server.call('GET', files)).json).toMatchObject([{ path: '/note' }]);
+    expect((await server.call('GET', '/api/instances/a/search?volume=workspace&in=content&q=the-secret')).json).toEqual(
+      [],
+    );
+  }
+});
+
+test('a fault, its reason and its way out outlive a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  await server.stop();
+  server = await startServer({ folder });
+  await create('a');
+  await exec('a', 'echo kept > note');
+  await verb('a', 'suspend');
+  const file = join(folder, 'live', 'a', 'vfs.sqlite');
+  renameSync(file, `${file}.away`);
+  expect(await exec('a', 'true')).toMatchObject({ status: 409, json: { code: 'missing_file' } });
+  const before = (await server.call('GET', '/api/instances/a')).json;
+  await server.stop();
+  server = await startServer({ folder });
+  const after = (await server.call('GET', '/api/instances/a')).json;
+  expect([after.state, after.fault, after.fault_reason]).toEqual(['suspended', 'missing', before.fault_reason]);
+  expect((await exec('a', 'true')).status).toBe(409);
+  renameSync(`${file}.away`, file);
+  expect((await verb('a', 'resume', { force: true })).status).toBe(200);
+  expect((await exec('a', 'cat note')).json.stdout).toBe('kept\n');
 });

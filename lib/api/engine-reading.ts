@@ -28,8 +28,7 @@ type Reading = Pick<
 /** The volume whose reading is told to the ledger. */
 const PRIVATE: Volume = 'memory';
 
-function statOf(stat: FileStat | null, volume: string, path: string): FileContent['stat'] {
-  if (stat === null) throw new WinterdockError('not_found', `There is no file "${path}" in ${volume}.`);
+function tagged(stat: FileStat): FileContent['stat'] {
   return { ...stat, etag: etagOf(stat.version) };
 }
 
@@ -44,6 +43,19 @@ export function readingOperations(parts: {
   privateRead: PrivateReads;
 }): Reading {
   const { registry, sessions, rowOf, privateRead } = parts;
+
+  /** That there is no file, and whether what is there is a folder of files. */
+  const absent = async (id: string, volume: Volume, path: string): Promise<WinterdockError> => {
+    const prefix = `${path}/`;
+    const { files } = await sessions.read(id, { op: 'list', volume, prefix, limit: 1 });
+    const hint = `It is a folder. List what is in it: volumes/${volume}?prefix=${encodeURI(prefix)}`;
+    return new WinterdockError(
+      'not_found',
+      `There is no file "${path}" in ${volume}.`,
+      files.length > 0 ? { hint } : {},
+    );
+  };
+
   return {
     async volumes(_caller, id) {
       const { volumes } = await sessions.read(id, { op: 'volumes' });
@@ -62,7 +74,8 @@ export function readingOperations(parts: {
         op: 'list',
         volume: asVolume(volume),
         limit,
-        ...(prefix === undefined || prefix === '' ? {} : { prefix }),
+        // Paths are absolute: without its slash a prefix would fit nothing.
+        ...(prefix === undefined || prefix === '' ? {} : { prefix: prefix.startsWith('/') ? prefix : `/${prefix}` }),
         ...(cursor === undefined ? {} : { after: cursor }),
       });
       return { items: files, next };
@@ -90,14 +103,16 @@ export function readingOperations(parts: {
         path: wanted,
         ...(range === undefined ? {} : { range }),
       });
-      return { stat: statOf(stat, volume, wanted), content: content ?? new Uint8Array() };
+      if (stat === null) throw await absent(id, volume, wanted);
+      return { stat: tagged(stat), content: content ?? new Uint8Array() };
     },
 
     async fileStat(caller, id, volume, path) {
       const wanted = normalisePath(path);
       if (volume === PRIVATE) await privateRead(caller, id, 'a file');
       const { stat } = await sessions.read(id, { op: 'stat', volume: asVolume(volume), path: wanted });
-      return statOf(stat, volume, wanted);
+      if (stat === null) throw await absent(id, volume, wanted);
+      return tagged(stat);
     },
 
     async search(caller, id, { q, volume, in: where, limit }) {

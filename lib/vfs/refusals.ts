@@ -54,7 +54,9 @@ export function requireCondition(at: Place, file: Entry | null, condition: Write
   const { ifMatch, ifNoneMatch } = condition;
   const matches = (versions: '*' | number[]) => file !== null && (versions === '*' || versions.includes(file.version));
   if (ifMatch !== undefined && !matches(ifMatch)) {
-    throw new WinterdockError('precondition_failed', `${named(at)} is not the version that was expected.`);
+    throw new WinterdockError('precondition_failed', `${named(at)} is not the version that was expected.`, {
+      hint: file === null ? 'There is nothing at that path.' : 'Read it again and decide anew.',
+    });
   }
   if (ifNoneMatch !== undefined && matches(ifNoneMatch)) {
     throw new WinterdockError('precondition_failed', `${named(at)} is there already.`);

@@ -114,7 +114,14 @@ test('a listing is in order of path, paged, and narrowed by a prefix', async () 
     };
   };
   expect((await list('')).paths).toEqual(['/a', '/b/1', '/b/2', '/b/3', '/c']);
-  expect((await list('prefix=/b/')).paths).toEqual(['/b/1', '/b/2', '/b/3']);
+  for (const prefix of ['/b/', 'b/']) {
+    expect((await list(`prefix=${prefix}`)).paths).toEqual(['/b/1', '/b/2', '/b/3']);
+  }
+  const folder = await get('workspace/b');
+  expect([folder.status, folder.json.hint]).toEqual([
+    404,
+    'It is a folder. List what is in it: volumes/workspace?prefix=/b/',
+  ]);
   const first = await list('limit=2');
   expect(first.paths).toEqual(['/a', '/b/1']);
   const rest = await call<FileInfo[]>('GET', first.next ?? '');
