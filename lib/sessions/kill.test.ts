@@ -1,47 +1,61 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { State } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/registry.ts';
+import { stampOf } from '../storage/files.ts';
 import { filesIn } from '../testing/files-in.ts';
 import { processesOf } from '../testing/leftovers.ts';
+import { livePath } from './engine.ts';
 import { ALL_STEPS, STEPS } from './steps.ts';
-import { REQUEST, startDock } from './testing/dock.ts';
+import { liveFile, REQUEST, startDock } from './testing/dock.ts';
+import { recordOf } from './trust.ts';
 
 const VICTIM = join(dirname(fileURLToPath(import.meta.url)), 'testing', 'victim.ts');
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'winterdock-kill-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const WORK = 'the work';
+const MEMORY = 'the memory';
 
-/** Brings sandbox `a` to a state, with a file in each volume that a surviving sandbox must have. */
-async function prepare(state: State): Promise<void> {
-  const dock = await startDock({ dataFolder: folder });
-  await dock.create('a');
-  if (state !== 'created') {
-    await dock.put('a', '/kept', 'the work');
-    await dock.put('a', '/kept', 'the memory', 'memory');
-    await dock.sessions.suspend('a', REQUEST);
-    if (state === 'frozen' || state === 'archived') await dock.sessions.freeze('a', REQUEST);
-    if (state === 'archived') await dock.sessions.archive('a', REQUEST);
+/**
+ * Brings sandboxes to a state, each with a file in two volumes that it must still have when it survives. One was lived in; the others
+ * begin with copies of its file, as imports do.
+ */
+async function prepare(dataFolder: string, state: State, ids: readonly string[]): Promise<void> {
+  const dock = await startDock({ dataFolder });
+  if (state === 'created') {
+    for (const id of ids) await dock.create(id);
+  } else {
+    await dock.create('first');
+    await dock.put('first', '/kept', WORK);
+    await dock.put('first', '/kept', MEMORY, 'memory');
+    await dock.sessions.suspend('first', REQUEST);
+    for (const id of ids) {
+      const file = liveFile(dock, id);
+      mkdirSync(dirname(file));
+      copyFileSync(liveFile(dock, 'first'), file);
+      const stamp = stampOf(file);
+      if (stamp === null) throw new Error('The copy is not there.');
+      await dock.create(id, { vfsPath: livePath(id), file: recordOf(stamp), bytes: stamp.size });
+      await dock.sessions.walk(id, 'suspended', REQUEST);
+      if (state === 'frozen' || state === 'archived') await dock.sessions.freeze(id, REQUEST);
+      if (state === 'archived') await dock.sessions.archive(id, REQUEST);
+    }
   }
   await dock.stop();
 }
 
 /** What lies in the drawers, and what was set aside. */
-function inDrawers(): string[] {
+function inDrawers(folder: string): string[] {
   return filesIn(folder).filter((path) => /^(live|cold|archive|orphans)\//.test(path));
 }
 
 /** What a row's sandbox has there: one file, and a listing beside an archived one. `laid`: it was not packed, as it is to be deleted. */
-function filesOf(row: InstanceRow | null, laid: boolean): string[] {
-  const packed = row?.state === 'archived' && !laid ? ['archive/a.json', 'archive/a.sqlite.zst'] : [];
-  return [...new Set([...packed, ...(row?.vfsPath === null ? [] : [row?.vfsPath ?? 'no row'])])].sort();
+function filesOf({ id, state, vfsPath }: InstanceRow, laid: boolean): string[] {
+  const packed = state === 'archived' && !laid ? [`archive/${id}.json`, `archive/${id}.sqlite.zst`] : [];
+  return [...packed, ...(vfsPath === null ? [] : [vfsPath])];
 }
 
 interface Scenario {
@@ -103,42 +117,53 @@ for (const { operation, from, wish, ends, without = [] } of SCENARIOS) {
   const walking = wish === undefined ? '' : `, on its way to ${wish}`;
   describe(`a server killed while ${operation} runs on a sandbox that is ${from}${walking}`, () => {
     const steps = STEPS[operation].filter((step) => !without.includes(step));
+    let folder: string;
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'winterdock-kill-'));
+      await prepare(folder, from === 'active' ? 'suspended' : from, steps);
+    }, 60_000);
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+    // Each step has a sandbox of its own, called like it.
     test.each(steps)('loses nothing at the step "%s"', { timeout: 60_000 }, async (step) => {
-      await prepare(from === 'active' ? 'suspended' : from);
       const doing = wish === undefined ? operation : `walk:${wish}`;
-      const victim = spawnSync(process.execPath, ['--no-warnings', VICTIM, folder, doing, `${operation}.${step}`], {
-        encoding: 'utf8',
-      });
+      const victim = spawnSync(
+        process.execPath,
+        ['--no-warnings', VICTIM, folder, step, doing, `${operation}.${step}`],
+        { encoding: 'utf8' },
+      );
       expect(victim.signal, victim.stderr).toBe('SIGKILL');
-      await expect.poll(() => processesOf(folder), { timeout: 5000 }).toEqual([]);
+      await expect.poll(() => processesOf(folder), { timeout: 15_000 }).toEqual([]);
 
       const dock = await startDock({ dataFolder: folder });
-      const row = await dock.registry.get('a');
+      const row = await dock.registry.get(step);
       expect(ends).toContain(row?.state);
       expect(row?.pending).toBeNull();
       expect(row?.fault).toBeNull();
-      const types = (await dock.registry.ledger({ instance: 'a' }, 100)).rows.map(
+      const types = (await dock.registry.ledger({ instance: step }, 100)).rows.map(
         (entry) => `${entry.type} ${entry.trigger}`,
       );
       if (step !== 'committed' && step !== 'removed') {
         expect(types.some((type) => /^reconcile\.|^transition (reconcile|boot)$/.test(type))).toBe(true);
       }
       dock.sessions.start();
-      await expect.poll(inDrawers, { timeout: 10_000 }).toEqual(filesOf(row, wish === 'deleted'));
+      const { rows } = await dock.registry.list({ sort: 'name', reverse: false, limit: 100 });
+      const wanted = rows.flatMap((one) => filesOf(one, one.id === step && wish === 'deleted'));
+      await expect.poll(() => inDrawers(folder), { timeout: 10_000 }).toEqual([...new Set(wanted)].sort());
       if (row?.state !== 'deleted') {
         if (from !== 'created') {
-          expect(await dock.get('a', '/kept')).toBe('the work');
-          expect(await dock.get('a', '/kept', 'memory')).toBe('the memory');
-          if (from === 'active') expect(await dock.get('a', '/answered')).toBe('a moment before');
+          expect(await dock.get(step, '/kept')).toBe(WORK);
+          expect(await dock.get(step, '/kept', 'memory')).toBe(MEMORY);
+          if (from === 'active') expect(await dock.get(step, '/answered')).toBe('a moment before');
         }
-        await dock.sessions.resume('a', REQUEST);
-        if (from !== 'created') expect(await dock.run('a', 'cat kept')).toBe('the work');
-        await dock.sessions.suspend('a', REQUEST);
-        await dock.sessions.freeze('a', REQUEST);
-        await dock.sessions.archive('a', REQUEST);
-        if (from !== 'created') expect(await dock.get('a', '/kept')).toBe('the work');
+        await dock.sessions.resume(step, REQUEST);
+        if (from !== 'created') expect(await dock.run(step, 'cat kept')).toBe(WORK);
+        await dock.sessions.suspend(step, REQUEST);
+        await dock.sessions.freeze(step, REQUEST);
+        await dock.sessions.archive(step, REQUEST);
+        if (from !== 'created') expect(await dock.get(step, '/kept')).toBe(WORK);
       }
-      expect(readdirSync(folder).includes('staging') ? readdirSync(join(folder, 'staging')) : []).toEqual([]);
+      expect(existsSync(join(folder, 'staging')) ? readdirSync(join(folder, 'staging')) : []).toEqual([]);
       await dock.stop();
     });
   });

@@ -1,11 +1,13 @@
-/** A process that starts an engine, does one operation and kills itself with SIGKILL when a step of it is reached. Arguments: folder, operation, step. */
+/** A process that starts an engine, does one operation and kills itself with SIGKILL when a step of it is reached. Arguments: folder, sandbox, operation, step. */
 import { FakeClock } from '../../clock.ts';
 import type { State } from '../../lifecycle/states.ts';
 import { PREFETCH_SECONDS } from '../prefetch.ts';
 import { type Dock, REQUEST, startDock } from './dock.ts';
 
-const [folder, operation, step] = process.argv.slice(2);
-if (folder === undefined || operation === undefined || step === undefined) throw new Error('folder, operation, step');
+const [folder, id, operation, step] = process.argv.slice(2);
+if (folder === undefined || id === undefined || operation === undefined || step === undefined) {
+  throw new Error('folder, sandbox, operation, step');
+}
 
 let armed = false;
 const dock = await startDock({
@@ -17,14 +19,14 @@ const dock = await startDock({
 });
 
 const OPERATIONS: Record<string, (dock: Dock) => Promise<unknown>> = {
-  suspend: ({ sessions }) => sessions.suspend('a', REQUEST),
-  freeze: ({ sessions }) => sessions.freeze('a', REQUEST),
-  resume: ({ sessions }) => sessions.resume('a', REQUEST),
-  archive: ({ sessions }) => sessions.archive('a', REQUEST),
-  delete: ({ sessions }) => sessions.delete('a', REQUEST),
+  suspend: ({ sessions }) => sessions.suspend(id, REQUEST),
+  freeze: ({ sessions }) => sessions.freeze(id, REQUEST),
+  resume: ({ sessions }) => sessions.resume(id, REQUEST),
+  archive: ({ sessions }) => sessions.archive(id, REQUEST),
+  delete: ({ sessions }) => sessions.delete(id, REQUEST),
   /** Nobody comes for it, so it is filed back. */
   async prefetch({ sessions, clock }) {
-    await sessions.prefetch('a', REQUEST);
+    await sessions.prefetch(id, REQUEST);
     clock.advance(PREFETCH_SECONDS);
     await sessions.tick();
   },
@@ -32,12 +34,12 @@ const OPERATIONS: Record<string, (dock: Dock) => Promise<unknown>> = {
 /** `walk:suspended` and the like. */
 const wish = operation.startsWith('walk:') ? operation.slice('walk:'.length) : null;
 
-const row = await dock.registry.get('a');
+const row = await dock.registry.get(id);
 if ((operation === 'suspend' || operation === 'archive') && row?.state === 'suspended') {
-  await dock.sessions.resume('a', REQUEST);
-  await dock.put('a', '/answered', 'a moment before');
+  await dock.sessions.resume(id, REQUEST);
+  await dock.put(id, '/answered', 'a moment before');
 }
 armed = true;
 if (wish === null) await OPERATIONS[operation]?.(dock);
-else await dock.sessions.walk('a', wish as State, REQUEST);
+else await dock.sessions.walk(id, wish as State, REQUEST);
 await dock.stop();
