@@ -29,6 +29,24 @@ function pathIn(folder: string, typed: string): string {
 
 const NO_NAME: OutcomeWords = { ok: false, says: 'It needs a name.' };
 
+/** Makes what `make` makes at the path that was typed, which may not be taken, and leads to `place` of it. */
+async function makeEntry(
+  { id, folder, form }: { id: string; folder: string; form: FormData },
+  make: (caller: Caller, path: string) => Promise<unknown>,
+  place: (path: string) => string,
+): Promise<EntryState> {
+  const caller = await requireCaller(`${AT}/${id}`);
+  const value = textOf(form, 'value');
+  const path = pathIn(folder, value);
+  if (path === '') return { value, problem: NO_NAME };
+  try {
+    await make(caller, path);
+  } catch (error) {
+    return { value, problem: refusalOf(error, caller) };
+  }
+  redirect(place(path));
+}
+
 /** Makes an empty text file in `folder` and leads to its editor. */
 export async function makeFile(
   id: string,
@@ -37,16 +55,11 @@ export async function makeFile(
   _previous: EntryState,
   form: FormData,
 ): Promise<EntryState> {
-  const caller = await requireCaller(`${AT}/${id}`);
-  const value = textOf(form, 'value');
-  const path = pathIn(folder, value);
-  if (path === '') return { value, problem: NO_NAME };
-  try {
-    await getHost().operations.putFile(caller, id, volume, path, new Uint8Array(), { ifNoneMatch: '*' });
-  } catch (error) {
-    return { value, problem: refusalOf(error, caller) };
-  }
-  redirect(addressOf({ id, at: AT }, volume, path, { edit: true }));
+  return makeEntry(
+    { id, folder, form },
+    (caller, path) => getHost().operations.putFile(caller, id, volume, path, new Uint8Array(), { ifNoneMatch: '*' }),
+    (path) => addressOf({ id, at: AT }, volume, path, { edit: true }),
+  );
 }
 
 /** Makes a folder in `folder` and leads to it. */
@@ -57,16 +70,11 @@ export async function makeFolder(
   _previous: EntryState,
   form: FormData,
 ): Promise<EntryState> {
-  const caller = await requireCaller(`${AT}/${id}`);
-  const value = textOf(form, 'value');
-  const path = pathIn(folder, value);
-  if (path === '') return { value, problem: NO_NAME };
-  try {
-    await getHost().operations.makeFolder(caller, id, volume, path);
-  } catch (error) {
-    return { value, problem: refusalOf(error, caller) };
-  }
-  redirect(addressOf({ id, at: AT }, volume, `${path}/`));
+  return makeEntry(
+    { id, folder, form },
+    (caller, path) => getHost().operations.makeFolder(caller, id, volume, path),
+    (path) => addressOf({ id, at: AT }, volume, `${path}/`),
+  );
 }
 
 /** Moves what is at `path` (a folder's ends with a slash) to the typed path, and leads to it there. */

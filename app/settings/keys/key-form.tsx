@@ -1,11 +1,11 @@
 'use client';
 /** Making a key: it is shown here, once. */
 import { useActionState } from 'react';
-import { Outcome } from '#components/outcome.tsx';
 import { Submit } from '#components/submit.tsx';
 import { Choice, Field } from '../field.tsx';
 import { blank, type FormAction } from '../form-state.ts';
 import { SecretOnce } from '../secret-once.tsx';
+import { RoleChoice, SettingsForm, Wide } from '../settings-form.tsx';
 import type { KeyField } from './actions.ts';
 
 const LIVES = [
@@ -24,67 +24,55 @@ export function KeyForm({
 }) {
   const [{ values, errors, outcome, secret }, submit] = useActionState(action, blank<KeyField>());
   return (
-    <div className="grid max-w-2xl gap-4">
-      {secret !== null && (
-        <SecretOnce
-          secret={secret}
-          name="key"
-          says="Take the key along now: it is shown this once, and only its digest is kept."
-        />
-      )}
-      <form action={submit} className="grid gap-4 sm:grid-cols-2">
-        {outcome !== null && (
-          <div className="sm:col-span-2">
-            <Outcome outcome={outcome} />
-          </div>
-        )}
-        <div className="sm:col-span-2">
-          <Field
-            id="key-name"
-            label="Name"
-            name="name"
-            maxLength={200}
-            placeholder="deploy, nightly backup"
-            defaultValue={values.name}
-            error={errors.name}
+    <SettingsForm
+      submit={submit}
+      outcome={outcome}
+      made={
+        secret !== null && (
+          <SecretOnce
+            secret={secret}
+            name="key"
+            says="Take the key along now: it is shown this once, and only its digest is kept."
           />
-        </div>
-        <div className="sm:col-span-2">
-          <Choice
-            key={values.role}
-            id="key-role"
-            label="Role"
-            name="role"
-            options={roles}
-            defaultValue={values.role ?? 'tenant'}
-            error={errors.role}
-          />
-        </div>
+        )
+      }
+    >
+      <Wide>
         <Field
-          id="key-tenant"
-          label="Tenant"
-          name="tenant"
-          maxLength={63}
-          placeholder="acme"
-          note="Empty: all of them, which the role tenant can not be."
-          defaultValue={values.tenant}
-          error={errors.tenant}
+          id="key-name"
+          label="Name"
+          name="name"
+          maxLength={200}
+          placeholder="deploy, nightly backup"
+          defaultValue={values.name}
+          error={errors.name}
         />
-        <Choice
-          key={`over ${values.expires}`}
-          id="key-expires"
-          label="It is over"
-          name="expires"
-          options={LIVES}
-          defaultValue={values.expires ?? '90'}
-          error={errors.expires}
-        />
-        <div className="sm:col-span-2">
-          <Submit className="button button-ink" doing="Making the key…">
-            Make a key
-          </Submit>
-        </div>
-      </form>
-    </div>
+      </Wide>
+      <RoleChoice id="key-role" roles={roles} value={values.role} begin="tenant" error={errors.role} />
+      <Field
+        id="key-tenant"
+        label="Tenant"
+        name="tenant"
+        maxLength={63}
+        placeholder="acme"
+        note="Empty: all of them, which the role tenant can not be."
+        defaultValue={values.tenant}
+        error={errors.tenant}
+      />
+      <Choice
+        key={`over ${values.expires}`}
+        id="key-expires"
+        label="It is over"
+        name="expires"
+        options={LIVES}
+        defaultValue={values.expires ?? '90'}
+        error={errors.expires}
+      />
+      <Wide>
+        <Submit className="button button-ink" doing="Making the key…">
+          Make a key
+        </Submit>
+      </Wide>
+    </SettingsForm>
   );
 }

@@ -1,10 +1,10 @@
 'use client';
 /** What a person is called and may do. */
 import { useActionState } from 'react';
-import { Outcome } from '#components/outcome.tsx';
 import { Submit } from '#components/submit.tsx';
-import { Choice, Field } from '../field.tsx';
+import { Field } from '../field.tsx';
 import { blank, type FormAction } from '../form-state.ts';
+import { RoleChoice, SettingsForm } from '../settings-form.tsx';
 import type { PersonField } from './actions.ts';
 
 export function PersonForm({
@@ -18,23 +18,8 @@ export function PersonForm({
 }) {
   const [{ values, errors, outcome }, submit] = useActionState(action, blank(person));
   return (
-    <form action={submit} className="grid max-w-2xl gap-4 sm:grid-cols-2">
-      {outcome !== null && (
-        <div className="sm:col-span-2">
-          <Outcome outcome={outcome} />
-        </div>
-      )}
-      <div className="sm:col-span-2">
-        <Choice
-          key={values.role}
-          id="person-role"
-          label="Role"
-          name="role"
-          options={roles}
-          defaultValue={values.role}
-          error={errors.role}
-        />
-      </div>
+    <SettingsForm submit={submit} outcome={outcome}>
+      <RoleChoice id="person-role" roles={roles} value={values.role} error={errors.role} />
       <Field
         id="person-tenants"
         label="Tenants"
@@ -57,6 +42,6 @@ export function PersonForm({
           Change
         </Submit>
       </div>
-    </form>
+    </SettingsForm>
   );
 }

@@ -5,25 +5,23 @@ import { notFound } from 'next/navigation';
 import { cache, type ReactNode } from 'react';
 import { sizeInWords, thresholdInWords } from '#components/durations.ts';
 import { Greyed } from '#components/greyed.tsx';
-import { RowClock } from '#components/idle-clock.tsx';
 import { LiveTenantStates } from '#components/live-counts.tsx';
 import { AsOf } from '#components/live-leaves.tsx';
 import { LiveLedger } from '#components/live-ledger.tsx';
-import { RowMark } from '#components/live-row.tsx';
 import { Part } from '#components/part.tsx';
 import { QuotaMeter } from '#components/quota-meter.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
 import { ShareTable } from '#components/share-table.tsx';
 import { FAULT_MEANS } from '#components/state-words.ts';
 import { mayDo, whyNot } from '#lib/api/access.ts';
-import type { Instance, Key, Settings, Tenant } from '#lib/api/schema.ts';
+import type { Key, Settings, Tenant } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
 import { exactSize } from '../../amounts.ts';
 import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
 import { actorNames } from '../../names.ts';
-import { SandboxLink } from '../../overview/sandbox-link.tsx';
+import { DueList } from '../../overview/due-list.tsx';
 import { setThresholds } from '../../settings/thresholds/actions.ts';
 import { ThresholdsForm } from '../../settings/thresholds/thresholds-form.tsx';
 import { setLimits } from './actions.ts';
@@ -67,28 +65,6 @@ function More({ href, children }: { href: string; children: ReactNode }) {
         {children}
       </Link>
     </p>
-  );
-}
-
-function Due({ instances, rendered }: { instances: readonly Instance[]; rendered: number }) {
-  if (instances.length === 0) return <p className="text-ink-2">Nothing of it moves by itself within a day.</p>;
-  return (
-    <ul className="grid">
-      {instances.map((instance) => (
-        <li
-          key={instance.id}
-          className="flex items-baseline justify-between gap-4 border-b border-rule py-2 last:border-0"
-        >
-          <span className="flex min-w-0 items-baseline gap-2">
-            <RowMark instance={instance} rendered={rendered} size={14} className="translate-y-0.5 flex-none" />
-            <SandboxLink instance={instance} />
-          </span>
-          <span className="text-small whitespace-nowrap">
-            <RowClock instance={instance} rendered={rendered} />
-          </span>
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -248,7 +224,11 @@ export default async function TenantPage({ params }: Props) {
         <More href={`/sandboxes?tenant=${name}`}>All of its sandboxes</More>
       </Part>
       <Part id="due" name="Due next" note="What the ladder does within a day if nothing else happens.">
-        <Due instances={due} rendered={rendered} />
+        {due.length === 0 ? (
+          <p className="text-ink-2">Nothing of it moves by itself within a day.</p>
+        ) : (
+          <DueList instances={due} rendered={rendered} />
+        )}
       </Part>
       <Part id="quotas" name="Quotas" note="What it may have, and has. Enforced before anything is made.">
         <Quotas quotas={quotas} />

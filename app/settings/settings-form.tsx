@@ -1,0 +1,66 @@
+/** What the forms of people and keys share: their frame of two columns, what became of them, and the choice of a role. */
+import type { ReactNode } from 'react';
+import { Outcome, type OutcomeWords } from '#components/outcome.tsx';
+import { Choice } from './field.tsx';
+
+/** A field of the form over both columns. */
+export function Wide({ children }: { children: ReactNode }) {
+  return <div className="sm:col-span-2">{children}</div>;
+}
+
+/** The form; `made` stands above it: what is shown once. */
+export function SettingsForm({
+  submit,
+  outcome,
+  made,
+  children,
+}: {
+  submit: (form: FormData) => void;
+  outcome: OutcomeWords | null;
+  made?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <div className="grid max-w-2xl gap-4">
+      {made}
+      <form action={submit} className="grid gap-4 sm:grid-cols-2">
+        {outcome !== null && (
+          <Wide>
+            <Outcome outcome={outcome} />
+          </Wide>
+        )}
+        {children}
+      </form>
+    </div>
+  );
+}
+
+/** `value`: what was chosen last; made anew with it, for a select keeps what it began with. */
+export function RoleChoice({
+  id,
+  roles,
+  value,
+  begin,
+  error,
+}: {
+  id: string;
+  roles: readonly { value: string; label: string }[];
+  value: string | undefined;
+  /** What is chosen at first. */
+  begin?: string;
+  error: string | undefined;
+}) {
+  return (
+    <Wide>
+      <Choice
+        key={value}
+        id={id}
+        label="Role"
+        name="role"
+        options={roles}
+        defaultValue={value ?? begin}
+        error={error}
+      />
+    </Wide>
+  );
+}
