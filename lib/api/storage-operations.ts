@@ -1,6 +1,8 @@
 /** The operations about how the store does, over the parts that know. Holds no state. */
 import type { StorageHealth } from '../health/storage-health.ts';
 import type { Registry } from '../registry/registry.ts';
+import { PACE } from '../sessions/scrub.ts';
+import type { ScrubWalk } from '../sessions/scrub-progress.ts';
 import { causeOf } from './cause.ts';
 import type { StorageOperations } from './operations/storage.ts';
 import type { Storage } from './schema/storage.ts';
@@ -18,7 +20,7 @@ export function storageOperations(parts: {
   const look = async (): Promise<Storage> => {
     const [facts, segments, head] = await Promise.all([health.look(), registry.segments.list(), registry.chainHead()]);
     const { file, inside, bytes, walBytes, freeBytes, checkpointed, check } = facts.registry;
-    const { measured, disk } = facts;
+    const { measured, disk, scrub } = facts;
     const last = segments.at(-1);
     return {
       registry: {
@@ -51,6 +53,11 @@ export function storageOperations(parts: {
         measured === null
           ? null
           : { time: measured.time, took_ms: measured.tookMs, drawers: measured.drawers, rows: measured.rows },
+      scrub: {
+        walk: scrub?.walk == null ? null : counted(scrub.walk),
+        last: scrub?.last == null ? null : { ...counted(scrub.last), ended: scrub.last.ended },
+        next: scrub === null || scrub.walk !== null ? null : scrub.since + PACE.walkMs / 1000,
+      },
       disk: { bytes: disk.bytes, free_bytes: disk.freeBytes },
       places: facts.places,
       replication: null,
@@ -70,6 +77,11 @@ export function storageOperations(parts: {
       return look();
     },
   };
+}
+
+/** Without how far it has come: an id is a tenant's. */
+function counted({ begun, files, bytes, rotten }: Omit<ScrubWalk, 'after'>) {
+  return { begun, files, bytes, rotten };
 }
 
 function pause(ms: number, ended: AbortSignal): Promise<void> {

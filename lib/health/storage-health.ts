@@ -14,6 +14,7 @@ import type { State } from '../lifecycle/states.ts';
 import type { Logger } from '../log.ts';
 import type { Registry } from '../registry/registry.ts';
 import { line } from '../sessions/engine.ts';
+import { readProgress, type ScrubProgress } from '../sessions/scrub-progress.ts';
 import type { Cause } from '../sessions/sessions.ts';
 import { DRAWERS, measureDrawers } from './measure.ts';
 import { checkBeside, type RunningCheck } from './registry-check.ts';
@@ -52,6 +53,8 @@ export interface StorageFacts {
   };
   drawers: { drawer: Counted; rows: number; bytes: number; writable: boolean; sameDisk: boolean }[];
   measured: Measure | null;
+  /** Null before the first start has come to it. */
+  scrub: ScrubProgress | null;
   disk: { bytes: number; freeBytes: number };
   /** Processes: those that serve, those started ahead of need, how many are kept ahead, how many may serve. */
   places: { serving: number; spare: number; ahead: number; most: number };
@@ -86,11 +89,12 @@ export class StorageHealth {
   async look(): Promise<StorageFacts> {
     const { config, registry, pool } = this.#parts;
     const { dataFolder } = config;
-    const [vitals, disk, check, measured, file, live] = await Promise.all([
+    const [vitals, disk, check, measured, scrub, file, live] = await Promise.all([
       registry.vitals(),
       statfs(dataFolder),
       registry.facts.read('registry_check'),
       registry.facts.read('measured'),
+      readProgress(registry.facts),
       this.#registryFile(),
       diskOf(join(dataFolder, 'live')),
     ]);
@@ -113,6 +117,7 @@ export class StorageHealth {
       },
       drawers: await Promise.all(drawers),
       measured: measureSchema.nullable().catch(null).parse(measured),
+      scrub,
       disk: { bytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
       places: { serving: pool.active, spare: pool.ready, ahead: config.poolSize, most: config.maxActive },
       running: [...this.#running.keys()],

@@ -339,7 +339,7 @@ export interface Registry {
   recordCheck(
     id: string,
     generation: number,
-    check: { sha256: string; quickCheck: string },
+    check: { sha256: string; quickCheck: string | null },
     volumes?: Record<Volume, number>,
   ): Awaitable<void>;
   /** Stamps `updated` (never backwards) and `bytes` of many rows in one transaction; unknown and deleted ones are passed over. */

@@ -188,7 +188,7 @@ export class Writes {
   recordCheck(
     id: string,
     generation: number,
-    check: { sha256: string; quickCheck: string },
+    check: { sha256: string; quickCheck: string | null },
     volumes?: Record<Volume, number>,
   ): void {
     this.#database.write(() => {

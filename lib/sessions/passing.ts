@@ -10,7 +10,7 @@ import { closeToRest, openLive } from '../vfs/vfs.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { removeListing } from './listing.ts';
 import { bringHome, clearLive, drawerOf, isShared, leaveLive, placeOf, putAway } from './places.ts';
-import { ensureTrusted } from './trust.ts';
+import { ensurePacked, ensureTrusted } from './trust.ts';
 
 /**
  * Brings the file of a sandbox that has no process to the live drawer, durably; makes an empty one where there never was any. tmp stays:
@@ -19,6 +19,7 @@ import { ensureTrusted } from './trust.ts';
 export async function comeHome(engine: Engine, row: InstanceRow, force: boolean): Promise<void> {
   const place = placeOf(engine, row);
   if (place === 'cold' || isShared(place)) await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? ''), force);
+  if (place === 'archive') await ensurePacked(engine, row, absolute(engine, row.vfsPath ?? ''), force);
   const { makeDurable } = await bringHome(engine, row, place);
   const file = absolute(engine, livePath(row.id));
   if (place === 'none') {

@@ -48,6 +48,11 @@ export function drawerOf(engine: Engine, place: Place): Drawer | null {
   return place === 'archive' ? engine.archive : null;
 }
 
+/** Whether the file of a row is kept compressed. */
+export function isPacked(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): boolean {
+  return row.vfsPath === engine.archive.pathOf(row.id);
+}
+
 /** Makes the live folder of a sandbox and brings its file there from where it rests. */
 export async function bringHome(engine: Engine, row: InstanceRow, place: Place): Promise<Placed> {
   if (place === 'memory' || place === 'live') return { makeDurable: async () => {} };

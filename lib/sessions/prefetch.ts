@@ -9,7 +9,7 @@ import { goBack } from './passing.ts';
 import { bringHome, clearLive, leaveLive, placeOf, putAway, SOURCE_OF } from './places.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
-import { ensureTrusted, recordOf } from './trust.ts';
+import { ensurePacked, ensureTrusted, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
 
 /** Seconds after which a prefetched file that nobody came for goes back to its drawer. */
@@ -36,6 +36,7 @@ export async function prefetch(
   try {
     return await entry.exclusive(async () => {
       if (place === 'cold') await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? ''), false);
+      else await ensurePacked(engine, row, absolute(engine, row.vfsPath ?? ''), false);
       const { makeDurable } = await bringHome(engine, row, place);
       engine.reached('prefetch.brought');
       await makeDurable();

@@ -12,7 +12,7 @@ import { discardMemory, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { listedIds, removeListing } from './listing.ts';
-import { clearLive, hasWal, isShared, leaveLive, placeOf, putAway, setAside } from './places.ts';
+import { clearLive, hasWal, isPacked, isShared, leaveLive, placeOf, putAway, setAside } from './places.ts';
 import type { Cause } from './sessions.ts';
 import { recordOf, sameStamp } from './trust.ts';
 
@@ -246,7 +246,7 @@ async function sweepLive(engine: Engine): Promise<Omit<Reconciled, 'settled'>> {
       continue;
     }
     if (row !== null && (await returned(engine, row))) continue;
-    if (row !== null && isPacked(engine, row)) {
+    if (row !== null && wasPacked(engine, row)) {
       await finished(engine, row, 'archive had packed the file', () => clearLive(engine, row.id));
       continue;
     }
@@ -258,8 +258,8 @@ async function sweepLive(engine: Engine): Promise<Omit<Reconciled, 'settled'>> {
 }
 
 /** Whether the archive holds the file of an archived row as it was packed: what it was packed from is then what a kill left. */
-function isPacked(engine: Engine, row: InstanceRow): boolean {
-  if (row.state !== 'archived' || row.file === null || row.vfsPath !== engine.archive.pathOf(row.id)) return false;
+function wasPacked(engine: Engine, row: InstanceRow): boolean {
+  if (row.state !== 'archived' || row.file === null || !isPacked(engine, row)) return false;
   const stamp = engine.archive.stamp(row.id);
   return stamp !== null && sameStamp(stamp, row.file);
 }
@@ -302,7 +302,7 @@ export async function sweepDrawers(engine: Engine): Promise<number> {
           const row = await engine.registry.get(key);
           const prefetched = row?.state === 'archived' && row.vfsPath === livePath(key) && drawer === engine.archive;
           if (row?.vfsPath === drawer.pathOf(key) || prefetched || drawer.stamp(key) === null) return;
-          if (row !== null && drawer === engine.cold && isPacked(engine, row)) {
+          if (row !== null && drawer === engine.cold && wasPacked(engine, row)) {
             return finished(engine, row, 'archive had packed the file', () => engine.cold.remove(key));
           }
           if (row !== null && drawer === engine.archive && (await cameBack(engine, row))) {

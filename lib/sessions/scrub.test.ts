@@ -1,10 +1,16 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { readProgress } from './scrub-progress.ts';
 import { liveFile, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
 const at = stage();
+/** No rests. */
+const AT_ONCE = { startMs: 0, pageMs: 10, walkMs: 10, keepMs: 0, share: 1 };
+const BEGUN = { begun: 7, files: 0, bytes: 0, rotten: 0 };
+const progress = () => readProgress(at.dock.registry.facts);
 const fileOf = async (id: string) => (await at.dock.registry.get(id))?.file;
 const faultOf = async (id: string) => (await at.dock.registry.get(id))?.fault;
 
@@ -27,7 +33,7 @@ test('bytes that rot though their stat stays are found, and what is sound, awake
     await at.dock.put(id, '/x', `the work of ${id}`);
     if (id !== 'awake') await at.dock.sessions.suspend(id, REQUEST);
   }
-  await at.restart({ scrub: { startMs: 0, pageMs: 10, walkMs: 300 } });
+  await at.restart({ scrub: { ...AT_ONCE, walkMs: 300 } });
   await at.dock.run('awake', 'true');
   at.dock.sessions.start();
   await expect.poll(() => fileOf('rotten'), { timeout: 20_000 }).toMatchObject({ quickCheck: 'ok' });
@@ -49,4 +55,80 @@ test('bytes that rot though their stat stays are found, and what is sound, awake
   expect((await at.dock.registry.ledger({ instance: 'rotten', type: 'fault.raised' }, 10)).rows).toHaveLength(1);
   await expect(at.dock.run('rotten', 'true')).rejects.toMatchObject({ code: 'corrupt' });
   expect([await faultOf('sound'), await faultOf('awake')]).toEqual([null, null]);
+});
+
+test('a walk that a restart comes between goes on where it was, with what it had counted', {
+  timeout: 90_000,
+}, async () => {
+  for (const id of ['a', 'b', 'c']) {
+    await at.dock.create(id);
+    await at.dock.put(id, '/x', `the work of ${id}`);
+    await at.dock.sessions.suspend(id, REQUEST);
+  }
+  await at.restart({ scrub: { ...AT_ONCE, walkMs: 3_600_000 } });
+  at.dock.sessions.start();
+  await expect.poll(() => fileOf('c'), { timeout: 20_000 }).toMatchObject({ quickCheck: 'ok' });
+  // It comes to the first, and then it rests for hours.
+  await at.restart({ scrub: { ...AT_ONCE, share: 1e-6 } });
+  await at.dock.registry.facts.keep('scrub', { walk: { ...BEGUN, after: '' }, last: null, since: 7 }, 7);
+  at.dock.sessions.start();
+  await expect.poll(async () => (await progress())?.walk, { timeout: 20_000 }).toMatchObject({ after: 'a', files: 1 });
+
+  await at.restart({ scrub: { ...AT_ONCE, walkMs: 3_600_000 } });
+  expect((await progress())?.walk).toMatchObject({ after: 'a', begun: 7, files: 1 });
+  at.dock.sessions.start();
+  await expect
+    .poll(async () => (await progress())?.last, { timeout: 20_000 })
+    .toMatchObject({ begun: 7, files: 3, rotten: 0 });
+  expect(await progress()).toMatchObject({ walk: null });
+});
+
+test('between two walks a day passes, however often the server is restarted in it', async () => {
+  const { clock } = at.dock;
+  const since = clock.now() / 1000;
+  for (const days of [0, 0.5, 1]) {
+    clock.advance(since + days * 86_400 - clock.now() / 1000);
+    await at.restart({ clock, scrub: { ...AT_ONCE, walkMs: 86_400_000 } });
+    at.dock.sessions.start();
+    await expect
+      .poll(progress, { timeout: 20_000 })
+      .toMatchObject({ walk: null, since: since + Math.floor(days) * 86_400 });
+    expect((await progress())?.last === null).toBe(days < 1);
+  }
+});
+
+test('an archived file with a flipped byte, or another in its place, is found and said; a sound one is left alone', async () => {
+  for (const id of ['flipped', 'replaced', 'sound']) {
+    await at.dock.create(id);
+    await at.dock.put(id, '/x', `the work of ${id}, which is as long as it takes`);
+    await at.dock.sessions.archive(id, REQUEST);
+  }
+  const archived = (id: string) => join(at.folder, 'archive', `${id}.sqlite.zst`);
+  const before = readFileSync(archived('sound'));
+  await at.restart({ scrub: { ...AT_ONCE, walkMs: 3_600_000 } });
+  at.dock.sessions.start();
+  for (const id of ['flipped', 'replaced', 'sound']) {
+    await expect
+      .poll(() => fileOf(id), { timeout: 20_000 })
+      .toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  }
+
+  const bytes = readFileSync(archived('flipped'));
+  bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+  writeFileSync(archived('flipped'), bytes);
+  copyFileSync(archived('sound'), archived('replaced'));
+  // Even before the scrubber comes by, a revive sees that it is not the file that was archived.
+  await expect(at.dock.sessions.revive('replaced', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+  await at.restart({ scrub: AT_ONCE });
+  at.dock.sessions.start();
+  for (const id of ['flipped', 'replaced']) {
+    await expect.poll(() => faultOf(id), { timeout: 20_000 }).toBe('corrupt');
+    expect((await at.dock.registry.ledger({ instance: id, type: 'fault.raised' }, 10)).rows).toHaveLength(1);
+    await expect(at.dock.sessions.revive(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+  }
+  await expect.poll(async () => (await progress())?.last?.files, { timeout: 20_000 }).toBeGreaterThan(0);
+  expect(await faultOf('sound')).toBeNull();
+  expect(readFileSync(archived('sound')).equals(before)).toBe(true);
+  await at.dock.sessions.revive('sound', REQUEST);
+  expect(await at.dock.run('sound', 'cat x')).toBe('the work of sound, which is as long as it takes');
 });

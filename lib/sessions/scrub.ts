@@ -7,31 +7,38 @@ import { messageOf } from '../errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { checkFile } from './checks.ts';
-import { absolute, type Engine, line, MEMORY, systemCause } from './engine.ts';
+import { absolute, type Engine, line, MEMORY, now, systemCause } from './engine.ts';
+import { isPacked } from './places.ts';
+import { keepProgress, readProgress } from './scrub-progress.ts';
 import { sameStamp } from './trust.ts';
 
 /** Rows asked of the registry at a time. */
 const PAGE = 100;
-/** Share of the time that it may spend on files: a twentieth of one disk and one core. */
-const SHARE = 0.05;
+/** After the registry or the disk failed, in milliseconds. */
+const RETRY_MS = 60_000;
 
-/** Milliseconds of rest. */
+/** Its rests, in milliseconds, and what bounds them. */
 export interface Pace {
   /** Before the walk over what has no hash: a server that has just started has people to wake. */
   startMs: number;
   /** Between two pages of rows: a million take some hours and a thousandth of a core. */
   pageMs: number;
-  /** Before each walk over everything. */
+  /** Between the end of a walk over everything and the next, whatever restarts come between. */
   walkMs: number;
+  /** Between two times that it keeps how far it has come. */
+  keepMs: number;
+  /** Share of the time that it may spend on files. */
+  share: number;
 }
 
-export const PACE: Pace = { startMs: 2000, pageMs: 1000, walkMs: 86_400_000 };
+/** A twentieth of one disk and one core. */
+export const PACE: Pace = { startMs: 2000, pageMs: 1000, walkMs: 86_400_000, keepMs: 30_000, share: 0.05 };
 
 type Verdict = 'unknown' | 'sound' | 'rotten';
 
 /** Whether a row has a file of its own that nobody is about to open or move, and that no fault is raised for. */
 function rests(row: InstanceRow): boolean {
-  const filed = row.state === 'suspended' || row.state === 'frozen';
+  const filed = row.state === 'suspended' || row.state === 'frozen' || row.state === 'archived';
   return filed && row.pending === null && row.fault === null && row.file !== null && row.vfsPath !== MEMORY;
 }
 
@@ -39,6 +46,7 @@ function rests(row: InstanceRow): boolean {
 async function look(engine: Engine, row: InstanceRow): Promise<Verdict> {
   if (row.vfsPath === null || row.file === null) return 'unknown';
   const path = absolute(engine, row.vfsPath);
+  if (isPacked(engine, row)) return lookAtPacked(engine, path, row.file.sha256);
   const asFiled = () => {
     const stamp = stampOf(path);
     return stamp !== null && row.file !== null && sameStamp(stamp, row.file);
@@ -50,61 +58,127 @@ async function look(engine: Engine, row: InstanceRow): Promise<Verdict> {
   return sha256 === row.file.sha256 && quickCheck === 'ok' ? 'sound' : 'rotten';
 }
 
-/** Checks the file of one row that rests. */
-async function scrub(engine: Engine, row: InstanceRow): Promise<void> {
+/** An archived file is not hashed before it is expanded, so its bytes are compared whatever its stat. */
+async function lookAtPacked(engine: Engine, path: string, recorded: string | null): Promise<Verdict> {
+  if (stampOf(path) === null) return 'unknown';
+  const { sha256, quickCheck } = await engine.readers.check(path, { packed: true });
+  return quickCheck === 'ok' && (recorded === null || recorded === sha256) ? 'sound' : 'rotten';
+}
+
+/** Checks the file of one row that rests. True when it was compared and has rotted. */
+async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
   try {
-    if (row.file?.sha256 === null) return await checkFile(engine, row.id, row.generation);
-    if ((await look(engine, row)) !== 'rotten') return;
+    if (row.file?.sha256 === null) {
+      await checkFile(engine, row.id, row.generation);
+      return false;
+    }
+    if ((await look(engine, row)) !== 'rotten') return false;
+    let rotten = false;
     // Looked at once more while nobody can open or move it, so that a wake is never taken for rot.
     await engine.entries.with(row.id, (entry) =>
       entry.lease(async () => {
-        const now = await engine.registry.get(row.id);
-        if (now === null || now.generation !== row.generation || !rests(now) || entry.process !== null) return;
-        if ((await look(engine, now)) !== 'rotten') return;
-        const reason = 'its bytes are no longer those that were filed, though its stat is';
+        const current = await engine.registry.get(row.id);
+        if (current === null || current.generation !== row.generation || !rests(current) || entry.process !== null)
+          return;
+        if ((await look(engine, current)) !== 'rotten') return;
+        const reason = isPacked(engine, current)
+          ? 'its archived file no longer expands to what was filed'
+          : 'its bytes are no longer those that were filed, though its stat is';
         await engine.registry.setFault(
           row.id,
           { fault: 'corrupt', reason },
-          line(engine, now, systemCause('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
+          line(engine, current, systemCause('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
         );
+        rotten = true;
       }),
     );
+    return rotten;
   } catch (error) {
     // It woke or moved under the look, or the disk failed: the next walk comes by again.
     engine.log.debug({ id: row.id, error: messageOf(error) }, 'scrub not done');
+    return false;
   }
 }
 
 /**
- * Goes over what has no hash yet, as a stop or a kill came before its check, and then over everything, again and again until `signal`. Waits for no
- * check that is under way then. Never throws.
+ * Goes over what has no hash yet, as a stop or a kill came before its check, and then over everything, again and again until `signal`; where a
+ * restart came between, it goes on. Waits for no check that is under way then. Never throws.
  */
 export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Pace): Promise<void> {
-  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  const { facts } = engine.registry;
+  const aborted = new Promise<false>((resolve) =>
+    signal.addEventListener('abort', () => resolve(false), { once: true }),
+  );
   const rest = (ms: number) => pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
-  const walk = async (wanted: (row: InstanceRow) => boolean) => {
-    for (let after: string | undefined = ''; after !== undefined && !signal.aborted; await rest(pace.pageMs)) {
+  const walk = async (
+    from: string,
+    wanted: (row: InstanceRow) => boolean,
+    seen: (row: InstanceRow, rotten: boolean | null) => Promise<void> = async () => {},
+  ) => {
+    for (let after: string | undefined = from; after !== undefined && !signal.aborted; await rest(pace.pageMs)) {
       const rows: InstanceRow[] = await engine.registry.filed(after, PAGE);
       for (const row of rows) {
-        if (signal.aborted || !rests(row) || !wanted(row)) continue;
+        if (signal.aborted) return;
+        const looks = rests(row) && wanted(row);
         const begun = performance.now();
-        await Promise.race([scrub(engine, row), aborted]);
-        await rest((performance.now() - begun) / SHARE);
+        const rotten = looks ? await Promise.race([scrub(engine, row), aborted]) : null;
+        if (signal.aborted) return;
+        await seen(row, rotten);
+        if (looks) await rest((performance.now() - begun) * (1 / pace.share - 1));
       }
       after = rows.at(-1)?.id;
     }
   };
-  const walks = async (wanted: (row: InstanceRow) => boolean) => {
+
+  const wholeWalk = async () => {
+    const kept = await readProgress(facts);
+    const last = kept?.last ?? null;
+    let under = kept?.walk ?? null;
+    if (under === null) {
+      const since = kept?.since ?? now(engine);
+      if (kept === null) await keepProgress(facts, { walk: null, last, since }, now(engine));
+      // A clock that was set back makes nobody wait longer than for a whole one.
+      await rest(Math.min(pace.walkMs, Math.max(0, since * 1000 + pace.walkMs - engine.clock.now())));
+      under = { after: '', begun: now(engine), files: 0, bytes: 0, rotten: 0 };
+    }
+    if (signal.aborted) return;
+    const going = under;
+    let keptAt = performance.now();
+    const keep = () => keepProgress(facts, { walk: going, last, since: going.begun }, now(engine));
     try {
-      await walk(wanted);
+      await walk(
+        going.after,
+        () => true,
+        async (row, rotten) => {
+          going.after = row.id;
+          if (rotten !== null) {
+            going.files += 1;
+            going.bytes += row.file?.size ?? 0;
+            if (rotten) going.rotten += 1;
+          }
+          if (performance.now() - keptAt < pace.keepMs) return;
+          keptAt = performance.now();
+          await keep();
+        },
+      );
+    } finally {
+      if (signal.aborted) await keep();
+    }
+    if (signal.aborted) return;
+    const { after: _, ...counted } = going;
+    const ended = now(engine);
+    await keepProgress(facts, { walk: null, last: { ...counted, ended }, since: ended }, ended);
+  };
+  const trying = async (work: () => Promise<void>) => {
+    try {
+      await work();
     } catch (error) {
       engine.log.warn({ error: messageOf(error) }, 'scrubbing');
+      await rest(RETRY_MS);
     }
   };
+
   await rest(pace.startMs);
-  await walks((row) => row.file?.sha256 === null);
-  while (!signal.aborted) {
-    await rest(pace.walkMs);
-    await walks(() => true);
-  }
+  await trying(() => walk('', (row) => row.file?.sha256 === null));
+  while (!signal.aborted) await trying(wholeWalk);
 }

@@ -49,6 +49,30 @@ export async function ensureTrusted(
   return check;
 }
 
+/**
+ * Makes sure that the archived file at `path` is the one that was packed. One whose stat is as recorded is proved by the checksum of its own compression
+ * as it expands; any other is expanded to nowhere first, and compared where a hash is known. `force` leaves it to the checksum. Throws `missing_file`
+ * or `corrupt`.
+ */
+export async function ensurePacked(
+  engine: Pick<Engine, 'readers'>,
+  row: Pick<InstanceRow, 'id' | 'file'>,
+  path: string,
+  force: boolean,
+): Promise<void> {
+  const stamp = stampOf(path);
+  if (stamp === null) {
+    throw new WinterdockError('missing_file', `The archived file of "${row.id}" is not where its row says.`, {
+      hint: 'Put it back or restore it, then revive with force.',
+    });
+  }
+  const recorded = row.file;
+  if (force || recorded === null || recorded.sha256 === null || sameStamp(stamp, recorded)) return;
+  const { sha256, quickCheck } = await engine.readers.check(path, { urgent: true, packed: true });
+  if (quickCheck !== 'ok') throw corrupt(row, quickCheck);
+  if (sha256 !== recorded.sha256) throw corrupt(row, 'it is not the file that was archived');
+}
+
 function corrupt(row: Pick<InstanceRow, 'id'>, why: string): WinterdockError {
   return new WinterdockError('corrupt', `The file of "${row.id}" was refused: ${why.slice(0, 300)}.`, {
     hint: 'It is kept for repair and nothing was overwritten. Restore it, or resume with force to accept it as it is.',

@@ -35,7 +35,7 @@ import {
 } from './places.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
-import { ensureTrusted, recordOf } from './trust.ts';
+import { ensurePacked, ensureTrusted, recordOf } from './trust.ts';
 
 export interface WakeOptions {
   policy?: string;
@@ -154,7 +154,7 @@ async function start(
 ): Promise<Wake> {
   const target = place === 'memory' ? MEMORY : livePath(row.id);
   const file = target === MEMORY ? MEMORY : absolute(engine, target);
-  // An archived file is proved by the checksum of its own compression as it expands.
+  if (place === 'archive') await ensurePacked(engine, row, absolute(engine, row.vfsPath ?? ''), options.force ?? false);
   if (place === 'live' || place === 'cold' || isShared(place)) {
     await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? target), options.force ?? false);
   }

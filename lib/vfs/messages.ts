@@ -9,7 +9,7 @@ import { asVolume, type Volume } from './volumes.ts';
 
 export type Job =
   | { kind: 'read'; target: ReadTarget; request: ReadRequest }
-  | { kind: 'check'; path: string }
+  | { kind: 'check'; path: string; packed: boolean }
   | { kind: 'settle'; path: string }
   | { kind: 'copy'; target: ReadTarget; path: string; volumes: Volume[]; strict: boolean };
 
@@ -41,8 +41,10 @@ type Fields = Record<string, unknown>;
 /** A message of the server, checked. Throws `validation` when it is none; volumes and paths are checked by the operations themselves. */
 export function parseToReader(message: unknown): ToReader {
   const { id, job } = fields(message, 'message');
-  const { kind, target, request, path, volumes, strict } = fields(job, 'job');
-  if (kind === 'check' || kind === 'settle') return { id: whole(id, 'id'), job: { kind, path: text(path, 'path') } };
+  const { kind, target, request, path, packed, volumes, strict } = fields(job, 'job');
+  if (kind === 'check')
+    return { id: whole(id, 'id'), job: { kind, path: text(path, 'path'), packed: packed === true } };
+  if (kind === 'settle') return { id: whole(id, 'id'), job: { kind, path: text(path, 'path') } };
   if (kind === 'copy') {
     if (!Array.isArray(volumes) || typeof strict !== 'boolean') throw unfit('job', 'must say what to copy');
     const copied = volumes.map((volume) => asVolume(text(volume, 'volume')));

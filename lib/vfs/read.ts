@@ -91,10 +91,13 @@ export interface Readers {
     whose?: string,
   ): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
   /**
-   * Hashes and checks a file at rest, slowly and in the background unless `urgent`. `quickCheck` is `ok` or what is wrong. Throws
-   * `missing_file`, `conflict` (not at rest), `storage_unavailable` (broken off).
+   * Hashes and checks a file at rest, slowly and in the background unless `urgent`. `quickCheck` is `ok` or what is wrong. A `packed` file is
+   * zstd-compressed: hashed is what it expands to, and `ok` means that it does. Throws `missing_file`, `conflict` (not at rest), `storage_unavailable` (broken off).
    */
-  check(path: string, options?: { urgent?: boolean }): Promise<{ sha256: string; quickCheck: string }>;
+  check(
+    path: string,
+    options?: { urgent?: boolean; packed?: boolean },
+  ): Promise<{ sha256: string; quickCheck: string }>;
   /**
    * Makes a file that a process left behind clean again, in a reader process: recovers its WAL, checkpoints, leaves WAL
    * mode. tmp stays. A clean file is left as it is. Throws `corrupt`, `missing_file`; `conflict` while anything still holds the

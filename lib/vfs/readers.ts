@@ -96,9 +96,9 @@ class ReaderPool implements Readers {
     return answer as Extract<ReadAnswer, { op: R['op'] }>;
   }
 
-  check(path: string, options: { urgent?: boolean } = {}): Promise<Check> {
+  check(path: string, options: { urgent?: boolean; packed?: boolean } = {}): Promise<Check> {
     if (this.#stopped) return Promise.reject(stopping());
-    return check(options.urgent ? this.#checks.urgent : this.#checks.background, path);
+    return check(options.urgent ? this.#checks.urgent : this.#checks.background, path, options.packed ?? false);
   }
 
   async copy(
@@ -242,8 +242,8 @@ class ReaderPool implements Readers {
   }
 }
 
-async function check(lane: Lane, path: string): Promise<Check> {
-  const answer = await lane.run({ kind: 'check', path });
+async function check(lane: Lane, path: string, packed: boolean): Promise<Check> {
+  const answer = await lane.run({ kind: 'check', path, packed });
   if ('quickCheck' in answer) return answer;
   throw new WinterdockError('internal', 'A reader did not answer a check.');
 }

@@ -1,6 +1,6 @@
 /** How the store does: the registry, the ledger, the drawers, the disk, the places for processes, and what a loss would cost. */
 import Link from 'next/link';
-import { sizeInWords, tookInWords } from '#components/durations.ts';
+import { lengthInWords, sizeInWords, tookInWords } from '#components/durations.ts';
 import { Fact, Facts } from '#components/facts.tsx';
 import { Part } from '#components/part.tsx';
 import { QuotaMeter } from '#components/quota-meter.tsx';
@@ -12,7 +12,7 @@ import { renderedAt, requireCaller } from '../../caller.ts';
 import { NotYours } from '../not-yours.tsx';
 import { Sure } from '../sure.tsx';
 import { checkStorage } from './actions.ts';
-import { comparedInWords, DRAWER_MEANS, placesInWords, troublesOf } from './words.ts';
+import { comparedByWalk, comparedInWords, DRAWER_MEANS, placesInWords, troublesOf } from './words.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Storage' };
@@ -199,6 +199,54 @@ function Measured({ storage, rendered }: { storage: Storage; rendered: number })
   );
 }
 
+function Scrubber({ scrub, rendered }: Pick<Storage, 'scrub'> & { rendered: number }) {
+  const { walk, last, next } = scrub;
+  return (
+    <div className="grid gap-5">
+      <p className="max-w-3xl">
+        Once a day it goes through what rests (suspended, frozen and archived sandboxes), one file at a time, waking
+        none: an archived one is expanded to nowhere. Bytes that are no longer what was filed become a fault. What is
+        awake, at fault or a copy is left out. It takes a twentieth of one core, and goes on where it was after a
+        restart.
+      </p>
+      <Facts>
+        <Fact name="Now">
+          {walk === null ? (
+            'waiting'
+          ) : (
+            <>
+              {comparedByWalk(walk)}{' '}
+              <span className="text-small text-ink-3">
+                begun <RelativeTime at={walk.begun} rendered={rendered} />
+              </span>
+            </>
+          )}
+        </Fact>
+        <Fact name="Last whole walk">
+          {last === null ? (
+            'none yet'
+          ) : (
+            <>
+              {comparedByWalk(last)}{' '}
+              <span className="text-small text-ink-3">
+                ended <RelativeTime at={last.ended} rendered={rendered} />
+              </span>
+            </>
+          )}
+        </Fact>
+        {next !== null && (
+          <Fact name="Next">{next > rendered ? `in ${lengthInWords(next - rendered)}` : 'about now'}</Fact>
+        )}
+      </Facts>
+      <p className="text-small">
+        <Link href="/sandboxes?fault=corrupt" prefetch={false}>
+          What is corrupt now
+        </Link>
+      </p>
+    </div>
+  );
+}
+
 function Backup({ inside }: { inside: boolean }) {
   return (
     <div className="grid max-w-3xl gap-3">
@@ -278,6 +326,9 @@ export default async function StoragePage() {
       </Part>
       <Part id="measured" name="What lies there" note="Every file in the data folder, against the rows.">
         <Measured storage={storage} rendered={rendered} />
+      </Part>
+      <Part id="scrub" name="Rot" note="What rests, against what was filed.">
+        <Scrubber scrub={storage.scrub} rendered={rendered} />
       </Part>
       <Part id="backup" name="Replication" note="And what to do until there is one.">
         <Backup inside={registry.inside_data} />

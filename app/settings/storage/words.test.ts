@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Storage } from '#lib/api/schema.ts';
-import { comparedInWords, placesInWords, troublesOf } from './words.ts';
+import { comparedByWalk, comparedInWords, placesInWords, troublesOf } from './words.ts';
 
 const WELL: Storage = {
   registry: {
@@ -15,6 +15,7 @@ const WELL: Storage = {
   ledger: { seq: 1, sealed: 0, dropped: 0, last_sealed: null, open_lines: 1 },
   drawers: [{ drawer: 'archive', rows: 1, bytes: 1, writable: true, same_disk: true }],
   measured: null,
+  scrub: { walk: null, last: null, next: null },
   disk: { bytes: 100, free_bytes: 50 },
   places: { serving: 1, spare: 2, ahead: 2, most: 200 },
   replication: null,
@@ -47,5 +48,15 @@ test('places and files are counted in words', () => {
     'as many files as rows',
     '1 file more than rows',
     '2 files are missing',
+  ]);
+});
+
+test('what a walk compared is said with what came of it, and rot is a trouble', () => {
+  const walk = { begun: 1, files: 1, bytes: 2000, rotten: 0 };
+  expect(comparedByWalk({ ...walk, files: 0 })).toBe('no file yet');
+  expect(comparedByWalk(walk)).toBe('1 file of 2.0 kB, all as they were filed');
+  expect(comparedByWalk({ ...walk, files: 1200, rotten: 2 })).toBe('1,200 files of 2.0 kB, 2 no longer as filed');
+  expect(troublesOf({ ...WELL, scrub: { walk: { ...walk, rotten: 1 }, last: null, next: null } })).toEqual([
+    '1 file is no longer what was filed: the disk loses bytes.',
   ]);
 });

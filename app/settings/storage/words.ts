@@ -6,11 +6,14 @@ const figures = (count: number) => count.toLocaleString('en');
 const counted = (count: number, one: string, many: string) => `${figures(count)} ${count === 1 ? one : many}`;
 
 /** What is wrong now, the worst first; nothing when nothing is. */
-export function troublesOf({ registry, drawers, disk, places }: Storage): string[] {
+export function troublesOf({ registry, drawers, disk, places, scrub }: Storage): string[] {
   const said: string[] = [];
   if (registry.check?.ok === false) said.push(`The registry did not pass its check: ${registry.check.says}`);
   for (const { drawer, writable } of drawers)
     if (!writable) said.push(`The ${drawer} drawer cannot be reached: nothing is filed there or brought back from it.`);
+  const rotten = Math.max(scrub.walk?.rotten ?? 0, scrub.last?.rotten ?? 0);
+  if (rotten > 0)
+    said.push(`${counted(rotten, 'file is', 'files are')} no longer what was filed: the disk loses bytes.`);
   const share = disk.bytes === 0 ? 1 : disk.free_bytes / disk.bytes;
   if (share < 0.1) said.push(`The disk is nearly full: ${sizeInWords(disk.free_bytes)} are left.`);
   if (places.serving >= places.most) said.push('Every place for a process is taken: wakes are refused with capacity.');
@@ -31,6 +34,12 @@ export function comparedInWords(files: number, rows: number): string {
   if (files === rows) return 'as many files as rows';
   if (files > rows) return `${counted(files - rows, 'file', 'files')} more than rows`;
   return `${counted(rows - files, 'file is', 'files are')} missing`;
+}
+
+/** How many files a walk compared, and what came of it: `1,204 files of 3.1 GB, all as they were filed`. */
+export function comparedByWalk({ files, bytes, rotten }: NonNullable<Storage['scrub']['walk']>): string {
+  const found = rotten === 0 ? 'all as they were filed' : `${figures(rotten)} no longer as filed`;
+  return files === 0 ? 'no file yet' : `${counted(files, 'file', 'files')} of ${sizeInWords(bytes)}, ${found}`;
 }
 
 /** The drawers of a measure that hold something, in their order, with what they are for. */

@@ -47,6 +47,7 @@ test('what the rows say, what lies there, and what is away', { timeout: 60_000 }
   expect(before).toMatchObject({
     measured: null,
     replication: null,
+    scrub: { walk: null, last: null },
     running: [],
     places: { serving: 0, most: 7, ahead: 1 },
     registry: { file: 'registry.sqlite', inside_data: true, check: null },

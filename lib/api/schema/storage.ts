@@ -8,6 +8,9 @@ const bytes = z.int().min(0);
 /** What takes long and is done when asked for. */
 export const STORAGE_CHECKS = ['registry', 'drawers'] as const;
 
+/** `files` compared so far, their `bytes` as stored, and how many of them were `rotten`. */
+const scrubWalkSchema = z.object({ begun: epoch, files: count, bytes, rotten: count });
+
 export const storageSchema = z
   .object({
     registry: z.object({
@@ -57,6 +60,15 @@ export const storageSchema = z
         rows: z.object({ live: count, cold: count, archive: count }),
       })
       .nullable(),
+    /** The walk that compares what rests with what was filed; nulls before the first. It goes on over restarts. */
+    scrub: z.object({
+      /** The one under way. */
+      walk: scrubWalkSchema.nullable(),
+      /** The last whole one. */
+      last: z.object({ begun: epoch, ended: epoch, files: count, bytes, rotten: count }).nullable(),
+      /** When the next one begins; null while one is under way. */
+      next: epoch.nullable(),
+    }),
     disk: z.object({ bytes, free_bytes: bytes }),
     /** Processes: serving, started ahead of need, kept ahead of need, and how many may serve. */
     places: z.object({ serving: count, spare: count, ahead: count, most: count }),
