@@ -31,3 +31,8 @@ export function profileOf(name: string): PolicyProfile & { name: PolicyName } {
   const known = (POLICIES as readonly string[]).includes(name) ? (name as PolicyName) : 'compute';
   return { name: known, ...PROFILES[known] };
 }
+
+/** The policies that have a capability, the least first. */
+export function policiesWith(capability: Capability): PolicyName[] {
+  return POLICIES.filter((name) => PROFILES[name].capabilities.includes(capability));
+}

@@ -19,7 +19,7 @@ import type {
   WriteOutcome,
 } from './instance.ts';
 import { residentBytes, roomFor, watchMemory } from './memory.ts';
-import { type Capability, profileOf } from './policies.ts';
+import { type Capability, policiesWith, profileOf } from './policies.ts';
 import type { Worker } from './process.ts';
 import {
   type Call,
@@ -47,6 +47,8 @@ export class SupervisedInstance implements InstanceProcess {
   readonly ended: Promise<Death>;
   readonly #worker: Worker;
   readonly #profile: ReturnType<typeof profileOf>;
+  /** As it was asked for; the profile's name is another when nobody knows it. */
+  readonly #policy: string;
   readonly #queue = new CallQueue();
   /** Writes and reads under way. */
   readonly #pending = new Map<number, Pending>();
@@ -69,6 +71,7 @@ export class SupervisedInstance implements InstanceProcess {
     this.id = spec.id;
     this.#worker = worker;
     this.#profile = profileOf(spec.policy);
+    this.#policy = spec.policy;
     const opened = Promise.withResolvers<unknown>();
     this.#open = opened;
     this.opened = opened.promise.then(() => undefined);
@@ -157,8 +160,14 @@ export class SupervisedInstance implements InstanceProcess {
   #require(capability: Capability): void {
     const { name, capabilities } = this.#profile;
     if (capabilities.includes(capability)) return;
-    throw new WinterdockError('capability', `The policy "${name}" of "${this.id}" has no ${capability}.`, {
-      hint: 'Give it a policy that has it.',
+    const says =
+      name === this.#policy
+        ? `The policy "${name}" of "${this.id}" has no ${capability}.`
+        : `The policy "${this.#policy}" of "${this.id}" is not known here, so it runs as "${name}", which has no ${capability}.`;
+    const others = policiesWith(capability).join(', ');
+    throw new WinterdockError('capability', says, {
+      hint:
+        others === '' ? 'No policy has it.' : `Give it a policy that has it (${others}); it holds from the next wake.`,
       extra: { needs: capability, policy: name },
     });
   }

@@ -1,7 +1,6 @@
 /** Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`. */
 import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
-import { profileOf } from '../instance/policies.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Fault, Source } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
@@ -165,7 +164,7 @@ async function start(
   const process = engine.pool.open({
     id: row.id,
     file,
-    policy: profileOf(policy).name,
+    policy,
     maxBytes: await roomOf(engine, row),
     maxFileBytes: engine.config.maxFileBytes,
     mustExist: place !== 'none' && place !== 'memory',

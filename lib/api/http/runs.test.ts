@@ -104,6 +104,11 @@ test('a policy without a shell answers capability', async () => {
   await server.call('POST', '/api/instances', { id: 'bare', tenant: 'acme', policy: 'compute' });
   const answer = await server.call('POST', '/api/instances/bare/exec', { command: 'true' });
   expect([answer.status, answer.json]).toMatchObject([403, { code: 'capability', needs: 'shell', policy: 'compute' }]);
+  expect(answer.json.hint).toBe('Give it a policy that has it (minimal, posix, network); it holds from the next wake.');
+  await server.call('POST', '/api/instances', { id: 'misspelt', tenant: 'acme', policy: 'possix' });
+  const unknown = await server.call('POST', '/api/instances/misspelt/exec', { command: 'true' });
+  expect(unknown.json).toMatchObject({ code: 'capability', policy: 'compute' });
+  expect(unknown.json.detail).toContain('"possix" of "misspelt" is not known here, so it runs as "compute"');
 });
 
 test('a stream tells of the wake, each output as it comes, and the end', async () => {
