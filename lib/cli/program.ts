@@ -5,6 +5,7 @@ import { addCopyCommands } from './commands/copies.ts';
 import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
 import { addInstanceCommands } from './commands/instances.ts';
+import { addJobCommands } from './commands/jobs.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLedgerCommands } from './commands/ledger.ts';
 import { addLineageCommand } from './commands/lineage.ts';
@@ -13,6 +14,7 @@ import { addMoveCommands } from './commands/moves.ts';
 import { addPeopleCommands } from './commands/people.ts';
 import { addRunCommands } from './commands/run.ts';
 import { addShellCommand } from './commands/shell.ts';
+import { addTenantCommands } from './commands/tenants.ts';
 import { exitTable } from './exits.ts';
 
 /** Makes the tree. It never ends the process by itself: what ends it is thrown. */
@@ -45,11 +47,13 @@ ${exitTable()}`,
   addShellCommand(program);
   addFileCommands(program);
   addMoveCommands(program);
+  addJobCommands(program);
   addCopyCommands(program);
   addLineageCommand(program);
   addBundleCommands(program);
   addEventCommands(program);
   addLedgerCommands(program);
+  addTenantCommands(program);
   addKeyCommands(program);
   addPeopleCommands(program);
   return program;

@@ -46,7 +46,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   if (rows.length === 0) return '';
   const all = [headings, ...rows.map((row) => row.map((cell) => printable(cell)))];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  const right = headings.map((heading) => /^(SIZE|IDLE|FILES|BYTES|TOOK|SEQ)$/.test(heading));
+  const right = headings.map((heading) => /^(SIZE|IDLE|FILES|BYTES|TOOK|SEQ|SANDBOXES|ACTIVE|FILED)$/.test(heading));
   return all
     .map((row) =>
       widths

@@ -1,0 +1,211 @@
+/** `jobs`: one verb for many sandboxes, done by the server. What it would do is shown and asked about before it begins. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { DryRun, Instance, Job, JobFilter, JobResult, StartJobInput } from '../../api/schema.ts';
+import { JOB_VERBS } from '../../lifecycle/wish.ts';
+import { confirm } from '../ask.ts';
+import { addCommand, type Context, pairs } from '../command.ts';
+import { exitCode } from '../exits.ts';
+import { CliError, Interrupted } from '../failure.ts';
+import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { showProgress } from '../progress.ts';
+import { facts, timeText } from '../words.ts';
+
+/** How often a job that is waited for is looked at. */
+const LOOK_MS = 500;
+
+interface Choice {
+  tenant?: string;
+  state?: Instance['state'];
+  fault?: NonNullable<Instance['fault']>;
+  label?: string;
+  search?: string;
+  everything?: boolean;
+}
+
+interface StartOptions extends Choice {
+  set?: Record<string, string>;
+  unset?: string[];
+  reason?: string;
+  dryRun?: boolean;
+  yes?: boolean;
+  wait: boolean;
+  progress?: boolean;
+}
+
+const total = ({ done, failed, skipped }: Job) => done + failed + skipped;
+
+function jobFacts(job: Job): string {
+  const filter = job.filter === null ? null : Object.entries(job.filter).map(([name, value]) => `${name} ${value}`);
+  return facts([
+    ['id', job.id],
+    ['verb', job.verb],
+    ['state', job.state],
+    ['for', filter === null ? `${job.chosen} by their ids` : filter.join(', ') || 'everything'],
+    ['done', `${job.done} of ${job.chosen}`],
+    ['failed', job.failed === 0 ? null : String(job.failed)],
+    ['skipped', job.skipped === 0 ? null : String(job.skipped)],
+    ['by', job.actor],
+    ['reason', job.reason],
+    ['began', timeText(job.created)],
+    ['ended', job.finished === null ? null : timeText(job.finished)],
+  ]);
+}
+
+/** Whom a job is for. Everything there is has to be said in so many words. */
+function choiceOf(ids: readonly string[], options: Choice): Pick<StartJobInput, 'ids' | 'filter'> {
+  const { tenant, state, fault, search, everything } = options;
+  const label = options.label?.replace('=', ':');
+  const filter: JobFilter = { tenant, state, fault, label, q: search };
+  const filtered = Object.values(filter).some((value) => value !== undefined);
+  if (ids.length > 0 && (filtered || everything === true)) {
+    throw new CliError('usage', 'Name sandboxes by their ids or by what they have in common, not both.');
+  }
+  if (ids.length > 0) return { ids: [...ids] };
+  if (filtered || everything === true) return { filter };
+  throw new CliError(
+    'usage',
+    'For which sandboxes?',
+    'Name ids, filter by --tenant, --state, --label …, or say --everything.',
+  );
+}
+
+/** What a job would do, in sentences on stderr. */
+function tellDryRun({ say }: Context, verb: string, { matched, will, skip, plans, losses }: DryRun): void {
+  say(`${verb}: ${will} of ${matched} that match.`);
+  for (const { from, hops, count } of plans) if (hops.length > 0) say(`  ${count} × ${[from, ...hops].join(' → ')}`);
+  for (const { words, count } of losses) say(`  Lost in ${count}: ${words}`);
+  for (const { reason, count } of skip) say(`  Passed over, ${count}: ${reason}`);
+}
+
+/** Waits until a job has ended. Ctrl-C ends the waiting, not the job. */
+async function waitFor({ client, signal, say }: Context, id: string, wanted: boolean | undefined): Promise<Job> {
+  const progress = showProgress(id, wanted);
+  try {
+    for (;;) {
+      const job = await client.getJob(id, { signal });
+      progress.count(total(job), job.chosen);
+      if (job.state !== 'running') return job;
+      await pause(LOOK_MS, undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    say(`The job goes on. To end it: winterdock jobs cancel ${id}`);
+    throw signal.reason instanceof Interrupted ? signal.reason : error;
+  } finally {
+    progress.end();
+  }
+}
+
+async function start(context: Context, options: StartOptions, verb: string, ids: readonly string[]): Promise<void> {
+  const { client, signal, print, say } = context;
+  const unset = (options.unset ?? []).map((key) => [key, null] as const);
+  const labels = { ...options.set, ...Object.fromEntries(unset) };
+  const input = {
+    verb,
+    reason: options.reason,
+    ...choiceOf(ids, options),
+    ...(Object.keys(labels).length > 0 ? { labels } : {}),
+  } as StartJobInput;
+  const dry = (await client.startJob({ ...input, dry_run: true }, { signal })) as DryRun;
+  if (options.dryRun === true) {
+    if (!context.json) tellDryRun(context, verb, dry);
+    return print(dry, () => '');
+  }
+  tellDryRun(context, verb, dry);
+  if (dry.will === 0) throw new CliError('conflict', 'There is nothing to do.');
+  if (options.yes !== true) await confirm(`${verb} ${dry.will}?`, signal);
+  const { id } = (await client.startJob(input, { signal })) as { id: string };
+  if (!options.wait) return print({ id }, () => `${id} is under way.\n`);
+  const job = await waitFor(context, id, options.progress);
+  print(job, () => jobFacts(job));
+  if (job.failed > 0) {
+    say(`Why: winterdock jobs results ${id} --outcome failed`);
+    context.exitWith(exitCode('conflict'));
+  }
+}
+
+export function addJobCommands(program: Command): void {
+  const jobs = program
+    .command('jobs')
+    .summary('do one thing to many sandboxes')
+    .description('Do one thing to many sandboxes. The server does it, a few at a time, and goes on when you leave.');
+
+  addCommand<StartOptions, [string, string[]]>(jobs, 'start <verb> [ids...]', {
+    summary: `do a verb to many: ${JOB_VERBS.join(', ')}`,
+    description:
+      'What it would do, what that costs and whom it passes over is shown and asked about first. Waits until it has ended; exits with 5 when some failed.',
+    options: (command) =>
+      command
+        .option('--tenant <tenant>', 'those of this tenant')
+        .option('--state <state>', 'those in this state')
+        .option('--fault <fault>', 'those with this fault')
+        .option('--label <key=value>', 'those with this label')
+        .option('--search <words>', 'those whose id, name or labels have these words')
+        .option('--everything', 'all there are')
+        .option('--set <key=value>', 'with the verb label: set it; may come again', pairs('='))
+        .option('--unset <key>', 'with the verb label: take it away; may come again', (key, before: string[] = []) => [
+          ...before,
+          key,
+        ])
+        .option('--reason <words>', 'why; it goes into the ledger')
+        .option('--dry-run', 'only say what it would do')
+        .option('--yes', 'do it without asking')
+        .option('--no-wait', 'do not wait for its end')
+        .option('--progress', 'show progress on stderr even when that is no terminal'),
+    examples: [
+      ['jobs start freeze --tenant acme --state suspended --dry-run', 'what that would do'],
+      ['jobs start archive sess-841 sess-842 --yes', 'these two, without asking'],
+      ['jobs start label --label team=red --set team=blue', 'another label for all of a team'],
+    ],
+    run: start,
+  });
+
+  addCommand<ListOptions & { state?: Job['state'] }>(jobs, 'list', {
+    summary: 'list jobs, newest first',
+    options: (command) => listOptions(command.option('--state <state>', 'running, done or cancelled'), 20),
+    examples: [['jobs list --state running', 'what is under way']],
+    async run(context, options) {
+      await printList(context, options, {
+        read: (limit) => context.client.listJobs({ state: options.state, limit }, { signal: context.signal }),
+        headings: ['ID', 'VERB', 'STATE', 'DONE', 'BY', 'BEGAN'],
+        row: (job) => [job.id, job.verb, job.state, `${total(job)} of ${job.chosen}`, job.actor, timeText(job.created)],
+        none: 'No jobs.',
+      });
+    },
+  });
+
+  addCommand(jobs, 'show <id>', {
+    summary: 'show a job and how far it is',
+    examples: [['jobs show job-512', 'how many are done, failed, passed over']],
+    async run({ client, print, signal }, _options, id: string) {
+      const job = await client.getJob(id, { signal });
+      print(job, () => jobFacts(job));
+    },
+  });
+
+  addCommand<ListOptions & { outcome?: JobResult['outcome'] }>(jobs, 'results <id>', {
+    summary: 'list what became of each sandbox of a job',
+    options: (command) => listOptions(command.option('--outcome <outcome>', 'done, failed or skipped'), 100),
+    examples: [['jobs results job-512 --outcome failed', 'why some failed']],
+    async run(context, options, id: string) {
+      await printList(context, options, {
+        read: (limit) =>
+          context.client.listJobResults(id, { outcome: options.outcome, limit }, { signal: context.signal }),
+        headings: ['SANDBOX', 'OUTCOME', 'WHY'],
+        row: (result) => [result.instance ?? '–', result.outcome, result.reason ?? ''],
+        none: 'None yet.',
+      });
+    },
+  });
+
+  addCommand(jobs, 'cancel <id>', {
+    summary: 'begin nothing more of a job',
+    description: 'What is under way ends.',
+    examples: [['jobs cancel job-512', 'what it did so far stays done']],
+    async run({ client, print, signal }, _options, id: string) {
+      const job = await client.cancelJob(id, { signal });
+      print(job, () => jobFacts(job));
+    },
+  });
+}

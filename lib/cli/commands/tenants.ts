@@ -1,0 +1,155 @@
+/** `tenants` and `settings`: what tenants have and may have, and when the idle move. */
+import type { Command } from 'commander';
+import type { Settings, Tenant } from '../../api/schema.ts';
+import { addCommand, seconds, wholeNumber } from '../command.ts';
+import { CliError } from '../failure.ts';
+import { type ListOptions, listOptions, printList } from '../lists.ts';
+import { bytesText, durationText, facts } from '../words.ts';
+
+/** An option's value, or `none`, which takes away what is set. */
+type OrNone = number | 'none';
+
+interface TenantChanges {
+  maxSandboxes?: OrNone;
+  maxActive?: OrNone;
+  maxBytes?: OrNone;
+  idleToSuspend?: OrNone;
+  idleToFreeze?: OrNone;
+}
+
+const orNone =
+  (read: (text: string) => number) =>
+  (text: string): OrNone =>
+    text === 'none' ? text : read(text);
+
+const nullForNone = (value: OrNone | undefined) => (value === 'none' ? null : value);
+
+const awake = ({ counts }: Tenant) => counts.active ?? 0;
+const filed = ({ counts }: Tenant) => (counts.suspended ?? 0) + (counts.frozen ?? 0) + (counts.archived ?? 0);
+
+function usedText({ limit, used }: { limit: number | null; used: number }, text: (value: number) => string): string {
+  return limit === null ? `${text(used)}, no limit` : `${text(used)} of ${text(limit)}`;
+}
+
+function thresholdText(own: number | null, applies: number): string {
+  return own === null ? `${durationText(applies)}, as for all` : durationText(own);
+}
+
+function tenantFacts(tenant: Tenant): string {
+  const { counts, quotas, thresholds } = tenant;
+  const states = Object.entries(counts).filter(([, count]) => count > 0);
+  return facts([
+    ['tenant', tenant.tenant],
+    ['sandboxes', usedText(quotas.max_sandboxes, String)],
+    ['active', usedText(quotas.max_active, String)],
+    ['bytes', usedText(quotas.max_bytes, bytesText)],
+    ['states', states.map(([state, count]) => `${count} ${state}`).join(', ')],
+    ['suspended after', thresholdText(tenant.idle_to_suspend_s, thresholds.idle_to_suspend_s)],
+    ['frozen after', thresholdText(tenant.idle_to_freeze_s, thresholds.idle_to_freeze_s)],
+  ]);
+}
+
+function settingsFacts({ idle_to_suspend_s, idle_to_freeze_s }: Settings): string {
+  return facts([
+    ['suspended after', `${durationText(idle_to_suspend_s)} idle`],
+    ['frozen after', `${durationText(idle_to_freeze_s)} suspended`],
+  ]);
+}
+
+function requireChange(changes: object): void {
+  if (Object.values(changes).some((value) => value !== undefined)) return;
+  throw new CliError('usage', 'There is nothing to change.', 'Name at least one option; --help lists them.');
+}
+
+export function addTenantCommands(program: Command): void {
+  const tenants = program
+    .command('tenants')
+    .summary('list tenants, show and change what they may have')
+    .description('List tenants, show what they have, and change what they may have.');
+
+  addCommand<ListOptions & { search?: string }>(tenants, 'list', {
+    summary: 'list tenants by name',
+    options: (command) => listOptions(command.option('--search <words>', 'whose name has this'), 100),
+    examples: [['tenants list', 'with what each has']],
+    async run(context, options) {
+      await printList(context, options, {
+        read: (limit) => context.client.listTenants({ q: options.search, limit }, { signal: context.signal }),
+        headings: ['TENANT', 'SANDBOXES', 'ACTIVE', 'FILED', 'SIZE'],
+        row: (tenant) => [
+          tenant.tenant,
+          String(tenant.quotas.max_sandboxes.used),
+          String(awake(tenant)),
+          String(filed(tenant)),
+          bytesText(tenant.bytes.total),
+        ],
+        none: 'No tenants.',
+      });
+    },
+  });
+
+  addCommand(tenants, 'show <tenant>', {
+    summary: 'show a tenant: what it has, and what it may have',
+    examples: [['tenants show acme', 'quotas with their use, thresholds, states']],
+    async run({ client, print, signal }, _options, name: string) {
+      const tenant = await client.getTenant(name, { signal });
+      print(tenant, () => tenantFacts(tenant));
+    },
+  });
+
+  addCommand<TenantChanges>(tenants, 'set <tenant>', {
+    summary: 'change a tenant’s quotas and thresholds',
+    description: '`none` takes one away. What it has beyond a new quota stays; it gets no more.',
+    options: (command) =>
+      command
+        .option('--max-sandboxes <count>', 'how many it may have', orNone(wholeNumber))
+        .option('--max-active <count>', 'how many may be active at once', orNone(wholeNumber))
+        .option('--max-bytes <bytes>', 'how much all of them may hold', orNone(wholeNumber))
+        .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m', orNone(seconds))
+        .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', orNone(seconds)),
+    examples: [
+      ['tenants set acme --max-sandboxes 100 --idle-to-suspend 5m', 'two at once'],
+      ['tenants set acme --max-sandboxes none', 'no limit any more'],
+    ],
+    async run({ client, print, signal }, options, name: string) {
+      const changes = {
+        max_sandboxes: nullForNone(options.maxSandboxes),
+        max_active: nullForNone(options.maxActive),
+        max_bytes: nullForNone(options.maxBytes),
+        idle_to_suspend_s: nullForNone(options.idleToSuspend),
+        idle_to_freeze_s: nullForNone(options.idleToFreeze),
+      };
+      requireChange(changes);
+      const tenant = await client.patchTenant(name, changes, { signal });
+      print(tenant, () => tenantFacts(tenant));
+    },
+  });
+
+  const settings = program
+    .command('settings')
+    .summary('show and change when the idle move')
+    .description('Show and change when the idle move. Tenants and sandboxes may have thresholds of their own.');
+
+  addCommand(settings, 'show', {
+    summary: 'show the thresholds of all',
+    examples: [['settings show', 'idle for so long, then suspended, then frozen']],
+    async run({ client, print, signal }) {
+      const found = await client.getSettings({ signal });
+      print(found, () => settingsFacts(found));
+    },
+  });
+
+  addCommand<{ idleToSuspend?: number; idleToFreeze?: number }>(settings, 'set', {
+    summary: 'change the thresholds of all',
+    options: (command) =>
+      command
+        .option('--idle-to-suspend <duration>', 'such as 15m', seconds)
+        .option('--idle-to-freeze <duration>', 'such as 24h', seconds),
+    examples: [['settings set --idle-to-suspend 10m', 'from the next round on']],
+    async run({ client, print, signal }, { idleToSuspend, idleToFreeze }) {
+      const changes = { idle_to_suspend_s: idleToSuspend, idle_to_freeze_s: idleToFreeze };
+      requireChange(changes);
+      const found = await client.patchSettings(changes, { signal });
+      print(found, () => settingsFacts(found));
+    },
+  });
+}
