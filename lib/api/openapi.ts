@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document, made from the route table and nothing else. */
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   createDocument,
   type oas31,
@@ -21,10 +21,12 @@ const PROBLEM = {
   content: { 'application/problem+json': { schema: problemSchema } },
 };
 
+const TEXT = { type: 'string' as const };
+
 function answerOf(answer: AnswerDoc) {
   const headers = Object.entries(answer.headers ?? {}).map(([name, description]) => [
     name,
-    { description, schema: { type: 'string' as const } },
+    { description, schema: TEXT },
   ]);
   const mediaType = answer.mediaType ?? (answer.schema === undefined ? null : 'application/json');
   return {
@@ -32,7 +34,12 @@ function answerOf(answer: AnswerDoc) {
     ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
     ...(mediaType === null
       ? {}
-      : { content: { [mediaType]: answer.schema === undefined ? {} : { schema: answer.schema } } }),
+      : {
+          content: {
+            [mediaType]: answer.schema === undefined ? {} : { schema: answer.schema },
+            ...(answer.orMediaType === undefined ? {} : { [answer.orMediaType]: { schema: TEXT } }),
+          },
+        }),
   };
 }
 
@@ -48,7 +55,8 @@ function bodyOf(body: NonNullable<Route['body']>, { body: json, text }: Example)
     const either = { 'application/json': { schema: body.json, ...example }, 'application/octet-stream': {} };
     return { required: true, content: either };
   }
-  return { required: false, content: { 'application/json': { schema: body, ...example } } };
+  // A body that may be empty may be left out.
+  return { required: !body.safeParse({}).success, content: { 'application/json': { schema: body, ...example } } };
 }
 
 /** Gives each parameter that has an example its own, in place. */
@@ -62,10 +70,20 @@ function exemplify({ operationId, parameters = [] }: Documented): void {
   }
 }
 
+/** The request headers as parameters: each may be left out. */
+function headersOf({ headers }: Route): z.ZodObject {
+  return z.object(
+    Object.fromEntries(
+      Object.entries(headers).map(([name, description]) => [name, z.string().optional().meta({ description })]),
+    ),
+  );
+}
+
 function operationOf(route: Route): ZodOpenApiOperationObject {
   const parameters = {
     ...(route.params === null ? {} : { path: route.params as z.ZodObject }),
     ...(route.query === null ? {} : { query: route.query as z.ZodObject }),
+    ...(Object.keys(route.headers).length === 0 ? {} : { header: headersOf(route) }),
   };
   return {
     operationId: route.name,

@@ -49,6 +49,8 @@ export interface AnswerDoc {
   description: string;
   schema?: z.ZodType;
   mediaType?: string;
+  /** What it answers instead to who accepts that. */
+  orMediaType?: string;
   headers?: Record<string, string>;
 }
 
@@ -75,6 +77,8 @@ export interface Route {
   access: Access;
   params: z.ZodType | null;
   query: z.ZodType | null;
+  /** Request headers that it reads, with what they do. */
+  headers: Record<string, string>;
   /** `bytes`: held whole, at most the largest file. `stream`: an Upload, at most the largest sandbox; not read before the handler asks. */
   body: z.ZodType | 'bytes' | 'stream' | OrUpload | null;
   /** The operation that it is the way to, whose line in the table of access.ts holds for it. Null: none, as it is open. */
@@ -108,6 +112,7 @@ export function route<
   access?: Access;
   params?: P;
   query?: Q;
+  headers?: Record<string, string>;
   body?: B;
   /** Default: the operation of the route's own name, if there is one. */
   needs?: keyof Operations | null;
@@ -117,6 +122,7 @@ export function route<
   return {
     ...spec,
     root: spec.root ?? false,
+    headers: spec.headers ?? {},
     access: spec.access ?? 'key',
     params: spec.params ?? null,
     query: spec.query ?? null,

@@ -8,7 +8,8 @@ import { ROUTES } from '../routes.ts';
 interface Operation {
   operationId: string;
   parameters?: { name: string; in: string; required?: boolean; example?: unknown }[];
-  requestBody?: { content: Record<string, { example?: unknown }> };
+  requestBody?: { required?: boolean; content: Record<string, { example?: unknown }> };
+  responses?: Record<string, { content?: Record<string, unknown> }>;
 }
 interface Document {
   paths: Record<string, Record<string, Operation>>;
@@ -154,4 +155,34 @@ test('every operation with a body of its own has an example that fits it', () =>
 
 test('every error code is explained', () => {
   expect(Object.keys(ERROR_WORDS)).toEqual(Object.keys(ERROR_STATUS));
+});
+
+test('the document has the request headers, the other form of an answer, and which bodies may be left out', () => {
+  const headersOf = (name: string) =>
+    operations
+      .get(name)
+      ?.operation.parameters?.filter((parameter) => parameter.in === 'header' && parameter.required !== true)
+      .map((parameter) => parameter.name);
+  expect(headersOf('getFile')).toEqual([
+    'If-Match',
+    'If-None-Match',
+    'If-Modified-Since',
+    'If-Unmodified-Since',
+    'Range',
+    'If-Range',
+  ]);
+  expect([headersOf('putFile'), headersOf('deleteFile')]).toEqual([
+    ['If-Match', 'If-None-Match'],
+    ['If-Match', 'If-None-Match'],
+  ]);
+  expect([headersOf('patchInstance'), headersOf('streamEvents')]).toEqual([['If-Match'], ['Last-Event-ID']]);
+  const answers = operations.get('execInInstance')?.operation.responses?.['200']?.content ?? {};
+  expect(Object.keys(answers)).toEqual(['application/json', 'text/event-stream']);
+  const required = (name: string) => operations.get(name)?.operation.requestBody?.required;
+  expect(['createInstance', 'execInInstance', 'suspendInstance', 'patchInstance'].map(required)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });

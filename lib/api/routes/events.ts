@@ -57,6 +57,7 @@ export const eventRoutes: Route[] = [
       'Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again.',
     tag,
     query: streamQuerySchema,
+    headers: { 'Last-Event-ID': 'Begin after the line with this sequence number' },
     answers: { 200: { description: 'Events', mediaType: 'text/event-stream', schema: eventSchema } },
     async handle({ services, caller, query, header, head }) {
       const { last_event_id: fromQuery, with: more, ...asked } = query;

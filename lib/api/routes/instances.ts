@@ -110,6 +110,7 @@ export const instanceRoutes: Route[] = [
       'Changes what a person may change without a transition. A policy holds from the next start of a process. With `If-Match` only what nobody changed meanwhile.',
     tag,
     params: idParams,
+    headers: { 'If-Match': 'Only when nobody changed them meanwhile: the ETag that they were read with' },
     body: patchSchema,
     answers: tagged,
     async handle({ services, caller, params, body, header }) {

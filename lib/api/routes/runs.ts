@@ -27,7 +27,7 @@ export const runRoutes: Route[] = [
     tag,
     params: idParams,
     body: execSchema,
-    answers: { 200: { description: 'What it did', schema: execAnswerSchema } },
+    answers: { 200: { description: 'What it did', schema: execAnswerSchema, orMediaType: 'text/event-stream' } },
     async handle(context) {
       if (/\btext\/event-stream\b/i.test(context.header('accept') ?? '')) return execAsStream(context);
       const { services, caller, params, body, signal } = context;

@@ -27,6 +27,8 @@ const tag = 'Volumes';
 const volumeParams = z.strictObject({ id: slugSchema, volume: z.string() });
 const fileParams = z.strictObject({ id: slugSchema, volume: z.string(), path: z.string() });
 const file = '/instances/:id/volumes/:volume/*';
+const IF_MATCH = { 'If-Match': 'Only when its ETag is one of these; `*`: only when it is there' };
+const IF_NONE_MATCH = { 'If-None-Match': 'Only when its ETag is none of these; `*`: only when there is nothing' };
 const fileHeaders = { ETag: 'New with every write', 'Last-Modified': 'When it was written' };
 
 export const volumeRoutes: Route[] = [
@@ -124,6 +126,14 @@ export const volumeRoutes: Route[] = [
     summary: 'Gives the bytes of a file, or a range of them. Wakes nothing.',
     tag,
     params: fileParams,
+    headers: {
+      ...IF_MATCH,
+      ...IF_NONE_MATCH,
+      'If-Modified-Since': 'Only when it was written later',
+      'If-Unmodified-Since': 'Only when it was not written later',
+      Range: 'A part of it: `bytes=0-99`',
+      'If-Range': 'The part only when its ETag is this, else the whole',
+    },
     answers: {
       200: { description: 'The file', mediaType: 'application/octet-stream', headers: fileHeaders },
       206: { description: 'The range', mediaType: 'application/octet-stream', headers: fileHeaders },
@@ -138,6 +148,7 @@ export const volumeRoutes: Route[] = [
     summary: 'Writes a file, waking what sleeps. Durable when answered.',
     tag,
     params: fileParams,
+    headers: { ...IF_MATCH, ...IF_NONE_MATCH },
     body: 'bytes',
     answers: {
       201: { description: 'It is new', headers: { ETag: 'Its version' } },
@@ -152,6 +163,7 @@ export const volumeRoutes: Route[] = [
     summary: 'Deletes a file, waking what sleeps.',
     tag,
     params: fileParams,
+    headers: { ...IF_MATCH, ...IF_NONE_MATCH },
     answers: { 204: { description: 'Deleted' } },
     handle: deleteFile,
   }),
