@@ -135,6 +135,13 @@ function conditionOf(header: Context['header']): { ifMatch?: string; ifNoneMatch
 /** PUT of a file: 201 when it is new, 204 when it replaced one. */
 export async function putFile(context: Context<FileParams, unknown, Uint8Array>): Promise<Answer> {
   const { services, caller, params, body, header, path } = context;
+  // Whoever goes on with an upload sends the rest of the file, which is not to become the whole of it.
+  if (header('content-range') !== null) {
+    throw new WinterdockError('validation', 'A write is of the whole file: Content-Range cannot be met.', {
+      hint: 'Nothing was written. Send all of it again.',
+      extra: { errors: [{ path: 'Content-Range', message: 'is not known here' }] },
+    });
+  }
   const written = await services.operations.putFile(
     caller,
     params.id,

@@ -104,6 +104,17 @@ test('an archived sandbox is read but refuses a write', async () => {
   expect(await state()).toBe('archived');
 });
 
+test('the rest of a file, as a resumed upload sends it, does not become the whole', async () => {
+  await put('workspace/a', 'the whole');
+  const rest = await call('PUT', `${box}/volumes/workspace/a`, 'hole', { headers: { 'content-range': 'bytes 5-8/9' } });
+  expect([rest.status, rest.json.code, rest.json.errors]).toEqual([
+    422,
+    'validation',
+    [{ path: 'Content-Range', message: 'is not known here' }],
+  ]);
+  expect((await get('workspace/a')).text).toBe('the whole');
+});
+
 test('a listing is in order of path, paged, and narrowed by a prefix', async () => {
   for (const path of ['b/2', 'a', 'b/1', 'c', 'b/3']) await put(`workspace/${path}`, path);
   const list = async (query: string) => {
