@@ -1,5 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -84,6 +84,35 @@ test('guest SQL that sorts more than fits leaves the machine’s temporary folde
   clearInterval(look);
   expect(sorted.value).toBe(59_999);
   expect([...spilled]).toEqual([]);
+});
+
+test('behind the interpreters, code in a worker’s process may read its code and the live drawer, write nowhere and start nothing', async () => {
+  const a = at.open('wall-behind');
+  await a.opened;
+  const ofWorker = (name: string) => readFileSync(`/proc/${a.pid}/${name}`, 'utf8').split('\0').filter(Boolean);
+  const environment = ofWorker('environ').map((pair) => pair.split('=')[0]);
+  expect(environment.filter((name) => !/^(NODE_|MALLOC_|WINTERDOCK_)/.test(name ?? ''))).toEqual([]);
+  // The very walls of that process, around other code.
+  const walls = ofWorker('cmdline').filter((argument) => argument.startsWith('--'));
+  const secret = join(at.folder, 'registry.sqlite');
+  writeFileSync(secret, 'secret');
+  const said = (attempt: string) =>
+    `(() => { try { ${attempt}; return 'done'; } catch ({ code }) { return code; } })()`;
+  const attempts = [
+    'fs.readFileSync("/etc/passwd")',
+    `fs.readFileSync(${JSON.stringify(secret)})`,
+    `fs.writeFileSync(${JSON.stringify(join(at.folder, 'live', 'left'))}, "")`,
+    'fs.writeFileSync("/tmp/winterdock-left", "")',
+    'child.spawnSync("true")',
+    `fs.readFileSync(${JSON.stringify(at.file('wall-behind'))})`,
+  ];
+  const probe = `const fs = require('node:fs'); const child = require('node:child_process');
+    console.log(JSON.stringify([${attempts.map(said).join(', ')}]))`;
+  const { stdout, stderr } = spawnSync(process.execPath, [...walls, '-e', probe], {
+    encoding: 'utf8',
+    env: { NODE_ENV: 'test' },
+  });
+  expect(JSON.parse(stdout || '[]'), stderr).toEqual([...Array(5).fill('ERR_ACCESS_DENIED'), 'done']);
 });
 
 test('a process that was taken over and says what was not agreed is ended, and its server lives', async () => {
