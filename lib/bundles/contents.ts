@@ -8,8 +8,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isWinterdockError, WinterdockError } from '../errors.ts';
 import { type Copied, copyVfs } from '../vfs/copy.ts';
 import { corrupt, translateFailure } from '../vfs/failures.ts';
+import { openAtRest } from '../vfs/open.ts';
 import { ancestorsOf, normalisePath } from '../vfs/paths.ts';
-import { openAtRest } from '../vfs/vfs.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 
 export interface AdoptOptions {

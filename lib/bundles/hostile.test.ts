@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, truncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { openAtRest } from '../vfs/open.ts';
 import { bytes, scratchFile, seedFile } from '../vfs/testing/scratch.ts';
-import { openAtRest } from '../vfs/vfs.ts';
 import { DISK, MANIFEST, type Member, PAGE } from './manifest.ts';
 import { fileOf, MIB, makeBundle, takeApart, vfsFile } from './testing/bundle.ts';
 import { type RawEntry, rawZip } from './testing/raw-zip.ts';

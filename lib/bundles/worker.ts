@@ -7,7 +7,7 @@ import { flushCompileCache } from 'node:module';
 import { stdout } from 'node:process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { openAtRest } from '../vfs/vfs.ts';
+import { openAtRest } from '../vfs/open.ts';
 import { inspectVfs } from './contents.ts';
 import { gzipped } from './gzip.ts';
 import { hashOf } from './hashing.ts';

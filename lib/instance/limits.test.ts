@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openAtRest } from '../vfs/vfs.ts';
+import { openAtRest } from '../vfs/open.ts';
 import type { EvalRequest, ExecRequest } from './instance.ts';
 import { isRunning, pssMib, stage } from './testing/stage.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openBeside } from '../vfs/vfs.ts';
+import { openBeside } from '../vfs/open.ts';
 import type { OutputChunk } from './instance.ts';
 import { stage } from './testing/stage.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { closeToRest, openAtRest, openLive } from '../vfs/vfs.ts';
+import { closeToRest, openAtRest, openLive } from '../vfs/open.ts';
 import { type Dock, liveFile, REQUEST, startDock } from './testing/dock.ts';
 
 const VOLUMES = ['workspace', 'memory'] as const;

@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf, syncFolder } from '../storage/files.ts';
-import { closeToRest, openLive } from '../vfs/vfs.ts';
+import { closeToRest, openLive } from '../vfs/open.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { removeListing } from './listing.ts';
 import { bringHome, clearLive, drawerOf, isShared, leaveLive, placeOf, putAway } from './places.ts';

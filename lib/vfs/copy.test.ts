@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Copied } from './copy.ts';
+import { closeToRest, openAtRest, openLive } from './open.ts';
 import type { Readers } from './read.ts';
 import { createReaders } from './readers.ts';
 import { bytes, liveVfs, MIB, otherTool, SEED_TABLE, scratchFolder, seedFile, text } from './testing/scratch.ts';
-import { closeToRest, openAtRest, openLive, type Vfs } from './vfs.ts';
+import type { Vfs } from './vfs.ts';
 import { VOLUMES, type Volume } from './volumes.ts';
 
 const KEPT: Volume[] = ['workspace', 'memory'];

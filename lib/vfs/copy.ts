@@ -12,7 +12,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { messageOf, WinterdockError } from '../errors.ts';
 import { corrupt, resultCodeOf, translateFailure } from './failures.ts';
-import { asksForLog, attachReading, OPTIONS } from './open.ts';
+import { asksForLog, attachReading, OPTIONS } from './handles.ts';
 import type { ReadTarget } from './read.ts';
 import { createTables, inspectSchema } from './schema.ts';
 import { Statements } from './statements.ts';

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill, startProcess } from './testing/processes.ts';
 import {
   bytes,
@@ -24,7 +25,7 @@ import {
   scratchFolder,
   text,
 } from './testing/scratch.ts';
-import { closeToRest, openAtRest, openBeside, openLive, recoverToRest, type Vfs } from './vfs.ts';
+import type { Vfs } from './vfs.ts';
 import { VOLUMES } from './volumes.ts';
 
 const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true };

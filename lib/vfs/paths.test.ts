@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { openAtRest } from './open.ts';
 import { ancestorsOf, normalisePath, parentOf, subtreeOf } from './paths.ts';
 import { bytes, codeOf, liveVfs, scratchFile, seedFile } from './testing/scratch.ts';
-import { openAtRest } from './vfs.ts';
 
 describe('5. a path', () => {
   test('5. keeps its one form and is brought into it', () => {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { isWinterdockError, type WinterdockError } from '../errors.ts';
+import { closeToRest, openAtRest, openLive } from './open.ts';
 import { type QueryParams, runQuery } from './query.ts';
 import { bytes, codeOf, liveVfs, otherTool, scratchFile, text } from './testing/scratch.ts';
-import { closeToRest, openAtRest, openLive, type Vfs } from './vfs.ts';
+import type { Vfs } from './vfs.ts';
 
 function filled(): Vfs {
   const vfs = liveVfs();

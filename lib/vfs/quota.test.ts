@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { WinterdockError } from '../errors.ts';
+import { closeToRest } from './open.ts';
 import { bytes, codeOf, liveVfs, MIB, scratchFile, text } from './testing/scratch.ts';
-import { closeToRest, type Vfs } from './vfs.ts';
+import type { Vfs } from './vfs.ts';
 
 /** Writes files of `size` bytes until one is refused; how many fitted, and the refusal. */
 function fill(vfs: Vfs, size: number, prefix = '/fill'): { count: number; refusal: WinterdockError } {

@@ -12,8 +12,8 @@ import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
 import { answerRead } from './answer.ts';
 import { copyVfs } from './copy.ts';
 import { type Check, type FromReader, failureOf, type Job, type JobAnswer, parseToReader } from './messages.ts';
+import { openAtRest, openBeside, recoverToRest } from './open.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
-import { openAtRest, openBeside, recoverToRest } from './vfs.ts';
 
 const HASH_CHUNK_BYTES = 1024 * 1024;
 

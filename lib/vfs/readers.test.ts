@@ -6,12 +6,12 @@ import { dirname } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { answerRead } from './answer.ts';
 import { parseFromReader, parseToReader } from './messages.ts';
+import { closeToRest, openAtRest, openLive } from './open.ts';
 import type { Readers, ReadRequest } from './read.ts';
 import { createReaders, type ReadersOptions } from './readers.ts';
 import { holdFile, kill, startProcess } from './testing/processes.ts';
 import { readersOf, stateOf } from './testing/processes-of.ts';
 import { bytes, codeOf, liveVfs, MIB, scratchFile, text } from './testing/scratch.ts';
-import { closeToRest, openAtRest, openLive } from './vfs.ts';
 
 const ENDLESS = 'WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n';
 const SOON = { timeout: 20_000, interval: 20 };

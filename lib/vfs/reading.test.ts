@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill } from './testing/processes.ts';
 import { bytes, codeOf, liveVfs, MIB, scratchFile, text } from './testing/scratch.ts';
-import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './vfs.ts';
 
 const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true };
 const NEW = { ...LIVE, mustExist: false };

@@ -1,8 +1,9 @@
 import { copyFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../clock.ts';
+import { closeToRest, openAtRest, openLive } from './open.ts';
 import { bytes, codeOf, liveVfs, MIB, otherTool, scratchFile, seedFile, text } from './testing/scratch.ts';
-import { closeToRest, openAtRest, openLive, type Vfs } from './vfs.ts';
+import type { Vfs } from './vfs.ts';
 
 const LIMITS = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: false };
 

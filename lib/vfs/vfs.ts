@@ -7,7 +7,6 @@ import { type Clock, systemClock } from '../clock.ts';
 import { WinterdockError } from '../errors.ts';
 import { Changes } from './changes.ts';
 import { FULL, resultCodeOf, translateFailure } from './failures.ts';
-import { openFileBeside, openLiveFile, openRestingFile, recoverFile, restLiveFile } from './open.ts';
 import { ancestorsOf, normalisePath, parentOf } from './paths.ts';
 import { Quota } from './quota.ts';
 import type { Entry, FileStat, WriteCondition } from './read.ts';
@@ -360,42 +359,4 @@ export class Vfs {
       if (resultCodeOf(error) !== FULL || !this.db.isTransaction) throw error;
     }
   }
-}
-
-/**
- * Opens the file (or `:memory:`) for its one writing process: WAL (from the first write on, with `walLater`), `synchronous=FULL`, at most
- * `maxBytes`, scratch cleared. See `openLiveFile`.
- */
-export function openLive(
-  file: string,
-  options: { maxBytes: number; maxFileBytes: number; mustExist: boolean; walLater?: boolean; clock?: Clock },
-): Vfs {
-  const { db, schema, enterWal } = openLiveFile(file, options);
-  return new Vfs(db, options, schema, enterWal);
-}
-
-/**
- * Checkpoints, leaves WAL mode and closes; afterwards there is one clean file. Throws `conflict` while another reader or writer holds the
- * file: the handle stays open and usable. Throws `internal` inside a group of writes.
- */
-export function closeToRest(vfs: Vfs): void {
-  if (vfs.inTransaction) throw new WinterdockError('internal', 'A file cannot be put to rest inside a transaction.');
-  restLiveFile(vfs.db);
-}
-
-/** Makes one clean file of what a killed process left (a log beside the file); a clean one is left as it is. See `recoverFile`. */
-export function recoverToRest(file: string): void {
-  recoverFile(file);
-}
-
-/** Reads a file at rest and leaves nothing beside it. Close it with `close`. See `openRestingFile`. */
-export function openAtRest(file: string): Vfs {
-  const { db, schema } = openRestingFile(file);
-  return new Vfs(db, { maxFileBytes: 0 }, schema);
-}
-
-/** Reads the committed state beside a live process. Close it with `close` before the process puts its file to rest. */
-export function openBeside(file: string): Vfs {
-  const { db, schema } = openFileBeside(file);
-  return new Vfs(db, { maxFileBytes: 0 }, schema);
 }

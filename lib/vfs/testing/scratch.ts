@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../clock.ts';
-import { openLive, type Vfs } from '../vfs.ts';
+import { openLive } from '../open.ts';
+import type { Vfs } from '../vfs.ts';
 
 export const MIB = 1024 * 1024;
 

@@ -2,7 +2,7 @@
  * Entry of a process that writes and is killed in the middle. Arguments: the file and the first number. Puts files `/<number>` into workspace, says each
  * number once it is committed, and every few writes brings the file to rest and opens it again.
  */
-import { closeToRest, openLive } from '../vfs.ts';
+import { closeToRest, openLive } from '../open.ts';
 
 const [file = '', first = '0'] = process.argv.slice(2);
 const options = { maxBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 1024, mustExist: false };
