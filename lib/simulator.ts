@@ -7,7 +7,8 @@
  * sandbox leaves no line when it is used: they are estimated from as wide a range of gaps just above the old threshold.
  */
 import type { LadderPolicy } from './lifecycle/ladder.ts';
-import type { Hop, Registry } from './registry/registry.ts';
+import type { Hop } from './registry/hops.ts';
+import type { Registry } from './registry/registry.ts';
 
 const HOUR_MS = 3_600_000;
 /** Lines and time after which the rest is left out. */

@@ -4,7 +4,8 @@
  */
 import type { Clock } from '../clock.ts';
 import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
-import type { Registry, Segment } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Segment } from '../registry/segments.ts';
 import { line, systemCause } from '../sessions/engine.ts';
 import type { Signer } from '../signing.ts';
 import { SEGMENT_KIND, type SegmentDrop, type SegmentHead } from './documents.ts';

@@ -1,5 +1,5 @@
 /** Signs the ledger's documents and checks them. Knows nothing of where they are kept. */
-import type { Segment } from '../registry/registry.ts';
+import type { Segment } from '../registry/segments.ts';
 import { type Signer, verify } from '../signing.ts';
 import {
   DROP_KIND,

@@ -3,7 +3,7 @@
  * thing that does not fit. Memory does not grow with the ledger. Knows nothing of where the lines are.
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
-import type { Segment } from '../registry/registry.ts';
+import type { Segment } from '../registry/segments.ts';
 import type { LedgerHead } from './documents.ts';
 import { isDropped, isSealed, isSigned } from './sign.ts';
 

@@ -1,6 +1,8 @@
 /** How many sandboxes fall due when, counted in the index of what is due and nowhere else. Read only. */
 import type { RegistryDatabase, Value } from './database.ts';
-import type { DueTo } from './registry.ts';
+
+/** States that the ladder and the ephemeral walk move to. */
+export type DueTo = 'suspended' | 'frozen' | 'archived' | 'deleted';
 
 /** Entries that are counted of one span; a span with more says this many. */
 const COUNTED = 100_000;

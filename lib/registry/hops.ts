@@ -2,7 +2,17 @@
 import type { State } from '../lifecycle/states.ts';
 import type { Source, Trigger } from '../lifecycle/words.ts';
 import type { RegistryDatabase, Value } from './database.ts';
-import type { Hop } from './registry.ts';
+
+/** A transition in the ledger, as the simulator needs it. */
+export interface Hop {
+  timeMs: number;
+  instance: string;
+  from: State;
+  to: State;
+  trigger: Trigger;
+  source: Source | null;
+  reason: string | null;
+}
 
 /** Lines read before others have their turn: some milliseconds. */
 const PIECE = 1000;

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import type { ChainedLine } from './chain.ts';
 import type { Value } from './database.ts';
 import { chainedLineOf, SELECT_CHAINED } from './ledger.ts';
-import type { Segment } from './registry.ts';
+import type { Segment } from './segments.ts';
 import { SELECT_SEGMENTS, segmentOf } from './segments.ts';
 
 export interface LedgerFile {

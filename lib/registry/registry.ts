@@ -7,11 +7,14 @@ import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { CopyStore } from './copies.ts';
+import type { DueTo } from './due-counts.ts';
 import type { Facts } from './facts.ts';
+import type { Hop } from './hops.ts';
 import type { InvitationBook } from './invitations.ts';
 import type { Jobs } from './jobs.ts';
 import type { KeyBook } from './keys.ts';
 import type { Quotas } from './quotas.ts';
+import type { Segments } from './segments.ts';
 import type { Shares } from './shares.ts';
 import type { ThresholdTrial, TrialOutcome } from './threshold-trial.ts';
 import type { WakeTimes } from './wake-times.ts';
@@ -212,56 +215,6 @@ export interface LedgerFilter {
   until?: number;
 }
 
-/** A month of the ledger, sealed: what is left of it when its lines are dropped. */
-export interface Segment {
-  /** `2026-11`. */
-  id: string;
-  firstSeq: number;
-  lastSeq: number;
-  lines: number;
-  /** The hash that the first line's is made with. */
-  previousHash: string;
-  firstHash: string;
-  lastHash: string;
-  /** Epoch milliseconds, as the two below. */
-  sealedMs: number;
-  /** `did:key` of the signatures, which are base64url. */
-  issuer: string;
-  signature: string;
-  exportedMs: number | null;
-  /** When its lines were given up; from then on they are removed. */
-  droppedMs: number | null;
-  dropSignature: string | null;
-}
-
-/** The sealed part of the ledger. Segments follow one another without a gap and never change. */
-export interface Segments {
-  /** All of them, oldest first: twelve a year. */
-  list(): Awaitable<Segment[]>;
-  get(id: string): Awaitable<Segment | null>;
-  /** Number of the first line after `seq` that happened at or after `timeMs`, or null. */
-  firstSince(seq: number, timeMs: number): Awaitable<number | null>;
-  /** Adds one with its ledger line. Throws `conflict` when it is there already or does not follow the last one. */
-  seal(segment: Omit<Segment, 'exportedMs' | 'droppedMs' | 'dropSignature'>, ledger: LedgerEntry): Awaitable<void>;
-  /** Records that someone took all its lines; the first time counts. Unknown ones are passed over. */
-  exported(id: string, timeMs: number): Awaitable<void>;
-  /** Marks one for dropping, with its ledger line. Throws `conflict` unless it was exported and is not marked yet. */
-  drop(id: string, mark: { timeMs: number; signature: string }, ledger: LedgerEntry): Awaitable<void>;
-  /** Removes lines of marked segments, oldest first, at most `limit`. Returns how many it removed. */
-  sweep(limit: number): Awaitable<number>;
-}
-
-/** A transition in the ledger, as the simulator needs it. */
-export interface Hop {
-  timeMs: number;
-  instance: string;
-  from: State;
-  to: State;
-  trigger: Trigger;
-  source: Source | null;
-  reason: string | null;
-}
-
 export interface Thresholds {
   idleToSuspendSeconds: number;
   idleToFreezeSeconds: number;
@@ -277,12 +230,9 @@ interface Vitals {
   fileBytes: Record<State, number>;
 }
 
-/** Thresholds that apply to a row: its own, else its tenant's, else the global ones. */
-/** States that the ladder and the ephemeral walk move to. */
-export type DueTo = 'suspended' | 'frozen' | 'archived' | 'deleted';
-
 export interface DueRow {
   row: InstanceRow;
+  /** Those that apply to it: its own, else its tenant's, else the global ones. */
   thresholds: Thresholds;
 }
 
@@ -385,6 +335,7 @@ export interface Registry {
   /** Number and hash of the last line ever appended. */
   chainHead(): Awaitable<ChainHead>;
 
+  /** The sealed months of the ledger. */
   readonly segments: Segments;
 
   thresholds(tenant: string): Awaitable<Thresholds>;

@@ -5,7 +5,46 @@
 import { WinterdockError } from '../errors.ts';
 import { type RegistryDatabase, sqliteCode, type Value } from './database.ts';
 import type { Ledger } from './ledger.ts';
-import type { Segment, Segments } from './registry.ts';
+import type { Awaitable, LedgerEntry } from './registry.ts';
+
+/** A month of the ledger, sealed: what is left of it when its lines are dropped. */
+export interface Segment {
+  /** `2026-11`. */
+  id: string;
+  firstSeq: number;
+  lastSeq: number;
+  lines: number;
+  /** The hash that the first line's is made with. */
+  previousHash: string;
+  firstHash: string;
+  lastHash: string;
+  /** Epoch milliseconds, as the two below. */
+  sealedMs: number;
+  /** `did:key` of the signatures, which are base64url. */
+  issuer: string;
+  signature: string;
+  exportedMs: number | null;
+  /** When its lines were given up; from then on they are removed. */
+  droppedMs: number | null;
+  dropSignature: string | null;
+}
+
+/** The sealed part of the ledger. Segments follow one another without a gap and never change. */
+export interface Segments {
+  /** All of them, oldest first: twelve a year. */
+  list(): Awaitable<Segment[]>;
+  get(id: string): Awaitable<Segment | null>;
+  /** Number of the first line after `seq` that happened at or after `timeMs`, or null. */
+  firstSince(seq: number, timeMs: number): Awaitable<number | null>;
+  /** Adds one with its ledger line. Throws `conflict` when it is there already or does not follow the last one. */
+  seal(segment: Omit<Segment, 'exportedMs' | 'droppedMs' | 'dropSignature'>, ledger: LedgerEntry): Awaitable<void>;
+  /** Records that someone took all its lines; the first time counts. Unknown ones are passed over. */
+  exported(id: string, timeMs: number): Awaitable<void>;
+  /** Marks one for dropping, with its ledger line. Throws `conflict` unless it was exported and is not marked yet. */
+  drop(id: string, mark: { timeMs: number; signature: string }, ledger: LedgerEntry): Awaitable<void>;
+  /** Removes lines of marked segments, oldest first, at most `limit`. Returns how many it removed. */
+  sweep(limit: number): Awaitable<number>;
+}
 
 const COLUMNS = `id, first_seq, last_seq, lines, previous_hash, first_hash, last_hash, sealed_ms, issuer, signature,
   exported_ms, dropped_ms, drop_signature`;

@@ -1,6 +1,7 @@
 /** What every registry promises of the sealed months of the ledger. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Registry, Segment } from '../registry.ts';
+import type { Registry } from '../registry.ts';
+import type { Segment } from '../segments.ts';
 import { type Driver, entry, START } from './make.ts';
 
 const START_MS = START * 1000;
