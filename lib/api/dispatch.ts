@@ -11,14 +11,16 @@ import type { Auth, Caller } from '../auth.ts';
 import { isWinterdockError, WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { roleRefusal } from './access.ts';
-import { type Answer, eventText, json, type Sink } from './answer.ts';
+import { type Answer, json } from './answer.ts';
 import { type BodySource, parseJson, readBody, uploadOf } from './body.ts';
+import { BodyBudget } from './body-budget.ts';
 import { type Found, Matcher } from './match.ts';
 import { toProblem } from './problem.ts';
 import type { Refused } from './refusals.ts';
 import type { Route, Services } from './route.ts';
 import { decodeSegment, filePathOf, parseTarget, type Target } from './target.ts';
 import { parse, queryObject } from './validate.ts';
+import { sourceWhile, whileAllowed } from './while-allowed.ts';
 
 /** A request as a door brings it. */
 interface Incoming {
@@ -72,6 +74,8 @@ const NOBODY: Omit<Caller, 'requestId' | 'address'> = {
   tenants: null,
   session: null,
 };
+/** Bodies of the largest file that one caller may have in memory at a time; all of them together, twice as many. */
+const BODIES_EACH = 4;
 const OWN_ROOTS = new Set(['api', 'instances', 'healthz', 'readyz', 'metrics', 'openapi.json']);
 
 /** The request's own `X-Request-Id` when it is a sane one, else a new id. */
@@ -162,36 +166,34 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     return caller;
   };
 
-  /** A stream ends when what let its reader in does. */
-  const whileAllowed = (answer: Answer, caller: Caller, access: Route['access']): Answer => {
-    const { body } = answer;
-    if (body === undefined || !('stream' in body) || access !== 'key') return answer;
-    const stream = (sink: Sink) => {
-      const leave = auth.whenEnded(caller, () => {
-        const over = new WinterdockError('unauthorized', 'The key or the session that opened this stream has ended.');
-        sink.write(eventText('error', toProblem(over, caller.requestId)));
-        sink.end();
-      });
-      sink.gone.addEventListener('abort', leave, { once: true });
-      if (sink.gone.aborted) leave();
-      body.stream(sink);
-    };
-    return { ...answer, body: { stream } };
-  };
+  const each = Math.max(BODIES_EACH * options.maxFileBytes, options.maxBodyBytes);
+  const budget = new BodyBudget({ total: 2 * each, each });
 
-  const bodyOf = async (route: Route, incoming: Incoming, query: Record<string, unknown>): Promise<unknown> => {
+  /** The body and what gives back the memory that it takes, when the request is done. */
+  const bodyOf = async (
+    route: Route,
+    incoming: Incoming,
+    source: BodySource,
+    { query, actor }: { query: Record<string, unknown>; actor: string },
+  ): Promise<{ body: unknown; release: () => void }> => {
     const { body } = route;
-    if (body === null) return {};
+    if (body === null) return { body: {}, release: () => undefined };
     const either = typeof body === 'object' && 'isUpload' in body ? body : null;
     if (body === 'stream' || either?.isUpload(query)) {
-      return uploadOf(incoming.body, headerOf(incoming.headers, 'content-type'), options.maxSandboxBytes);
+      const type = headerOf(incoming.headers, 'content-type');
+      return { body: uploadOf(source, type, options.maxSandboxBytes), release: () => undefined };
     }
-    if (body === 'bytes') return readBody(incoming.body, Math.min(options.maxFileBytes, options.maxBodyBytes));
-    return parse(
-      either?.json ?? (body as z.ZodType),
-      parseJson(await readBody(incoming.body, options.maxBodyBytes)),
-      'body',
-    );
+    const limit = body === 'bytes' ? Math.min(options.maxFileBytes, options.maxBodyBytes) : options.maxBodyBytes;
+    const wanted = source.length ?? limit;
+    const release = await budget.take(actor, wanted > limit ? 0 : wanted, () => incoming.signal());
+    try {
+      const bytes = await readBody(source, limit);
+      if (body === 'bytes') return { body: bytes, release };
+      return { body: parse(either?.json ?? (body as z.ZodType), parseJson(bytes), 'body'), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
   };
 
   const run = async (incoming: Incoming, requestId: string): Promise<Answer> => {
@@ -201,22 +203,32 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     const params = route.params === null ? {} : parse(route.params, parametersOf(route, found), 'path');
     const query =
       route.query === null ? noQuery(target.search) : parse(route.query, queryObject(target.search), 'query');
-    const body = await bodyOf(route, incoming, query as Record<string, unknown>);
-    const answer = await route.handle({
-      services,
-      caller,
-      params,
-      query,
-      body,
-      head: incoming.method === 'HEAD',
-      path: target.path,
-      search: target.search,
-      header: (name) => headerOf(incoming.headers, name),
-      get signal() {
-        return incoming.signal();
-      },
-    });
-    return whileAllowed(answer, caller, route.access);
+    const answerTo = async (allowed: AbortSignal | null): Promise<Answer> => {
+      const source = allowed === null ? incoming.body : sourceWhile(incoming.body, allowed);
+      const asked = { query: query as Record<string, unknown>, actor: caller.actor };
+      const { body, release } = await bodyOf(route, incoming, source, asked);
+      try {
+        return await route.handle({
+          services,
+          caller,
+          params,
+          query,
+          body,
+          head: incoming.method === 'HEAD',
+          path: target.path,
+          search: target.search,
+          header: (name) => headerOf(incoming.headers, name),
+          get signal() {
+            return allowed === null ? incoming.signal() : AbortSignal.any([incoming.signal(), allowed]);
+          },
+        });
+      } finally {
+        release();
+      }
+    };
+    return route.access === 'key'
+      ? whileAllowed(auth, { caller, gone: () => incoming.signal() }, answerTo)
+      : answerTo(null);
   };
 
   return {

@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../clock.ts';
@@ -52,6 +53,48 @@ function listen(key: string, path = '/api/events/stream'): { text: () => string;
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
+
+/** A request of a key that is under way: what it sent is open, and what it got is told at its end. */
+function begin(key: string, method: string, path: string, headers: Record<string, string> = {}) {
+  const req = request(`${server.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    agent: false,
+  });
+  req.on('error', () => undefined);
+  const answer = new Promise<IncomingMessage>((resolve) => req.once('response', resolve));
+  return { req, answer };
+}
+
+test('what a key has under way ends with it: what it sends, what it runs, what it takes', async () => {
+  const slow = await make({});
+  await server.call('PUT', '/api/instances/mine/volumes/workspace/large', randomBytes(24_000_000));
+  const upload = begin(slow.key, 'PUT', '/api/instances/mine/volumes/workspace/sneaked', { 'content-length': '1000' });
+  upload.req.write('x');
+  const bundle = begin(slow.key, 'POST', '/api/instances/import?tenant=acme&id=sneaked', { 'content-length': '1000' });
+  bundle.req.write('PK');
+  const taken = await (() => {
+    const checkout = begin(slow.key, 'GET', '/api/instances/mine/checkout');
+    checkout.req.end();
+    return checkout.answer;
+  })();
+  const run = begin(slow.key, 'POST', '/api/instances/mine/exec');
+  run.req.end(JSON.stringify({ command: 'echo begun > begun; sleep 50; echo late > late' }));
+  await until(async () => (await server.call('GET', '/api/instances/mine/volumes/workspace/begun')).status === 200);
+  expect(taken.statusCode).toBe(200);
+
+  expect((await server.call('DELETE', `/api/keys/${slow.id}`)).status).toBe(204);
+  await run.answer;
+  for (const one of [upload, bundle]) one.req.end('x'.repeat(999).slice(one === bundle ? 1 : 0));
+  expect([(await upload.answer).statusCode, (await bundle.answer).statusCode]).toEqual([401, 401]);
+  const cut = new Promise<boolean>((resolve) => taken.once('close', () => resolve(!taken.complete)));
+  taken.on('error', () => undefined).resume();
+  expect(await cut).toBe(true);
+  const statusOf = async (path: string) => (await server.call('GET', path)).status;
+  expect(await statusOf('/api/instances/sneaked')).toBe(404);
+  for (const name of ['sneaked', 'late'])
+    expect(await statusOf(`/api/instances/mine/volumes/workspace/${name}`)).toBe(404);
+}, 60_000);
 
 test('a key is shown once, listed by what it begins with, and kept as a digest', async () => {
   const made = await server.call<Made>('POST', '/api/keys', { name: 'Nightly build', role: 'operator' });
