@@ -29,6 +29,7 @@ function hubOf(): { hub: EventHub; append: (count: number) => void; serialised: 
     log: createLogger('silent'),
     beatMs: 1000,
     gatherMs: 100,
+    mostEach: 2,
   });
   const append = (count: number) =>
     hear(Array.from({ length: count }, () => ({ seq: ++seq, tenant: seq % 2 === 0 ? 'even' : 'odd' }) as LedgerLine));
@@ -36,18 +37,21 @@ function hubOf(): { hub: EventHub; append: (count: number) => void; serialised: 
 }
 
 /** What a listener is handed, as texts of all lines. */
-function listening(hub: EventHub) {
+function listening(hub: EventHub, whose = 'key:a') {
   const heard: string[] = [];
   const beats: (number | null)[] = [];
   const batches: Batch[] = [];
-  hub.join({
-    publish(batch) {
-      batches.push(batch);
-      heard.push(String(batch.piece('all', () => true)));
+  hub.join(
+    {
+      publish(batch) {
+        batches.push(batch);
+        heard.push(String(batch.piece('all', () => true)));
+      },
+      beat: (seq) => beats.push(seq),
+      close: () => undefined,
     },
-    beat: (seq) => beats.push(seq),
-    close: () => undefined,
-  });
+    whose,
+  );
   return { heard, beats, batches };
 }
 
@@ -112,4 +116,15 @@ test('a hub that closes hands out what it gathered first', () => {
   append(1);
   hub.close();
   expect(heard).toEqual(['1;', '2;']);
+});
+
+test('somebody who listens as often as anyone may is refused, and others are not', () => {
+  const { hub } = hubOf();
+  listening(hub);
+  const leave = hub.join({ publish: () => undefined, beat: () => undefined, close: () => undefined }, 'key:a');
+  expect(() => hub.requirePlace('key:a')).toThrow('2 streams of yours are open already.');
+  expect(() => hub.requirePlace('key:b')).not.toThrow();
+  leave();
+  expect(() => hub.requirePlace('key:a')).not.toThrow();
+  hub.close();
 });

@@ -3,6 +3,7 @@
  * after a quiet moment and gathered while many come. Knows nothing of HTTP; delivering, and giving up on a slow listener, is the
  * listener's affair.
  */
+import { WinterdockError } from './errors.ts';
 import type { Logger } from './log.ts';
 import type { LedgerLine, Registry } from './registry/registry.ts';
 
@@ -28,8 +29,10 @@ interface Listener {
 }
 
 export interface EventHub {
-  /** Adds a listener. Returns the way out, which may be called twice. */
-  join(listener: Listener): () => void;
+  /** Throws `rate_limited` when somebody (an actor of the ledger) has as many listeners as anyone may have. */
+  requirePlace(whose: string): void;
+  /** Adds a listener of somebody. Returns the way out, which may be called twice. */
+  join(listener: Listener, whose: string): () => void;
   /** Reports a failure of one listener. */
   failed(error: unknown): void;
   readonly listeners: number;
@@ -38,6 +41,8 @@ export interface EventHub {
 }
 
 const BEAT_MS = 15_000;
+/** Listeners of one person or key. */
+const MOST_EACH = 1000;
 /** How long lines are gathered after some were handed out: nobody reads faster, and each piece costs a write per listener. */
 const GATHER_MS = 80;
 const GATHER_LINES = 200;
@@ -65,12 +70,14 @@ export function createEventHub(options: {
   log: Logger;
   beatMs?: number;
   gatherMs?: number;
+  mostEach?: number;
 }): EventHub {
-  const { registry, serialise, log, gatherMs = GATHER_MS } = options;
-  const listeners = new Set<Listener>();
+  const { registry, serialise, log, gatherMs = GATHER_MS, mostEach = MOST_EACH } = options;
+  /** Whose they are. */
+  const listeners = new Map<Listener, string>();
 
   const each = (act: (listener: Listener) => void) => {
-    for (const listener of [...listeners]) {
+    for (const listener of [...listeners.keys()]) {
       try {
         act(listener);
       } catch (error) {
@@ -109,11 +116,19 @@ export function createEventHub(options: {
 
   let closed = false;
   return {
-    join(listener) {
+    requirePlace(whose) {
+      let theirs = 0;
+      for (const owner of listeners.values()) if (owner === whose) theirs += 1;
+      if (theirs < mostEach) return;
+      throw new WinterdockError('rate_limited', `${theirs} streams of yours are open already.`, {
+        retryAfterSeconds: 5,
+      });
+    },
+    join(listener, whose) {
       // What was gathered happened before.
       publish();
       if (closed) listener.close();
-      else listeners.add(listener);
+      else listeners.set(listener, whose);
       return () => listeners.delete(listener);
     },
     failed: (error) => log.error({ err: error }, 'a stream of the ledger failed'),

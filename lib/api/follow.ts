@@ -79,14 +79,17 @@ export function followLedger(options: {
     else write(': beat\n\n');
   };
 
-  const leave = services.events.join({
-    publish(batch) {
-      if (waiting === null) sendAll(batch);
-      else if (waiting.push(...batch.lines) > WAITING_LINES) sink.drop();
+  const leave = services.events.join(
+    {
+      publish(batch) {
+        if (waiting === null) sendAll(batch);
+        else if (waiting.push(...batch.lines) > WAITING_LINES) sink.drop();
+      },
+      beat,
+      close: () => sink.end(),
     },
-    beat,
-    close: () => sink.end(),
-  });
+    caller.actor,
+  );
   const scope = filter.tenant === undefined ? tenants : [filter.tenant];
   const leaveChanges = changes ? services.changes.join(scope, write) : () => undefined;
   const leaveAll = () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { caller } from '../testing/call.ts';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(listeners.splice(0).map((listener) => listener.close(0))));
 afterAll(() => server.stop());
 
-async function serve(pages: PageHandler, options: { headersMs?: number } = {}) {
+async function serve(pages: PageHandler, options: { headersMs?: number; stallMs?: number } = {}) {
   const listener = await listen(server.host, { port: 0, address: '127.0.0.1', pages, ...options });
   listeners.push(listener);
   return { listener, call: caller(`http://127.0.0.1:${listener.port}`, TEST_KEY) };
@@ -88,4 +88,53 @@ test('a request that comes too slowly is cut without a 408, which a browser woul
   socket.write('POST /api/instances/x/exec HTTP/1.1\r\nhost: x\r\n');
   await once(socket, 'close');
   expect(said).toBe('');
+});
+
+/** A connection that has asked for something, with what it was told. Nothing is taken while it is paused. */
+function ask(listener: Listener, text: string): Socket {
+  const socket = connect(listener.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(text);
+  return socket;
+}
+
+test('who sends nothing more of a body, or takes nothing of an answer, is cut; who waits for a slow answer is not', async () => {
+  const ended = Promise.withResolvers<void>();
+  const cut: string[] = [];
+  const { listener, call } = await serve(
+    (req, res) => {
+      res.once('close', () => res.writableFinished || cut.push(String(req.url)));
+      if (req.url === '/body') req.resume();
+      else if (req.url === '/large') res.end(Buffer.alloc(64_000_000));
+      else void ended.promise.then(() => res.end('slow'));
+    },
+    { stallMs: 300 },
+  );
+  const slow = call('GET', '/slow');
+  const same = 'host: x\r\nsec-fetch-site: same-origin\r\n';
+  const body = ask(listener, `POST /body HTTP/1.1\r\n${same}content-length: 100\r\n\r\nhalf`);
+  const large = ask(listener, `GET /large HTTP/1.1\r\n${same}\r\n`).pause();
+  const silent = connect(listener.port, '127.0.0.1').resume();
+  await Promise.all([once(body.resume(), 'close'), once(silent, 'close')]);
+  await vi.waitFor(() => expect(cut.toSorted()).toEqual(['/body', '/large']), 10_000);
+  large.destroy();
+  ended.resolve();
+  expect((await slow).text).toBe('slow');
+});
+
+test('a target with a host of its own is read as its path', async () => {
+  const { listener } = await serve((req, res) => void res.end(`path ${req.url}`));
+  for (const [target, path] of [
+    ['http://evil.example/a?b=c', '/a?b=c'],
+    ['HTTPS://evil.example', '/'],
+    ['http://evil.example?x', '/?x'],
+  ]) {
+    const socket = ask(listener, `GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    let said = '';
+    socket.on('data', (chunk) => {
+      said += chunk;
+    });
+    await once(socket, 'close');
+    expect(said).toMatch(`path ${path}`);
+  }
 });

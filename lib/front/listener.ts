@@ -27,6 +27,8 @@ export interface ListenOptions {
   dev?: boolean;
   /** How long a request's headers may take, in milliseconds. */
   headersMs?: number;
+  /** How long a client may send nothing of a body that is waited for, or take nothing of an answer, in milliseconds. */
+  stallMs?: number;
 }
 
 export interface Listener {
@@ -40,6 +42,7 @@ export interface Listener {
 /** Longer than the idle time of common proxies, so that they and not the server let go of an idle connection. */
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = 80_000;
+const STALL_MS = 120_000;
 /** Largest body of the auth library's routes. */
 const AUTH_BODY_BYTES = 64 * 1024;
 
@@ -49,7 +52,7 @@ const AUTH_BODY_BYTES = 64 * 1024;
  */
 export async function listen(host: Host, options: ListenOptions): Promise<Listener> {
   const { config, dispatcher, log } = host;
-  const { headersMs = HEADERS_MS, dev = false } = options;
+  const { headersMs = HEADERS_MS, stallMs = STALL_MS, dev = false } = options;
   let closing = false;
 
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
@@ -59,7 +62,8 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
     for (const [name, value] of Object.entries(ANSWER_HEADERS)) res.setHeader(name, value);
     if (!config.trustProxy) dropProxyHeaders(req.headers);
     delete req.headers['content-security-policy-report-only'];
-    const target = req.url ?? '/';
+    req.url = ownTarget(req.url ?? '/');
+    const target = req.url;
     if (closing) {
       res.setHeader('connection', 'close');
       return refuse(
@@ -104,10 +108,9 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
   const answer = (req: IncomingMessage, res: ServerResponse) => {
     const started = performance.now();
     const { socket } = req;
-    underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
+    underWay.get(socket)?.add(res);
     res.once('close', () => {
-      const others = underWay.get(socket);
-      if (others !== undefined) underWay.set(socket, others - 1);
+      underWay.get(socket)?.delete(res);
       if (closing) cutIdle();
       if (!log.isLevelEnabled('info')) return;
       const path = (req.url ?? '').split('?', 1)[0]?.slice(0, 500);
@@ -124,10 +127,10 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
     });
   };
 
-  /** Open connections with the number of their answers under way. Node counts one that never asked anything as busy. */
-  const underWay = new Map<Socket, number>();
+  /** Open connections with their answers under way. Node counts one that never asked anything as busy. */
+  const underWay = new Map<Socket, Set<ServerResponse>>();
   const cutIdle = () => {
-    for (const [socket, answers] of underWay) if (answers === 0) socket.destroySoon();
+    for (const [socket, answers] of underWay) if (answers.size === 0) socket.destroySoon();
   };
 
   const server = createServer(
@@ -139,8 +142,13 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
     },
     answer,
   );
+  // Called after a time without a byte in either direction, and not while a slow client still takes some.
+  server.setTimeout(stallMs, (socket: Socket) => {
+    const answers = [...(underWay.get(socket) ?? [])];
+    if (answers.length === 0 || answers.some((answer) => isStalled(answer, socket))) socket.destroy();
+  });
   server.on('connection', (socket: Socket) => {
-    underWay.set(socket, 0);
+    underWay.set(socket, new Set());
     socket.once('close', () => underWay.delete(socket));
   });
   server.on('checkContinue', answer);
@@ -171,6 +179,20 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
       return closed;
     },
   };
+}
+
+/** Whether it is the client that an exchange waits for: it takes nothing of the answer, or sends nothing of a body that would be read. */
+function isStalled(res: ServerResponse, socket: Socket): boolean {
+  const { req } = res;
+  if (res.writableLength > 0 || socket.writableLength > 0) return true;
+  return !req.complete && !req.isPaused() && req.readableLength < req.readableHighWaterMark;
+}
+
+/** The target without a scheme and a host before it: which host was asked is for `Host` to say, and only a path is led on from. */
+function ownTarget(target: string): string {
+  const path = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*(.*)$/is.exec(target)?.[1];
+  if (path === undefined) return target;
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
 /** What Node's parser refuses. A request that came too slowly gets no 408: a browser would send it again by itself. */

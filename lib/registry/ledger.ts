@@ -167,6 +167,11 @@ export class Ledger {
     return this.#database.sql(`${SELECT} WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit).map(lineOf);
   }
 
+  among(tenants: readonly string[], from: number, to: number, limit: number): LedgerLine[] {
+    const sql = `${SELECT} WHERE seq > ? AND seq <= ? AND +tenant IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?`;
+    return this.#database.sql(sql).all(from, to, JSON.stringify(tenants), limit).map(lineOf);
+  }
+
   lastSeq(): number {
     return this.head().seq;
   }

@@ -329,6 +329,12 @@ export interface Registry {
   ledger(filter: LedgerFilter, limit: number, cursor?: string): Awaitable<Page<LedgerLine>>;
   /** Lines after `seq`, oldest first: what a reconnecting stream missed. */
   ledgerAfter(seq: number, limit: number): Awaitable<LedgerLine[]>;
+  /** Those of some tenants after `from` and up to `to`, oldest first. */
+  ledgerAmong(
+    tenants: readonly string[],
+    between: { from: number; to: number },
+    limit: number,
+  ): Awaitable<LedgerLine[]>;
   lastSeq(): Awaitable<number>;
   /** Lines after `seq` with their hashes, oldest first. */
   chain(seq: number, limit: number): Awaitable<ChainedLine[]>;

@@ -109,6 +109,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     },
     ledger: (filter, limit, cursor) => ledger.page(filter, limit, cursor),
     ledgerAfter: (seq, limit) => ledger.after(seq, limit),
+    ledgerAmong: (tenants, { from, to }, limit) => ledger.among(tenants, from, to, limit),
     lastSeq: () => ledger.lastSeq(),
     chain: (seq, limit) => ledger.chain(seq, limit),
     chainHead: () => ledger.head(),

@@ -63,6 +63,7 @@ export const eventRoutes: Route[] = [
       const { last_event_id: fromQuery, with: more, ...asked } = query;
       const sent = header('last-event-id');
       const after = sent === null || sent === '' ? fromQuery : parse(lastEventIdSchema, sent, 'Last-Event-ID');
+      services.events.requirePlace(caller.actor);
       const { filter, tenants } = await services.operations.followEvents(caller, asked);
       return eventStream((sink) => {
         if (head) return sink.end();

@@ -103,6 +103,19 @@ export function ledgerSuite(driver: Driver): void {
       expect(await registry.ledgerAfter(5, 10)).toEqual([]);
     });
 
+    test('some tenants get theirs between two numbers, and nobody’s lines and others’ are passed over', async () => {
+      for (const tenant of ['acme', 'other', null, 'acme', 'third', 'acme']) await registry.append([entry({ tenant })]);
+      const among = async (tenants: string[], from: number, to: number, limit = 10) =>
+        (await registry.ledgerAmong(tenants, { from, to }, limit)).map(({ seq }) => seq);
+      expect(await among(['acme', 'third'], 1, 6)).toEqual([4, 5, 6]);
+      expect(await among(['acme', 'third'], 0, 5, 2)).toEqual([1, 4]);
+      expect([await among([], 0, 6), await among(['nobody'], 0, 6), await among(['acme'], 6, 100)]).toEqual([
+        [],
+        [],
+        [],
+      ]);
+    });
+
     test('listeners hear of lines that are on disk already, in order, until they leave', async () => {
       const other = await driver.again();
       const heard: LedgerLine[] = [];
