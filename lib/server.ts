@@ -38,6 +38,8 @@ function settings(): { config: Config; apiOnly: boolean; dev: boolean } {
 }
 
 async function main(): Promise<void> {
+  // Whatever is written, by this process and by those it starts, is its owner's alone.
+  process.umask(0o077);
   process.env.NODE_COMPILE_CACHE ??= COMPILED;
   enableCompileCache(process.env.NODE_COMPILE_CACHE);
   for (const unknown of unknownSettings(process.env)) process.stderr.write(`${unknown}\n`);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -63,6 +63,21 @@ function startAndEnd(settings: Record<string, string>) {
   );
   return { status, stdout, stderr };
 }
+
+test('what a server keeps is closed to other users, in a folder that others may enter too', async () => {
+  chmodSync(folder, 0o755);
+  mkdirSync(join(folder, 'snapshots'), { mode: 0o755 });
+  writeFileSync(join(folder, 'registry.sqlite'), '', { mode: 0o644 });
+  writeFileSync(join(folder, 'not-ours'), '', { mode: 0o644 });
+  const server = await start();
+  await server.call('POST', '/api/instances', { id: 'kept', tenant: 'acme' });
+  await server.call('PUT', '/api/instances/kept/volumes/workspace/a', 'secret');
+  expect((await server.call('POST', '/api/instances/kept/snapshots', {})).status).toBe(201);
+  await server.call('POST', '/api/blueprints', { name: 'base', from_instance: 'kept' });
+  const open = readdirSync(folder).filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0);
+  expect(open).toEqual(['not-ours']);
+  expect(readdirSync(folder)).toContain('blueprints');
+});
 
 test('a wrong setting stops the start and says which, what it is and what is allowed', () => {
   const { status, stderr, stdout } = startAndEnd({ PORT: 'eighty', WB_POOL: '-1', WB_ADMIN_KEY: 'too-short' });
