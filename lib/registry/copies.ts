@@ -81,7 +81,7 @@ export type Ancestor = { snapshot: string } | { blueprint: string };
 
 /** Each method is one durable transaction, ledger lines included. */
 export interface CopyStore {
-  /** Inserts a snapshot and takes the mark off its file. */
+  /** Inserts a snapshot and takes the mark off its file. Throws `quota_exceeded`. */
   addSnapshot(snapshot: SnapshotRow, ledger: LedgerEntry): Awaitable<void>;
   /** Whose a snapshot is, deleted ones included, or null. */
   snapshotTenant(id: string): Awaitable<string | null>;

@@ -67,6 +67,8 @@ const LIMIT: Readonly<Record<keyof QuotaLimits, string>> = {
 const SANDBOXES = `SELECT coalesce(sum(n), 0) FROM counts_by_tenant WHERE tenant = ? AND state <> 'deleted'`;
 const ACTIVE = `SELECT n FROM counts_by_tenant WHERE tenant = ? AND state = 'active'`;
 const BYTES = 'SELECT coalesce(sum(bytes), 0) FROM counts_by_tenant WHERE tenant = ?';
+const SNAPSHOT_BYTES = `SELECT coalesce(sum(bytes), 0) FROM
+  (SELECT DISTINCT hash, bytes FROM snapshots INDEXED BY snapshots_by_tenant WHERE tenant = ? AND deleted IS NULL)`;
 const WAKING = `SELECT count(*) FROM instances INDEXED BY instances_pending
   WHERE pending IS NOT NULL AND tenant = ? AND state <> 'active' AND pending ->> '$.verb' IN ('resume', 'revive')`;
 const TENANTS = `SELECT tenant FROM (SELECT tenant FROM counts_by_tenant UNION SELECT tenant FROM tenants)
@@ -169,6 +171,22 @@ export class QuotaBook implements Quotas {
     if (limit === null || more <= 0) return;
     const used = this.#database.integer(BYTES, tenant);
     if (used + more > limit) throw exceeded(tenant, 'max_bytes', limit, used, 'bytes', 'Delete files or sandboxes');
+  }
+
+  /** After a snapshot was added, in its transaction: those of a tenant and its sandboxes together have no more bytes than it may have. Throws `quota_exceeded`. */
+  needSnapshots(tenant: string): void {
+    const limit = this.#limit('maxBytes', tenant);
+    if (limit === null) return;
+    const used = this.#database.integer(BYTES, tenant) + this.#database.integer(SNAPSHOT_BYTES, tenant);
+    if (used <= limit) return;
+    throw exceeded(
+      tenant,
+      'max_bytes',
+      limit,
+      used,
+      'bytes, with this snapshot',
+      'Delete snapshots, files or sandboxes',
+    );
   }
 
   #limit(quota: keyof QuotaLimits, tenant: string): number | null {

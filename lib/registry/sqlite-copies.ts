@@ -14,6 +14,7 @@ import {
 import { readCursor, writeCursor } from './cursor.ts';
 import { type RegistryDatabase, sqliteCode, type Value } from './database.ts';
 import type { Ledger } from './ledger.ts';
+import type { QuotaBook } from './quotas.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, LedgerLine, Page } from './registry.ts';
 import { ROW_COLUMNS, rowOf } from './rows.ts';
 import type { Writes } from './writes.ts';
@@ -33,9 +34,9 @@ const CLAIMED: Readonly<Record<CopyKind, string>> = {
 const WAITED_FOR = `SELECT EXISTS (SELECT 1 FROM instances INDEXED BY instances_by_source
   WHERE vfs_path = ? AND state = 'created' AND vfs_path IS NOT NULL)`;
 
-type Parts = { database: RegistryDatabase; ledger: Ledger; writes: Writes };
+type Parts = { database: RegistryDatabase; ledger: Ledger; writes: Writes; quotas: QuotaBook };
 
-export function sqliteCopies({ database, ledger, writes }: Parts): CopyStore {
+export function sqliteCopies({ database, ledger, writes, quotas }: Parts): CopyStore {
   /** One transaction; the lines are appended when `work` says that it did something. */
   const logged = (entries: LedgerEntry[], work: () => boolean): boolean => {
     let lines: LedgerLine[] = [];
@@ -66,6 +67,7 @@ export function sqliteCopies({ database, ledger, writes }: Parts): CopyStore {
         const own = [row.id, row.tenant, row.source, row.tag?.toWellFormed() ?? null, row.deleted];
         database.sql(INSERT_SNAPSHOT).run(...contentValues(row), ...own);
         database.sql(UNMARK).run(copyPath('snapshot', row.hash));
+        quotas.needSnapshots(row.tenant);
         return true;
       });
     },

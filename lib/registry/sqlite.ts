@@ -81,7 +81,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     database: database.client,
     keys: new SqliteKeyBook(database, ledger),
     invitations: new SqliteInvitationBook(database, ledger),
-    copies: sqliteCopies({ database, ledger, writes }),
+    copies: sqliteCopies({ database, ledger, writes, quotas }),
     create: (instance, now, entry) => writes.create(instance, now, entry),
     tenantOf: (id) => database.value(TENANT_OF, id) as string | null,
     get: (id) => findRow(database, id),

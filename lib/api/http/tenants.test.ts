@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -45,6 +46,28 @@ test('fifty creates at a quota of ten leave exactly ten, and clones pass the sam
   expect((await tenant()).counts.created).toBe(10);
   expect((await server.call('POST', `/api/snapshots/${snapshot.json.id}/restore`, { count: 2 })).status).toBe(201);
   expect((await create('elsewhere', 'globex')).status).toBe(201);
+});
+
+test('snapshots count among the bytes that a tenant may have, equal ones once, and a refused one leaves no file', {
+  timeout: 30_000,
+}, async () => {
+  await create('full');
+  const write = (content: Buffer) => server.call('PUT', '/api/instances/full/volumes/workspace/a', content);
+  const take = () => server.call('POST', '/api/instances/full/snapshots', {});
+  const files = () => readdirSync(join(folder, 'snapshots'));
+  await write(randomBytes(300_000));
+  const first = await take();
+  expect([first.status, (await take()).status, files().length]).toEqual([201, 201, 1]);
+  await server.call('POST', '/api/instances/full/suspend', {});
+  const { used } = (await tenant()).quotas.max_bytes;
+  await patch({ max_bytes: 2 * used + 400_000 });
+  expect((await take()).status).toBe(201);
+  await write(randomBytes(300_000));
+  const beyond = await take();
+  expect([beyond.status, beyond.json.code, beyond.json.quota]).toEqual([429, 'quota_exceeded', 'max_bytes']);
+  expect(files()).toHaveLength(1);
+  await patch({ max_bytes: 4 * used });
+  expect((await take()).status).toBe(201);
 });
 
 test('the volumes of a tenant are weighed some seconds after a sandbox was filed', { timeout: 60_000 }, async () => {
