@@ -3,15 +3,14 @@
  * nothing else runs. Pure.
  */
 
-/** Values that a text may hold, and how deep they may lie in each other. */
-const MAX_VALUES = 250_000;
+/** How deep values may lie in each other. */
 const MAX_DEPTH = 500;
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Whether a text in UTF-8 that may be JSON is too heavy to be parsed. Long strings are not: they cost what they are long. */
-export function isHeavyJson(text: Uint8Array): boolean {
+/** Whether a text in UTF-8 that may be JSON holds more than `most` values, or too many in each other. Long strings only cost what they are long. */
+export function isHeavyJson(text: Uint8Array, most: number): boolean {
   let values = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -24,7 +23,7 @@ export function isHeavyJson(text: Uint8Array): boolean {
       depth += 1;
     } else if (byte === COMMA) values += 1;
     else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
-    if (depth > MAX_DEPTH || values > MAX_VALUES) return true;
+    if (depth > MAX_DEPTH || values > most) return true;
   }
   return false;
 }

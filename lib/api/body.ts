@@ -6,6 +6,8 @@ import { isHeavyJson } from '../json-weight.ts';
 
 /** Uploads are written in pieces of at least this size. */
 const PIECE_BYTES = 1024 * 1024;
+/** Values in a JSON body; the largest that anybody sends is a job of 10 000 ids. */
+const MAX_VALUES = 50_000;
 
 /** A body before it is read. */
 export interface BodySource {
@@ -119,7 +121,7 @@ function noRoom(cause: unknown): WinterdockError {
 export function parseJson(body: Buffer): unknown {
   if (body.length === 0) return {};
   if (!isUtf8(body)) throw badJson('it is not UTF-8');
-  if (isHeavyJson(body)) {
+  if (isHeavyJson(body, MAX_VALUES)) {
     throw new WinterdockError('too_large', 'The body holds too many values, or too many in each other.');
   }
   try {

@@ -99,24 +99,28 @@ function ask(listener: Listener, text: string): Socket {
 }
 
 test('who sends nothing more of a body, or takes nothing of an answer, is cut; who waits for a slow answer is not', async () => {
-  const ended = Promise.withResolvers<void>();
+  const [asked, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const cut: string[] = [];
   const { listener, call } = await serve(
     (req, res) => {
       res.once('close', () => res.writableFinished || cut.push(String(req.url)));
       if (req.url === '/body') req.resume();
       else if (req.url === '/large') res.end(Buffer.alloc(64_000_000));
-      else void ended.promise.then(() => res.end('slow'));
+      else {
+        asked.resolve();
+        void ended.promise.then(() => res.end('slow'));
+      }
     },
-    { stallMs: 300 },
+    { stallMs: 2000 },
   );
   const slow = call('GET', '/slow');
+  await asked.promise;
   const same = 'host: x\r\nsec-fetch-site: same-origin\r\n';
   const body = ask(listener, `POST /body HTTP/1.1\r\n${same}content-length: 100\r\n\r\nhalf`);
   const large = ask(listener, `GET /large HTTP/1.1\r\n${same}\r\n`).pause();
   const silent = connect(listener.port, '127.0.0.1').resume();
   await Promise.all([once(body.resume(), 'close'), once(silent, 'close')]);
-  await vi.waitFor(() => expect(cut.toSorted()).toEqual(['/body', '/large']), 10_000);
+  await vi.waitFor(() => expect(cut.toSorted()).toEqual(['/body', '/large']), 20_000);
   large.destroy();
   ended.resolve();
   expect((await slow).text).toBe('slow');

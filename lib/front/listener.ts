@@ -27,7 +27,7 @@ export interface ListenOptions {
   dev?: boolean;
   /** How long a request's headers may take, in milliseconds. */
   headersMs?: number;
-  /** How long a client may send nothing of a body that is waited for, or take nothing of an answer, in milliseconds. */
+  /** How long a client may send nothing of a body that is waited for, or take nothing of an answer, in milliseconds; 0: for ever. */
   stallMs?: number;
 }
 
@@ -52,7 +52,9 @@ const AUTH_BODY_BYTES = 64 * 1024;
  */
 export async function listen(host: Host, options: ListenOptions): Promise<Listener> {
   const { config, dispatcher, log } = host;
-  const { headersMs = HEADERS_MS, stallMs = STALL_MS, dev = false } = options;
+  const { headersMs = HEADERS_MS, dev = false } = options;
+  // Hot reloading keeps a connection of its own for as long as a page is open.
+  const { stallMs = dev ? 0 : STALL_MS } = options;
   let closing = false;
 
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {

@@ -28,6 +28,8 @@ const INITIAL_BYTES = 16 * 1024 * 1024;
 const KEPT_MEMORY_BYTES = 24 * 1024 * 1024;
 /** The value of an evaluation, as JSON, has at most as many characters as a stream has bytes. */
 const MAX_VALUE_CHARACTERS = MAX_STREAM_BYTES;
+/** Values in it: the server parses it. */
+const MAX_VALUES = 250_000;
 const MAX_ERROR_CHARACTERS = 64 * 1024;
 const WASM_FILE = '@jitl/quickjs-wasmfile-release-sync/wasm';
 
@@ -132,7 +134,7 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
 /** Why the JSON of a value is more than the server takes, or null. */
 function whyTooMuch(json: string): string | null {
   if (json.length > MAX_VALUE_CHARACTERS) return `more than ${MAX_VALUE_CHARACTERS} characters of JSON`;
-  return isHeavyJson(Buffer.from(json)) ? 'too many values, or too many in each other' : null;
+  return isHeavyJson(Buffer.from(json), MAX_VALUES) ? 'too many values, or too many in each other' : null;
 }
 
 /** Gives the guest its globals. Returns the function that makes JSON of its values, taken before the guest can change anything. */

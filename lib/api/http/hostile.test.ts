@@ -47,8 +47,8 @@ test.each([
 test.each([
   ['lists in lists', '['.repeat(500_000) + ']'.repeat(500_000)],
   ['lists that never close', '['.repeat(500_000)],
-  ['more objects than anybody sends', `{"ids":[${'{},'.repeat(200_000)}{}]}`],
-  ['more keys than anybody sends', `{${Array.from({ length: 260_000 }, (_, key) => `"${key}":0`).join(',')}}`],
+  ['more objects than anybody sends', `{"ids":[${'{},'.repeat(30_000)}{}]}`],
+  ['more keys than anybody sends', `{${Array.from({ length: 60_000 }, (_, key) => `"${key}":0`).join(',')}}`],
 ])('a body of %s is refused before it is parsed', async (_what, body) => {
   const headers = { 'content-type': 'application/json' };
   const answer = await server.call('POST', '/api/instances', body, { headers });
