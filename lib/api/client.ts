@@ -12,8 +12,10 @@ import { type ExecEvent, execStream } from './client/exec-stream.ts';
 import { type FollowOptions, followEvents } from './client/follow.ts';
 import { type Page, pagesOf } from './client/pages.ts';
 import { type ClientOptions, createTransport, type Transport } from './client/transport.ts';
-import type { Event, execSchema, streamQuerySchema } from './schema.ts';
+import type { DryRun, Event, execSchema, StartJobInput, streamQuerySchema } from './schema.ts';
 
+export type { ErrorCode } from '../errors.ts';
+export type { Volume } from '../vfs/volumes.ts';
 export { Download } from './client/bytes.ts';
 export type { CallOptions, Progress, Upload, Written } from './client/call.ts';
 export { ApiError, type ClientCode } from './client/error.ts';
@@ -21,7 +23,40 @@ export type { ExecEvent } from './client/exec-stream.ts';
 export type { FollowOptions } from './client/follow.ts';
 export type { Page, Pages } from './client/pages.ts';
 export type { ClientOptions } from './client/transport.ts';
-export type { Event, Instance, Problem } from './schema.ts';
+export type {
+  Blueprint,
+  CreatedKey,
+  CreateInput,
+  DryRun,
+  EvalAnswer,
+  EvalInput,
+  Event,
+  ExecAnswer,
+  ExecInput,
+  FileInfo,
+  FolderItem,
+  Inspection,
+  Instance,
+  Job,
+  JobFilter,
+  JobResult,
+  Key,
+  Lineage,
+  Me,
+  PatchInput,
+  Plan,
+  PrefetchAnswer,
+  Problem,
+  ResumeAnswer,
+  SearchHit,
+  Settings,
+  Share,
+  Snapshot,
+  SqlAnswer,
+  StartJobInput,
+  Tenant,
+  VolumeInfo,
+} from './schema.ts';
 
 /** What is known of a file without its bytes. */
 export interface FileStat {
@@ -33,7 +68,7 @@ export interface FileStat {
 }
 
 /** Every operation by its name in the OpenAPI document, and the streams. */
-export interface WinterdockClient extends Omit<Calls, 'streamEvents'> {
+export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob'> {
   /** The server's address, without a trailing slash. */
   readonly url: string;
   /**
@@ -50,6 +85,12 @@ export interface WinterdockClient extends Omit<Calls, 'streamEvents'> {
    * Ends only by leaving the loop, by the signal (throws its reason), or by a refusal.
    */
   streamEvents(query?: z.input<typeof streamQuerySchema>, options?: FollowOptions): AsyncGenerator<Event, void, void>;
+  /**
+   * Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what it would do and
+   * whom it would pass over, and why.
+   */
+  startJob(input: StartJobInput & { dry_run: true }, options?: CallOptions): Promise<DryRun>;
+  startJob(input: StartJobInput & { dry_run?: false }, options?: CallOptions): Promise<{ id: string }>;
   /** Looks at a file without its bytes. Throws `not_found` when there is none. */
   statFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<FileStat>;
 }

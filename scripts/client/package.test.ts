@@ -93,12 +93,19 @@ test('at run time the client imports nothing but files of its own, so a browser 
 test('its types hold in a project without ours: right use compiles, wrong use does not', async () => {
   writeFileSync(
     join(project, 'consumer.ts'),
-    `import { ApiError, createClient, type Event, type Instance, type Page } from 'winterdock/client';
+    `import { ApiError, createClient, type DryRun, type Event, type ExecAnswer, type Instance, type Page, type Volume } from 'winterdock/client';
 
 const dock = createClient({ url: 'http://localhost:3000', key: 'k' });
 const made: Instance = await dock.createInstance({ tenant: 'acme', labels: { team: 'red' } });
 const page: Page<Instance> = await dock.listInstances({ state: 'frozen', limit: 10 });
-const code: number = (await dock.execInInstance(made.id, { command: 'true' })).exit_code;
+const answer: ExecAnswer = await dock.execInInstance(made.id, { command: 'true' });
+const code: number = answer.exit_code;
+const volume: Volume = 'memory';
+const dry: DryRun = await dock.startJob({ verb: 'freeze', filter: { tenant: 'acme' }, dry_run: true });
+const job: string = (await dock.startJob({ verb: 'freeze', ids: ['a'] })).id;
+console.log(dry.will, job, volume);
+// @ts-expect-error a dry run starts no job
+console.log(dry.id);
 const bytes: Uint8Array = await (await dock.getFile(made.id, 'workspace', '/note')).bytes();
 for await (const event of dock.streamEvents({ tenant: 'acme' })) {
   const line: Event = event;

@@ -107,7 +107,7 @@ async function start(context: Context, options: StartOptions, verb: string, ids:
     ...choiceOf(ids, options),
     ...(Object.keys(labels).length > 0 ? { labels } : {}),
   } as StartJobInput;
-  const dry = (await client.startJob({ ...input, dry_run: true }, { signal })) as DryRun;
+  const dry = await client.startJob({ ...input, dry_run: true }, { signal });
   if (options.dryRun === true) {
     if (!context.json) tellDryRun(context, verb, dry);
     return print(dry, () => '');
@@ -115,7 +115,7 @@ async function start(context: Context, options: StartOptions, verb: string, ids:
   tellDryRun(context, verb, dry);
   if (dry.will === 0) throw new CliError('conflict', 'There is nothing to do.');
   if (options.yes !== true) await confirm(`${verb} ${dry.will}?`, signal);
-  const { id } = (await client.startJob(input, { signal })) as { id: string };
+  const { id } = await client.startJob({ ...input, dry_run: false }, { signal });
   if (!options.wait) return print({ id }, () => `${id} is under way.\n`);
   const job = await waitFor(context, id, options.progress);
   print(job, () => jobFacts(job));
