@@ -31,6 +31,8 @@ const MAX_VALUE_CHARACTERS = MAX_STREAM_BYTES;
 /** Values in it: the server parses it. */
 const MAX_VALUES = 250_000;
 const MAX_ERROR_CHARACTERS = 64 * 1024;
+/** QuickJS's flags for a script that may await at its top, with the barrier that keeps our own calls out of its stacks. */
+const AWAITING = (1 << 7) | (1 << 6);
 const WASM_FILE = '@jitl/quickjs-wasmfile-release-sync/wasm';
 
 /** Strings, bytes and JSON values in and out; what it throws is an error inside the guest. */
@@ -110,13 +112,21 @@ export async function runJavaScript(run: JavaScriptRun): Promise<JavaScriptResul
 function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScriptRun): JavaScriptResult {
   const toJson = equip(context, run);
   try {
-    const evaluated = context.evalCode(run.code, run.file, {
-      type: 'global',
-      backtraceBarrier: true,
-    });
+    const awaits = awaitsAtTop(context, run);
+    const evaluated = context.evalCode(
+      run.code,
+      run.file,
+      awaits ? AWAITING : { type: 'global', backtraceBarrier: true },
+    );
     if (evaluated.error) return failed(context, evaluated.error, run);
-    const settled = settle(context, runtime, evaluated.value, run);
+    let settled = settle(context, runtime, evaluated.value, run);
     if ('ok' in settled) return settled;
+    if (awaits) {
+      // What it gives is then in an object, so that a last expression which is a promise is not awaited unseen.
+      const last = settled.value.consume((given) => context.getProp(given, 'value'));
+      settled = settle(context, runtime, last, run);
+      if ('ok' in settled) return settled;
+    }
     const json = context.callFunction(toJson, context.undefined, settled.value);
     settled.value.dispose();
     if (json.error) return failed(context, json.error, run);
@@ -129,6 +139,18 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
   } finally {
     toJson.dispose();
   }
+}
+
+/**
+ * Whether code makes sense only with an `await` outside of functions. It is compiled to find out, and not run: as a plain script first,
+ * because there `await` is a name like others.
+ */
+function awaitsAtTop(context: QuickJSContext, { code, file }: JavaScriptRun): boolean {
+  if (!/\bawait\b/.test(code)) return false;
+  const plain = context.evalCode(code, file, { type: 'global', compileOnly: true });
+  const wrong = plain.error !== undefined;
+  plain.dispose();
+  return wrong;
 }
 
 /** Why the JSON of a value is more than the server takes, or null. */
