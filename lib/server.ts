@@ -9,7 +9,7 @@ import { cookieRules } from './auth/cookies.ts';
 import { type Config, readConfig, unknownSettings } from './config.ts';
 import { messageOf } from './errors.ts';
 import { type Listener, listen } from './front/listener.ts';
-import { lockFolder } from './front/lock.ts';
+import { lockStores } from './front/lock.ts';
 import { openPages } from './front/pages.ts';
 import { waysIn } from './front/ways-in.ts';
 import { whyNotStarted } from './front/why-not.ts';
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
   });
 
   try {
-    unlock = lockFolder(config.dataFolder);
+    unlock = lockStores(config);
     host = await createHost({ config, log });
   } catch (error) {
     log.debug({ err: error }, 'the start failed');

@@ -10,7 +10,7 @@ import type { Event, Instance } from '../api/schema.ts';
 import { unknownSettings } from '../config.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
-import { lockFolder } from './lock.ts';
+import { lockFolder, lockStores } from './lock.ts';
 import { foreseen, whyNotStarted } from './why-not.ts';
 
 let folder: string;
@@ -155,6 +155,18 @@ test('the lock of a folder is held within a process too, and let go', () => {
   unlock();
   unlock();
   lockFolder(folder)();
+});
+
+test('two folders with one registry have one server: each would settle the sandboxes of the other', () => {
+  const registryPath = join(folder, 'shared', 'registry.sqlite');
+  const one = { dataFolder: join(folder, 'one'), registryPath };
+  const two = { dataFolder: join(folder, 'two'), registryPath };
+  const unlock = lockStores(one);
+  expect(() => lockStores(two)).toThrow('Another Winterdock uses the registry');
+  lockStores({ ...two, registryPath: join(two.dataFolder, 'registry.sqlite') })();
+  unlock();
+  lockStores(two)();
+  lockStores(one)();
 });
 
 test('the first start makes a key, says where it is and never shows it', async () => {
