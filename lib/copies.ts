@@ -159,10 +159,11 @@ export class Copies {
 
   async #removeUnneeded(path: string): Promise<void> {
     const { copies } = this.#parts.registry;
-    if (await copies.isNeeded(path)) return;
-    this.#reached('copy.unclaimed');
     const copy = copyAt(path);
-    if (copy !== null) await this.#drawers[copy.kind].remove(copy.hash);
+    // The mark of something that is landing.
+    if (copy === null || (await copies.isNeeded(path))) return;
+    this.#reached('copy.unclaimed');
+    await this.#drawers[copy.kind].remove(copy.hash);
     this.#reached('copy.removed');
     await copies.forget(path);
   }

@@ -57,7 +57,7 @@ function underWay(name: RegExp): number[] {
 }
 
 const leftovers = () =>
-  ['bundles', 'staging'].flatMap((drawer) =>
+  ['bundles', 'staging', 'orphans'].flatMap((drawer) =>
     existsSync(join(folder, drawer)) ? readdirSync(join(folder, drawer)) : [],
   );
 const work = (id: string) => server.call('GET', `/api/instances/${id}/volumes/workspace/work`);

@@ -49,11 +49,13 @@ test('29. an id that is taken or about to be keeps what it has', async () => {
 });
 
 test('29. a row that cannot be inserted leaves no file, and not that of whoever took the id meanwhile', async () => {
-  const { dataFolder, file, live } = stage();
+  const { dataFolder, file, live, registry } = stage();
+  const { copies } = registry;
   const failing = (meanwhile: () => void) => ({
     dataFolder,
     clock: new FakeClock(),
     registry: {
+      copies,
       get: () => null,
       create: () => {
         meanwhile();
@@ -70,10 +72,26 @@ test('29. a row that cannot be inserted leaves no file, and not that of whoever 
       entry(),
     ),
   ).rejects.toMatchObject({ code: 'conflict' });
-  expect(readdirSync(join(dataFolder, 'live'))).toEqual([]);
+  expect([readdirSync(join(dataFolder, 'live')), await copies.unclaimed()]).toEqual([[], []]);
   writeFileSync(file, 'the work');
   // An inode that was just given up may be given out again: here it is the same for certain.
   const replaced = failing(() => writeFileSync(live('box'), 'of another'));
   await expect(land(replaced, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
   expect(readFileSync(live('box'), 'utf8')).toBe('of another');
+});
+
+test('29. what lands is marked until it has its row, so that a kill between the two leaves nothing', async () => {
+  const { dataFolder, registry, file, live } = stage();
+  const marks: unknown[] = [];
+  const watching = {
+    copies: registry.copies,
+    get: registry.get,
+    async create(...row: Parameters<typeof registry.create>) {
+      marks.push(existsSync(live('box')), await registry.copies.unclaimed());
+      return registry.create(...row);
+    },
+  };
+  await land({ dataFolder, registry: watching, clock: new FakeClock() }, file, 'hash', box, entry());
+  expect(marks).toEqual([true, ['live/box/vfs.sqlite']]);
+  expect(await registry.copies.unclaimed()).toEqual([]);
 });

@@ -11,12 +11,12 @@ import { moveFile, removeFile, stampOf, syncFolder } from '../storage/files.ts';
 export interface LandingOptions {
   dataFolder: string;
   clock: Clock;
-  registry: Pick<Registry, 'get' | 'create'>;
+  registry: Pick<Registry, 'get' | 'create'> & { copies: Pick<Registry['copies'], 'markUnclaimed' | 'forget'> };
 }
 
 /**
  * Moves `file`, whose bytes are on disk, into the live drawer and inserts the row in state `created`. A failure leaves neither. A server that dies
- * between the two leaves a file without a row, which the next start sets aside. Throws `conflict` for a taken id or name.
+ * between the two leaves a marked file without a row, which the next start removes: its landing was never answered. Throws `conflict` for a taken id or name.
  */
 export async function land(
   { dataFolder, clock, registry }: LandingOptions,
@@ -40,24 +40,37 @@ export async function land(
     throw error;
   }
   try {
+    await registry.copies.markUnclaimed(vfsPath);
     await (await moveFile(file, target, join(dataFolder, 'staging'))).makeDurable();
     await syncFolder(dirname(folder));
     const landed = stampOf(target);
     if (landed === null) throw new WinterdockError('internal', 'What was just landed is not there.');
     ours = landed;
     const record = recordOf(landed, { sha256, quickCheck: 'ok' });
-    return await registry.create(
+    const row = await registry.create(
       { ...instance, vfsPath, file: record, bytes: landed.size },
       epochSeconds(clock),
       ledger,
     );
+    await unmark(registry, vfsPath);
+    return row;
   } catch (error) {
     // A sandbox that took the id meanwhile may have its own file there by now, even on the same inode: only what is ours goes.
     const there = stampOf(target);
     const same = there?.inode === ours.inode && there.mtimeNs === ours.mtimeNs && there.size === ours.size;
     if (same) await removeFile(target);
     await rmdir(folder).catch(() => undefined);
+    await unmark(registry, vfsPath);
     throw error;
+  }
+}
+
+/** A mark that stays, as the registry takes no more just now, harms nothing: it counts only where there is no row, and goes at the next start. */
+async function unmark(registry: LandingOptions['registry'], path: string): Promise<void> {
+  try {
+    await registry.copies.forget(path);
+  } catch {
+    // What the landing came to is what its caller is told.
   }
 }
 

@@ -121,7 +121,7 @@ export interface CopyStore {
   /** How many there are, tombstones included. */
   countDescendants(ancestor: Ancestor): Awaitable<number>;
 
-  /** Marks a file that is about to be put into its drawer: until a row claims it, it is to go. */
+  /** Marks a file, of a copy or of what is landing in the live drawer, that is about to be put there: until a row claims it, it is to go. */
   markUnclaimed(path: string): Awaitable<void>;
   /** Every marked file. */
   unclaimed(): Awaitable<string[]>;

@@ -233,6 +233,7 @@ async function restored(
 /** Looks at the live drawer, whose size is what was awake or suspended, and sets aside what no row claims. */
 async function sweepLive(engine: Engine): Promise<Omit<Reconciled, 'settled'>> {
   const early: string[] = [];
+  const landing = new Set((await engine.registry.copies.unclaimed()).filter((path) => path.startsWith('live/')));
   let orphans = 0;
   for await (const folder of await opendir(join(engine.config.dataFolder, 'live'))) {
     const path = livePath(folder.name);
@@ -241,7 +242,8 @@ async function sweepLive(engine: Engine): Promise<Omit<Reconciled, 'settled'>> {
       if (row.state === 'frozen' || row.state === 'archived') early.push(row.id);
       continue;
     }
-    if (!existsSync(absolute(engine, path))) {
+    // What was landing has a mark until it has a row.
+    if (!existsSync(absolute(engine, path)) || (row === null && landing.has(path))) {
       await clearLive(engine, folder.name);
       continue;
     }
@@ -254,6 +256,7 @@ async function sweepLive(engine: Engine): Promise<Omit<Reconciled, 'settled'>> {
     await clearLive(engine, folder.name);
     orphans += 1;
   }
+  for (const path of landing) await engine.registry.copies.forget(path);
   return { orphans, early };
 }
 

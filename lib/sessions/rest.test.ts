@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { liveFile, REQUEST } from './testing/dock.ts';
@@ -237,6 +237,18 @@ describe('a sandbox that lives only in memory', () => {
     await at.restart({ clock: at.dock.clock });
     expect(await at.stateOf('m2')).toBe('deleted');
   });
+});
+
+test('a landing that a kill broke off is gone after the start; another file without a row is set aside and kept', async () => {
+  for (const id of ['landing', 'stranger']) {
+    mkdirSync(join(at.folder, 'live', id));
+    writeFileSync(liveFile(at.dock, id), `the work of ${id}`);
+  }
+  await at.dock.registry.copies.markUnclaimed('live/landing/vfs.sqlite');
+  await at.restart();
+  expect(readdirSync(join(at.folder, 'live'))).toEqual([]);
+  expect(readdirSync(join(at.folder, 'orphans'))).toEqual([expect.stringMatching(/stranger-vfs\.sqlite$/)]);
+  expect(await at.dock.registry.copies.unclaimed()).toEqual([]);
 });
 
 describe('prefetch', () => {
