@@ -173,7 +173,7 @@ test('a stop while sandboxes are being started pauses that, loses none, and the 
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
   const told = async () => {
     const { json } = await server.call<{ type: string; reason: string | null }[]>('GET', '/api/events?limit=200');
-    return json.filter(({ type }) => /^(start\.(?!progress)|fault|wake\.)/.test(type)).reverse();
+    return json.filter(({ type }) => /^(start\.(?!progress)|fault)/.test(type)).reverse();
   };
   await expect.poll(async () => (await told()).at(-1)?.type, { timeout: 60_000 }).toBe('start.done');
   expect(await told()).toMatchObject([
