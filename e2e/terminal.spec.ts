@@ -160,6 +160,21 @@ test('an open terminal is attached while the sandbox is awake, and lets go when 
   await expect(page.getByRole('timer')).toBeVisible();
 });
 
+test('a forgotten terminal lets go and says so, and the next key holds again', async ({ page }) => {
+  await moor('forgotten', 'resume');
+  await signInByKey(page);
+  await page.clock.install();
+  await openTerminal(page, 'forgotten');
+  await expect.poll(async () => (await seen('forgotten')).attached).toBe(1);
+  await page.clock.fastForward('31:00');
+  const said = page.getByText(/^It let go .* after 30 min without a key or output/);
+  await expect(said).toBeVisible();
+  await expect.poll(async () => (await seen('forgotten')).attached).toBe(0);
+  await page.keyboard.type('e');
+  await expect.poll(async () => (await seen('forgotten')).attached).toBe(1);
+  await expect(said).toBeHidden();
+});
+
 test('the keyboard is not trapped, and what forbids a command is said', async ({ page }) => {
   await moor('left', 'resume', 'archive');
   await signInByKey(page);

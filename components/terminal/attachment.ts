@@ -1,10 +1,27 @@
 /**
- * Says to the server that a terminal is open, again and again, until it is closed: what holds the sandbox awake under its user. A lease,
- * not a connection, of which a browser has few. Talks to the API only.
+ * Says to the server that a terminal is open and used, again and again, until it is closed or forgotten: what holds the sandbox awake under
+ * its user. A lease, not a connection, of which a browser has few. Talks to the API only.
  */
+import { Grip } from './grip.ts';
 
 /** Well within the lease, also where a hidden tab's timers run once a minute. */
 const RENEW_MS = 40_000;
+
+export interface AttachmentListener {
+  /** The server has heard of it, or of its end. */
+  onChanged(): void;
+  /** It let go for want of use at that moment, in epoch milliseconds; null when it is used again. */
+  onLetGo(at: number | null): void;
+}
+
+export interface Attachment {
+  /** A key was pressed or something was printed. */
+  used(): void;
+  /** The sandbox woke or fell asleep: only one that is awake is held. */
+  setAwake(awake: boolean): void;
+  /** Ends it for good; closing the page does too. */
+  leave(): void;
+}
 
 /** An id of its own; plain HTTP pages have no `randomUUID`. */
 function newAttachment(): string {
@@ -12,26 +29,37 @@ function newAttachment(): string {
   return `tab-${Array.from(random, (part) => part.toString(36)).join('')}`;
 }
 
-/** Attaches to sandbox `id`; `changed` is called when the server has heard of it, or of its end. Returns the way out; closing the page is one too. */
-export function attach(id: string, changed: () => void): () => void {
+/** A terminal on sandbox `id` is open. */
+export function attach(id: string, { onChanged, onLetGo }: AttachmentListener): Attachment {
   const address = `/api/instances/${encodeURIComponent(id)}/attachments/${newAttachment()}`;
   // A server that is away for a moment hears of it the next time.
   const renew = () => fetch(address, { method: 'PUT' }).catch(() => undefined);
   // What gets lost on the way is ended by the lease.
   const end = () => fetch(address, { method: 'DELETE', keepalive: true }).catch(() => undefined);
-  const look = () => {
-    if (document.visibilityState === 'visible') void renew();
-  };
-  const timer = setInterval(renew, RENEW_MS);
-  document.addEventListener('visibilitychange', look);
-  window.addEventListener('pagehide', end);
-  window.addEventListener('pageshow', look);
-  void renew().then(changed);
-  return () => {
-    clearInterval(timer);
-    document.removeEventListener('visibilitychange', look);
-    window.removeEventListener('pagehide', end);
-    window.removeEventListener('pageshow', look);
-    void end().then(changed);
+  const grip = new Grip(
+    {
+      renew: (first) => void renew().then(() => first && onChanged()),
+      end: () => void end().then(onChanged),
+      letGo: onLetGo,
+    },
+    Date.now(),
+  );
+  const look = () => grip.look(Date.now());
+  const lookIfVisible = () => document.visibilityState === 'visible' && look();
+  const release = () => grip.release();
+  const timer = setInterval(look, RENEW_MS);
+  document.addEventListener('visibilitychange', lookIfVisible);
+  window.addEventListener('pagehide', release);
+  window.addEventListener('pageshow', lookIfVisible);
+  return {
+    used: () => grip.used(Date.now()),
+    setAwake: (awake) => grip.setAwake(awake, Date.now()),
+    leave() {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', lookIfVisible);
+      window.removeEventListener('pagehide', release);
+      window.removeEventListener('pageshow', lookIfVisible);
+      release();
+    },
   };
 }

@@ -22,6 +22,8 @@ export interface SessionListener {
   /** A line was recalled or completed, which nobody typed. */
   onShown(line: string): void;
   onRunning(running: boolean): void;
+  /** A key was pressed or something was printed. */
+  onUsed(): void;
   /** It was asleep, and is awake now. */
   onWoke(): void;
   /** The keyboard leaves. */
@@ -122,6 +124,7 @@ export class Session {
   }
 
   #take(sent: string): void {
+    this.#listener.onUsed();
     const running = this.#running !== null;
     if (running && sent === '\x03') this.stop();
     else if (running && sent === '\x1b') this.#listener.onLeave();
@@ -224,6 +227,7 @@ export class Session {
         onWoke: (woke) => this.#woke(woke),
         onOutput: async (stream, piece) => {
           if (stop.signal.aborted) return;
+          this.#listener.onUsed();
           if (this.#lastOutput.length < COPIED) this.#lastOutput += piece;
           this.#listener.onSaid(piece);
           await this.#write(streams[stream].take(piece));

@@ -1,13 +1,15 @@
 'use client';
 /**
  * The terminal of one sandbox: the plain form, and with JavaScript an emulator in the very place of it. While it is open and the sandbox
- * awake, it is attached; opening it wakes nothing.
+ * awake, it is attached, until nobody has used it for long; opening it wakes nothing.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useReducer, useRef, useState } from 'react';
 import type { Instance } from '#lib/api/schema.ts';
 import { instanceKey } from '../live-cache.ts';
-import { attach } from './attachment.ts';
+import { RelativeTime } from '../relative-time.tsx';
+import { type Attachment, attach } from './attachment.ts';
+import { LET_GO_MINUTES } from './grip.ts';
 import { type ExecAction, PlainForm } from './plain-form.tsx';
 import type { Session, SessionListener } from './session.ts';
 import { LANGUAGE_NAMES, type Language } from './words.ts';
@@ -36,17 +38,27 @@ function heard(runs: readonly Heard[], event: Hearing): readonly Heard[] {
   return [...runs.slice(0, -1), { ...last, said: last.said + more }];
 }
 
-/** Attached while the sandbox is awake, or was woken from here since it was last seen asleep. */
-function useAttachment(id: string, state: Instance['state'], open: boolean): () => void {
-  const [awake, setAwake] = useState(state === 'active');
-  useEffect(() => setAwake(state === 'active'), [state]);
+/** Attached while the sandbox is awake, or was woken from here since it was last seen asleep, and this terminal is used. */
+function useAttachment(id: string, state: Instance['state'], open: boolean) {
+  const attachment = useRef<Attachment>(null);
+  const [letGoAt, setLetGoAt] = useState<number | null>(null);
   const queries = useQueryClient();
   useEffect(() => {
-    if (!open || !awake) return;
+    if (!open) return;
     // No line of the ledger tells of it: the page's clock is told from here.
-    return attach(id, () => void queries.invalidateQueries({ queryKey: instanceKey(id) }));
-  }, [id, open, awake, queries]);
-  return () => setAwake(true);
+    const onChanged = () => void queries.invalidateQueries({ queryKey: instanceKey(id) });
+    const opened = attach(id, { onChanged, onLetGo: setLetGoAt });
+    attachment.current = opened;
+    return () => {
+      attachment.current = null;
+      opened.leave();
+      setLetGoAt(null);
+    };
+  }, [id, open, queries]);
+  useEffect(() => {
+    if (open) attachment.current?.setAwake(state === 'active');
+  }, [open, state]);
+  return { attachment, letGoAt };
 }
 
 export function Terminal({
@@ -81,8 +93,7 @@ export function Terminal({
   const [copied, setCopied] = useState(false);
   const hint = useId();
   const wants = blocked === null;
-  const onWoke = useRef(() => {});
-  onWoke.current = useAttachment(id, state, ready);
+  const { attachment, letGoAt } = useAttachment(id, state, ready);
 
   useEffect(() => {
     const box = place.current;
@@ -99,7 +110,8 @@ export function Terminal({
         onSaid: (text) => hear({ says: text }),
         onShown: setShown,
         onRunning: setRunning,
-        onWoke: () => onWoke.current(),
+        onUsed: () => attachment.current?.used(),
+        onWoke: () => attachment.current?.setAwake(true),
         onLeave: () => leave.current?.focus(),
       };
       const opened = new Session(screen.terminal, { id, person }, listener);
@@ -122,7 +134,7 @@ export function Terminal({
       close();
       setReady(false);
     };
-  }, [id, person, wants]);
+  }, [id, person, wants, attachment]);
 
   useEffect(() => {
     if (!copied) return;
@@ -196,6 +208,15 @@ export function Terminal({
             </label>
           )}
         </div>
+        <p className="text-small text-ink-2 empty:hidden" role="status">
+          {letGoAt !== null && (
+            <>
+              It let go <RelativeTime at={Math.round(letGoAt / 1000)} rendered={Math.round(letGoAt / 1000)} />, after{' '}
+              {LET_GO_MINUTES} min without a key or output.
+              {state === 'active' && ' The idle clock runs; the next key holds it awake again.'}
+            </>
+          )}
+        </p>
         <p className="text-small text-ink-3" id={hint}>
           {wakes} Esc leaves it by the keyboard, Ctrl + C stops a command or copies what is selected, Shift + Enter
           makes a new line.{' '}

@@ -1,5 +1,6 @@
 /** The tab of the terminal: who may type into it, and what typing does besides. */
 import { Part } from '#components/part.tsx';
+import { LET_GO_MINUTES } from '#components/terminal/grip.ts';
 import { Terminal } from '#components/terminal/terminal.tsx';
 import { whyNot } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
@@ -30,7 +31,7 @@ export function TerminalTab({ caller, instance }: { caller: Caller; instance: In
       id="terminal"
       name="Terminal"
       margin={false}
-      note="A shell over the volumes. While it is open and the sandbox awake, nothing puts it to sleep."
+      note={`A shell over the volumes. While it is open and used, nothing puts the sandbox to sleep; after ${LET_GO_MINUTES} min without a key or output it lets go.`}
     >
       <Terminal
         id={id}
