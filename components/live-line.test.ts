@@ -40,6 +40,12 @@ class Source extends EventTarget {
     this.onerror?.(new globalThis.Event('error'));
   }
 
+  /** The server refuses; the browser does not try again. */
+  refused(): void {
+    this.readyState = Source.CLOSED;
+    this.onerror?.(new globalThis.Event('error'));
+  }
+
   close(): void {
     this.readyState = Source.CLOSED;
   }
@@ -160,7 +166,7 @@ test('a gap is told to every tab, and what comes after it is heard, from another
 });
 
 test('when the session has ended every tab is told and none asks on, until somebody is signed in again', async () => {
-  const asked = vi.fn(async () => new Response(null, { status: 401 }));
+  const asked = vi.fn();
   vi.stubGlobal('fetch', asked);
   const tabs = [tab(), tab(), tab()];
   const source = await connected();
@@ -169,7 +175,7 @@ test('when the session has ended every tab is told and none asks on, until someb
   for (const { status } of tabs) await vi.waitFor(() => expect(status()).toBe('out'));
   await vi.advanceTimersByTimeAsync(120_000);
   expect(Source.open).toEqual([]);
-  expect(asked).toHaveBeenCalledTimes(1);
+  expect(asked).not.toHaveBeenCalled();
   await new Promise((resolve) => setTimeout(resolve, 700));
   tabs.push(tab(4));
   await connected();
@@ -179,15 +185,31 @@ test('when the session has ended every tab is told and none asks on, until someb
 });
 
 test('rights that changed end the connection, and it is made again with the new ones', async () => {
-  vi.stubGlobal('fetch', async () => new Response(null, { status: 200 }));
+  const asked = vi.fn();
+  vi.stubGlobal('fetch', asked);
   const { status, gaps } = tab();
   const source = await connected();
-  source.say('error', { code: 'unauthorized' });
+  source.say('error', { code: 'forbidden' });
   await vi.waitFor(() => expect(Source.opened.length).toBe(2));
+  expect(asked).not.toHaveBeenCalled();
   expect(source.readyState).toBe(Source.CLOSED);
   await connected();
   expect(status()).toBe('live');
   expect(gaps()).toBe(1);
+});
+
+test('a connection that is refused asks why: who is not let in is out, for the rest it is made again', async () => {
+  const answers = [200, 401];
+  vi.stubGlobal('fetch', async () => new Response(null, { status: answers.shift() ?? 500 }));
+  const { status } = tab();
+  const source = await connected();
+  source.refused();
+  await vi.waitFor(() => expect(Source.opened.length).toBe(2));
+  expect(status()).toBe('behind');
+  Source.opened[1]?.refused();
+  await vi.waitFor(() => expect(status()).toBe('out'));
+  expect(answers).toEqual([]);
+  expect(Source.open).toEqual([]);
 });
 
 test('a connection that breaks is said to be behind, and everything is read again when it is back', async () => {

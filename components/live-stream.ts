@@ -2,7 +2,7 @@
  * One connection to the server's event stream that is kept open: comes back after the last line that was seen, notices a line
  * that has gone silent, and tells a session that has ended from a server that is away. Knows nothing of tabs or of React.
  */
-import type { Changes, Event } from '#lib/api/schema.ts';
+import type { Changes, Event, Problem } from '#lib/api/schema.ts';
 
 export type LineStatus =
   | { is: 'connecting' }
@@ -26,8 +26,6 @@ const STREAM = '/api/events/stream';
 /** The server beats every 15 s. */
 const SILENCE_MS = 20_000;
 const LOOK_MS = 2500;
-/** Who signs out here has left the page by then, and nothing need be asked. */
-const LEAVING_MS = 300;
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
 
@@ -118,14 +116,24 @@ export function keepStream(seen: Seen, heard: Heard): () => void {
     stream.onerror = (event) => {
       behind();
       // The server's own word, or its refusal: the browser would ask for ever, or not at all.
-      if (event instanceof MessageEvent) {
-        drop();
-        retry = setTimeout(() => void ask(), LEAVING_MS);
-      } else if (stream.readyState === EventSource.CLOSED) void ask();
+      if (event instanceof MessageEvent) end((JSON.parse(event.data) as Problem).code);
+      else if (stream.readyState === EventSource.CLOSED) void ask();
     };
   };
 
-  /** Asks what is wrong, and opens again when nothing is, more and more seldom while something is. */
+  const out = () => {
+    close();
+    heard.onStatus({ is: 'out' });
+  };
+
+  /** The server has ended the stream and said why. */
+  const end = (code: string) => {
+    drop();
+    if (code === 'unauthorized') out();
+    else retry = setTimeout(open, code === 'forbidden' ? 0 : wait);
+  };
+
+  /** Asks why it was refused, and opens again when nothing is wrong, more and more seldom while something is. */
   const ask = async () => {
     drop();
     const status = await fetch(STREAM, { method: 'HEAD' }).then(
@@ -133,11 +141,7 @@ export function keepStream(seen: Seen, heard: Heard): () => void {
       () => null,
     );
     if (closed) return;
-    if (status === 401) {
-      close();
-      heard.onStatus({ is: 'out' });
-      return;
-    }
+    if (status === 401) return out();
     const soon = status !== null && status < 400;
     retry = setTimeout(open, soon ? 0 : wait);
     if (!soon) wait = Math.min(wait * 2, LONGEST_RETRY_MS);

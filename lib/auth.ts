@@ -15,7 +15,7 @@ import { createLimits, type Limits } from './auth/limits.ts';
 import { createPeople, type People } from './auth/people.ts';
 import { ROLES, type Role } from './auth/roles.ts';
 import { createSessionCache } from './auth/session-cache.ts';
-import { createWatch } from './auth/watch.ts';
+import { createWatch, type Ending } from './auth/watch.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Via } from './lifecycle/words.ts';
@@ -53,8 +53,8 @@ export interface Auth {
   callerFromHeaders(headers: AnyHeaders, options?: CallerOptions): Promise<Caller | null>;
   /** Counts a request of a caller, or of nobody, from an address. Throws `rate_limited`. The admin key is not counted. */
   count(caller: Caller | null, address: string | null): Promise<void>;
-  /** Calls `act` once when what let this caller in ends: its key, its session, its rights. Returns the way out. */
-  whenEnded(caller: Caller, act: () => void): () => void;
+  /** Calls `act` once when its key or session is over, or its rights are not what they were. Returns the way out. */
+  whenEnded(caller: Caller, act: (ending: Ending) => void): () => void;
   /** The ways in for people. */
   readonly entrance: Entrance;
   readonly people: People;
@@ -138,14 +138,14 @@ export function createAuth(options: {
   };
   const ended = (gone: readonly string[]) => {
     forget();
-    watch.end(({ session }) => session !== null && gone.includes(session));
+    watch.end(({ session }) => session !== null && gone.includes(session), 'over');
   };
   const people = createPeople({
     library,
     ended,
-    changed(person) {
+    changed(person, disabled) {
       forget();
-      watch.end(({ actor }) => actor === `user:${person}`);
+      watch.end(({ actor }) => actor === `user:${person}`, disabled ? 'over' : 'changed');
     },
   });
 
@@ -201,7 +201,7 @@ export function createAuth(options: {
     const answer = await end();
     forget();
     if (session !== null && cookie !== undefined && (await (await library()).sessionOf(cookie)) === null) {
-      watch.end((caller) => caller.session === session.session.id);
+      watch.end((caller) => caller.session === session.session.id, 'over');
     }
     return answer;
   };
@@ -213,7 +213,7 @@ export function createAuth(options: {
       ...ring,
       async revoke(id, ledger) {
         const was = await ring.revoke(id, ledger);
-        if (was) watch.end(({ actor }) => actor === `key:${id}`);
+        if (was) watch.end(({ actor }) => actor === `key:${id}`, 'over');
         return was;
       },
     },

@@ -2,20 +2,26 @@
  * What is under way ends when what let its caller in does: bodies are read no further, runs are stopped, streams and downloads are cut. Knows nothing
  * of routes.
  */
+import type { Ending } from '../auth/watch.ts';
 import type { Auth, Caller } from '../auth.ts';
 import { WinterdockError } from '../errors.ts';
 import { type Answer, eventText, type Sink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import { toProblem } from './problem.ts';
 
-function ended(): WinterdockError {
-  return new WinterdockError('unauthorized', 'The key or the session of this request has ended.');
-}
+/** The last word to a caller: nobody is let in any more, or with other rights. It is the reason of the signal that aborts. */
+const LAST_WORD: Readonly<Record<Ending, () => WinterdockError>> = {
+  over: () => new WinterdockError('unauthorized', 'The key or the session of this request has ended.'),
+  changed: () =>
+    new WinterdockError('forbidden', 'The rights of who sent this request have changed meanwhile.', {
+      hint: 'Ask again: you are answered with those that you have now.',
+    }),
+};
 
-/** A body that is read only as long as its sender may send it. Throws `unauthorized`. */
+/** A body that is read only as long as its sender may send it. Throws the reason of `allowed`. */
 export function sourceWhile(source: BodySource, allowed: AbortSignal): BodySource {
   const require = () => {
-    if (allowed.aborted) throw ended();
+    allowed.throwIfAborted();
   };
   return {
     length: source.length,
@@ -30,8 +36,8 @@ export function sourceWhile(source: BodySource, allowed: AbortSignal): BodySourc
 }
 
 /**
- * Answers a caller. The signal that `answerTo` gets aborts when the caller's key or session ends before the answer is complete. `gone` gives the
- * one that aborts when the client has gone.
+ * Answers a caller. The signal that `answerTo` gets aborts when the caller's key or session ends, or its rights change, before the answer is
+ * complete. `gone` gives the one that aborts when the client has gone. A stream says at its end whether asking again is of use.
  */
 export async function whileAllowed(
   auth: Pick<Auth, 'whenEnded'>,
@@ -39,7 +45,7 @@ export async function whileAllowed(
   answerTo: (allowed: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
   const over = new AbortController();
-  const leave = auth.whenEnded(caller, () => over.abort());
+  const leave = auth.whenEnded(caller, (ending) => over.abort(LAST_WORD[ending]()));
   let answer: Answer;
   try {
     answer = await answerTo(over.signal);
@@ -57,7 +63,7 @@ export async function whileAllowed(
   }
   if (body !== undefined && 'outgoing' in body) {
     const { stream } = body.outgoing;
-    const cut = () => stream.destroy(ended());
+    const cut = () => stream.destroy(over.signal.reason);
     over.signal.addEventListener('abort', cut, { once: true });
     stream.once('close', leave);
     if (over.signal.aborted) cut();
@@ -71,8 +77,7 @@ function follow(
   { caller, over, leave }: { caller: Caller; over: AbortSignal; leave: () => void },
 ): void {
   const bid = () => {
-    const why = new WinterdockError('unauthorized', 'The key or the session that opened this stream has ended.');
-    sink.write(eventText('error', toProblem(why, caller.requestId)));
+    sink.write(eventText('error', toProblem(over.reason, caller.requestId)));
     sink.end();
   };
   over.addEventListener('abort', bid, { once: true });

@@ -25,11 +25,11 @@ export interface People {
   setPassword(id: string, password: string): Promise<void>;
 }
 
-/** Makes it. `ended` and `changed` are told whose sessions and whose rights are not what they were. */
+/** Makes it. `ended` is told which sessions are over, `changed` whose rights are not what they were, and whether none are left. */
 export function createPeople(parts: {
   library: () => Promise<AuthLibrary>;
   ended: (sessions: readonly string[]) => void;
-  changed: (person: string) => void;
+  changed: (person: string, disabled: boolean) => void;
 }): People {
   const { library, ended, changed } = parts;
   /** One change at a time, so that two admins cannot take the last two from each other. */
@@ -48,7 +48,7 @@ export function createPeople(parts: {
       });
     }
     await opened.update(id, patch);
-    changed(id);
+    changed(id, after.disabled);
     if (after.disabled) ended(await opened.endSessions(id, () => true));
     return after;
   };

@@ -3,14 +3,17 @@
  */
 import type { Caller } from '../auth.ts';
 
+/** What became of what let a caller in: it is over, or it lets in with other rights than before. */
+export type Ending = 'over' | 'changed';
+
 export interface Watch {
   /**
-   * Calls `act` once when the caller's key or session ends, or at `until` (epoch milliseconds; null: never). Returns the way out, which
-   * may be called twice.
+   * Calls `act` once when what let the caller in is over or changed; at `until` (epoch milliseconds; null: never) it is over. Returns
+   * the way out, which may be called twice.
    */
-  join(caller: Caller, until: number | null, act: () => void): () => void;
-  /** Ends what `gone` is true for. */
-  end(gone: (caller: Caller) => boolean): void;
+  join(caller: Caller, until: number | null, act: (ending: Ending) => void): () => void;
+  /** Ends what `gone` is true for. What it asks for from then on must be answered so already. */
+  end(gone: (caller: Caller) => boolean, ending: Ending): void;
 }
 
 /** The longest that a timer can wait. */
@@ -18,7 +21,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 
 /** Makes one. `now` in epoch milliseconds. */
 export function createWatch(now: () => number): Watch {
-  const watched = new Map<() => void, Caller>();
+  const watched = new Map<(ending: Ending) => void, Caller>();
   return {
     join(caller, until, act) {
       let timer: NodeJS.Timeout | undefined;
@@ -26,22 +29,22 @@ export function createWatch(now: () => number): Watch {
         clearTimeout(timer);
         watched.delete(end);
       };
-      const end = () => {
+      const end = (ending: Ending) => {
         leave();
-        act();
+        act(ending);
       };
       const wait = () => {
         if (until === null) return;
         const left = until - now();
-        timer = setTimeout(() => (until <= now() ? end() : wait()), Math.min(Math.max(left, 0), LONGEST_MS));
+        timer = setTimeout(() => (until <= now() ? end('over') : wait()), Math.min(Math.max(left, 0), LONGEST_MS));
         timer.unref();
       };
       watched.set(end, caller);
       wait();
       return leave;
     },
-    end(gone) {
-      for (const [end, caller] of [...watched]) if (gone(caller)) end();
+    end(gone, ending) {
+      for (const [end, caller] of [...watched]) if (gone(caller)) end(ending);
     },
   };
 }

@@ -332,7 +332,7 @@ export interface Calls {
   ): Pages<z.output<typeof eventSchema>>;
   /** Lists what happened, newest first. */
   listEvents(query?: z.input<typeof eventsQuerySchema>, options?: CallOptions): Pages<z.output<typeof eventSchema>>;
-  /** Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again. */
+  /** Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again. When the key or the session ends, the last event is `error` with the problem `unauthorized`; when its rights change, with `forbidden`: then follow again. */
   streamEvents(query?: z.input<typeof streamQuerySchema>, options?: CallOptions): Promise<Download>;
   /** Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger. */
   exportEvents(query: z.input<typeof exportQuerySchema>, options?: CallOptions): Promise<Download>;

@@ -282,3 +282,40 @@ test('an address that has no account takes as long as a wrong password', async (
   expect(best('unknown') / best('known')).toBeGreaterThan(0.5);
   expect(best('unknown') / best('known')).toBeLessThan(2);
 });
+
+test('a stream says at its end whether its reader is let in again, and what it says holds already', async () => {
+  const wish = { role: 'viewer', tenants: ['acme'] };
+  const { cookie, id } = await letIn({ ...wish, email: 'lena@example.com' });
+  const another = async () => cookieOf(await signIn('lena@example.com', PASSWORD));
+  const session = async (of: string) => {
+    const all = await as<{ id: string; current: boolean }[]>(of, 'GET', '/api/people/me/sessions');
+    return all.json.find(({ current }) => current)?.id;
+  };
+  const change = (patch: object) => as(ada, 'PATCH', `/api/people/${id}`, patch);
+  const ended = await session(cookie);
+  const ways: [string, string, () => Promise<unknown>][] = [
+    [cookie, 'unauthorized', () => as(ada, 'DELETE', `/api/people/${id}/sessions?session=${ended}`)],
+    [await another(), 'forbidden', () => change({ role: 'support', tenants: ['acme'] })],
+    [await another(), 'forbidden', () => change({ tenants: ['globex'] })],
+    [await another(), 'unauthorized', () => change({ disabled: true })],
+  ];
+  for (const [who, code, end] of ways) {
+    const stream = listen(who);
+    await until(() => stream.text() !== '');
+    const after = stream.ended.then(() => as(who, 'GET', '/api/me'));
+    await end();
+    expect((await after).status).toBe(code === 'unauthorized' ? 401 : 200);
+    expect([...stream.text().matchAll(/^event: error\ndata: .*"code":"(\w+)"/gm)].map(([, said]) => said)).toEqual([
+      code,
+    ]);
+  }
+  await change({ disabled: false });
+  const leaving = await another();
+  const streams = [listen(leaving), listen(leaving)];
+  await until(() => streams.every(({ text }) => text() !== ''));
+  await server.host.auth.signOut({ cookie: leaving });
+  for (const { text, ended: over } of streams) {
+    await over;
+    expect(text()).toContain('"code":"unauthorized"');
+  }
+});
