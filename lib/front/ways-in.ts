@@ -13,6 +13,6 @@ export async function waysIn(
 ): Promise<string[]> {
   const recovers = await auth.entrance.hasAdmin();
   if (recovers && !isTerminal) return [`Sign in: ${origin}/signin`];
-  const what = recovers ? 'as the first admin, with a new password if need be' : 'and make the first admin';
-  return [`Sign in: ${await auth.signInLink(origin)}`, `         (once, within 15 minutes: ${what})`];
+  const what = recovers ? 'signs in the first admin, with a new password if need be' : 'makes the first admin';
+  return [`Sign in: ${await auth.signInLink(origin)}`, `         (works once, for 15 minutes, and ${what})`];
 }
