@@ -137,9 +137,9 @@ test('a client that goes away aborts what it asked for', async () => {
   });
   req.on('error', () => undefined);
   req.end();
-  await vi.waitFor(() => expect(seen.signal?.aborted).toBe(false));
+  await vi.waitFor(() => expect(seen.signal?.aborted).toBe(false), { timeout: 10_000 });
   req.destroy();
-  await vi.waitFor(() => expect(seen.signal?.aborted).toBe(true));
+  await vi.waitFor(() => expect(seen.signal?.aborted).toBe(true), { timeout: 10_000 });
 });
 
 test('a stream is sent as it is written, and its end and its loss are seen', async () => {
@@ -158,7 +158,7 @@ test('a stream is sent as it is written, and its end and its loss are seen', asy
   expect(String(first)).toBe('id: 4\nevent: hello\ndata: {"n":1}\n\n');
   expect(seen.sink?.gone.aborted).toBe(false);
   req.destroy();
-  await vi.waitFor(() => expect(seen.sink?.gone.aborted).toBe(true));
+  await vi.waitFor(() => expect(seen.sink?.gone.aborted).toBe(true), { timeout: 10_000 });
   seen.sink?.write('nobody hears this');
 });
 
@@ -177,5 +177,5 @@ test('what a client does not take is counted', async () => {
   for (let n = 0; n < 40; n++) seen.sink?.write('x'.repeat(MIB));
   expect(seen.sink?.queuedBytes).toBeGreaterThan(MIB);
   seen.sink?.drop();
-  await vi.waitFor(() => expect(res.destroyed).toBe(true));
+  await vi.waitFor(() => expect(res.destroyed).toBe(true), { timeout: 10_000 });
 });

@@ -53,7 +53,7 @@ test('a row that changes often is read seldom, and told in one piece to all who 
   feed.join(null, (piece) => pieces[1]?.push(piece));
   feed.join(['acme'], (piece) => pieces[2]?.push(piece));
   for (let n = 0; n < 50; n += 1) append('acme-1', 'globex-1');
-  await vi.waitFor(() => expect(pieces[0]?.length).toBe(1));
+  await vi.waitFor(() => expect(pieces[0]?.length).toBe(1), { timeout: 10_000 });
   expect(read).toEqual(['acme-1', 'globex-1']);
   expect(pieces[1]?.[0]).toBe(pieces[0]?.[0]);
   expect(parsed(pieces[2]?.[0] as Buffer).rows.map(({ id }) => id)).toEqual(['acme-1']);
@@ -65,7 +65,7 @@ test('when more changes than a page shows, it says that there is more', async ()
   const told: Changes[] = [];
   feed.join(null, (piece) => told.push(parsed(piece)));
   append(...Array.from({ length: 2000 }, (_, n) => `acme-${n}`));
-  await vi.waitFor(() => expect(told.length).toBe(1));
+  await vi.waitFor(() => expect(told.length).toBe(1), { timeout: 10_000 });
   expect(told[0]?.more).toBe(true);
   expect(told[0]?.rows.length).toBe(500);
 });

@@ -66,7 +66,7 @@ test('who follows with changes is told the rows and counts as they are now', asy
   });
   expect(found.seq).toBe(await lastSeq());
   await server.call('PATCH', '/api/instances/told', { name: 'Told twice' });
-  await vi.waitFor(() => expect(stream.changes().at(-1)?.rows[0]?.name).toBe('Told twice'));
+  await vi.waitFor(() => expect(stream.changes().at(-1)?.rows[0]?.name).toBe('Told twice'), { timeout: 15_000 });
   expect(stream.lines().map(({ type }) => type)).toEqual(['instance.created', 'instance.changed']);
 });
 
@@ -80,8 +80,12 @@ test('who sees one tenant is told of no other: neither rows nor counts', async (
   const all = await follow();
   await create('hidden', 'globex');
   await create('shown', 'acme');
-  await vi.waitFor(() => expect(theirs.changes().flatMap(({ rows }) => rows.map(({ id }) => id))).toContain('shown'));
-  await vi.waitFor(() => expect(all.changes().flatMap(({ rows }) => rows.map(({ id }) => id))).toContain('hidden'));
+  await vi.waitFor(() => expect(theirs.changes().flatMap(({ rows }) => rows.map(({ id }) => id))).toContain('shown'), {
+    timeout: 15_000,
+  });
+  await vi.waitFor(() => expect(all.changes().flatMap(({ rows }) => rows.map(({ id }) => id))).toContain('hidden'), {
+    timeout: 15_000,
+  });
   expect(JSON.stringify(theirs.told)).not.toMatch(/hidden|globex/);
   const counts = (await server.call<{ counts: Changes['states'] }>('GET', '/api/tenants/acme')).json.counts;
   expect(theirs.changes().at(-1)?.states).toEqual(counts);
@@ -91,7 +95,9 @@ test('what is missed while away is told again with its rows; what was looked at 
   const before = await lastSeq();
   await create('missed', 'acme');
   const stream = await follow(`&last_event_id=${before}`);
-  await vi.waitFor(() => expect(stream.changes().flatMap(({ rows }) => rows.map(({ id }) => id))).toEqual(['missed']));
+  await vi.waitFor(() => expect(stream.changes().flatMap(({ rows }) => rows.map(({ id }) => id))).toEqual(['missed']), {
+    timeout: 15_000,
+  });
   expect(stream.lines().map(({ instance }) => instance)).toEqual(['missed']);
   expect(stream.gaps()).toEqual([]);
 });
@@ -119,14 +125,16 @@ test('who was away for too much, or comes from another ledger, is told of a gap 
   const last = await lastSeq();
   for (const from of [before, last + 1000]) {
     const stream = await follow(`&last_event_id=${from}`);
-    await vi.waitFor(() => expect(stream.gaps()).toEqual([{ seq: last }]));
+    await vi.waitFor(() => expect(stream.gaps()).toEqual([{ seq: last }]), { timeout: 15_000 });
     expect(stream.lines()).toEqual([]);
     expect(stream.told.at(-1)?.id).toBe(String(last));
   }
   const stream = await follow(`&last_event_id=${last + 1000}`);
-  await vi.waitFor(() => expect(stream.gaps().length).toBe(1));
+  await vi.waitFor(() => expect(stream.gaps().length).toBe(1), { timeout: 15_000 });
   await create('after-the-gap', 'acme');
-  await vi.waitFor(() => expect(stream.lines().map(({ instance }) => instance)).toEqual(['after-the-gap']));
+  await vi.waitFor(() => expect(stream.lines().map(({ instance }) => instance)).toEqual(['after-the-gap']), {
+    timeout: 15_000,
+  });
 });
 
 test('only what there is can be asked for, and the open streams are counted', async () => {
@@ -135,7 +143,7 @@ test('only what there is can be asked for, and the open streams are counted', as
     const { text } = await server.call('GET', '/metrics');
     return Number(/^winterdock_event_streams (\d+)$/m.exec(text)?.[1]);
   };
-  await vi.waitFor(async () => expect(await streams()).toBe(0));
+  await vi.waitFor(async () => expect(await streams()).toBe(0), { timeout: 15_000 });
   await follow();
   await follow();
   expect(await streams()).toBe(2);
