@@ -161,10 +161,12 @@ async function reserving<T>(engine: Engine, entry: Entry, bytes: number, write: 
     const taken = engine.registry.quotas.reserve(entry.id, tenant, bytes);
     // In the same tick: whoever weighs the file from now on counts it.
     entry.reserved += bytes;
+    entry.everReserved += bytes;
     try {
       await taken;
     } catch (error) {
       entry.reserved -= bytes;
+      entry.everReserved -= bytes;
       throw error;
     }
   };
@@ -188,7 +190,10 @@ async function weigh(engine: Engine, entry: Entry): Promise<void> {
   const path = absolute(engine, livePath(entry.id));
   const size = stampOf(path)?.size;
   if (size === undefined) return;
+  // A write that ends while the file is read may be missing from what is read: all that were under way meanwhile count.
+  const { reserved, everReserved } = entry;
   const { volumes } = await entry.lease(() => engine.readers.read({ path, mode: 'live' }, { op: 'volumes' }));
   const held = volumes.reduce((sum, { bytes }) => sum + bytes, 0);
-  await engine.registry.touch([{ id: entry.id, updated: 0, bytes: Math.max(size, held) + entry.reserved }]);
+  const writing = reserved + entry.everReserved - everReserved;
+  await engine.registry.touch([{ id: entry.id, updated: 0, bytes: Math.max(size, held) + writing }]);
 }

@@ -22,6 +22,8 @@ export class Entry {
   calls = 0;
   /** Bytes of writes under way that were taken from the tenant's quota and may not be in the file yet. */
   reserved = 0;
+  /** All that was ever reserved, so that a reservation which came and went meanwhile is noticed. */
+  everReserved = 0;
   /** Resolves once the row of a dead process is settled. */
   settling: Promise<void> | null = null;
   holders = 0;
