@@ -43,6 +43,8 @@ function eventsIn(text: string): Sent[] {
 }
 
 test('a command answers with what it did, waking what sleeps', async () => {
+  // It may be awake from another test, or not yet made to run.
+  await server.call('POST', '/api/instances/runner/suspend', {});
   const cold = await run({ command: 'echo out; echo err >&2; exit 3' });
   expect(cold.status).toBe(200);
   expect(execAnswerSchema.strict().parse(cold.json)).toMatchObject({
