@@ -32,7 +32,8 @@ test.each([
   ['an array', '[]', 422, 'validation'],
   ['null', 'null', 422, 'validation'],
   ['a wrong type', '{"text":1}', 422, 'validation'],
-  ['a deep stack of arrays', '['.repeat(100_000), 400, 'bad_json'],
+  ['a deep stack of arrays', '['.repeat(100_000), 413, 'too_large'],
+  ['an unfinished stack of arrays', '['.repeat(10), 400, 'bad_json'],
 ])('a body that is %s is refused', async (_what, body, status, code) => {
   const answer = await call('POST', '/api/instances/abc/echo', body);
   expect([answer.status, answer.json.code]).toEqual([status, code]);
