@@ -94,7 +94,7 @@ export function Filters({
   filtered: boolean;
 }) {
   return (
-    <div className="grid grid-cols-2 items-end gap-x-4 gap-y-3 sm:grid-cols-3 lg:grid-cols-[1.6fr_1fr_1fr_1fr_1.2fr_1.3fr_auto]">
+    <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 sm:grid-cols-3 lg:grid-cols-[1.6fr_1fr_1fr_1fr_1.2fr_1.3fr_auto]">
       <div className="col-span-2 sm:col-span-3 lg:col-span-1">
         <Text name="q" title="Find" placeholder="id, name, tenant or label" values={values} complaints={complaints} />
       </div>
@@ -115,7 +115,7 @@ export function Filters({
       <Text name="tenant" title="Tenant" placeholder="any" values={values} complaints={complaints} />
       <Text name="label" title="Label" placeholder="key:value" values={values} complaints={complaints} />
       <Choice name="sort" title="Order" options={SORT_WORDS} value={values.sort ?? 'updated'} />
-      <div className="flex items-center gap-4">
+      <div className="beside-fields flex items-center gap-4">
         <button type="submit" className="button">
           Show
         </button>

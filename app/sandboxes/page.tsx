@@ -27,12 +27,16 @@ export const metadata = { title: 'Sandboxes' };
 const PAGE_SIZE = 50;
 /** Every id that is ticked goes into an address. */
 const LARGEST_PAGE = 100;
+/** What a wrong filter finds. */
+const NO_PAGE = { items: [], total: 0, totalIsExact: true, next: null };
 const START: CreateState = { values: {}, errors: {}, problem: null };
 
-function Nothing({ filtered, mayCreate }: { filtered: boolean; mayCreate: boolean }) {
+function Nothing({ wrong, filtered, mayCreate }: { wrong: boolean; filtered: boolean; mayCreate: boolean }) {
   return (
     <div className="border-t border-ink py-10">
-      {filtered ? (
+      {wrong ? (
+        <p>Nothing is shown: a filter above is not what it should be.</p>
+      ) : filtered ? (
         <p>
           No sandbox matches. <Link href="/sandboxes">Show all of them</Link>, or change the filters above.
         </p>
@@ -70,11 +74,15 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
     : { sort: 'updated', limit: PAGE_SIZE };
   const asOf = await ledgerSeq();
   const { operations } = getHost();
-  const page = await operations.listInstances(caller, query).catch((error: unknown) => {
-    // A page that is no longer there, or a bookmark with a mangled cursor: begin again with the same filters.
-    if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
-    throw error;
-  });
+  // A wrong filter shows nothing: everything, offered as what matches, would be acted upon.
+  const wrong = Object.keys(complaints).length > 0;
+  const page = wrong
+    ? NO_PAGE
+    : await operations.listInstances(caller, query).catch((error: unknown) => {
+        // A page that is no longer there, or a bookmark with a mangled cursor: begin again with the same filters.
+        if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
+        throw error;
+      });
   const { cursor: _cursor, ...filters } = values;
   if (page === null) redirect(addressWith('/sandboxes', filters));
   const filtered = Object.keys(filters).some((key) => key !== 'sort' && key !== 'limit');
@@ -88,8 +96,8 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
     <AsOf asOf={asOf} rendered={rendered}>
       <div className="pt-8 pb-6 sm:pt-12">
         <h1 className="headline">
-          {words} {page.total === 1 ? 'sandbox' : 'sandboxes'}
-          {filtered && <span className="quiet"> of your choice</span>}
+          {wrong ? 'Sandboxes' : `${words} ${page.total === 1 ? 'sandbox' : 'sandboxes'}`}
+          {filtered && !wrong && <span className="quiet"> that {page.total === 1 ? 'matches' : 'match'}</span>}
         </h1>
       </div>
       {mayCreate && (
@@ -101,12 +109,14 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
           tenants={caller.tenants}
         />
       )}
-      <Form action="/sandboxes" className="pb-6">
-        <Filters values={values} complaints={complaints} filtered={filtered} />
-        <ExtraFilters values={values} complaints={complaints} />
-      </Form>
+      {!empty && (
+        <Form action="/sandboxes" className="pb-6">
+          <Filters values={values} complaints={complaints} filtered={filtered} />
+          <ExtraFilters values={values} complaints={complaints} />
+        </Form>
+      )}
       {page.items.length === 0 ? (
-        <Nothing filtered={filtered} mayCreate={mayCreate} />
+        <Nothing wrong={wrong} filtered={filtered} mayCreate={mayCreate} />
       ) : (
         <>
           {mayChoose && <ChooseBar filter={filterIn(filters)} total={total ?? page.total} exact={total !== null} />}

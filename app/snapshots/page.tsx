@@ -47,7 +47,7 @@ function Filters({ values, complaints }: { values: Record<string, string>; compl
           )}
         </label>
       ))}
-      <div className="flex items-center gap-4 lg:pt-[1.4375rem]">
+      <div className="flex items-center gap-4 lg:beside-fields">
         <button type="submit" className="button">
           Show
         </button>
@@ -72,13 +72,16 @@ export default async function Snapshots({ searchParams }: { searchParams: Promis
   }
   const query: SnapshotsQuery = parsed.success ? parsed.data : { limit: PAGE_SIZE };
   const { cursor: _cursor, ...filters } = values;
-  const page = await getHost()
-    .operations.listSnapshots(caller, query)
-    .catch((error: unknown) => {
-      // A bookmark with a mangled cursor: begin again with the same filters.
-      if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
-      throw error;
-    });
+  const wrong = Object.keys(complaints).length > 0;
+  const page = wrong
+    ? { items: [], next: null }
+    : await getHost()
+        .operations.listSnapshots(caller, query)
+        .catch((error: unknown) => {
+          // A bookmark with a mangled cursor: begin again with the same filters.
+          if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
+          throw error;
+        });
   if (page === null) redirect(addressWith(PATH, filters));
   const filtered = FILTERS.some(([name]) => name in values);
   return (
@@ -92,7 +95,9 @@ export default async function Snapshots({ searchParams }: { searchParams: Promis
         <SnapshotTable snapshots={page.items} rendered={renderedAt()} />
       ) : (
         <Nothing>
-          {filtered ? (
+          {wrong ? (
+            <p>Nothing is shown: a filter above is not what it should be.</p>
+          ) : filtered ? (
             <p>
               No snapshot matches. <Link href={PATH}>Show all of them</Link>, or change the filters above.
             </p>
