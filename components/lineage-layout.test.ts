@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Lineage, LineageNode } from '#lib/api/schema.ts';
-import { columnLayout, columnsOf, keyOf, lineLayout } from './lineage-layout.ts';
+import { columnLayout, columnsOf, keyOf, lineLayout, shortened } from './lineage-layout.ts';
 
 function node(kind: LineageNode['kind'], id: string): LineageNode {
   return { kind, id, label: null, tenant: 'acme', state: null, deleted: false, bytes: 1, disk_bytes: 0, created: 1 };
@@ -66,4 +66,10 @@ test('an edge to what is not there, or a second parent, is passed over', () => {
   const lineage = family(1);
   lineage.edges.push({ from: 'instance:nobody', to: 'snapshot:s' }, { from: 'instance:first', to: 'instance:made-0' });
   expect(lineLayout(lineage, 'snapshot:s').links).toHaveLength(2);
+});
+
+test('a name that does not fit keeps its end, by which those of one copy are told apart', () => {
+  expect(shortened('Third desk', 120, 7)).toBe('Third desk');
+  const desks = ['Triage, second desk-1', 'Triage, second desk-2'].map((name) => shortened(name, 120, 7));
+  expect(desks).toEqual(['Triage, sec…esk-1', 'Triage, sec…esk-2']);
 });

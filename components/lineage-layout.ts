@@ -159,3 +159,16 @@ function acrossFrom(parent: Placed, child: Placed): string {
   if (fromY === toY) return `M${start} ${fromY}H${child.x}`;
   return `M${start} ${fromY}H${(start + child.x) / 2}V${toY}H${child.x}`;
 }
+
+/** A text that fits into `room`, shortened in its middle. `letter`: the width of one, in the same unit. */
+export function shortened(text: string, room: number, letter: number): string {
+  const most = Math.max(4, Math.floor(room / letter));
+  const letters = [...text];
+  if (letters.length <= most) return text;
+  // What came from one copy differs in the last signs of its name.
+  const end = Math.floor(most / 3);
+  return `${letters
+    .slice(0, most - 1 - end)
+    .join('')
+    .trimEnd()}…${letters.slice(-end).join('').trimStart()}`;
+}

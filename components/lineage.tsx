@@ -13,6 +13,7 @@ import {
   lineLayout,
   MOST_COLUMNS,
   type Placed,
+  shortened,
 } from './lineage-layout.ts';
 import { StateMark } from './state-mark.tsx';
 
@@ -23,12 +24,6 @@ const INSET = 12;
 /** The boxes in a drawing are links, so it is no single picture. */
 const ROLE = 'group';
 const MARK = 16;
-
-function cut(text: string, room: number, letter: number): string {
-  const most = Math.max(4, Math.floor(room / letter));
-  const letters = [...text];
-  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`;
-}
 
 function nameOf(node: LineageNode): string {
   return node.label ?? node.id;
@@ -78,10 +73,10 @@ function Box({ placed, current, truncated }: { placed: Placed; current: boolean;
       <rect x={x} y={y} width={width} height={height} rx={7} className="lineage-box" />
       <Mark node={node} x={x + INSET} y={y + 9} />
       <text x={textX} y={y + 22} fontSize={13.5} fontWeight={current ? 640 : 540} className="lineage-name">
-        {cut(nameOf(node), room, NAME_LETTER)}
+        {shortened(nameOf(node), room, NAME_LETTER)}
       </text>
       <text x={textX} y={y + 40} fontSize={12} className="lineage-detail">
-        {cut(detailOf(node), room, DETAIL_LETTER)}
+        {shortened(detailOf(node), room, DETAIL_LETTER)}
       </text>
     </>
   );
