@@ -38,7 +38,7 @@ export function EntryForm({
 }) {
   const [state, submit] = useActionState(action, { value, problem: null });
   return (
-    <details className="act" name={group} open={state.problem !== null || undefined}>
+    <details className="unfold act" name={group} open={state.problem !== null || undefined}>
       <summary>{name}</summary>
       <form action={submit} className="my-3 grid max-w-2xl gap-3" noValidate>
         <Field form={id} name="value" title={field} note={note}>

@@ -60,6 +60,18 @@ test('the line of a month reads as a sentence, and says its reason once', () => 
   expect(reasonInWords({ ...sealed, reason: 'something else' })).toBe('something else');
 });
 
+test('a reason is told with its hashes shortened, and not when the actor says it already', () => {
+  const shipped = {
+    ...sealed,
+    type: 'bundle.shipped',
+    reason: `ship-a: workspace, 5 bytes, sha256:${'0123abcd'.repeat(8)}`,
+  };
+  expect(reasonInWords(shipped)).toBe('ship-a: workspace, 5 bytes, sha256:0123abcd0123…');
+  const signedIn = { ...sealed, type: 'person.signed_in', actor: 'key:admin', reason: 'by the admin key' };
+  expect(reasonInWords(signedIn)).toBeNull();
+  expect(reasonInWords({ ...signedIn, actor: 'user:ada', reason: 'by password' })).toBe('by password');
+});
+
 test('a line without a sandbox ends without a word that waits for one', () => {
   expect(deedInWords({ ...sealed, type: 'bundle.imported', reason: null })).toBe('imported a bundle');
   expect(deedInWords({ ...sealed, type: 'orphan.set_aside', reason: null })).toBe('set aside a stray file');

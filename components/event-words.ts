@@ -158,11 +158,15 @@ function monthInWords(reason: string | null): string | null {
   return `the ledger of ${name} ${year} (${[count, ...(kept === undefined ? [] : [kept])].join(', ')})`;
 }
 
-/** The reason that a line gives, or null when there is none or the deed says it already. */
-export function reasonInWords(event: Pick<Event, 'type' | 'reason'>): string | null {
+/** A hash as it stands in a reason, with its beginning, which is enough to tell it by. */
+const HASH = /\b(sha256:[0-9a-f]{12})[0-9a-f]{52}\b/g;
+
+/** The reason that a line gives, its hashes shortened, or null when there is none or the rest of the line says it already. */
+export function reasonInWords(event: Pick<Event, 'type' | 'reason' | 'actor'>): string | null {
   const told =
-    (event.type === 'ledger.sealed' || event.type === 'ledger.dropped') && monthInWords(event.reason) !== null;
-  return told ? null : event.reason;
+    ((event.type === 'ledger.sealed' || event.type === 'ledger.dropped') && monthInWords(event.reason) !== null) ||
+    (event.type === 'person.signed_in' && event.actor === 'key:admin' && event.reason === 'by the admin key');
+  return told || event.reason === null ? null : event.reason.replace(HASH, '$1…');
 }
 
 /** Whether there are words for a type of line. */

@@ -64,7 +64,7 @@ export function FileActs({
           {busy ? 'Deleting it…' : 'Delete file'}
         </button>
       ) : (
-        <details className="act" name="do" open={outcome !== null || undefined}>
+        <details className="unfold act" name="do" open={outcome !== null || undefined}>
           <summary>Delete…</summary>
           <form action={submit} className="my-3 grid gap-3">
             {etag !== null && <input type="hidden" name="etag" value={etag} />}

@@ -14,7 +14,7 @@ export interface BarActions {
 /** One file by a form of its own, for a browser without scripts. */
 function PlainUpload({ action, volume, folder }: { action: string; volume: Volume; folder: string }) {
   return (
-    <details className="act" name="put">
+    <details className="unfold act" name="put">
       <summary>Upload</summary>
       <form action={action} method="post" encType="multipart/form-data" className="my-3 grid max-w-2xl gap-3">
         <input type="hidden" name="volume" value={volume} />

@@ -17,16 +17,16 @@ import { StateMark } from './state-mark.tsx';
 function Move({ from, to }: { from: State | null; to: State | null }) {
   if (to === null) return null;
   return (
-    <span className="inline-flex flex-wrap items-center gap-x-1.5 text-small text-ink-2 md:flex-nowrap">
+    <span className="inline-flex flex-wrap items-baseline gap-x-1.5 text-small text-ink-2 md:flex-nowrap">
       {from !== null && from !== to && (
         <>
-          <StateMark state={from} size={13} />
+          <StateMark state={from} size={13} className="flex-none translate-y-0.5" />
           {from}
           <span aria-hidden="true">→</span>
           <span className="sr-only">to</span>
         </>
       )}
-      <StateMark state={to} size={13} />
+      <StateMark state={to} size={13} className="flex-none translate-y-0.5" />
       {to}
     </span>
   );
@@ -60,7 +60,7 @@ function What({ event, showInstance, names }: { event: Event; showInstance: bool
 
 /**
  * `rendered`: the server's time in epoch seconds. `showInstance` names the sandbox in each line; `names`: what actors are
- * called; `more` says more of a line below its sentence.
+ * called; `more`: a disclosure that says more of a line, beside its sentence.
  */
 export function Ledger({
   events,
@@ -94,8 +94,16 @@ export function Ledger({
         {events.map((event) => (
           <tr key={event.seq} title={event.request_id === null ? undefined : `request ${event.request_id}`}>
             <td className="whole md:w-full">
-              <What event={event} showInstance={showInstance} names={names} />
-              {more?.(event)}
+              {more === undefined ? (
+                <What event={event} showInstance={showInstance} names={names} />
+              ) : (
+                <div className="flex flex-wrap items-baseline justify-between gap-x-6">
+                  <div className="min-w-0 max-md:w-full md:max-w-[calc(100%-7rem)]">
+                    <What event={event} showInstance={showInstance} names={names} />
+                  </div>
+                  {more(event)}
+                </div>
+              )}
             </td>
             <td className="left">
               <Move from={event.from} to={event.to} />

@@ -151,7 +151,7 @@ export function Filters({
         <div className="max-sm:col-span-2">
           <Moment name="until" title="Until (UTC)" told={asked} />
         </div>
-        <div className="flex items-center gap-4 self-end">
+        <div className="flex items-center gap-4 lg:beside-fields">
           <button type="submit" className="button">
             Show
           </button>

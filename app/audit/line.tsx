@@ -5,9 +5,9 @@ import type { Event } from '#lib/api/schema.ts';
 import { addressWith } from '../search.ts';
 import type { Filter } from './query.ts';
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+function Fact({ name, wide = false, children }: { name: string; wide?: boolean; children: ReactNode }) {
   return (
-    <div className="flex gap-3">
+    <div className={`flex gap-3 ${wide ? 'lg:col-span-2' : ''}`}>
       <dt className="w-20 flex-none text-ink-3">{name}</dt>
       <dd className="min-w-0 [overflow-wrap:anywhere]">{children}</dd>
     </div>
@@ -27,10 +27,10 @@ function Same({ filter, value }: { filter: Filter; value: string }) {
 }
 
 export function WholeLine({ event }: { event: Event }) {
-  const { seq, time_ms, type, actor, via, tenant, instance, trigger, request_id, address } = event;
+  const { seq, time_ms, type, actor, via, tenant, instance, trigger, request_id, address, reason } = event;
   return (
-    <details className="group mt-0.5 text-small">
-      <summary className="w-fit text-ink-3 hover:text-ink">
+    <details className="unfold group text-small">
+      <summary className="w-fit whitespace-nowrap text-ink-3 hover:text-ink">
         <span className="inline-block w-3 group-open:rotate-90" aria-hidden="true">
           ›
         </span>
@@ -57,6 +57,11 @@ export function WholeLine({ event }: { event: Event }) {
         {instance !== null && (
           <Fact name="Sandbox">
             <Same filter="instance" value={instance} />
+          </Fact>
+        )}
+        {reason !== null && (
+          <Fact name="Reason" wide>
+            {reason}
           </Fact>
         )}
         {address !== null && (

@@ -44,7 +44,7 @@ function Nothing({ children }: { children: ReactNode }) {
 function Exports({ query, refusal }: { query: EventsQuery; refusal: string | null }) {
   if (refusal !== null) return <p className="text-small text-ink-3">Export: {refusal}</p>;
   return (
-    <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+    <div className="no-print flex flex-wrap items-center gap-x-3 gap-y-2">
       <span className="text-small text-ink-3" id="export-note">
         Everything that matches; the export is itself a line
       </span>
@@ -73,7 +73,7 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
   return (
     <>
       <h1 className="headline pt-8 pb-6 sm:pt-12">
-        The ledger <span className="quiet">{filtered ? 'of your choice' : 'of everything'}</span>
+        The ledger <span className="quiet">{filtered ? 'as filtered' : 'of everything'}</span>
       </h1>
       <Form action={PATH} className="pb-6">
         <Filters asked={asked} names={names} rendered={rendered} />
