@@ -25,6 +25,12 @@ export function lengthInWords(seconds: number): string {
   return 'a moment';
 }
 
+/** The days that are left, the last one counted whole: `1 day`, `90 days`. */
+export function daysInWords(seconds: number): string {
+  const days = Math.max(1, Math.ceil(seconds / DAY));
+  return `${days} ${days === 1 ? 'day' : 'days'}`;
+}
+
 /** How long ago `seconds` are: `3 days ago`, `just now` below five seconds. */
 export function agoInWords(seconds: number): string {
   return seconds < 5 ? 'just now' : `${lengthInWords(seconds)} ago`;

@@ -21,7 +21,7 @@ export function Hold({ keepHot, held, action }: { keepHot: boolean; held: boolea
           </Submit>
         )}
         <Submit name="hold" value="hour" className="button" doing="Holding…">
-          {held ? 'Hold one more hour' : 'Not before one hour'}
+          {held ? 'Hold one more hour' : 'Hold for one hour'}
         </Submit>
         {held && (
           <Submit name="hold" value="release" className="button" doing="Letting go…">

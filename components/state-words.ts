@@ -47,7 +47,7 @@ export function standingDetail(instance: Headlined, now: number): string {
   if (instance.fault === 'corrupt') return 'refused at wake';
   if (instance.fault === 'missing') return `${instance.state}, but its file is not in its drawer`;
   if (instance.fault === 'unknown') return `${instance.state}, filing failed three times`;
-  if (instance.state === 'created') return `not woken yet, ${agoInWords(seconds)}`;
+  if (instance.state === 'created') return agoInWords(seconds);
   if (instance.state === 'active') return `for ${lengthInWords(seconds)}`;
   return `${instance.state} ${agoInWords(seconds)}`;
 }

@@ -5,6 +5,7 @@ import { FAULTS } from '#lib/lifecycle/words.ts';
 import {
   agoInWords,
   countdown,
+  daysInWords,
   exactMoment,
   lengthInWords,
   sizeInWords,
@@ -34,6 +35,10 @@ test('thresholds are exact and countdowns show every second', () => {
   expect(countdown(0)).toBe('now');
 });
 
+test('what is left of a key or an invitation is counted in whole days', () => {
+  expect([1, 86_400, 86_401].map(daysInWords)).toEqual(['1 day', '1 day', '2 days']);
+});
+
 test('sizes, measured times and moments read as people write them', () => {
   expect(sizeInWords(812)).toBe('812 B');
   expect(sizeInWords(4200)).toBe('4.2 kB');
@@ -50,7 +55,7 @@ test('every state and every fault has a headline that says since when or why', (
     return `${standing(instance)} · ${standingDetail(instance, 1000 + 3 * 86_400)}`;
   });
   expect(said).toEqual([
-    'Registered · not woken yet, 3 days ago',
+    'Registered · 3 days ago',
     'Awake · for 3 days',
     'Asleep · suspended 3 days ago',
     'Asleep · frozen 3 days ago',

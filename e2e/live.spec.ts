@@ -52,7 +52,7 @@ test('the idle clock ticks to the next move, and can be held', async ({ page }) 
   await expect(page.getByText('Kept hot: no automatic move.')).toBeVisible();
   await page.getByRole('button', { name: 'Stop keeping hot' }).click();
   await expect(clock).toBeVisible();
-  await page.getByRole('button', { name: 'Not before one hour' }).click();
+  await page.getByRole('button', { name: 'Hold for one hour' }).click();
   await expect(page.getByText(/held until/)).toBeVisible();
   await page.getByRole('button', { name: 'Let the clock run' }).click();
   await expect(page.getByText(/held until/)).toBeHidden();

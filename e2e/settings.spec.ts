@@ -162,7 +162,7 @@ async function keys(page: Page, name: string): Promise<void> {
   await expect(page.getByText(key)).toHaveCount(0);
   const row = page.getByRole('row', { name: new RegExp(name) });
   await expect(row).toContainText('tenant of harbour');
-  await expect(row).toContainText('over in 90 d');
+  await expect(row).toContainText('ends in 90 days');
   await expect(row).toContainText(/used (just now|\d+ second)/);
   expect(key).toContain(((await row.locator('code').first().textContent()) ?? 'nothing').replace('…', ''));
 

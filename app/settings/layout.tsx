@@ -6,9 +6,9 @@ import { SETTINGS } from '#components/places.ts';
 export default function SettingsLayout({ children }: { children: ReactNode }) {
   return (
     <div className="pb-8">
-      <nav aria-label="Settings" className="mt-6 flex flex-wrap gap-x-5 gap-y-1 border-b border-rule-2 pb-2">
+      <nav aria-label="Settings" className="tabs mt-6">
         {SETTINGS.map(({ href, name, exact }) => (
-          <PlaceLink key={href} href={href} exact={exact}>
+          <PlaceLink key={href} href={href} exact={exact} tab>
             {name}
           </PlaceLink>
         ))}

@@ -62,7 +62,7 @@ export function KeyForm({
       <Choice
         key={`over ${values.expires}`}
         id="key-expires"
-        label="It is over"
+        label="Ends"
         name="expires"
         options={LIVES}
         defaultValue={values.expires ?? '90'}

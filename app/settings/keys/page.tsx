@@ -1,4 +1,5 @@
 /** The keys of programs: which there are, what they may do, when they were used last; making one and revoking one. */
+import { daysInWords } from '#components/durations.ts';
 import { Part } from '#components/part.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
 import { whyNot } from '#lib/api/access.ts';
@@ -18,9 +19,9 @@ export const metadata = { title: 'Keys' };
 const ROLE_OPTIONS = [...ROLES].reverse().map((role) => ({ value: role, label: `${role}: ${ROLE_MEANS[role]}` }));
 
 function Over({ expires, rendered }: { expires: number | null; rendered: number }) {
-  if (expires === null) return <span className="text-ink-3">never over</span>;
-  if (expires <= rendered) return <span className="text-fault-ink">over</span>;
-  return <>over in {Math.ceil((expires - rendered) / 86_400)} d</>;
+  if (expires === null) return <span className="text-ink-3">never ends</span>;
+  if (expires <= rendered) return <span className="text-fault-ink">has ended</span>;
+  return <>ends in {daysInWords(expires - rendered)}</>;
 }
 
 function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
@@ -32,7 +33,7 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
           <th scope="col">Role</th>
           <th scope="col">Made</th>
           <th scope="col">Used</th>
-          <th scope="col">Over</th>
+          <th scope="col">Ends</th>
           <th scope="col">
             <span className="sr-only">Revoke it</span>
           </th>

@@ -19,9 +19,7 @@ export default async function LedgerPage() {
           The ledger <span className="quiet">and how to prove it</span>
         </h1>
         <p className="mt-4 max-w-[44rem] text-ink-2">
-          Each line holds the hash of the one before it, and months are sealed with a signature. Whoever changes,
-          removes or reorders a line in the registry’s file breaks the chain. The lines are on the page{' '}
-          <Link href="/audit">Audit</Link>.
+          The lines themselves are on the page <Link href="/audit">Audit</Link>.
         </p>
       </div>
       <LedgerProof caller={caller} rendered={renderedAt()} />

@@ -1,5 +1,7 @@
 /** Everyone who has an account, the invitations that are open, and a way to invite. */
+
 import Link from 'next/link';
+import { daysInWords } from '#components/durations.ts';
 import { Part } from '#components/part.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
 import { whyNot } from '#lib/api/access.ts';
@@ -68,7 +70,7 @@ function Open({ invitations, rendered }: { invitations: readonly Invitation[]; r
           <th scope="col">For</th>
           <th scope="col">Role</th>
           <th scope="col">Made</th>
-          <th scope="col">Over</th>
+          <th scope="col">Ends</th>
           <th scope="col">
             <span className="sr-only">Withdraw it</span>
           </th>
@@ -84,7 +86,7 @@ function Open({ invitations, rendered }: { invitations: readonly Invitation[]; r
               <td className="left">
                 <RelativeTime at={created} rendered={rendered} />, by <code>{created_by}</code>
               </td>
-              <td className="left">in {Math.max(1, Math.ceil((expires - rendered) / 86_400))} d</td>
+              <td className="left">ends in {daysInWords(expires - rendered)}</td>
               <td className="right">
                 <Sure
                   action={withdraw.bind(null, id)}

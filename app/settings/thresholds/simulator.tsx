@@ -58,7 +58,7 @@ function AskForm({
           </select>
         )}
       </Field>
-      <button type="submit" className="button mt-[1.375rem]">
+      <button type="submit" className="button beside-fields">
         Compute
       </button>
     </Form>
