@@ -79,7 +79,7 @@ export default async function Overview() {
     <Part
       id="wakes"
       name="Wake times"
-      note={`Of ${WAKE_DAYS} days, by where the file came from: the dot is the median, the bar ends at the 99th of a hundred`}
+      note={`The last ${WAKE_DAYS} days, by where the file came from. Dot: median; bar: up to the 99th percentile`}
       margin={false}
     >
       <WakePlot times={wakes} />

@@ -162,7 +162,7 @@ export function FileBrowser({
     }
   };
 
-  if (lines.length === 0) return <p className="py-2 text-ink-2">Nothing is in here.</p>;
+  if (lines.length === 0) return <p className="py-2 text-ink-2">No files.</p>;
   return (
     <>
       <ul

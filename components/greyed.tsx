@@ -1,9 +1,25 @@
 /** Something that may not be done now: its button, greyed, and why not, in words. */
 
-export function Greyed({ id, label, whyNot }: { id: string; label: string; whyNot: string }) {
+export function Greyed({
+  id,
+  label,
+  whyNot,
+  quiet = false,
+}: {
+  id: string;
+  label: string;
+  whyNot: string;
+  /** Where its neighbours would be small. */
+  quiet?: boolean;
+}) {
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
-      <button type="button" className="button" disabled aria-describedby={`${id}-why-not`}>
+      <button
+        type="button"
+        className={quiet ? 'button button-quiet' : 'button'}
+        disabled
+        aria-describedby={`${id}-why-not`}
+      >
         {label}
       </button>
       <p className="text-small text-ink-3" id={`${id}-why-not`}>

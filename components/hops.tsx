@@ -5,7 +5,7 @@ import { StateMark } from './state-mark.tsx';
 
 export function Hops({ from, hops }: { from: State; hops: readonly State[] }) {
   return (
-    <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
+    <span className="inline-flex flex-wrap items-baseline gap-x-2 gap-y-1">
       {[from, ...hops].map((state, at) => (
         <Fragment key={state}>
           {at > 0 && (
@@ -16,8 +16,8 @@ export function Hops({ from, hops }: { from: State; hops: readonly State[] }) {
               <span className="sr-only">to</span>
             </>
           )}
-          <span className="inline-flex items-center gap-1.5">
-            <StateMark state={state} size={15} />
+          <span className="inline-flex items-baseline gap-1.5">
+            <StateMark state={state} size={15} className="flex-none translate-y-[0.1875rem]" />
             {state}
           </span>
         </Fragment>

@@ -63,7 +63,7 @@ const inPassing = everyMs(false);
 export function IdleClock({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
   const now = useNow(rendered);
   const instance = useRow(initial, rendered, whileWatched);
-  if (instance.next === null) return <p className="max-w-[26rem] text-ink-2">{whyStill(instance, now)}</p>;
+  if (instance.next === null) return <p className="max-w-xl text-ink-2">{whyStill(instance, now)}</p>;
   const left = instance.next.at - now;
   return (
     <div>

@@ -21,7 +21,7 @@ export function JobResults({ job, results }: { job: Job; results: readonly JobRe
       <tbody>
         {results.map(({ instance, outcome, reason }, at) => (
           <tr key={instance ?? `${at} ${reason}`}>
-            <td className="left">
+            <td className="left md:min-w-56">
               {instance === null ? (
                 <span className="text-ink-3">unknown</span>
               ) : (

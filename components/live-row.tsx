@@ -44,8 +44,9 @@ export function TitleStanding({ instance, rendered }: Props) {
         className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]"
       />
       {standing(row)}{' '}
-      <span className="quiet">
-        · <StandingDetail instance={row} rendered={rendered} />
+      <span className="quiet quiet-half">
+        <span className="dot">· </span>
+        <StandingDetail instance={row} rendered={rendered} />
       </span>
     </span>
   );

@@ -121,6 +121,30 @@ function Allowed({ offer, id, outcome }: { offer: Offer; id: string; outcome: Mo
   );
 }
 
+/** All of them for one reason, which is said once. */
+function AllForbidden({ offers, whyNot }: { offers: readonly Offer[]; whyNot: string }) {
+  return (
+    <div className="grid gap-2">
+      <p className="text-ink-2" id="moves-why-not">
+        {whyNot}
+      </p>
+      <div className="flex flex-wrap gap-2">
+        {offers.map(({ verb }) => (
+          <button
+            key={verb}
+            type="button"
+            className="button !min-h-7 text-small"
+            disabled
+            aria-describedby="moves-why-not"
+          >
+            {VERB_WORDS[verb].label}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
 function Forbidden({ offer, id }: { offer: Offer; id: string }) {
   const note = `${offer.verb}-why-not`;
   return (
@@ -133,7 +157,11 @@ function Forbidden({ offer, id }: { offer: Offer; id: string }) {
         {offer.hops !== null && (
           <>
             {' '}
-            <Link href={`/sandboxes/${id}/plan?to=${offer.hops.at(-1)}`} prefetch={false} className="text-ink-2">
+            <Link
+              href={`/sandboxes/${id}/plan?to=${offer.hops.at(-1)}`}
+              prefetch={false}
+              className="whitespace-nowrap text-ink-2"
+            >
               {VERB_WORDS[offer.verb].label} in {numberInWords(offer.hops.length)} steps
             </Link>
           </>
@@ -147,6 +175,9 @@ export function Moves({ id, offers, action }: { id: string; offers: readonly Off
   const [outcome, submit] = useActionState(action, null);
   const allowed = offers.filter((offer) => offer.whyNot === null);
   const forbidden = offers.filter((offer) => offer.whyNot !== null);
+  const reasons = new Set(forbidden.map(({ whyNot }) => whyNot));
+  const [reason] = reasons;
+  const alike = allowed.length === 0 && reasons.size === 1 && forbidden.every(({ hops }) => hops === null);
   return (
     <div className="grid gap-4">
       <Outcome outcome={outcome} />
@@ -155,7 +186,8 @@ export function Moves({ id, offers, action }: { id: string; offers: readonly Off
           <Allowed offer={offer} id={id} outcome={outcome} />
         </form>
       ))}
-      {forbidden.length > 0 && (
+      {alike && typeof reason === 'string' && <AllForbidden offers={forbidden} whyNot={reason} />}
+      {forbidden.length > 0 && !alike && (
         <div className="mt-1 grid gap-2">
           {forbidden.map((offer) => (
             <Forbidden key={offer.verb} offer={offer} id={id} />

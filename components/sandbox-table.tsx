@@ -69,7 +69,9 @@ export function SandboxTable({
           <th scope="col">Where it is</th>
           <th scope="col">Next, by itself</th>
           <th scope="col">Tenant</th>
-          <th scope="col">Labels</th>
+          <th scope="col" className="md:max-lg:hidden">
+            Labels
+          </th>
           <th scope="col" className="figure">
             Size
           </th>
@@ -99,7 +101,7 @@ export function SandboxTable({
             <td className="left text-small max-md:order-3 md:whitespace-nowrap">
               <RowClock instance={instance} rendered={rendered} />
             </td>
-            <td className="left text-small max-md:order-5">
+            <td className="left text-small max-md:order-5 md:min-w-28">
               <Link
                 href={`/sandboxes?tenant=${instance.tenant}`}
                 prefetch={false}
@@ -108,7 +110,7 @@ export function SandboxTable({
                 {instance.tenant}
               </Link>
             </td>
-            <td className="whole max-md:order-6">
+            <td className="whole max-md:order-6 md:max-lg:hidden">
               {Object.keys(instance.labels).length > 0 && <Labels labels={instance.labels} />}
             </td>
             <td className="figure right text-small text-ink-2 max-md:order-4">

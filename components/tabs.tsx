@@ -11,7 +11,15 @@ export function Tabs({ label, tabs, id }: { label: string; tabs: readonly Tab[];
   return (
     <nav aria-label={label} className="tabs" id={id}>
       {tabs.map(({ name, href, current }) => (
-        <Link key={name} href={href} prefetch={false} scroll={false} aria-current={current ? 'page' : undefined}>
+        <Link
+          key={name}
+          href={href}
+          prefetch={false}
+          scroll={false}
+          aria-current={current ? 'page' : undefined}
+          className="steady"
+          data-name={name}
+        >
           {name}
         </Link>
       ))}

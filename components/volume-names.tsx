@@ -14,7 +14,7 @@ export function VolumeNames({ volumes }: { volumes: readonly Volume[] }) {
   return (
     <span className="inline-flex flex-wrap gap-x-3 gap-y-0.5">
       {volumes.map((volume) => (
-        <span key={volume} className="inline-flex items-center gap-1.5">
+        <span key={volume} className="inline-flex items-baseline gap-1.5">
           <span
             className={`inline-block h-2.5 w-2.5 rounded-[2px] border border-ink ${VOLUME_COLOURS[volume]}`}
             aria-hidden="true"

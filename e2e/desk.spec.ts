@@ -83,7 +83,7 @@ async function audit(page: Page): Promise<void> {
   await page.getByLabel('What happened').selectOption('instance.changed');
   await page.getByRole('button', { name: 'Show', exact: true }).click();
   await expect(page).toHaveURL(/\/audit\?.*tenant=desk/);
-  await expect(headline(page)).toHaveText('The ledger of your choice');
+  await expect(headline(page)).toHaveText('The ledger as filtered');
   const rows = page.getByRole('table').first().locator('tbody tr');
   await expect(rows).toHaveCount(50);
   await page.getByRole('link', { name: 'Next page' }).click();
@@ -116,7 +116,7 @@ async function desk(page: Page, id: string, name: string): Promise<void> {
   await page.getByLabel('Label', { exact: true }).fill(`season:${id}`);
   await page.getByLabel('Filed since').fill(new Date().toISOString().slice(0, 10));
   await page.getByRole('button', { name: 'Find', exact: true }).click();
-  await expect(headline(page)).toHaveText('1 sandbox filed away, of your choice');
+  await expect(headline(page)).toHaveText('1 sandbox filed away, as filtered');
   await expect(page.getByRole('row', { name: new RegExp(name) })).toContainText(`the season of ${name} is over`);
   await page.getByRole('link', { name }).click();
   await expect(headline(page)).toContainText('Filed away');
@@ -216,7 +216,7 @@ test('the desk is worked with the keyboard alone', async ({ page }) => {
   await page.keyboard.type('june');
   await page.keyboard.press('Enter');
   const link = page.getByRole('link', { name: 'June figures' });
-  await expect(headline(page)).toHaveText('1 sandbox filed away, of your choice');
+  await expect(headline(page)).toHaveText('1 sandbox filed away, as filtered');
   await tabTo(page, link);
   await page.keyboard.press('Enter');
   await expect(headline(page)).toContainText('Filed away');
@@ -317,8 +317,8 @@ test('an operator sees the quotas of a tenant and not its keys, and is told who 
 }) => {
   const page = await someone(browser, 'operator');
   await page.goto('/tenants/desk');
-  await expect(part(page, 'Limits').getByRole('button', { name: 'Set the limits' })).toBeDisabled();
-  await expect(part(page, 'Limits')).toContainText('An operator may not do this.');
+  await expect(part(page, 'Quotas').getByRole('button', { name: 'Set the limits' })).toBeDisabled();
+  await expect(part(page, 'Quotas')).toContainText('An operator may not do this.');
   await expect(part(page, 'Keys')).toHaveCount(0);
   await page.context().close();
 });

@@ -71,7 +71,7 @@ export function Filters({ asked }: { asked: Asked<Filter, unknown> }) {
           ))}
         </select>
       </label>
-      <div className="flex items-center gap-4 self-end">
+      <div className="beside-fields flex items-center gap-4">
         <button type="submit" className="button">
           Find
         </button>

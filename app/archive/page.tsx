@@ -89,7 +89,7 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
       <h1 className="headline pt-8 pb-6 sm:pt-12">
         {figure}
         {list === null ? 'Sandboxes ' : list.total === 1 ? 'sandbox ' : 'sandboxes '}
-        <span className="quiet">{filtered ? 'filed away, of your choice' : 'filed away'}</span>
+        <span className="quiet">{filtered ? 'filed away, as filtered' : 'filed away'}</span>
       </h1>
       <Form action={PATH} className="pb-6">
         <Filters asked={asked} />

@@ -73,7 +73,7 @@ export default async function Shares({ searchParams }: { searchParams: Promise<S
       <LibraryNav here="Shares" />
       <LibraryTitle name="Shares" says="are what left the building" />
       <Part id="shares" name="What left" note="Each bundle that was shipped, newest first.">
-        <Form action={PATH} className="mb-6 flex max-w-md items-end gap-4">
+        <Form action={PATH} className="mb-6 flex max-w-md items-start gap-4">
           <label className="field flex-1">
             <span className="field-name">Tenant</span>
             <input
@@ -93,7 +93,7 @@ export default async function Shares({ searchParams }: { searchParams: Promise<S
               </span>
             )}
           </label>
-          <button type="submit" className="button">
+          <button type="submit" className="button beside-fields">
             Show
           </button>
         </Form>

@@ -13,6 +13,7 @@ import { Part } from '#components/part.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
 import { RemoveForm } from '#components/remove-form.tsx';
 import { SeedForm } from '#components/seed-form.tsx';
+import { Trail } from '#components/trail.tsx';
 import { whyNot } from '#lib/api/access.ts';
 import type { Blueprint } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
@@ -61,17 +62,15 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
   return (
     <>
       <header className="pt-6 pb-8 sm:pt-8">
-        <nav aria-label="Where this is" className="mb-6 flex flex-wrap gap-x-2 text-small text-ink-3">
-          <Link href="/blueprints">Blueprints</Link>
-          <span aria-hidden="true">/</span>
-        </nav>
+        <Trail steps={[{ name: 'Blueprints', href: '/blueprints' }]} />
         <h1>
           <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">{name}</span>
           <span className="headline mt-1.5 block">
             <CopyMark kind="blueprint" size={36} className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]" />
             Blueprint{' '}
-            <span className="quiet">
-              · made <RelativeTime at={blueprint.created} rendered={rendered} />
+            <span className="quiet quiet-half">
+              <span className="dot">· </span>
+              made <RelativeTime at={blueprint.created} rendered={rendered} />
             </span>
           </span>
         </h1>

@@ -12,6 +12,7 @@ import { Pages } from '#components/pages.tsx';
 import { Progress } from '#components/progress.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
 import { Tabs } from '#components/tabs.tsx';
+import { Trail } from '#components/trail.tsx';
 import { mayDo } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
 import { type Job, jobResultsQuerySchema } from '#lib/api/schema.ts';
@@ -104,18 +105,19 @@ export default async function JobPage({ params, searchParams }: Props) {
   ] as const;
   return (
     <>
-      <div className="pt-8 pb-6 sm:pt-12">
-        <p className="mb-2 text-small">
-          <Link href="/jobs" prefetch={false}>
-            Jobs
-          </Link>
-        </p>
+      <div className="pt-6 pb-6 sm:pt-8">
+        <Trail
+          steps={[
+            { name: 'Sandboxes', href: '/sandboxes' },
+            { name: 'Jobs', href: '/jobs' },
+          ]}
+        />
         <h1 className="headline">
           {jobHeadline(job)} <span className="quiet">{jobStanding(job)}</span>
         </h1>
       </div>
       {job.state === 'running' && <LookAgain everyMs={LOOK_MS} />}
-      <div className="grid gap-6 border-t border-ink py-5">
+      <div className="grid gap-6 border-t border-ink pt-5 pb-10">
         <Progress label="How far the job is" value={settledOf(job)} max={job.chosen} />
         {job.state === 'running' && mayDo(caller, 'cancelJob') && <CancelJob action={cancel.bind(null, id)} />}
         <About job={job} rendered={rendered} />

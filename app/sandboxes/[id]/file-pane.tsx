@@ -83,7 +83,7 @@ export function FolderPane({
     <div className="grid content-start gap-3 rounded border border-dashed border-rule-2 px-5 py-4">
       <p className="text-ink-2">
         {total === 0
-          ? 'This folder is empty.'
+          ? `This folder is empty.${writable ? ' Upload its first file above, or make one.' : ''}`
           : `${total.toLocaleString('en')} ${total === 1 ? 'thing lies' : 'things lie'} in this folder. Choose a file to look at it.`}
       </p>
       {writable && path !== '/' && (

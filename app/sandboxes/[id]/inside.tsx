@@ -99,7 +99,9 @@ export async function Inside({
   const asked = askedIn(values, volume, mayLook ? first(search.path) : undefined);
   const inside = await read(caller, id, asked);
   const note =
-    instance.state === 'active' ? 'Read beside its process.' : 'Read where the file rests. Looking wakes nothing.';
+    instance.state === 'active'
+      ? 'Read beside its process. Looking keeps nothing awake.'
+      : 'Read where the file rests. Looking wakes nothing.';
   if ('refused' in inside) {
     return (
       <Part id="inside" name="Inside" note={note}>
@@ -141,7 +143,7 @@ export async function Inside({
               </div>
               {desk &&
                 (blocked !== null ? (
-                  <Greyed id="write" label="Upload" whyNot={blocked} />
+                  <Greyed id="write" label="Upload" whyNot={blocked} quiet />
                 ) : (
                   <FileBar
                     key={`${volume}${path}`}

@@ -70,7 +70,7 @@ async function whyHere(caller: Caller, { id, state }: Instance): Promise<Event |
 
 function Block({ id, name, children }: { id: string; name: string; children: React.ReactNode }) {
   return (
-    <section aria-labelledby={`${id}-name`} className="border-t border-rule-2 py-4 first:border-ink">
+    <section id={id} aria-labelledby={`${id}-name`} className="border-t border-rule-2 py-4 first:border-ink">
       <h2 id={`${id}-name`} className="part-name mb-2">
         {name}
       </h2>
@@ -100,10 +100,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
       </InterruptedNotice>
       <FaultNotice instance={instance} />
       <div className="grid gap-x-16 gap-y-6 pb-12 lg:grid-cols-[23rem_minmax(0,1fr)]">
-        <div className="lg:pt-1">
-          <LiveSandboxDiagram instance={instance} rendered={rendered} />
-        </div>
-        <div>
+        <div className="lg:col-start-2 lg:row-start-1">
           <Block id="why" name="Why it is here">
             <p className="max-w-2xl">
               {because === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(because)}
@@ -121,6 +118,9 @@ export default async function Sandbox({ params, searchParams }: Props) {
           <Block id="moves" name="What may be done">
             <Moves id={id} offers={offersFor(instance, caller)} action={move.bind(null, id)} />
           </Block>
+        </div>
+        <div className="max-lg:border-t max-lg:border-rule-2 max-lg:pt-6 lg:col-start-1 lg:row-start-1 lg:pt-1">
+          <LiveSandboxDiagram instance={instance} rendered={rendered} />
         </div>
       </div>
       <Tabs

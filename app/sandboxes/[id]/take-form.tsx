@@ -33,7 +33,7 @@ export function TakeForm({ action }: { action: TakeAction }) {
             />
           )}
         </Field>
-        <div className="sm:pt-[1.4375rem]">
+        <div className="sm:beside-fields">
           <Submit className="button button-ink" doing="Taking it…">
             Take a snapshot
           </Submit>

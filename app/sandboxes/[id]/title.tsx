@@ -5,7 +5,12 @@ import { CopyId } from '#components/copy-id.tsx';
 import { TitleStanding } from '#components/live-row.tsx';
 import { FAULT_MEANS } from '#components/state-words.ts';
 import { stuckInWords } from '#components/stuck-words.ts';
+import { Trail } from '#components/trail.tsx';
 import type { Instance } from '#lib/api/schema.ts';
+import { tabAddress } from './tab-names.ts';
+
+/** As many as leave what happens next on the first screen. */
+const LABELS_SHOWN = 8;
 
 /** `from`: the place that leads to it. */
 export function Title({
@@ -20,12 +25,7 @@ export function Title({
   const labels = Object.entries(instance.labels);
   return (
     <header className="pt-6 pb-8 sm:pt-8">
-      <nav aria-label="Where this is" className="mb-6 flex flex-wrap gap-x-2 text-small text-ink-3">
-        <Link href={from.href}>{from.name}</Link>
-        <span aria-hidden="true">/</span>
-        <Link href={`${from.href}?tenant=${instance.tenant}`}>{instance.tenant}</Link>
-        <span aria-hidden="true">/</span>
-      </nav>
+      <Trail steps={[from, { name: instance.tenant, href: `${from.href}?tenant=${instance.tenant}` }]} />
       <h1>
         <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">
           {instance.name ?? instance.id}
@@ -34,17 +34,22 @@ export function Title({
       </h1>
       <div className="mt-4 flex flex-wrap items-center gap-x-4 gap-y-2 text-small">
         <CopyId id={instance.id} />
-        {labels.map(([key, value]) => (
+        {labels.slice(0, LABELS_SHOWN).map(([key, value]) => (
           <Link
             key={key}
             href={`${from.href}?label=${encodeURIComponent(`${key}:${value}`)}`}
             prefetch={false}
-            className="pill hover:border-ink"
+            className="pill max-w-80 hover:border-ink"
             title={`${key}: ${value}`}
           >
             {key}:{value}
           </Link>
         ))}
+        {labels.length > LABELS_SHOWN && (
+          <Link href={tabAddress(instance.id, 'settings')} prefetch={false}>
+            {labels.length - LABELS_SHOWN} more {labels.length - LABELS_SHOWN === 1 ? 'label' : 'labels'}
+          </Link>
+        )}
       </div>
     </header>
   );

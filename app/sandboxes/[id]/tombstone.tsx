@@ -6,6 +6,7 @@ import { Part } from '#components/part.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
 import { SnapshotTable } from '#components/snapshot-table.tsx';
 import { StateMark } from '#components/state-mark.tsx';
+import { Trail } from '#components/trail.tsx';
 import { getHost } from '#lib/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 
@@ -23,17 +24,18 @@ export async function Tombstone({ id }: { id: string }) {
   const rendered = renderedAt();
   return (
     <>
-      <header className="pt-8 pb-10 sm:pt-12">
-        <nav aria-label="Where this is" className="mb-6 text-small text-ink-3">
-          <Link href="/sandboxes">Sandboxes</Link> <span aria-hidden="true">/</span>
-        </nav>
+      <header className="pt-6 pb-8 sm:pt-8">
+        <Trail steps={[{ name: 'Sandboxes', href: '/sandboxes' }]} />
         <h1>
-          <span className="block text-[1.125rem] font-[560] line-through [overflow-wrap:anywhere]">{id}</span>
+          <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] line-through [overflow-wrap:anywhere]">
+            {id}
+          </span>
           <span className="headline mt-1.5 block">
             <StateMark state="deleted" size={36} className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]" />
             Deleted{' '}
             {end !== undefined && (
-              <span className="quiet">
+              <span className="quiet quiet-half">
+                <span className="dot">· </span>
                 <RelativeTime at={end.time} rendered={rendered} />
               </span>
             )}

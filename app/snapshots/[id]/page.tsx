@@ -14,6 +14,7 @@ import { Part } from '#components/part.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
 import { RemoveForm } from '#components/remove-form.tsx';
 import { SeedForm } from '#components/seed-form.tsx';
+import { Trail } from '#components/trail.tsx';
 import { whyNot } from '#lib/api/access.ts';
 import type { Snapshot } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
@@ -53,12 +54,12 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 function Title({ snapshot, rendered }: { snapshot: Snapshot; rendered: number }) {
   return (
     <header className="pt-6 pb-8 sm:pt-8">
-      <nav aria-label="Where this is" className="mb-6 flex flex-wrap gap-x-2 text-small text-ink-3">
-        <Link href="/snapshots">Snapshots</Link>
-        <span aria-hidden="true">/</span>
-        <Link href={`/snapshots?tenant=${snapshot.tenant}`}>{snapshot.tenant}</Link>
-        <span aria-hidden="true">/</span>
-      </nav>
+      <Trail
+        steps={[
+          { name: 'Snapshots', href: '/snapshots' },
+          { name: snapshot.tenant, href: `/snapshots?tenant=${snapshot.tenant}` },
+        ]}
+      />
       <h1>
         <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">
           {snapshot.tag ?? snapshot.id}
@@ -66,8 +67,9 @@ function Title({ snapshot, rendered }: { snapshot: Snapshot; rendered: number })
         <span className="headline mt-1.5 block">
           <CopyMark kind="snapshot" size={36} className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]" />
           Snapshot{' '}
-          <span className="quiet">
-            · taken <RelativeTime at={snapshot.created} rendered={rendered} />
+          <span className="quiet quiet-half">
+            <span className="dot">· </span>
+            taken <RelativeTime at={snapshot.created} rendered={rendered} />
           </span>
         </span>
       </h1>

@@ -17,7 +17,7 @@ export function LimitsForm({ held, action }: { held: LimitsState['values']; acti
   const [{ values, errors, outcome }, submit] = useActionState(action, { values: {}, errors: {}, outcome: null });
   return (
     <form action={submit} className="grid gap-4" noValidate>
-      <div className="grid max-w-3xl grid-cols-2 items-start gap-x-5 gap-y-4 lg:grid-cols-3">
+      <div className="grid items-start gap-x-10 gap-y-4 sm:grid-cols-3">
         {FIELDS.map(([name, title, placeholder]) => {
           const value = values[name] ?? held[name] ?? '';
           return (

@@ -13,6 +13,7 @@ import { QuotaMeter } from '#components/quota-meter.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
 import { ShareTable } from '#components/share-table.tsx';
 import { FAULT_MEANS } from '#components/state-words.ts';
+import { Trail } from '#components/trail.tsx';
 import { mayDo, whyNot } from '#lib/api/access.ts';
 import type { Key, Settings, Tenant } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
@@ -87,7 +88,7 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
           <th scope="col">Key</th>
           <th scope="col">Role</th>
           <th scope="col">Used</th>
-          <th scope="col">Over</th>
+          <th scope="col">Ends</th>
         </tr>
       </thead>
       <tbody>
@@ -101,7 +102,7 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
               {last_used === null ? 'not used yet' : <RelativeTime at={last_used} rendered={rendered} />}
             </td>
             <td className="left text-small whitespace-nowrap text-ink-2">
-              {expires === null ? 'never over' : `over on ${new Date(expires * 1000).toISOString().slice(0, 10)}`}
+              {expires === null ? 'never ends' : `ends on ${new Date(expires * 1000).toISOString().slice(0, 10)}`}
             </td>
           </tr>
         ))}
@@ -189,15 +190,15 @@ export default async function TenantPage({ params }: Props) {
   return (
     <AsOf asOf={asOf} rendered={rendered}>
       <header className="pt-6 pb-8 sm:pt-8">
-        <nav aria-label="Where this is" className="mb-6 flex gap-x-2 text-small text-ink-3">
-          <Link href="/tenants">Tenants</Link>
-          <span aria-hidden="true">/</span>
-        </nav>
+        <Trail steps={[{ name: 'Tenants', href: '/tenants' }]} />
         <h1>
           <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">{name}</span>
           <span className="headline mt-1.5 block">
             {sandboxes === 0 ? 'No sandbox' : `${figures(sandboxes)} ${sandboxes === 1 ? 'sandbox' : 'sandboxes'}`}{' '}
-            <span className="quiet">· {figures(counts.active)} awake</span>
+            <span className="quiet quiet-half">
+              <span className="dot">· </span>
+              {figures(counts.active)} awake
+            </span>
           </span>
         </h1>
       </header>
@@ -230,15 +231,19 @@ export default async function TenantPage({ params }: Props) {
           <DueList instances={due} rendered={rendered} />
         )}
       </Part>
-      <Part id="quotas" name="Quotas" note="What it may have, and has. Enforced before anything is made.">
-        <Quotas quotas={quotas} />
-      </Part>
-      <Part id="limits" name="Limits" note="Its quotas. What it has beyond a new one stays.">
-        {noLimits === null ? (
-          <LimitsForm held={typed(tenant)} action={setLimits.bind(null, name)} />
-        ) : (
-          <Greyed id="limits" label="Set the limits" whyNot={noLimits} />
-        )}
+      <Part
+        id="quotas"
+        name="Quotas"
+        note="What it has, and may have. Enforced before anything is made; what it has beyond a new limit stays."
+      >
+        <div className="grid gap-6">
+          <Quotas quotas={quotas} />
+          {noLimits === null ? (
+            <LimitsForm held={typed(tenant)} action={setLimits.bind(null, name)} />
+          ) : (
+            <Greyed id="limits" label="Set the limits" whyNot={noLimits} />
+          )}
+        </div>
       </Part>
       <Part id="thresholds" name="Thresholds" note="When its sandboxes fall asleep.">
         <Thresholds tenant={tenant} global={global} againstForm={noLimits} />

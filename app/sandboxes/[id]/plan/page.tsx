@@ -5,6 +5,7 @@ import { sizeInWords } from '#components/durations.ts';
 import { Hops } from '#components/hops.tsx';
 import { Part } from '#components/part.tsx';
 import { VERB_WORDS } from '#components/state-words.ts';
+import { Trail } from '#components/trail.tsx';
 import { WalkForm } from '#components/walk-form.tsx';
 import { whyNot } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
@@ -86,12 +87,13 @@ export default async function PlanPage({ params, searchParams }: Props) {
   const against = whyNot(caller, 'walk') ?? plan.refusal;
   return (
     <>
-      <div className="pt-8 pb-8 sm:pt-12">
-        <p className="mb-2 text-small">
-          <Link href={home} prefetch={false} className="font-mono [overflow-wrap:anywhere]">
-            {id}
-          </Link>
-        </p>
+      <div className="pt-6 pb-8 sm:pt-8">
+        <Trail
+          steps={[
+            { name: 'Sandboxes', href: '/sandboxes' },
+            { name: id, href: home },
+          ]}
+        />
         <h1 className="headline">
           From {plan.from} to {plan.to}{' '}
           {plan.hops.length > 0 && <span className="quiet">in {counted(plan.hops.length, 'step', 'steps')}</span>}

@@ -1,0 +1,18 @@
+/** The way to a page from the place that leads to it, above its heading. */
+import Link from 'next/link';
+import { Fragment } from 'react';
+
+export function Trail({ steps }: { steps: readonly { name: string; href: string }[] }) {
+  return (
+    <nav aria-label="Where this is" className="mb-5 flex flex-wrap gap-x-2 text-small text-ink-3">
+      {steps.map(({ name, href }, index) => (
+        <Fragment key={href}>
+          {index > 0 && <span aria-hidden="true">/</span>}
+          <Link href={href} className="[overflow-wrap:anywhere]">
+            {name}
+          </Link>
+        </Fragment>
+      ))}
+    </nav>
+  );
+}
