@@ -7,6 +7,7 @@ const job = { verb: 'freeze', state: 'running', chosen: 1200, done: 10, failed: 
 test('a job says what it does to how many, how far it is and how it ended', () => {
   expect(jobHeadline(job)).toBe('Freezing 1,200 sandboxes');
   expect(jobStanding(job)).toBe('12 of 1,200 so far');
+  expect(jobStanding({ ...job, failed: 1 })).toBe('13 of 1,200 so far, 1 failed');
   expect(jobHeadline({ ...job, state: 'done', chosen: 1 })).toBe('Freeze 1 sandbox');
   expect(jobStanding({ ...job, state: 'done' })).toBe('10 done, 2 passed over');
   expect(jobStanding({ ...job, state: 'done', skipped: 0 })).toBe('all done');

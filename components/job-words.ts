@@ -41,7 +41,10 @@ export function jobHeadline(job: Pick<Job, 'verb' | 'state' | 'chosen'>): string
 /** The rest of it: how far it is or how it ended. */
 export function jobStanding(job: Pick<Job, 'state' | 'chosen' | 'done' | 'failed' | 'skipped'>): string {
   const settled = settledOf(job).toLocaleString('en');
-  if (job.state === 'running') return `${settled} of ${job.chosen.toLocaleString('en')} so far`;
+  if (job.state === 'running') {
+    const failed = job.failed > 0 ? `, ${job.failed.toLocaleString('en')} failed` : '';
+    return `${settled} of ${job.chosen.toLocaleString('en')} so far${failed}`;
+  }
   if (job.state === 'cancelled') return `cancelled after ${settled}`;
   const wrong = [
     ...(job.failed > 0 ? [`${job.failed.toLocaleString('en')} failed`] : []),

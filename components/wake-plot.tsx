@@ -51,7 +51,14 @@ function Scale() {
   return (
     <svg className="plot" height="14" aria-hidden="true" focusable="false">
       {MARKS.map(([ms, words]) => (
-        <text key={ms} x={`${placeOf(ms)}%`} y="11" textAnchor="middle">
+        <text
+          key={ms}
+          x={`${placeOf(ms)}%`}
+          y="11"
+          textAnchor="middle"
+          // Beside another part of the page there is no room for every mark.
+          className={ms === 10 ? 'lg:max-xl:hidden' : undefined}
+        >
           {words}
         </text>
       ))}
