@@ -3,6 +3,7 @@
  * tab and after a restart. The page is rendered again with each line of the ledger, which keeps this live.
  */
 import Link from 'next/link';
+import { LiveStarted } from '#components/live-started.tsx';
 import { StateMark } from '#components/state-mark.tsx';
 import type { Caller } from '#lib/api/operations.ts';
 import type { Event, Instance } from '#lib/api/schema.ts';
@@ -52,23 +53,6 @@ async function rowOf(caller: Caller, id: string): Promise<Instance | null> {
   }
 }
 
-function Progress({ started, total, told }: { started: number; total: number; told: Event | null }) {
-  const ended = told !== null && told.type !== 'start.progress';
-  return (
-    <div className="mb-5 max-w-2xl" role="status">
-      <p className="mb-2">
-        {started.toLocaleString('en')} of {total.toLocaleString('en')} started
-        {!ended && started < total && ', the others are on their way'}
-        {ended && started < total && '; the others start at their first request'}.
-      </p>
-      <progress className="progress" aria-label="Started so far" max={total} value={started} />
-      {told !== null && ended && started < total && (
-        <p className="mt-2 text-small text-fault-ink [overflow-wrap:anywhere]">{told.reason}</p>
-      )}
-    </div>
-  );
-}
-
 /** `requestId`: of the call that made them; `starting`: they were to start at once. */
 export async function Made({ caller, requestId, starting }: { caller: Caller; requestId: string; starting: boolean }) {
   const ids = await idsMadeBy(caller, requestId);
@@ -82,7 +66,13 @@ export async function Made({ caller, requestId, starting }: { caller: Caller; re
   return (
     <>
       {starting ? (
-        <Progress started={started} total={ids.length} told={told} />
+        <LiveStarted
+          requestId={requestId}
+          started={started}
+          total={ids.length}
+          ended={told !== null && told.type !== 'start.progress'}
+          problem={told?.reason ?? null}
+        />
       ) : (
         <p className="mb-4">
           {ids.length === 1

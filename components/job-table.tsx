@@ -2,7 +2,7 @@
 import Link from 'next/link';
 import type { Job } from '#lib/api/schema.ts';
 import { nameOfActor } from './event-words.ts';
-import { jobHeadline, jobStanding } from './job-words.ts';
+import { LiveJobHeadline, LiveJobStanding } from './live-job.tsx';
 import { RelativeTime } from './relative-time.tsx';
 
 /** `rendered`: the server's time in epoch seconds. */
@@ -25,11 +25,11 @@ export function JobTable({ jobs, rendered }: { jobs: readonly Job[]; rendered: n
           <tr key={job.id}>
             <td className="left md:whitespace-nowrap">
               <Link href={`/jobs/${job.id}`} prefetch={false} className="font-[540]">
-                {jobHeadline(job)}
+                <LiveJobHeadline job={job} />
               </Link>
             </td>
-            <td className={`whole md:whitespace-nowrap ${job.failed > 0 ? 'text-fault-ink' : ''}`}>
-              {jobStanding(job)}
+            <td className="whole md:whitespace-nowrap">
+              <LiveJobStanding job={job} marked />
             </td>
             <td className="whole text-ink-2 md:w-full">{job.reason}</td>
             <td className="left text-small text-ink-2 md:whitespace-nowrap">{nameOfActor(job.actor)}</td>

@@ -1,18 +1,21 @@
 import { QueryClient } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
-import type { Changes, Event, Instance } from '#lib/api/schema.ts';
+import type { Changes, Event, Instance, Job } from '#lib/api/schema.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
 import {
   applyChanges,
   countsKey,
   hearLines,
   instanceKey,
+  jobKey,
   type Kept,
+  laterJob,
   linesKey,
   looseRow,
   mergeLines,
   newerOf,
   shownOf,
+  startedKey,
   tenantKey,
 } from './live-cache.ts';
 
@@ -25,7 +28,8 @@ function row(id: string, state: Instance['state']): Instance {
 
 function changed(seq: number, ...rows: Instance[]): Changes {
   const states = { ...none, active: seq };
-  return { seq, rows, more: false, states, faults: noFaults, tenants: [{ tenant: 'acme', states }] };
+  const tenants = [{ tenant: 'acme', states }];
+  return { seq, rows, more: false, states, faults: noFaults, tenants, jobs: [], starts: [] };
 }
 
 function line(seq: number, time_ms = seq): Event {
@@ -108,4 +112,35 @@ test('lines are shown newest first, each once, as many as there is room for', ()
   hearLines(queries, [line(2)]);
   hearLines(queries, [line(1), line(2)]);
   expect(queries.getQueryData<Event[]>(linesKey)?.map(({ seq }) => seq)).toEqual([2, 1]);
+});
+
+test('a job never goes back, in whatever order it is told: it comes further, and ends once', () => {
+  const at = (done: number, skipped: number, finished: number | null) => {
+    const state = finished === null ? 'running' : 'cancelled';
+    return { id: 'job-1', state, finished, done, failed: 0, skipped } as Job;
+  };
+  const told = [at(0, 0, null), at(3, 1, null), at(5, 2, null), at(4, 2, 9), at(6, 2, 9)];
+  for (const order of [
+    [0, 1, 2, 3, 4],
+    [4, 3, 2, 1, 0],
+    [2, 4, 1, 3, 0, 4],
+  ]) {
+    const queries = new QueryClient();
+    for (const n of order) {
+      applyChanges(queries, { ...changed(1), jobs: [told[n] as Job] }, 1);
+      expect(queries.getQueryData<Job>(jobKey('job-1'))).toBeDefined();
+    }
+    expect([order, queries.getQueryData(jobKey('job-1'))]).toEqual([order, told[4]]);
+  }
+  // What was rendered since is further than what was told.
+  expect(laterJob(told[1], told[3] as Job)).toBe(told[3]);
+  expect(laterJob(told[3], told[2] as Job)).toBe(told[3]);
+});
+
+test('of what is being started the most that was told is kept, for each call', () => {
+  const queries = new QueryClient();
+  const start = { request_id: 'one', tenant: 'acme', failed: 0, total: 9 };
+  for (const started of [1, 4, 3]) applyChanges(queries, { ...changed(1), starts: [{ ...start, started }] }, 1);
+  expect(queries.getQueryData(startedKey('one'))).toBe(4);
+  expect(queries.getQueryData(startedKey('two'))).toBeUndefined();
 });

@@ -3,7 +3,8 @@
  * line when it was read, so that something older never takes its place, in whatever order things arrive.
  */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
-import type { Changes, Event, Instance } from '#lib/api/schema.ts';
+import type { Changes, Event, Instance, Job } from '#lib/api/schema.ts';
+import { settledOf } from './job-words.ts';
 
 export interface Kept<T> {
   /** The ledger's newest line when it was read. */
@@ -35,6 +36,24 @@ export function tenantKey(tenant: string): readonly ['tenant', string] {
   return ['tenant', tenant];
 }
 
+/** The cache key of one job. */
+export function jobKey(id: string): readonly ['job', string] {
+  return ['job', id];
+}
+
+/** The cache key of how many were started of what one call made. */
+export function startedKey(requestId: string): readonly ['started', string] {
+  return ['started', requestId];
+}
+
+/** The later of two: a job only goes on, and ends once. */
+export function laterJob(kept: Job | undefined, next: Job): Job {
+  if (kept === undefined || (kept.finished === null) !== (next.finished === null)) {
+    return kept === undefined || kept.finished === null ? next : kept;
+  }
+  return settledOf(next) >= settledOf(kept) ? next : kept;
+}
+
 /** The newer of two: by the ledger first, for only that is one order for all; then by arrival. */
 export function newerOf<T>(kept: Kept<T> | undefined, next: Kept<T>): Kept<T> {
   if (kept === undefined || next.seq > kept.seq) return next;
@@ -63,7 +82,7 @@ function keep<T>(queries: QueryClient, key: readonly string[], next: Kept<T>): v
 
 /** Patches everything that the changes tell of. `at` in epoch milliseconds. */
 export function applyChanges(queries: QueryClient, changes: Changes, at: number): void {
-  const { seq, rows, states, faults, tenants } = changes;
+  const { seq, rows, states, faults, tenants, jobs, starts } = changes;
   const loose = looseRows(queries);
   for (const value of rows) {
     const next = { seq, at, value };
@@ -78,6 +97,10 @@ export function applyChanges(queries: QueryClient, changes: Changes, at: number)
   }
   keep<Counts>(queries, countsKey, { seq, at, value: { states, faults } });
   for (const { tenant, states: value } of tenants) keep(queries, tenantKey(tenant), { seq, at, value });
+  for (const job of jobs) queries.setQueryData<Job>(jobKey(job.id), (kept) => laterJob(kept, job));
+  for (const { request_id, started } of starts) {
+    queries.setQueryData<number>(startedKey(request_id), (kept = 0) => Math.max(kept, started));
+  }
 }
 
 function looseRows(queries: QueryClient): Map<string, Kept<Instance>> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Event } from '#lib/api/schema.ts';
-import { concernOf, type Urgency } from './live-concerns.ts';
+import type { Event, Job } from '#lib/api/schema.ts';
+import { concernOf, concernOfJob, type Urgency } from './live-concerns.ts';
 
 const quiet: Event = {
   seq: 1,
@@ -77,4 +77,19 @@ test.each<[string, Event, string[], Urgency]>([
   ['/sandboxes/a', looked, [], null],
 ])('%s is concerned by a line as it should be (case %#)', (address, event, shown, expected) => {
   expect(urgency(address, event, shown)).toBe(expected);
+});
+
+test('a job that comes further makes its own page wrong, and lists of jobs only when it begins or ends', () => {
+  const job = (id: string, state: Job['state']) => ({ id, state }) as Job;
+  const running = job('job-1', 'running');
+  const on = (pathname: string, now: Job, before: Job | undefined) =>
+    concernOfJob(now, before, { pathname, search: new URLSearchParams(), shows: () => false });
+  expect(on('/jobs/job-1', running, running)).toBe('now');
+  expect(on('/jobs/job-10', running, running)).toBeNull();
+  for (const list of ['/', '/jobs']) {
+    expect(on(list, running, undefined)).toBe('now');
+    expect(on(list, running, running)).toBeNull();
+    expect(on(list, job('job-1', 'done'), running)).toBe('now');
+  }
+  for (const other of ['/sandboxes', '/jobs/new']) expect(on(other, job('job-1', 'done'), running)).toBeNull();
 });

@@ -2,7 +2,7 @@
  * Which lines of the ledger make a page wrong, and how soon it should be read again. What leaves patch by themselves can wait; what the
  * server has to arrange anew cannot. Pure.
  */
-import type { Event } from '#lib/api/schema.ts';
+import type { Event, Job } from '#lib/api/schema.ts';
 
 /** `now`: something on it is wrong; `later`: only its order or its edges may be; null: it is as it was. */
 export type Urgency = 'now' | 'later' | null;
@@ -20,6 +20,7 @@ const BEGINS = /^(?:instance\.(?:created|imported)|snapshot\.restored|blueprint\
 const TROUBLE = /^fault\.|^reconcile\.|^orphan\.|\.failed$/;
 const LADDER = /^(?:settings|tenant)\.changed$/;
 const COPIES = /^(?:snapshot|blueprint|start|bundle|checkout|import)\./;
+const JOB = /^job\./;
 const RIGHTS = /^(?:settings|tenant|person|invitation|password|session|key|ledger|registry|signin|access)\./;
 
 const filters = ['tenant', 'instance', 'type', 'actor', 'trigger'] as const;
@@ -27,7 +28,7 @@ const filters = ['tenant', 'instance', 'type', 'actor', 'trigger'] as const;
 const FIXED: readonly string[] = ['tenant', 'state', 'sort', 'limit', 'cursor'];
 
 const overview: Rule = ({ type, instance }) => {
-  if (TROUBLE.test(type)) return 'now';
+  if (TROUBLE.test(type) || JOB.test(type)) return 'now';
   return instance !== null || LADDER.test(type) ? 'later' : null;
 };
 
@@ -91,7 +92,7 @@ const RULES: readonly (readonly [RegExp, Rule])[] = [
   [/^\/(?:snapshots|blueprints|shares)(?:\/|$)/, only(COPIES)],
   // What it shows is asked of every sandbox, and decided on, not watched.
   [/^\/jobs\/new$/, () => null],
-  [/^\/jobs(?:\/|$)/, only(/^job\./)],
+  [/^\/jobs(?:\/|$)/, only(JOB)],
   [/^\/settings(?:\/|$)/, only(RIGHTS)],
   [/^\/explorer$/, () => null],
 ];
@@ -102,4 +103,13 @@ export function concernOf(event: Event, page: Page): Urgency {
   if (event.type === 'private.read' && !page.pathname.startsWith('/audit')) return null;
   const rule = RULES.find(([pattern]) => pattern.test(page.pathname))?.[1];
   return rule === undefined ? 'now' : rule(event, page);
+}
+
+/**
+ * How soon a page should be read again because a job came further. `before`: what was told of it last. The bars and numbers follow by
+ * themselves; results are listed by the server, and so is which jobs there are.
+ */
+export function concernOfJob(job: Job, before: Job | undefined, { pathname }: Page): Urgency {
+  if (pathname === `/jobs/${job.id}`) return 'now';
+  return (pathname === '/' || pathname === '/jobs') && job.state !== before?.state ? 'now' : null;
 }

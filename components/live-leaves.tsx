@@ -5,18 +5,21 @@
  */
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use } from 'react';
-import type { Event, Instance } from '#lib/api/schema.ts';
+import type { Event, Instance, Job } from '#lib/api/schema.ts';
 import {
   type Counts,
   countsKey,
   instanceKey,
+  jobKey,
   type Kept,
+  laterJob,
   linesKey,
   looseRow,
   mergeLines,
   readRow,
   type States,
   shownOf,
+  startedKey,
   tenantKey,
 } from './live-cache.ts';
 
@@ -74,6 +77,18 @@ export function useStates(states: States): States {
 /** How many of a tenant are in which state. */
 export function useTenantStates(tenant: string, states: States): States {
   return useKept(tenantKey(tenant), states);
+}
+
+/** A job as it is now: what was rendered, or what was told when that is further. */
+export function useJob(initial: Job): Job {
+  const { data } = useQuery<Job>({ queryKey: jobKey(initial.id), queryFn: skipToken });
+  return data === undefined ? initial : laterJob(data, initial);
+}
+
+/** How many were started of what one call made: of what was rendered and what was told, the more. */
+export function useStarted(requestId: string, started: number): number {
+  const { data = 0 } = useQuery<number>({ queryKey: startedKey(requestId), queryFn: skipToken });
+  return Math.max(data, started);
 }
 
 /** The last lines of the ledger, newest first: as many as were rendered, those that `fits` lets through. */

@@ -6,11 +6,11 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { usePathname, useSearchParams } from 'next/navigation';
 import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react';
-import type { Event } from '#lib/api/schema.ts';
+import type { Event, Job } from '#lib/api/schema.ts';
 import { exactMoment } from './durations.ts';
 import { tellEars } from './ledger-ear.ts';
-import { applyChanges, hearLines, isShown } from './live-cache.ts';
-import { concernOf } from './live-concerns.ts';
+import { applyChanges, hearLines, isShown, jobKey } from './live-cache.ts';
+import { concernOf, concernOfJob } from './live-concerns.ts';
 import { listen } from './live-line.ts';
 import type { Heard, LineStatus } from './live-stream.ts';
 import { useRendering } from './use-rendering.ts';
@@ -50,16 +50,17 @@ export function Live({ after, children }: { after: number; children: ReactNode }
   const pathname = usePathname();
   const search = useSearchParams();
   const heard = useRef<Heard>(undefined);
+  const page = { pathname, search, shows: (id: string) => isShown(queries, id) };
   heard.current = {
     onEvents(events) {
       lines.add(events);
-      const page = { pathname, search, shows: (id: string) => isShown(queries, id) };
       for (const event of events) tellEars(event);
       render(events.map((event) => concernOf(event, page)));
     },
     onChanges(changes) {
+      const jobs = changes.jobs.map((job) => concernOfJob(job, queries.getQueryData<Job>(jobKey(job.id)), page));
       applyChanges(queries, changes, Date.now());
-      if (changes.more) render(['later']);
+      render(changes.more ? [...jobs, 'later'] : jobs);
     },
     onStatus: (next) => setStatus((old) => (same(old, next) ? old : next)),
     onGap: () => render(['now']),

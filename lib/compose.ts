@@ -74,7 +74,6 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     log,
     serialise: (line) => eventText(null, eventOf(line), line.seq),
   });
-  const changes = createChangeFeed({ events, registry, showing: showing({ registry, sessions, clock }) });
   const metrics = createMetrics({ registry, pool, sessions, clock, log, streams: () => events.listeners });
   const runner = new JobRunner({ config, clock, log, registry, sessions, pool });
   const signer = openSigner(config.dataFolder);
@@ -82,6 +81,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const health = new StorageHealth({ config, registry, pool, clock, log });
   const copies = new Copies({ config, clock, log, registry, readers, reached: options.reached });
   const seeding = new Seeding({ clock, log, registry, sessions });
+  const changes = createChangeFeed({ events, registry, seeding, showing: showing({ registry, sessions, clock }) });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
   const bundles = new Bundles({ config, clock, log, registry, sessions, signer });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });

@@ -29,6 +29,15 @@ export interface SeedRequest {
   start: boolean;
 }
 
+/** How far the resumes of one call are. */
+export interface Started {
+  requestId: string;
+  tenant: string;
+  started: number;
+  failed: number;
+  total: number;
+}
+
 export interface SeedingParts {
   clock: Clock;
   log: Logger;
@@ -39,6 +48,7 @@ export interface SeedingParts {
 export class Seeding {
   readonly #parts: SeedingParts;
   readonly #running = new Set<Promise<void>>();
+  readonly #listeners = new Set<(started: Started) => void>();
   #stopped = false;
 
   constructor(parts: SeedingParts) {
@@ -107,6 +117,12 @@ export class Seeding {
     for (const starting of await this.#parts.registry.copies.startings()) this.#begin(starting, { again: true });
   }
 
+  /** Calls back after each resume of what was made to be started. Returns the unsubscriber. */
+  onStarted(listener: (started: Started) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /** Lets resumes under way end and begins no more; the ledger says so, and the next start goes on. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -147,6 +163,11 @@ export class Seeding {
       const what = `${started} of ${total} started${gone}${failures}`;
       return this.#line(from, tenant, { ...cause, reason: null }, type, what, more);
     };
+    const tell = () => {
+      const { requestId } = cause;
+      if (requestId === null) return;
+      for (const listener of this.#listeners) listener({ requestId, tenant, started, failed, total });
+    };
     if (again) {
       const boot: Cause = { ...cause, trigger: 'boot', reason: null };
       const went = `going on with ${total}`;
@@ -170,6 +191,7 @@ export class Seeding {
           if (isWinterdockError(error) && (error.code === 'capacity' || error.code === 'quota_exceeded'))
             failed += waiting.splice(0).length;
         }
+        tell();
         if (settled() < total && settled() - told >= total * PROGRESS_SHARE) {
           await registry.append([said('start.progress')]);
         }

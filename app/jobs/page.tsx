@@ -6,7 +6,7 @@ import { LookAgain } from '#components/look-again.tsx';
 import { Pages } from '#components/pages.tsx';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
-import { renderedAt, requireCaller } from '../caller.ts';
+import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
 import { addressWith, given, type Search } from '../search.ts';
 
 export const dynamic = 'force-dynamic';
@@ -14,11 +14,13 @@ export const metadata = { title: 'Jobs' };
 
 const PATH = '/jobs';
 const PAGE_SIZE = 50;
-const LOOK_MS = 3000;
+const LOOK_MS = 10_000;
 
 export default async function Jobs({ searchParams }: { searchParams: Promise<Search> }) {
   const { cursor } = given(await searchParams);
   const caller = await requireCaller(PATH);
+  // What ends after this is told to the page.
+  await ledgerSeq();
   const page = await getHost()
     .operations.listJobs(caller, { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) })
     .catch((error: unknown) => {

@@ -1,11 +1,10 @@
 /** Jobs that run now, with how far each is. */
 import Link from 'next/link';
-import { jobHeadline, settledOf } from '#components/job-words.ts';
+import { LiveJobFailures, LiveJobHeadline, LiveJobProgress } from '#components/live-job.tsx';
 import { LookAgain } from '#components/look-again.tsx';
-import { Progress } from '#components/progress.tsx';
 import type { Job } from '#lib/api/schema.ts';
 
-const LOOK_MS = 3000;
+const LOOK_MS = 10_000;
 
 /** `more`: whether there are others that are not shown. */
 export function RunningJobs({ jobs, more }: { jobs: readonly Job[]; more: boolean }) {
@@ -17,13 +16,11 @@ export function RunningJobs({ jobs, more }: { jobs: readonly Job[]; more: boolea
           <li key={job.id} className="grid gap-1.5 border-b border-rule py-2 last:border-0">
             <p className="flex flex-wrap items-baseline gap-x-3">
               <Link href={`/jobs/${job.id}`} prefetch={false}>
-                {jobHeadline(job)}
+                <LiveJobHeadline job={job} />
               </Link>
-              {job.failed > 0 && (
-                <span className="text-small text-fault-ink">{job.failed.toLocaleString('en')} failed so far</span>
-              )}
+              <LiveJobFailures job={job} />
             </p>
-            <Progress label={jobHeadline(job)} value={settledOf(job)} max={job.chosen} />
+            <LiveJobProgress job={job} />
           </li>
         ))}
       </ul>

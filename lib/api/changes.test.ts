@@ -1,6 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { STATES, type State } from '../lifecycle/states.ts';
+import type { JobRow } from '../registry/jobs.ts';
 import type { InstanceRow, LedgerLine } from '../registry/registry.ts';
+import type { Started } from '../seeding.ts';
 import { createChangeFeed } from './changes.ts';
 import type { Changes, Instance } from './schema.ts';
 
@@ -10,6 +12,8 @@ const faults = { error: 0, unknown: 0, corrupt: 0, missing: 0 };
 /** A feed of a registry in which every id has a row, and of whose lines those up to `dropped` are gone. */
 function feedOf(dropped = 0, last = 100) {
   let hear: ((lines: LedgerLine[]) => void) | undefined;
+  let moved: ((id: string) => void) | undefined;
+  let started: ((started: Started) => void) | undefined;
   const read: string[] = [];
   const feed = createChangeFeed({
     events: {
@@ -32,6 +36,27 @@ function feedOf(dropped = 0, last = 100) {
       ledgerAfter: (seq) => [{ seq: Math.max(seq, dropped) + 1 } as LedgerLine],
       countsByState: () => counts,
       countsByFault: () => faults,
+      jobs: {
+        onMoved(listener) {
+          moved = listener;
+          return () => {
+            moved = undefined;
+          };
+        },
+        // The name of a job says whose it is: `acme+globex`, `all`.
+        get(id) {
+          read.push(id);
+          return { id, tenants: id === 'all' ? null : id.split('+'), asked: { filter: {} }, done: 7 } as JobRow;
+        },
+      },
+    },
+    seeding: {
+      onStarted(listener) {
+        started = listener;
+        return () => {
+          started = undefined;
+        };
+      },
     },
     showing: {
       show: async (row) => row as unknown as Instance,
@@ -41,7 +66,15 @@ function feedOf(dropped = 0, last = 100) {
   });
   const append = (...ids: string[]) =>
     hear?.(ids.map((id) => ({ type: 'instance.changed', instance: id, tenant: id.split('-')[0] }) as LedgerLine));
-  return { feed, read, append, isListening: () => hear !== undefined };
+  const isListening = () => [hear, moved, started].some((one) => one !== undefined);
+  return {
+    feed,
+    read,
+    append,
+    isListening,
+    move: (id: string) => moved?.(id),
+    start: (far: Started) => started?.(far),
+  };
 }
 
 const parsed = (piece: Buffer): Changes => JSON.parse(/^data: (.*)$/m.exec(piece.toString())?.[1] ?? '');
@@ -68,6 +101,52 @@ test('when more changes than a page shows, it says that there is more', async ()
   await vi.waitFor(() => expect(told.length).toBe(1), { timeout: 10_000 });
   expect(told[0]?.more).toBe(true);
   expect(told[0]?.rows.length).toBe(500);
+});
+
+test('how far a job is hears only who may see all that it concerns; the others not even that something happened', async () => {
+  const { feed, read, move } = feedOf();
+  const scopes = [null, ['acme'], ['globex'], ['acme', 'globex'], ['acme', 'initech', 'globex']];
+  const told = scopes.map((): Changes[] => []);
+  scopes.forEach((scope, at) => {
+    feed.join(scope, (piece) => told[at]?.push(parsed(piece)));
+  });
+  for (let n = 0; n < 30; n += 1) move('acme+globex');
+  await vi.waitFor(() => expect(told[0]?.length).toBe(1));
+  expect(read).toEqual(['acme+globex']);
+  expect(told.map((pieces) => pieces.map(({ jobs }) => jobs.map(({ id, done }) => [id, done])))).toEqual([
+    [[['acme+globex', 7]]],
+    [],
+    [],
+    [[['acme+globex', 7]]],
+    [[['acme+globex', 7]]],
+  ]);
+  move('all');
+  move('globex');
+  await vi.waitFor(() => expect(told[0]?.[1]?.jobs.map(({ id }) => id)).toEqual(['all', 'globex']));
+  expect(told.map((pieces) => pieces[1]?.jobs.map(({ id }) => id))).toEqual([
+    ['all', 'globex'],
+    undefined,
+    undefined,
+    ['globex'],
+    ['globex'],
+  ]);
+  expect(told[2]?.map(({ jobs }) => jobs.map(({ id }) => id))).toEqual([['globex']]);
+});
+
+test('more jobs than are told at once have their turn, and a start is told to its tenant with its newest numbers', async () => {
+  const { feed, move, start } = feedOf();
+  const told: Changes[] = [];
+  const others: Changes[] = [];
+  feed.join(['acme'], (piece) => told.push(parsed(piece)));
+  feed.join(['globex'], (piece) => others.push(parsed(piece)));
+  for (let n = 0; n < 250; n += 1) move(`acme${'+acme'.repeat(n)}`);
+  await vi.waitFor(() => expect(new Set(told.flatMap(({ jobs }) => jobs.map(({ id }) => id))).size).toBe(250));
+  expect(told.every(({ jobs, more }) => jobs.length <= 100 && !more)).toBe(true);
+  for (const started of [1, 2, 3]) start({ requestId: 'one', tenant: 'acme', started, failed: 0, total: 9 });
+  await vi.waitFor(() =>
+    expect(told.at(-1)?.starts).toEqual([{ request_id: 'one', tenant: 'acme', started: 3, failed: 0, total: 9 }]),
+  );
+  expect(others).toEqual([]);
 });
 
 test('nothing is read while nobody follows', async () => {

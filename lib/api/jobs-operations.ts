@@ -15,7 +15,8 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { causeOf } from './cause.ts';
 import { listFilterOf } from './list-filter.ts';
 import type { JobsOperations } from './operations/jobs.ts';
-import type { DryRun, Job, JobFilter, Plan, StartJobInput } from './schema/jobs.ts';
+import { jobOf } from './representation.ts';
+import type { DryRun, Plan, StartJobInput } from './schema/jobs.ts';
 import { showing } from './showing.ts';
 
 export interface JobsParts {
@@ -30,7 +31,7 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
   const { registry, sessions, runner, clock } = parts;
   const { show } = showing(parts);
 
-  const jobOf = async (id: string): Promise<JobRow> => {
+  const rowOf = async (id: string): Promise<JobRow> => {
     const job = await registry.jobs.get(id);
     if (job === null) throw new WinterdockError('not_found', `There is no job "${id}".`);
     return job;
@@ -86,19 +87,19 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
         ...(caller.tenants === null ? {} : { tenants: caller.tenants }),
       };
       const page = await registry.jobs.list(filter, limit, cursor);
-      return { items: page.rows.map(shown), next: page.next };
+      return { items: page.rows.map(jobOf), next: page.next };
     },
 
-    getJob: async (_caller, id) => shown(await jobOf(id)),
+    getJob: async (_caller, id) => jobOf(await rowOf(id)),
 
     async cancelJob(caller, id) {
-      await jobOf(id);
+      await rowOf(id);
       await runner.cancel(id, causeOf(caller));
-      return shown(await jobOf(id));
+      return jobOf(await rowOf(id));
     },
 
     async jobResults(_caller, id, { outcome, limit, cursor }) {
-      await jobOf(id);
+      await rowOf(id);
       const page = await registry.jobs.results(id, outcome, limit, cursor);
       const items = page.rows.map(({ instance, outcome: became, reason, timeMs }) => ({
         instance,
@@ -183,25 +184,6 @@ function newJob(caller: Caller, input: StartJobInput, now: number): NewJob {
 
 function unknownResult(position: number, id: string, clock: Clock): JobResult {
   return { position, outcome: 'skipped', reason: `There is no sandbox "${id}".`, timeMs: clock.now() };
-}
-
-function shown(job: JobRow): Job {
-  const { filter = null } = job.asked as { filter?: JobFilter };
-  return {
-    id: job.id,
-    verb: job.verb,
-    reason: job.reason,
-    labels: job.labels,
-    filter,
-    state: job.state,
-    actor: job.actor,
-    created: job.created,
-    finished: job.finished,
-    chosen: job.chosen,
-    done: job.done,
-    failed: job.failed,
-    skipped: job.skipped,
-  };
 }
 
 /** Counts what a job would do, one sandbox after another. */

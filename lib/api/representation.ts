@@ -1,9 +1,10 @@
 /** Rows of the engine as objects of the contract. Pure: takes the time and the live facts as arguments. */
 import { type LadderPolicy, nextMove } from '../lifecycle/ladder.ts';
 import { blocks, STUCK_SECONDS } from '../lifecycle/words.ts';
+import type { JobRow } from '../registry/jobs.ts';
 import type { InstanceRow, LedgerLine } from '../registry/registry.ts';
 import type { Live } from '../sessions/sessions.ts';
-import type { Event, Instance } from './schema.ts';
+import type { Event, Instance, Job, JobFilter } from './schema.ts';
 
 /** A row as the contract's Instance. `thresholds` are its tenant's or the global ones; `now` in epoch seconds. */
 export function instanceOf(row: InstanceRow, live: Live, thresholds: LadderPolicy, now: number): Instance {
@@ -77,5 +78,25 @@ export function eventOf(line: LedgerLine): Event {
     error: line.error,
     request_id: line.requestId,
     address: line.address,
+  };
+}
+
+/** A job as the contract shows it. */
+export function jobOf(job: JobRow): Job {
+  const { filter = null } = job.asked as { filter?: JobFilter };
+  return {
+    id: job.id,
+    verb: job.verb,
+    reason: job.reason,
+    labels: job.labels,
+    filter,
+    state: job.state,
+    actor: job.actor,
+    created: job.created,
+    finished: job.finished,
+    chosen: job.chosen,
+    done: job.done,
+    failed: job.failed,
+    skipped: job.skipped,
   };
 }

@@ -7,6 +7,7 @@ import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, PENDINGS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import './schema/words.ts';
+import { jobSchema } from './schema/jobs.ts';
 
 export * from './schema/access.ts';
 export * from './schema/jobs.ts';
@@ -118,6 +119,15 @@ export type Event = z.infer<typeof eventSchema>;
 
 const countsSchema = z.record(stateSchema, z.int().min(0));
 
+/** How far the resumes of one restore or clone are, under the request that asked for it. */
+const startedSchema = z.object({
+  request_id: z.string(),
+  tenant: slugSchema,
+  started: z.int().min(0),
+  failed: z.int().min(0),
+  total: z.int().min(1),
+});
+
 /**
  * What changed, as it is now, for those who follow the stream with it. `seq`: the newest line when it was read, so that of two the newer
  * one is known.
@@ -132,6 +142,10 @@ export const changesSchema = z
     faults: z.record(faultSchema, z.int().min(0)),
     /** Of each tenant that something changed of. */
     tenants: z.array(z.object({ tenant: slugSchema, states: countsSchema })),
+    /** Jobs that were begun, came further or ended. */
+    jobs: z.array(jobSchema),
+    /** Of sandboxes that were made to be started: how far that has come. */
+    starts: z.array(startedSchema),
   })
   .meta({ id: 'Changes' });
 export type Changes = z.infer<typeof changesSchema>;

@@ -8,10 +8,11 @@ import type { JobVerb } from '../lifecycle/wish.ts';
 import type { Fault, Via } from '../lifecycle/words.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { type RegistryDatabase, sqliteCode, type Value } from './database.ts';
+import { JOB_COLUMNS, jobOf, resultOf, surveyedOf, valuesOf } from './job-rows.ts';
 import type { Ledger } from './ledger.ts';
 import type { Awaitable, LedgerEntry, LedgerLine, ListFilter, Page } from './registry.ts';
 
-type JobState = 'running' | 'done' | 'cancelled';
+export type JobState = 'running' | 'done' | 'cancelled';
 export type JobOutcome = 'done' | 'failed' | 'skipped';
 
 export interface NewJob {
@@ -98,14 +99,15 @@ export interface Jobs {
     limit: number,
     cursor?: string,
   ): Awaitable<Page<JobResult & { instance: string | null }>>;
+  /** Calls back with the id of a job after it was made, got results or ended. Returns the unsubscriber. */
+  onMoved(listener: (id: string) => void): () => void;
 }
 
 const PAGE = 1000;
 /** Rows looked at before others have their turn: some milliseconds. */
 const PIECE = 1000;
-const COLUMNS = `id, verb, reason, labels, asked, tenants, actor, via, address, created, state, finished, chosen, done, failed, skipped`;
-const SELECT = `SELECT seq, ${COLUMNS} FROM jobs`;
-const INSERT = `INSERT INTO jobs(${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', NULL, ?, 0, 0, 0) RETURNING seq`;
+const SELECT = `SELECT seq, ${JOB_COLUMNS} FROM jobs`;
+const INSERT = `INSERT INTO jobs(${JOB_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', NULL, ?, 0, 0, 0) RETURNING seq`;
 const RECORD =
   'INSERT INTO job_results(job, position, outcome, reason, time_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
 const COUNT = 'UPDATE jobs SET done = done + ?, failed = failed + ?, skipped = skipped + ? WHERE seq = ?';
@@ -144,6 +146,10 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
       page,
     ) as Uint8Array | null;
     return blob === null ? null : numbersIn(blob);
+  };
+  const listeners = new Set<(id: string) => void>();
+  const announce = (id: string) => {
+    for (const listener of listeners) listener(id);
   };
   const idsOf = (numbers: readonly number[]): Map<number, string> =>
     new Map(
@@ -189,6 +195,7 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
         throw new WinterdockError('conflict', `There is a job "${job.id}" already.`, { cause: error });
       }
       ledger.announce(lines);
+      announce(job.id);
       return existing(job.id)[1];
     },
 
@@ -245,6 +252,7 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
       if (results.length === 0) return;
       const [seq] = existing(id);
       database.write(() => keep(seq, results));
+      announce(id);
     },
 
     end(id, state, now, entry) {
@@ -256,6 +264,7 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
         return true;
       });
       ledger.announce(lines);
+      if (ended) announce(id);
       return ended;
     },
 
@@ -299,6 +308,11 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
         (values) => values[0] as number,
       );
     },
+
+    onMoved(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
   };
 }
 
@@ -334,60 +348,4 @@ function bytesOf(numbers: Uint32Array): Uint8Array {
 function numbersIn(bytes: Uint8Array): Uint32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Uint32Array.from({ length: bytes.byteLength / 4 }, (_, at) => view.getUint32(at * 4, true));
-}
-
-function surveyedOf(values: Value[]): Surveyed {
-  return {
-    row: values[0] as number,
-    id: values[1] as string,
-    state: values[2] as State,
-    fault: values[3] as Fault | null,
-    inMemory: values[4] === 1,
-  };
-}
-
-function valuesOf(job: NewJob): Value[] {
-  return [
-    job.id,
-    job.verb,
-    job.reason,
-    job.labels === null ? null : JSON.stringify(job.labels),
-    JSON.stringify(job.asked),
-    job.tenants === null ? null : JSON.stringify(job.tenants),
-    job.actor,
-    job.via,
-    job.address,
-    job.created,
-  ];
-}
-
-/** One row of `SELECT`; the table was written here, so its words are trusted. */
-function jobOf(values: Value[]): JobRow {
-  return {
-    id: values[1] as string,
-    verb: values[2] as JobVerb,
-    reason: values[3] as string | null,
-    labels: values[4] === null ? null : (JSON.parse(values[4] as string) as Record<string, string | null>),
-    asked: JSON.parse(values[5] as string),
-    tenants: values[6] === null ? null : (JSON.parse(values[6] as string) as string[]),
-    actor: values[7] as string,
-    via: values[8] as Via,
-    address: values[9] as string | null,
-    created: values[10] as number,
-    state: values[11] as JobState,
-    finished: values[12] as number | null,
-    chosen: values[13] as number,
-    done: values[14] as number,
-    failed: values[15] as number,
-    skipped: values[16] as number,
-  };
-}
-
-function resultOf(values: Value[]): JobResult {
-  return {
-    position: values[0] as number,
-    outcome: values[1] as JobOutcome,
-    reason: values[2] as string | null,
-    timeMs: values[3] as number,
-  };
 }

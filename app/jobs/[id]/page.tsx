@@ -6,19 +6,18 @@ import { lengthInWords } from '#components/durations.ts';
 import { nameOfActor } from '#components/event-words.ts';
 import { Fact, Facts } from '#components/facts.tsx';
 import { JobResults } from '#components/job-results.tsx';
-import { filterInWords, JOB_WORDS, jobHeadline, jobStanding, settledOf } from '#components/job-words.ts';
+import { filterInWords, JOB_WORDS } from '#components/job-words.ts';
+import { LiveJobHeadline, LiveJobProgress, LiveJobStanding, LiveJobTabs, WhileRunning } from '#components/live-job.tsx';
 import { LookAgain } from '#components/look-again.tsx';
 import { Pages } from '#components/pages.tsx';
-import { Progress } from '#components/progress.tsx';
 import { RelativeTime } from '#components/relative-time.tsx';
-import { Tabs } from '#components/tabs.tsx';
 import { Trail } from '#components/trail.tsx';
 import { mayDo } from '#lib/api/access.ts';
 import type { Caller } from '#lib/api/operations.ts';
 import { type Job, jobResultsQuerySchema } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
-import { renderedAt, requireCaller } from '../../caller.ts';
+import { ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
 import { addressWith, given, type Search } from '../../search.ts';
 import { cancel } from './actions.ts';
 
@@ -26,7 +25,7 @@ export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Job' };
 
 const PAGE_SIZE = 100;
-const LOOK_MS = 1500;
+const LOOK_MS = 10_000;
 
 async function readJob(caller: Caller, id: string): Promise<Job> {
   try {
@@ -83,6 +82,8 @@ export default async function JobPage({ params, searchParams }: Props) {
   const { id } = await params;
   const path = `/jobs/${encodeURIComponent(id)}`;
   const caller = await requireCaller(path);
+  // What ends after this is told to the page.
+  await ledgerSeq();
   const job = await readJob(caller, id);
   const values = given(await searchParams);
   const parsed = jobResultsQuerySchema.safeParse({ limit: PAGE_SIZE, outcome: values.outcome, cursor: values.cursor });
@@ -98,10 +99,10 @@ export default async function JobPage({ params, searchParams }: Props) {
   const which: Record<string, string> = outcome === undefined ? {} : { outcome };
   const rendered = renderedAt();
   const tabs = [
-    ['All', undefined, settledOf(job)],
-    ['Failed', 'failed', job.failed],
-    ['Passed over', 'skipped', job.skipped],
-    [JOB_WORDS[job.verb].done, 'done', job.done],
+    ['All', undefined],
+    ['Failed', 'failed'],
+    ['Passed over', 'skipped'],
+    [JOB_WORDS[job.verb].done, 'done'],
   ] as const;
   return (
     <>
@@ -113,19 +114,27 @@ export default async function JobPage({ params, searchParams }: Props) {
           ]}
         />
         <h1 className="headline">
-          {jobHeadline(job)} <span className="quiet">{jobStanding(job)}</span>
+          <LiveJobHeadline job={job} />{' '}
+          <span className="quiet">
+            <LiveJobStanding job={job} />
+          </span>
         </h1>
       </div>
       {job.state === 'running' && <LookAgain everyMs={LOOK_MS} />}
       <div className="grid gap-6 border-t border-ink pt-5 pb-10">
-        <Progress label="How far the job is" value={settledOf(job)} max={job.chosen} />
-        {job.state === 'running' && mayDo(caller, 'cancelJob') && <CancelJob action={cancel.bind(null, id)} />}
+        <LiveJobProgress job={job} label="How far the job is" />
+        {mayDo(caller, 'cancelJob') && (
+          <WhileRunning job={job}>
+            <CancelJob action={cancel.bind(null, id)} />
+          </WhileRunning>
+        )}
         <About job={job} rendered={rendered} />
       </div>
-      <Tabs
-        label="Results"
-        tabs={tabs.map(([name, key, count]) => ({
-          name: `${name} ${count.toLocaleString('en')}`,
+      <LiveJobTabs
+        job={job}
+        tabs={tabs.map(([name, key]) => ({
+          name,
+          counts: key,
           href: key === undefined ? path : addressWith(path, { outcome: key }),
           current: outcome === key,
         }))}

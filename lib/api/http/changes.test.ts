@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 import { serverSent } from '../client/server-sent.ts';
-import { type Changes, changesSchema, type Event } from '../schema.ts';
+import { type Changes, changesSchema, type Event, type Job } from '../schema.ts';
 
 let server: TestServer;
 const opened: (() => void)[] = [];
@@ -89,6 +89,62 @@ test('who sees one tenant is told of no other: neither rows nor counts', async (
   expect(JSON.stringify(theirs.told)).not.toMatch(/hidden|globex/);
   const counts = (await server.call<{ counts: Changes['states'] }>('GET', '/api/tenants/acme')).json.counts;
   expect(theirs.changes().at(-1)?.states).toEqual(counts);
+});
+
+test('a job is heard from its beginning to its end by who may see it, and of another tenant nothing', async () => {
+  const key = async (tenant: string) =>
+    (await server.call<{ key: string }>('POST', '/api/keys', { name: tenant, role: 'tenant', tenant })).json.key;
+  const ids = Array.from({ length: 40 }, (_, n) => `job-of-acme-${n}`);
+  for (const id of ids) await create(id, 'acme');
+  const [theirs, others, all] = [
+    await follow('', await key('acme')),
+    await follow('', await key('globex')),
+    await follow(),
+  ];
+  const { json } = await server.call<Job>('POST', '/api/jobs', {
+    verb: 'label',
+    filter: { tenant: 'acme' },
+    labels: { seen: 'yes' },
+    reason: 'for acme only',
+  });
+  const jobs = (stream: typeof all) => stream.changes().flatMap(({ jobs: told }) => told);
+  for (const stream of [theirs, all]) {
+    await vi.waitFor(() => expect(jobs(stream).at(-1)?.state).toBe('done'), { timeout: 15_000 });
+    expect(jobs(stream).every(({ id }) => id === json.id)).toBe(true);
+    expect(jobs(stream).at(-1)).toEqual((await server.call<Job>('GET', `/api/jobs/${json.id}`)).json);
+    const far = jobs(stream).map(({ done }) => done);
+    expect(far).toEqual(far.toSorted((a, b) => a - b));
+  }
+  // Who comes back after it is told how it ended, though it moves no more.
+  const lines = (await server.call<Event[]>('GET', '/api/events?type=job.started')).json;
+  const late = await follow(`&last_event_id=${lines[0]?.seq}`, await key('acme'));
+  await vi.waitFor(() => expect(jobs(late).map(({ id, state }) => [id, state])).toEqual([[json.id, 'done']]));
+  await create('of-globex-after', 'globex');
+  await vi.waitFor(() =>
+    expect(
+      others
+        .changes()
+        .at(-1)
+        ?.rows.map(({ id }) => id),
+    ).toEqual(['of-globex-after']),
+  );
+  expect(jobs(others)).toEqual([]);
+  expect(JSON.stringify(others.told)).not.toMatch(/acme|job-/);
+});
+
+test('how many were started of what a restore made is told under its request', async () => {
+  await create('origin', 'acme');
+  await server.call('PUT', '/api/instances/origin/volumes/workspace/note', 'kept');
+  const snapshot = await server.call<{ id: string }>('POST', '/api/instances/origin/snapshots', {});
+  const stream = await follow();
+  const restore = `/api/snapshots/${snapshot.json.id}/restore`;
+  const headers = { 'x-request-id': 'a-restore' };
+  expect((await server.call('POST', restore, { count: 3, start: true }, { headers })).status).toBe(201);
+  const starts = () => stream.changes().flatMap(({ starts: told }) => told);
+  await vi.waitFor(
+    () => expect(starts().at(-1)).toEqual({ request_id: 'a-restore', tenant: 'acme', started: 3, failed: 0, total: 3 }),
+    { timeout: 30_000 },
+  );
 });
 
 test('what is missed while away is told again with its rows; what was looked at is not', async () => {

@@ -54,7 +54,7 @@ export const eventRoutes: Route[] = [
     name: 'streamEvents',
     needs: 'followEvents',
     summary:
-      'Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again. When the key or the session ends, the last event is `error` with the problem `unauthorized`; when its rights change, with `forbidden`: then follow again.',
+      'Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now, and how far the jobs and the starts of what was made are, at most twice a second; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again. When the key or the session ends, the last event is `error` with the problem `unauthorized`; when its rights change, with `forbidden`: then follow again.',
     tag,
     query: streamQuerySchema,
     headers: { 'Last-Event-ID': 'Begin after the line with this sequence number' },
