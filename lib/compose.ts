@@ -60,6 +60,10 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       idleToFreezeSeconds: config.idleToFreezeSeconds,
     },
   });
+  const { upgraded } = registry;
+  if (upgraded !== null) {
+    options.tell?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
+  }
   const readers = createReaders({ maxFileBytes: config.maxFileBytes, log });
   const pool = createPool({
     size: config.poolSize,

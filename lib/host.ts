@@ -41,6 +41,8 @@ export interface HostOptions {
   clock?: Clock;
   /** Default: JSON lines on stderr at the level of the settings. */
   log?: Logger;
+  /** Told what whoever starts it should know, a line at a time. */
+  tell?: (line: string) => void;
   /** Fault injection: called as each step of a filing or waking is reached. */
   reached?: (step: Step | CopyStep) => void;
 }

@@ -81,7 +81,7 @@ async function main(): Promise<void> {
 
   try {
     unlock = lockStores(config);
-    host = await createHost({ config, log });
+    host = await createHost({ config, log, tell: (line) => void process.stderr.write(`${line}\n`) });
   } catch (error) {
     log.debug({ err: error }, 'the start failed');
     return refuse(whyNotStarted(error, config));

@@ -5,9 +5,11 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Event, Instance } from '../api/schema.ts';
 import { unknownSettings } from '../config.ts';
+import { KNOWN, makeOlderRegistry } from '../registry/testing/older.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
 import { lockFolder, lockStores } from './lock.ts';
@@ -125,7 +127,7 @@ test('what stands in the way of a start is foreseen before anything is built for
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
-  const there = { port, host: '127.0.0.1', dataFolder: folder };
+  const there = { port, host: '127.0.0.1', dataFolder: folder, registryPath: join(folder, 'registry.sqlite') };
   expect(await foreseen(there)).toBe(`Port ${port} on 127.0.0.1 is taken by another program. Set PORT to a free one.`);
   taken.close();
   expect(await foreseen({ ...there, port: 0 })).toBe(null);
@@ -135,6 +137,47 @@ test('what stands in the way of a start is foreseen before anything is built for
   const full = new Error('Failed to run the query', { cause: Object.assign(new Error('x'), { code: 'SQLITE_FULL' }) });
   expect(whyNotStarted(full, there)).toContain(`There is no room on the disk of the data folder ${folder}`);
   expect(whyNotStarted(new Error('another thing'), there)).toBe('another thing');
+});
+
+test('a registry that is no database, or has damaged pages, is named with the way out and not with a stack', async () => {
+  const path = join(folder, 'registry.sqlite');
+  const damaged = expect.stringMatching(
+    new RegExp(`^The registry ${path} is damaged \\(.+\\); nothing was changed\\. .*npm run restore.*\\n$`),
+  );
+  writeFileSync(path, 'something else entirely, and long enough for a header. '.repeat(100));
+  const before = readFileSync(path);
+  const first = startAndEnd({});
+  expect([first.status, first.stdout, first.stderr]).toEqual([1, '', damaged]);
+  expect(readFileSync(path).equals(before)).toBe(true);
+  rmSync(path);
+  await (await start()).end();
+  const pages = readFileSync(path);
+  pages.fill(0x5a, 2048);
+  writeFileSync(path, pages);
+  const second = startAndEnd({});
+  expect([second.status, second.stdout, second.stderr]).toEqual([1, '', damaged]);
+});
+
+test('a registry of a newer version is refused in one line that names it, and one of an older version is brought up to date with one', async () => {
+  await (await start()).end();
+  const path = join(folder, 'registry.sqlite');
+  const change = (sql: string) => {
+    const database = new DatabaseSync(path);
+    database.exec(sql);
+    database.close();
+  };
+  change("INSERT INTO __drizzle_migrations(hash, created_at) VALUES ('later', 9999999999999)");
+  const { status, stdout, stderr } = startAndEnd({});
+  expect([status, stdout, stderr]).toEqual([
+    1,
+    '',
+    expect.stringMatching(new RegExp(`^A newer version of Winterdock has written the registry ${path}: .*\\n$`)),
+  ]);
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+  makeOlderRegistry(path, 5);
+  const server = await start();
+  expect(server.output()).toContain(`registry: 5 → ${KNOWN} migrations, copy at ${path}.before-${KNOWN}\n`);
+  expect((await server.call('GET', '/api/instances/two')).json).toMatchObject({ state: 'created', tenant: 'acme' });
 });
 
 test('a second server in the same folder is refused, until the first is gone, however it went', async () => {

@@ -11,7 +11,7 @@ import { messageOf } from '../errors.ts';
 /** With less than this free, a start that fails does so for want of room: the registry, its journal and a key need about half. */
 const LEAST_ROOM_BYTES = 1024 * 1024;
 
-type Settings = Pick<Config, 'port' | 'host' | 'dataFolder'>;
+type Settings = Pick<Config, 'port' | 'host' | 'dataFolder' | 'registryPath'>;
 
 /** The code of an error or of what caused it. */
 function codesOf(error: unknown): string[] {
@@ -67,9 +67,20 @@ function whyNoData(error: unknown, folder: string): string | null {
   return null;
 }
 
+/** Why the registry cannot be read; null when that is not what failed. */
+function whyNoRegistry(error: unknown, path: string): string | null {
+  if (!codesOf(error).some((code) => /^SQLITE_(NOTADB|CORRUPT)/.test(code))) return null;
+  return `The registry ${path} is damaged (${messageOf(error)}); nothing was changed. Keep it, and put it back from a backup with npm run restore: docs/operations.md says how. The files of the sandboxes are not in it.`;
+}
+
 /** Why a start failed: one sentence or two, with the setting that leads past it where there is one. */
 export function whyNotStarted(error: unknown, settings: Settings): string {
-  return whyNotListening(error, settings) ?? whyNoData(error, settings.dataFolder) ?? messageOf(error);
+  return (
+    whyNotListening(error, settings) ??
+    whyNoRegistry(error, settings.registryPath) ??
+    whyNoData(error, settings.dataFolder) ??
+    messageOf(error)
+  );
 }
 
 /** Whether the folder could be made and written, as far as asking tells. Throws when not. */

@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { messageOf, WinterdockError } from '../errors.ts';
-import { migrate } from './migrate.ts';
+import { migrate, type Upgrade } from './migrate.ts';
 
 /** A value that SQLite binds. */
 export type Value = string | number | null | Uint8Array;
@@ -27,6 +27,8 @@ const STATEMENTS = 1000;
 
 export class RegistryDatabase {
   readonly client: Database.Database;
+  /** What opening it did to a file of an older version; null when nothing was to be done. */
+  readonly upgraded: Upgrade | null;
   readonly #statements = new Map<string, Statement>();
 
   /** Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. */
@@ -35,7 +37,7 @@ export class RegistryDatabase {
     this.client = new Database(path, { timeout: BUSY_MS });
     try {
       configure(this.client);
-      migrate(this.client);
+      this.upgraded = migrate(this.client);
     } catch (error) {
       this.client.close();
       throw error;

@@ -18,6 +18,7 @@ import { openJobs } from './jobs.ts';
 import { SqliteKeyBook } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import { Lists } from './lists.ts';
+import type { Upgrade } from './migrate.ts';
 import { QuotaBook } from './quotas.ts';
 import type { DueRow, Registry, Thresholds } from './registry.ts';
 import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
@@ -32,6 +33,8 @@ import { Writes } from './writes.ts';
 export interface SqliteRegistry extends Registry {
   /** The same connection for the auth library, whose tables are in the same file. Never hold a transaction of it across an await. */
   readonly database: Database;
+  /** What opening it did to a file of an older version; null when nothing was to be done. */
+  readonly upgraded: Upgrade | null;
 }
 
 const DUE = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
@@ -79,6 +82,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
 
   return {
     database: database.client,
+    upgraded: database.upgraded,
     keys: new SqliteKeyBook(database, ledger),
     invitations: new SqliteInvitationBook(database, ledger),
     copies: sqliteCopies({ database, ledger, writes, quotas }),

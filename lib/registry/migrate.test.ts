@@ -1,0 +1,89 @@
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openSqliteRegistry } from './sqlite.ts';
+import { THRESHOLDS } from './testing/make.ts';
+import { KNOWN, makeOlderRegistry } from './testing/older.ts';
+
+let folder: string;
+let path: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-migrate-'));
+  path = join(folder, 'registry.sqlite');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = () => openSqliteRegistry({ path, thresholds: THRESHOLDS });
+const labelled = (client: Database.Database) =>
+  client
+    .prepare('SELECT id, value FROM instances JOIN labels ON instance_row = instances.rowid ORDER BY id')
+    .raw()
+    .all();
+const migrationsOf = (file: string) => {
+  const client = new Database(file, { readonly: true });
+  try {
+    return client.prepare('SELECT count(*) FROM __drizzle_migrations').pluck().get();
+  } finally {
+    client.close();
+  }
+};
+
+test('a registry of an older version is brought up to date, and a copy of it from before is kept beside it', async () => {
+  makeOlderRegistry(path, 5);
+  const registry = open();
+  const copy = `${path}.before-${KNOWN}`;
+  expect(registry.upgraded).toEqual({ from: 5, to: KNOWN, copy });
+  expect((await registry.get('two'))?.labels).toEqual({ who: 'two' });
+  expect(labelled(registry.database)).toEqual([
+    ['one', 'one'],
+    ['two', 'two'],
+  ]);
+  await registry.close();
+  expect([migrationsOf(path), migrationsOf(copy)]).toEqual([KNOWN, 5]);
+  expect(statSync(copy).mode & 0o077).toBe(0);
+  const kept = new Database(copy, { readonly: true });
+  expect(labelled(kept)).toEqual([
+    ['one', 'one'],
+    ['two', 'two'],
+  ]);
+  kept.close();
+  const again = open();
+  expect(again.upgraded).toBeNull();
+  await again.close();
+});
+
+test('going back to the copy and forward again keeps both copies', async () => {
+  makeOlderRegistry(path, 5);
+  await open().close();
+  const copy = `${path}.before-${KNOWN}`;
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+  cpSync(copy, path);
+  const registry = open();
+  expect(registry.upgraded?.copy).toBe(`${copy}.2`);
+  expect(await registry.get('one')).not.toBeNull();
+  await registry.close();
+  expect(existsSync(copy)).toBe(true);
+});
+
+test('a new registry is made without a copy', async () => {
+  const registry = open();
+  expect(registry.upgraded).toBeNull();
+  await registry.close();
+  expect(readdirSync(folder)).toEqual(['registry.sqlite']);
+});
+
+test('a registry that a newer version has written is refused by name and left as it is', async () => {
+  await open().close();
+  const client = new Database(path);
+  client.prepare("INSERT INTO __drizzle_migrations(hash, created_at) VALUES ('later', 9999999999999)").run();
+  client.close();
+  const before = readFileSync(path);
+  expect(open).toThrow(
+    `A newer version of Winterdock has written the registry ${path}: of its ${KNOWN + 1} migrations this version does not know 1.`,
+  );
+  expect(readFileSync(path).equals(before)).toBe(true);
+  expect(readdirSync(folder)).toEqual(['registry.sqlite']);
+});
