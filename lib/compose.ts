@@ -1,5 +1,4 @@
 /** The composition root: builds every part of the engine once and knows in which order they start and stop. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
 import { accessOperations } from './api/access-operations.ts';
@@ -40,6 +39,7 @@ import { Seeding } from './seeding.ts';
 import { createSessions } from './sessions/create.ts';
 import { openSigner } from './signing.ts';
 import { createSnapshots } from './snapshots.ts';
+import { makeFolderNow, unlinkFile, writeFile } from './storage/effects.ts';
 import { createReaders } from './vfs/readers.ts';
 
 /** How long an answer of `/readyz` holds, so that asking often costs nothing. */
@@ -50,8 +50,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const { config } = options;
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLogger(config.logLevel);
-  mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
-  if (config.registryPath !== ':memory:') mkdirSync(dirname(config.registryPath), { recursive: true, mode: 0o700 });
+  makeFolderNow(config.dataFolder);
+  if (config.registryPath !== ':memory:') makeFolderNow(dirname(config.registryPath));
 
   const registry = openSqliteRegistry({
     path: config.registryPath,
@@ -120,8 +120,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     const probe = join(config.dataFolder, '.probe');
     try {
       await registry.ping();
-      writeFileSync(probe, '');
-      rmSync(probe);
+      await writeFile(probe, '');
+      await unlinkFile(probe);
     } catch (error) {
       log.error({ err: error }, 'not ready');
       throw new WinterdockError('storage_unavailable', 'The registry or the data folder cannot be written.', {

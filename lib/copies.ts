@@ -7,7 +7,6 @@
  * leaves it, or at the next start. A file without a mark that no row needs is nobody's and set aside.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Mutex } from 'async-mutex';
 import type { Clock } from './clock.ts';
@@ -20,6 +19,7 @@ import { setAside } from './sessions/places.ts';
 import { ensureTrusted, recordOf } from './sessions/trust.ts';
 import { createCopyDrawers } from './storage/disk.ts';
 import type { Drawer } from './storage/drawer.ts';
+import { makeFolder, unlinkFile } from './storage/effects.ts';
 import type { Copied } from './vfs/copy.ts';
 import type { Readers } from './vfs/read.ts';
 
@@ -62,12 +62,12 @@ export class Copies {
   /** Runs `work` with the path of a temporary file that is not there yet, and removes it whatever happens. */
   async staged<T>(work: (path: string) => Promise<T>): Promise<T> {
     const folder = join(this.#parts.config.dataFolder, 'staging');
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     const path = join(folder, `${randomUUID()}.sqlite`);
     try {
       return await work(path);
     } finally {
-      await rm(path, { force: true });
+      await unlinkFile(path);
     }
   }
 

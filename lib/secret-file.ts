@@ -1,7 +1,8 @@
 /** Files that hold one secret: made once, readable by their owner only, on disk before they are used. Knows nothing of what is in them. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { linkFileNow, makeFolderNow, syncFolderNow, unlinkFileNow, writeNewFileNow } from './storage/effects.ts';
 
 /**
  * The text of the file at `path` (absolute), or null when there is none. Throws what the system throws for any other reason not to
@@ -24,36 +25,21 @@ export function readOrMakeSecretFile(path: string, make: () => string): string {
   const kept = readSecretFile(path);
   if (kept !== null) return kept;
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true });
+  makeFolderNow(folder);
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  const file = openSync(draft, 'wx', 0o600);
   try {
-    writeSync(file, make());
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  try {
-    linkSync(draft, path);
+    writeNewFileNow(draft, make());
+    linkFileNow(draft, path);
   } catch (error) {
     // Someone else was first: theirs is the secret.
     if (!isCode(error, 'EEXIST')) throw error;
   } finally {
-    rmSync(draft, { force: true });
+    unlinkFileNow(draft);
   }
-  syncFolder(folder);
+  syncFolderNow(folder);
   const made = readSecretFile(path);
   if (made === null) throw new Error(`${path} could not be written.`);
   return made;
-}
-
-function syncFolder(folder: string): void {
-  const opened = openSync(folder, 'r');
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
 }
 
 function isCode(error: unknown, code: string): boolean {

@@ -1,8 +1,10 @@
 /** Reading a request's body within a limit: nothing over it is ever kept, however it arrives. */
+
 import { isUtf8 } from 'node:buffer';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { WinterdockError } from '../errors.ts';
 import { isHeavyJson } from '../json-weight.ts';
+import { createFile, unlinkFile } from '../storage/effects.ts';
 
 /** Uploads are written in pieces of at least this size. */
 const PIECE_BYTES = 1024 * 1024;
@@ -68,14 +70,14 @@ export function uploadOf(source: BodySource, type: string | null, limit: number)
     bytes: (most) => readBody(source, Math.min(most, limit)),
     async saveTo(path) {
       if (source.length !== null && source.length > limit) throw tooLarge(limit);
-      const file = await open(path, 'wx', 0o600);
+      const file = await createFile(path);
       try {
         const size = await pour(source, file, limit);
         await file.close();
         return size;
       } catch (error) {
         await file.close();
-        await rm(path, { force: true });
+        await unlinkFile(path);
         throw isDiskFull(error) ? noRoom(error) : error;
       }
     },

@@ -2,8 +2,8 @@
  * What leaves the building and what comes in: ships, inspections, imports and checkouts. Owns their order: copied, looked at, signed, kept as a share,
  * sent; taken apart, looked at, judged, landed. Bytes pass through files and other processes, never through the server's memory.
  */
+
 import { createReadStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished, type Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
@@ -16,6 +16,7 @@ import type { Share } from '../registry/shares.ts';
 import { line } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 import type { Signer } from '../signing.ts';
+import { renameFile } from '../storage/effects.ts';
 import type { Copied } from '../vfs/copy.ts';
 import { Folders } from './folders.ts';
 import type { Unpacked } from './jobs.ts';
@@ -150,7 +151,7 @@ export class Bundles {
   takeIn(save: Save, target: string, actor: string): Promise<Copied> {
     return this.#inwards(actor, save, undefined, async (unpacked, anew) => {
       const copied = accepted(unpacked, judge(unpacked, this.#options.signer.issuer));
-      await rename(anew, target);
+      await renameFile(anew, target);
       return copied;
     });
   }

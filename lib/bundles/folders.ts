@@ -3,10 +3,11 @@
  * how many may pass at a time.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Semaphore } from 'async-mutex';
 import { WinterdockError } from '../errors.ts';
+import { makeFolder, makeNewFolder, removeTree } from '../storage/effects.ts';
 
 /** Bundles and checkouts on their way at a time: each takes as much disk as its sandbox, some of them twice. */
 const MAX_FOLDERS = 32;
@@ -27,9 +28,8 @@ export class Folders {
 
   /** Makes the drawer and empties it. */
   async start(): Promise<void> {
-    await mkdir(this.#drawer, { recursive: true, mode: 0o700 });
-    for (const name of await readdir(this.#drawer))
-      await rm(join(this.#drawer, name), { recursive: true, force: true });
+    await makeFolder(this.#drawer);
+    for (const name of await readdir(this.#drawer)) await removeTree(join(this.#drawer, name));
   }
 
   /** A new folder for an actor. `close` removes it with everything in it, and may be called again. Throws `rate_limited`. */
@@ -47,7 +47,7 @@ export class Folders {
     const path = join(this.#drawer, randomUUID());
     let closed: Promise<void> | null = null;
     const close = () => {
-      closed ??= rm(path, { recursive: true, force: true }).finally(() => {
+      closed ??= removeTree(path).finally(() => {
         const left = (this.#open.get(actor) ?? 1) - 1;
         if (left > 0) this.#open.set(actor, left);
         else this.#open.delete(actor);
@@ -55,7 +55,7 @@ export class Folders {
       return closed;
     };
     try {
-      await mkdir(path, { mode: 0o700 });
+      await makeNewFolder(path);
       return { path, close };
     } catch (error) {
       await close();

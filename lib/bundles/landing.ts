@@ -1,12 +1,12 @@
 /** Makes a sandbox of a file that was written anew: the file goes to its place first, then the row. Knows nothing of where the file came from. */
-import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Clock, epochSeconds } from '../clock.ts';
 import { WinterdockError } from '../errors.ts';
 import type { InstanceRow, LedgerEntry, NewInstance, Registry } from '../registry/registry.ts';
 import { livePath } from '../sessions/engine.ts';
 import { recordOf } from '../sessions/trust.ts';
-import { moveFile, removeFile, stampOf, syncFolder } from '../storage/files.ts';
+import { makeNewFolder, removeFolder, syncFolder } from '../storage/effects.ts';
+import { moveFile, removeFile, stampOf } from '../storage/files.ts';
 
 export interface LandingOptions {
   dataFolder: string;
@@ -33,7 +33,7 @@ export async function land(
   if (ours === null) throw new WinterdockError('internal', 'What was to be landed is not there.');
   if ((await registry.get(id)) !== null) throw taken(id);
   try {
-    await mkdir(folder, { mode: 0o700 });
+    await makeNewFolder(folder);
   } catch (error) {
     // Someone else is about to have this id.
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw taken(id);
@@ -59,7 +59,7 @@ export async function land(
     const there = stampOf(target);
     const same = there?.inode === ours.inode && there.mtimeNs === ours.mtimeNs && there.size === ours.size;
     if (same) await removeFile(target);
-    await rmdir(folder).catch(() => undefined);
+    await removeFolder(folder).catch(() => undefined);
     await unmark(registry, vfsPath);
     throw error;
   }

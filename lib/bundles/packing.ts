@@ -1,11 +1,12 @@
 /** From the copied file of a sandbox to a signed zip and the share that it will be. Knows nothing of ledgers and streams. */
-import { writeFile } from 'node:fs/promises';
+
 import { join } from 'node:path';
 import { type Clock, epochSeconds } from '../clock.ts';
 import { newId } from '../ids.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import type { Share } from '../registry/shares.ts';
 import type { Signer } from '../signing.ts';
+import { writeFile } from '../storage/effects.ts';
 import type { Hashed } from './hashing.ts';
 import { DISK, FORMAT, MANIFEST, type Manifest, manifestText, PAGE, shippedVolumes, signedBytes } from './manifest.ts';
 import type { BundleProcess } from './process.ts';
@@ -53,7 +54,7 @@ export async function pack(options: PackingOptions, bundling: BundleProcess, pac
   const { page } = await bundling.run({ kind: 'page', ...paths, hashed: disk, manifest: draft, maxFileBytes });
   const manifest: Manifest = { ...draft, members: { [PAGE]: page, [DISK]: disk } };
   manifest.signature = signer.sign(signedBytes(manifest));
-  await writeFile(at(MANIFEST), manifestText(manifest), { flag: 'wx', mode: 0o600 });
+  await writeFile(at(MANIFEST), manifestText(manifest), { flag: 'wx' });
   const zip = { manifest: at(MANIFEST), target: at(ZIP), createdSeconds: created };
   const zipped = await bundling.run({ kind: 'zip', ...paths, ...zip });
   return {

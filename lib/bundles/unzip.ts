@@ -2,11 +2,12 @@
  * Reads the zip of a bundle that anyone may have made. Names, kinds and places of all members are looked at before one of them is inflated, every
  * byte of the archive must belong to a member, and what inflates is counted as it comes, whatever the headers say. Runs in a process of its own.
  */
-import { createWriteStream } from 'node:fs';
+
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, type LocalFileHeader, openPromise, type ZipFile } from 'yauzl';
 import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { writeStream } from '../storage/effects.ts';
 import { type Hashed, hashing } from './hashing.ts';
 import { MEMBERS, type Member } from './manifest.ts';
 
@@ -44,7 +45,7 @@ export class BundleZip {
 
   /** Inflates a member into a new file. Throws `too_large` as soon as there are more than `limit` bytes, `validation`. */
   extract(member: Member, target: string, limit: number): Promise<Hashed> {
-    return this.#inflate(member, limit, createWriteStream(target, { flags: 'wx', mode: 0o600 }));
+    return this.#inflate(member, limit, writeStream(target, { flags: 'wx' }));
   }
 
   /** Inflates a member and keeps nothing of it. */

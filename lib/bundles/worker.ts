@@ -2,11 +2,12 @@
  * Entry of a bundle process: does the jobs that the server gives it, one after the other, on files in one folder. What is in bundles is hostile until
  * it was looked at, and large: it never reaches the server's memory. Ends when the server is gone.
  */
-import { createWriteStream } from 'node:fs';
+
 import { flushCompileCache } from 'node:module';
 import { stdout } from 'node:process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { writeStream } from '../storage/effects.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { inspectVfs } from './contents.ts';
 import { gzipped } from './gzip.ts';
@@ -63,7 +64,7 @@ async function page({
   const vfs = openAtRest(disk);
   try {
     const pieces = Readable.from(pageOf(vfs.db, { manifest, disk: hashed }));
-    await pipeline(pieces, createWriteStream(page, { flags: 'wx', mode: 0o600 }));
+    await pipeline(pieces, writeStream(page, { flags: 'wx' }));
   } finally {
     vfs.close();
   }

@@ -1,8 +1,10 @@
 /** Writes the zip around a bundle. Runs in a process of its own; knows nothing of what its members say. */
-import { closeSync, createReadStream, createWriteStream, fstatSync, openSync, readSync } from 'node:fs';
+
+import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { deflateRawSync } from 'node:zlib';
 import { ZipFile } from 'yazl';
+import { writeStream } from '../storage/effects.ts';
 import { CHUNK_BYTES, type Hashed, hashing } from './hashing.ts';
 import type { Member } from './manifest.ts';
 
@@ -31,7 +33,7 @@ export async function writeZip(
   }
   zip.end();
   const counted = hashing(Number.POSITIVE_INFINITY, 'The bundle');
-  const output = createWriteStream(target, { flags: 'wx', mode: 0o600 });
+  const output = writeStream(target, { flags: 'wx' });
   await Promise.race([pipeline(zip.outputStream, counted.through, output), failed]);
   return counted.result();
 }

@@ -2,10 +2,12 @@
  * One server per data folder and per registry: an exclusive SQLite transaction on a file of its own, which the kernel lets go when the process is
  * gone, however it went. What a server keeps in it is for its own user's eyes. Knows nothing of what that is but its names.
  */
-import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+
+import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Config } from '../config.ts';
+import { chmodFileNow, makeFolderNow } from '../storage/effects.ts';
 
 /** What servers make at the top of a data folder. */
 const OURS =
@@ -48,7 +50,7 @@ export function lockStores({ dataFolder, registryPath }: Pick<Config, 'dataFolde
 }
 
 function lockFile(path: string, taken: string): () => void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolderNow(dirname(path));
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
@@ -67,7 +69,7 @@ function lockFile(path: string, taken: string): () => void {
 function close(path: string): void {
   try {
     const { mode } = statSync(path);
-    if ((mode & 0o077) !== 0) chmodSync(path, mode & OWNER_ONLY);
+    if ((mode & 0o077) !== 0) chmodFileNow(path, mode & OWNER_ONLY);
   } catch {
     // Another user's, or gone meanwhile: who owns it decides who may read it.
   }

@@ -2,11 +2,13 @@
  * Why a start cannot be, for who started it: what is in the way, where, and which setting leads past it. Knows what systems and
  * databases call their failures; looks at nothing but the room on the disk.
  */
-import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
+
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
+import { makeFolderNow } from '../storage/effects.ts';
 
 /** With less than this free, a start that fails does so for want of room: the registry, its journal and a key need about half. */
 const LEAST_ROOM_BYTES = 1024 * 1024;
@@ -85,7 +87,7 @@ export function whyNotStarted(error: unknown, settings: Settings): string {
 
 /** Whether the folder could be made and written, as far as asking tells. Throws when not. */
 function tryFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolderNow(folder);
   if (!statSync(folder).isDirectory()) throw Object.assign(new Error('no folder'), { code: 'ENOTDIR' });
   accessSync(folder, constants.W_OK | constants.X_OK);
 }

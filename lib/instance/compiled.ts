@@ -1,8 +1,10 @@
 /** Where the compiled code of workers is kept: one folder per version of the code, made by the first worker and read by the others. */
+
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolderNow, removeTreeNow, setTimesNow } from '../storage/effects.ts';
 
 const LIB = dirname(dirname(fileURLToPath(import.meta.url)));
 const LOCK = join(dirname(LIB), 'package-lock.json');
@@ -29,12 +31,12 @@ function versionOfCode(): string {
  */
 export function compiledFolder(parent: string): string {
   const folder = join(parent, versionOfCode());
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolderNow(folder);
   const now = Date.now();
-  utimesSync(folder, now / 1000, now / 1000);
+  setTimesNow(folder, now / 1000);
   for (const other of readdirSync(parent).map((name) => join(parent, name))) {
     const used = statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? now;
-    if (now - used > KEEP_MS) rmSync(other, { recursive: true, force: true });
+    if (now - used > KEEP_MS) removeTreeNow(other);
   }
   return folder;
 }

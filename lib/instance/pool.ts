@@ -1,8 +1,9 @@
 /** The pool: workers started ahead of need, handed to a file one by one, replaced as they go. Counts the places that there are. */
-import { mkdirSync } from 'node:fs';
+
 import { join } from 'node:path';
 import { WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { makeFolderNow } from '../storage/effects.ts';
 import { compiledFolder, isEmpty } from './compiled.ts';
 import type { InstancePool, InstanceProcess, OpenSpec } from './instance.ts';
 import { startWorker, type Worker, type WorkerOptions } from './process.ts';
@@ -46,7 +47,7 @@ class Pool implements InstancePool {
   constructor(options: PoolOptions) {
     const { dataFolder, cacheFolder = join(dataFolder, 'cache'), maxStartMs = MAX_START_MS } = options;
     this.#options = options;
-    mkdirSync(join(dataFolder, 'live'), { recursive: true, mode: 0o700 });
+    makeFolderNow(join(dataFolder, 'live'));
     this.#worker = { dataFolder, cacheFolder: compiledFolder(cacheFolder), maxStartMs };
   }
 

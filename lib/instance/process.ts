@@ -1,10 +1,12 @@
 /** Starting a worker: its flags, its walls, its environment. Ready is a message, raced against exit and time. Knows nothing of calls. */
+
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WinterdockError } from '../errors.ts';
+import { makeFolderNow } from '../storage/effects.ts';
 import { fromInstanceSchema } from './protocol.ts';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -65,7 +67,7 @@ export interface WorkerOptions {
 /** Starts one worker for the sandboxes of a data folder. Call it on the main thread: the process ends with the thread that starts it. */
 export function startWorker({ dataFolder, cacheFolder, maxStartMs }: WorkerOptions): Worker {
   // Whoever shares the folder may have cleared it since; a worker that cannot write there does not start.
-  mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
+  makeFolderNow(cacheFolder);
   const flags = [
     ...HEAP_FLAGS,
     '--no-warnings',

@@ -2,10 +2,10 @@
  * Process entry of an Instance: loads everything, says ready, is given one VFS file and serves it until it ends with it. Knows nothing of
  * rows, drawers or HTTP. What it may reach is narrowed step by step: its environment goes first, then writing files, then threads.
  */
-import { rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { serialize } from 'node:v8';
+import { unlinkFileNow } from '../storage/effects.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { failureOf } from './failure.ts';
@@ -94,7 +94,7 @@ async function warmUp(file: string): Promise<void> {
     vfs.prepareToWrite();
     closeToRest(vfs);
   }
-  rmSync(file, { force: true });
+  unlinkFileNow(file);
 }
 
 /** Gives up a permission for good, where this Node can. */

@@ -4,7 +4,8 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../storage/effects.ts';
 import { type LedgerHead, ledgerHeadSchema } from './documents.ts';
 
 /** Where the head of a registry file is kept; null for a registry in memory. */
@@ -37,16 +38,16 @@ export function parseHead(text: string): LedgerHead {
 export async function writeHead(path: string, head: LedgerHead): Promise<void> {
   const draft = `${path}.${process.pid}`;
   try {
-    const file = await open(draft, 'w', 0o600);
-    try {
-      await file.writeFile(`${JSON.stringify(head)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(draft, path);
+    await writeFile(
+      draft,
+      `${JSON.stringify(head)}
+`,
+    );
+    await syncFile(draft);
+    await renameFile(draft, path);
+    await syncFolder(dirname(path));
   } catch (error) {
-    await rm(draft, { force: true });
+    await unlinkFile(draft);
     throw error;
   }
 }

@@ -2,10 +2,10 @@
  * The SQLite file of the registry: how it is opened and written durably. Knows nothing of what its tables mean.
  * The connection is shared with the auth library.
  */
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { messageOf, WinterdockError } from '../errors.ts';
+import { makeFolderNow, performingNow } from '../storage/effects.ts';
 import { migrate, type Upgrade } from './migrate.ts';
 
 /** A value that SQLite binds. */
@@ -33,7 +33,7 @@ export class RegistryDatabase {
 
   /** Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. */
   constructor(path: string) {
-    if (path !== MEMORY) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (path !== MEMORY) makeFolderNow(dirname(path));
     this.client = new Database(path, { timeout: BUSY_MS });
     try {
       configure(this.client);
@@ -75,7 +75,7 @@ export class RegistryDatabase {
       this.sql('BEGIN IMMEDIATE').run();
       begun = true;
       const result = work();
-      this.sql('COMMIT').run();
+      performingNow({ kind: 'commit', path: this.client.name }, () => this.sql('COMMIT').run());
       return result;
     } catch (error) {
       if (begun && this.client.inTransaction) this.sql('ROLLBACK').run();
@@ -90,7 +90,7 @@ export class RegistryDatabase {
   writeSoon(sql: string, ...params: Value[]): number {
     try {
       this.client.exec('PRAGMA synchronous = NORMAL');
-      return this.sql(sql).run(...params).changes;
+      return performingNow({ kind: 'commit_soon', path: this.client.name }, () => this.sql(sql).run(...params).changes);
     } catch (error) {
       throw unavailable(error) ?? error;
     } finally {

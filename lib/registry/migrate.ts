@@ -3,7 +3,7 @@
  * a file that is up to date is opened without it, and without waiting for whoever writes to it. A file that holds something is copied
  * first, and one that a newer version has written is refused.
  */
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -11,6 +11,14 @@ import type * as Drizzle from 'drizzle-orm/better-sqlite3';
 import type * as Migrator from 'drizzle-orm/better-sqlite3/migrator';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { WinterdockError } from '../errors.ts';
+import {
+  chmodFileNow,
+  performingNow,
+  renameFileNow,
+  syncFileNow,
+  syncFolderNow,
+  unlinkFileNow,
+} from '../storage/effects.ts';
 
 const MIGRATIONS = { migrationsFolder: join(import.meta.dirname, '../../db/migrations') };
 const IS_RECORDED = "SELECT count(*) FROM sqlite_schema WHERE name = '__drizzle_migrations'";
@@ -47,7 +55,7 @@ export function migrate(client: Database): Upgrade | null {
     run(client);
   } catch (error) {
     // Nothing was changed, so the copy says nothing that the file does not; the next try makes its own.
-    rmSync(copy, { force: true });
+    unlinkFileNow(copy);
     throw error;
   }
   return { from: recorded.length, to: known.length, copy };
@@ -77,27 +85,18 @@ function copyBeside(client: Database, migrations: number): string {
   let copy = name;
   for (let n = 2; existsSync(copy); n += 1) copy = `${name}.${n}`;
   const unfinished = `${client.name}.unfinished`;
-  rmSync(unfinished, { force: true });
+  unlinkFileNow(unfinished);
   try {
-    client.prepare('VACUUM INTO ?').run(unfinished);
-    chmodSync(unfinished, 0o600);
-    sync(unfinished);
+    performingNow({ kind: 'create', path: unfinished }, () => client.prepare('VACUUM INTO ?').run(unfinished));
+    chmodFileNow(unfinished, 0o600);
+    syncFileNow(unfinished);
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    unlinkFileNow(unfinished);
     throw error;
   }
-  renameSync(unfinished, copy);
-  sync(dirname(copy));
+  renameFileNow(unfinished, copy);
+  syncFolderNow(dirname(copy));
   return copy;
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 function newer(file: string, has: number, unknown: number): WinterdockError {

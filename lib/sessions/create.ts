@@ -1,5 +1,4 @@
 /** Puts the sessions together: one door for every verb, call and read, with the locks of DESIGN's promises around each. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -8,6 +7,7 @@ import type { InstancePool, InstanceProcess } from '../instance/instance.ts';
 import type { Logger } from '../log.ts';
 import type { InstanceRow, Registry } from '../registry/registry.ts';
 import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from '../storage/disk.ts';
+import { makeFolderNow } from '../storage/effects.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Readers } from '../vfs/read.ts';
 import { Attachments } from './attachments.ts';
@@ -49,7 +49,7 @@ const STOP_CONCURRENCY = 8;
 export function createSessions(options: SessionsOptions): Sessions {
   const { config, log, readers, registry } = options;
   for (const folder of ['live', 'cold', 'archive', 'staging', 'expanded', 'orphans']) {
-    mkdirSync(join(config.dataFolder, folder), { recursive: true, mode: 0o700 });
+    makeFolderNow(join(config.dataFolder, folder));
   }
   const checks = new Checks();
   const prefetched: Prefetched = new Map();

@@ -1,10 +1,10 @@
 /** What happens to the row and the file when a process is gone without having been asked to go. */
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isWinterdockError, tellable } from '../errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
+import { makeFolder } from '../storage/effects.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
@@ -67,7 +67,7 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
 /** Brings a file home whose move there was undone by power loss: it lies in the cold drawer and has the inode that was recorded. */
 async function fetchUndone(engine: Engine, row: InstanceRow, file: string): Promise<void> {
   if (row.file === null || engine.cold.stamp(row.id)?.inode !== row.file.inode) return;
-  mkdirSync(dirname(file), { recursive: true });
+  await makeFolder(dirname(file));
   await (await engine.cold.fetch(row.id, file)).makeDurable();
 }
 

@@ -1,7 +1,9 @@
 /** The listing beside an archived file: what is in it, readable without expanding it. Written at archiving, removed with the file. */
-import { opendir, readFile, writeFile } from 'node:fs/promises';
+
+import { opendir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { writeFile } from '../storage/effects.ts';
 import { intoPlace, removeFile } from '../storage/files.ts';
 import { childrenOf, folderPage } from '../vfs/folder.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';

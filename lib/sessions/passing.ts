@@ -2,10 +2,10 @@
  * The file work of passing through `active`: a file comes home without a process, and goes back when the filing that asked for it fails.
  * The caller holds the file exclusively and has written the intent.
  */
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { InstanceRow } from '../registry/registry.ts';
-import { stampOf, syncFolder } from '../storage/files.ts';
+import { makeFolderNow, syncFolder } from '../storage/effects.ts';
+import { stampOf } from '../storage/files.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { removeListing } from './listing.ts';
@@ -24,7 +24,7 @@ export async function comeHome(engine: Engine, row: InstanceRow, force: boolean)
   const file = absolute(engine, livePath(row.id));
   if (place === 'none') {
     const { maxSandboxBytes: maxBytes, maxFileBytes } = engine.config;
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolderNow(dirname(file));
     closeToRest(openLive(file, { maxBytes, maxFileBytes, mustExist: false }));
     await syncFolder(dirname(file));
   }

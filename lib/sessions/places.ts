@@ -1,12 +1,12 @@
 /** Bringing files home and putting them back: which drawer a row's file is in, and the moves between it and the live drawer. */
-import { existsSync, mkdirSync } from 'node:fs';
-import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Source } from '../lifecycle/words.ts';
 import { type CopyKind, copyAt } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import type { Drawer, Placed } from '../storage/drawer.ts';
-import { removeFile, stampOf, syncFolder } from '../storage/files.ts';
+import { makeFolder, makeFolderNow, removeFolder, removeTree, renameFile, syncFolder } from '../storage/effects.ts';
+import { removeFile, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
 
 /** Where the row says the file is. */
@@ -59,7 +59,7 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
   const file = absolute(engine, livePath(row.id));
   const folder = dirname(file);
   if (existsSync(file)) await setAside(engine, row, livePath(row.id));
-  mkdirSync(folder, { recursive: true });
+  makeFolderNow(folder);
   const placed = await fetchHome(engine, row, place, file);
   return {
     async makeDurable() {
@@ -82,14 +82,14 @@ export function isShared(place: Place): place is CopyKind {
 /** Removes the live folder of a sandbox with whatever is in it. */
 export async function clearLive(engine: Engine, id: string): Promise<void> {
   const folder = dirname(absolute(engine, livePath(id)));
-  await rm(folder, { recursive: true, force: true });
+  await removeTree(folder);
   await syncFolder(dirname(folder));
 }
 
 /** Removes the emptied live folder of a sandbox whose file has moved on. What is unexpectedly in it stays, for reconcile to set aside. */
 export async function leaveLive(engine: Engine, id: string): Promise<void> {
   try {
-    await rmdir(dirname(absolute(engine, livePath(id))));
+    await removeFolder(dirname(absolute(engine, livePath(id))));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTEMPTY')))
       throw error;
@@ -115,10 +115,10 @@ export async function setAside(
 ): Promise<void> {
   const source = absolute(engine, path);
   const folder = join(engine.config.dataFolder, 'orphans');
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const kept = `${engine.clock.now()}-${row.id}-${basename(path)}`;
   for (const suffix of ['', '-wal']) {
-    if (existsSync(source + suffix)) await rename(source + suffix, join(folder, kept + suffix));
+    if (existsSync(source + suffix)) await renameFile(source + suffix, join(folder, kept + suffix));
   }
   await removeFile(`${source}-shm`);
   await Promise.all([syncFolder(folder), syncFolder(dirname(source))]);

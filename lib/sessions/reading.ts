@@ -2,10 +2,10 @@
  * Looking into a sandbox without touching it, in any state: each read holds a lease, so that the file is neither moved nor opened
  * under it. At rest the file is read where it lies; beside a process it is read as last committed.
  */
-import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isWinterdockError, WinterdockError } from '../errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
+import { makeFolder, removeTree, unlinkFile } from '../storage/effects.ts';
 import type { Copied } from '../vfs/copy.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';
@@ -29,8 +29,8 @@ export class Expansions {
 
   /** Empties the folder of an earlier run. */
   async start(): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true });
-    await mkdir(this.#folder, { recursive: true });
+    await removeTree(this.#folder);
+    await makeFolder(this.#folder);
   }
 
   /** Runs `read` on the expanded copy of an archived row's file. */
@@ -57,14 +57,14 @@ export class Expansions {
   #expire(key: string): NodeJS.Timeout {
     return setTimeout(() => {
       this.#kept.delete(key);
-      void rm(join(this.#folder, `${key}.sqlite`), { force: true });
+      void unlinkFile(join(this.#folder, `${key}.sqlite`));
     }, EXPANDED_MS).unref();
   }
 
   async stop(): Promise<void> {
     for (const kept of this.#kept.values()) if (kept.timer !== null) clearTimeout(kept.timer);
     this.#kept.clear();
-    await rm(this.#folder, { recursive: true, force: true });
+    await removeTree(this.#folder);
   }
 }
 

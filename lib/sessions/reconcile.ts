@@ -3,10 +3,11 @@
  * is gone is filed, and what lies where no row says is set aside. The same for one sandbox, when a person asks for it.
  */
 import { existsSync } from 'node:fs';
-import { opendir, rm } from 'node:fs/promises';
+import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tellable } from '../errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
+import { removeTree } from '../storage/effects.ts';
 import { stampOf } from '../storage/files.ts';
 import { discardMemory, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
@@ -37,7 +38,7 @@ export interface Reconciled {
 
 /** Settles every unsettled row. Nothing else may run. */
 export async function reconcile(engine: Engine): Promise<Reconciled> {
-  await rm(join(engine.config.dataFolder, 'staging'), { recursive: true, force: true });
+  await removeTree(join(engine.config.dataFolder, 'staging'));
   let settled = 0;
   for (const row of await engine.registry.unsettled()) {
     try {

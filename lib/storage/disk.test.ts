@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { drawerContract } from './contract.ts';
 import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from './disk.ts';
-import { copyFile, moveFile, stampOf } from './files.ts';
+import { copyWhole, moveFile, stampOf } from './files.ts';
 
 describe('the cold drawer', () => drawerContract(createColdDrawer));
 describe('the archive drawer', () => drawerContract(createArchiveDrawer));
@@ -103,7 +103,7 @@ test('a copy that cannot be put in place leaves its source and no unfinished fil
   const source = join(folder, 'vfs.sqlite');
   writeFileSync(source, 'the work');
   const staging = join(folder, 'staging');
-  await expect(copyFile(source, join(folder, 'no', 'such', 'folder'), staging)).rejects.toThrow();
+  await expect(copyWhole(source, join(folder, 'no', 'such', 'folder'), staging)).rejects.toThrow();
   expect(readFileSync(source, 'utf8')).toBe('the work');
   expect(readdirSync(staging)).toEqual([]);
 });

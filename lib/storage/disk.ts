@@ -2,14 +2,15 @@
  * The drawers on local disk. `cold` keeps a file as it is, so that filing on one filesystem is a rename; `archive` keeps it
  * zstd-compressed; a sealed one keeps copies that nothing may change. Unfinished work lives in the data folder's `staging/`, never in a drawer.
  */
-import { createReadStream, createWriteStream, constants as fsConstants, mkdirSync } from 'node:fs';
-import { chmod, copyFile, opendir } from 'node:fs/promises';
+import { createReadStream, constants as fsConstants } from 'node:fs';
+import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { WinterdockError } from '../errors.ts';
 import { type CopyKind, copyDrawer } from '../registry/copies.ts';
 import type { Drawer } from './drawer.ts';
+import { chmodFile, copyFile, makeFolderNow, writeStream } from './effects.ts';
 import { intoPlace, moveFile, removeFile, stampOf } from './files.ts';
 
 /** zstd's own default level: 3 compresses text about as well as gzip at several times the speed. */
@@ -30,7 +31,7 @@ function refuseTaken(drawer: Drawer, key: string): void {
 
 /** A drawer of plain files: `<folder>/<key>.sqlite`. `put` and `fetch` move. */
 export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
-  mkdirSync(join(dataFolder, folder), { recursive: true });
+  makeFolderNow(join(dataFolder, folder));
   const staging = join(dataFolder, 'staging');
   const pathOf = (key: string) => `${folder}/${key}.sqlite`;
   const absolute = (key: string) => join(dataFolder, pathOf(key));
@@ -54,7 +55,7 @@ export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
  * blocks where the filesystem can, and gives a copy that its owner may write.
  */
 function createSealedDrawer(dataFolder: string, folder: string, mode: number): Drawer {
-  mkdirSync(join(dataFolder, folder), { recursive: true });
+  makeFolderNow(join(dataFolder, folder));
   const staging = join(dataFolder, 'staging');
   const pathOf = (key: string) => `${folder}/${key}.sqlite`;
   const absolute = (key: string) => join(dataFolder, pathOf(key));
@@ -62,7 +63,7 @@ function createSealedDrawer(dataFolder: string, folder: string, mode: number): D
     pathOf,
     async put(source, key) {
       refuseTaken(drawer, key);
-      await chmod(source, mode);
+      await chmodFile(source, mode);
       await (await moveFile(source, absolute(key), staging)).makeDurable();
     },
     async fetch(key, target) {
@@ -71,7 +72,7 @@ function createSealedDrawer(dataFolder: string, folder: string, mode: number): D
       }
       await intoPlace(target, staging, async (unfinished) => {
         await copyFile(absolute(key), unfinished, fsConstants.COPYFILE_FICLONE);
-        await chmod(unfinished, 0o600);
+        await chmodFile(unfinished, 0o600);
       });
       return { makeDurable: async () => {} };
     },
@@ -93,7 +94,7 @@ export function createCopyDrawers(dataFolder: string): Record<CopyKind, Drawer> 
 
 /** A drawer of compressed files: `<folder>/<key>.sqlite.zst`. `put` and `fetch` copy; the source stays until it is forgotten. */
 export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Drawer {
-  mkdirSync(join(dataFolder, folder), { recursive: true });
+  makeFolderNow(join(dataFolder, folder));
   const staging = join(dataFolder, 'staging');
   const pathOf = (key: string) => `${folder}/${key}.sqlite.zst`;
   const absolute = (key: string) => join(dataFolder, pathOf(key));
@@ -105,7 +106,7 @@ export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Dra
         const compress = createZstdCompress({
           params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
         });
-        await pipeline(createReadStream(source), compress, createWriteStream(unfinished));
+        await pipeline(createReadStream(source), compress, writeStream(unfinished));
       });
     },
     async fetch(key, target) {
@@ -114,7 +115,7 @@ export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Dra
       }
       await intoPlace(target, staging, async (unfinished) => {
         try {
-          await pipeline(createReadStream(absolute(key)), createZstdDecompress(), createWriteStream(unfinished));
+          await pipeline(createReadStream(absolute(key)), createZstdDecompress(), writeStream(unfinished));
         } catch (error) {
           if (error instanceof Error && 'code' in error && /^Z(STD)?_/.test(String(error.code))) {
             throw new WinterdockError('corrupt', `The archived file of "${key}" does not expand.`, { cause: error });

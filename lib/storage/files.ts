@@ -1,11 +1,11 @@
 /** Durable file work: stamps, folder fsyncs, renames that survive power loss and fall back to verified copies across filesystems. */
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream, renameSync, statSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { WinterdockError } from '../errors.ts';
 import type { FileStamp, Placed } from './drawer.ts';
+import * as effects from './effects.ts';
 
 /** The stamp of a local file, or null when there is none. */
 export function stampOf(path: string): FileStamp | null {
@@ -17,21 +17,6 @@ export function stampOf(path: string): FileStamp | null {
     mtimeNs: String(stat.mtimeNs),
     ctimeNs: String(stat.ctimeNs),
   };
-}
-
-/** Makes the names in a folder durable. */
-export async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Makes the bytes of a file durable. */
-async function syncFile(path: string): Promise<void> {
-  await syncFolder(path);
 }
 
 function isCode(error: unknown, code: string): boolean {
@@ -52,28 +37,28 @@ export async function sha256Of(path: string): Promise<string> {
  */
 export async function moveFile(source: string, target: string, staging: string): Promise<Placed> {
   try {
-    renameSync(source, target);
+    effects.renameFileNow(source, target);
   } catch (error) {
     if (isCode(error, 'ENOENT') && stampOf(source) === null) {
       throw new WinterdockError('missing_file', 'The file is not where its row says.', { cause: error });
     }
     if (!isCode(error, 'EXDEV')) throw error;
-    await copyFile(source, target, staging);
+    await copyWhole(source, target, staging);
     await removeFile(source);
     return { makeDurable: async () => {} };
   }
   return {
     async makeDurable() {
-      await Promise.all([syncFolder(dirname(target)), syncFolder(dirname(source))]);
+      await Promise.all([effects.syncFolder(dirname(target)), effects.syncFolder(dirname(source))]);
     },
   };
 }
 
 /** Copies a file so that the target is there whole or not at all: copy, fsync, verify by hash, rename, fsync of the folder. */
-export async function copyFile(source: string, target: string, staging: string): Promise<void> {
+export async function copyWhole(source: string, target: string, staging: string): Promise<void> {
   await intoPlace(target, staging, async (unfinished) => {
-    await pipeline(createReadStream(source), createWriteStream(unfinished));
-    await syncFile(unfinished);
+    await pipeline(createReadStream(source), effects.writeStream(unfinished));
+    await effects.syncFile(unfinished);
     if ((await sha256Of(source)) !== (await sha256Of(unfinished))) {
       throw new WinterdockError('storage_unavailable', 'A copy between drawers did not read back as it was written.', {
         hint: 'The source was kept. Check the disk, then try again.',
@@ -88,26 +73,22 @@ export async function intoPlace(
   staging: string,
   write: (unfinished: string) => Promise<void>,
 ): Promise<void> {
-  await mkdir(staging, { recursive: true });
+  await effects.makeFolder(staging);
   const unfinished = join(staging, randomUUID());
   try {
     await write(unfinished);
-    await syncFile(unfinished);
-    await rename(unfinished, target);
+    await effects.syncFile(unfinished);
+    await effects.renameFile(unfinished, target);
   } catch (error) {
-    await rm(unfinished, { force: true });
+    await effects.unlinkFile(unfinished);
     throw error;
   }
-  await syncFolder(dirname(target));
+  await effects.syncFolder(dirname(target));
 }
 
 /** Removes a file and makes that durable. A missing one is no error. */
 export async function removeFile(path: string): Promise<void> {
-  try {
-    await rm(path);
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return;
-    throw error;
-  }
-  await syncFolder(dirname(path));
+  if (!existsSync(path)) return;
+  await effects.unlinkFile(path);
+  await effects.syncFolder(dirname(path));
 }

@@ -7,10 +7,11 @@
  * kept waiting. `VACUUM INTO` gives neither: it takes every volume along and counts itself in the header.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, constants, createReadStream, existsSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { messageOf, WinterdockError } from '../errors.ts';
+import { createFileNow, syncFileNow, unlinkFileNow } from '../storage/effects.ts';
 import { corrupt, resultCodeOf, translateFailure } from './failures.ts';
 import { asksForLog, attachReading, OPTIONS } from './handles.ts';
 import type { ReadTarget } from './read.ts';
@@ -50,10 +51,10 @@ export async function copyVfs(
   try {
     if (source.mode === 'live') await untilInWal(source.path);
     const sizes = writeCopy(source, path, volumes.map(asVolume), strict);
-    syncFile(path);
+    syncFileNow(path);
     return { sha256: await hashOf(path), bytes: statSync(path).size, volumes: sizes };
   } catch (error) {
-    rmSync(path, { force: true });
+    unlinkFileNow(path);
     if (resultCodeOf(error) === CONSTRAINT) throw corrupt('two of its rows are the same file', error);
     // SQLite attaches only what has the same encoding, and has no code of its own for that.
     if (messageOf(error).includes('same text encoding')) throw corrupt('its text is not UTF-8', error);
@@ -71,7 +72,7 @@ async function untilInWal(path: string): Promise<void> {
 }
 
 function writeCopy(source: ReadTarget, path: string, volumes: Volume[], strict: boolean): Copied['volumes'] {
-  closeSync(openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600));
+  createFileNow(path);
   const db = new DatabaseSync(path, { ...OPTIONS, limits: { ...OPTIONS.limits, attach: 1 } });
   try {
     db.exec(`PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
@@ -109,15 +110,6 @@ function refuseStrangers(db: DatabaseSync): void {
 
 function quoted(volumes: readonly Volume[]): string {
   return volumes.map((volume) => `'${volume}'`).join(', ');
-}
-
-function syncFile(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 async function hashOf(path: string): Promise<string> {

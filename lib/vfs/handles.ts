@@ -5,11 +5,12 @@
  * Never open and close a live file by other means in the process that holds it: POSIX drops a process's locks on a file with the first
  * descriptor that is closed.
  */
-import { closeSync, existsSync, fsyncSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { WinterdockError } from '../errors.ts';
+import { syncFolderNow } from '../storage/effects.ts';
 import { corrupt, translateFailure } from './failures.ts';
 import type { ReadTarget } from './read.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
@@ -264,12 +265,7 @@ function address(file: string, query: string): URL {
 /** Node's permission model refuses fsync; a process under it leaves this to the one that files what it closed. */
 function syncDirectory(directory: string): void {
   if (process.permission !== undefined) return;
-  const descriptor = openSync(directory, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  syncFolderNow(directory);
 }
 
 function missing(): WinterdockError {

@@ -2,10 +2,11 @@
  * Reads of VFS files in processes of their own, so that SQL and large contents never hold the server's thread and can be ended. Owns the
  * queue, who reads what next, and what a process's death means; knows nothing of leases: callers hold them.
  */
-import { rm } from 'node:fs/promises';
+
 import type { Logger } from 'pino';
 import { messageOf, WinterdockError } from '../errors.ts';
 import { FairLine } from '../fair-line.ts';
+import { performing, unlinkFile } from '../storage/effects.ts';
 import type { Copied } from './copy.ts';
 import { Lane } from './lane.ts';
 import { type Check, type Job, type JobAnswer, parseRequest } from './messages.ts';
@@ -110,12 +111,14 @@ class ReaderPool implements Readers {
     const [lane] = this.#copies.toSorted((a, b) => a.load - b.load);
     if (lane === undefined) throw new WinterdockError('internal', 'There is no process for copies.');
     try {
-      const answer = await lane.run({ kind: 'copy', target, path, volumes: [...volumes], strict });
+      const answer = await performing({ kind: 'delegate', path }, () =>
+        lane.run({ kind: 'copy', target, path, volumes: [...volumes], strict }),
+      );
       if ('volumes' in answer && 'sha256' in answer) return answer;
       throw new WinterdockError('internal', 'A reader did not answer a copy.');
     } catch (error) {
       // A process that was ended has left what it had written.
-      await rm(path, { force: true });
+      await unlinkFile(path);
       throw error;
     }
   }
@@ -125,7 +128,9 @@ class ReaderPool implements Readers {
   }
 
   async settle(path: string): Promise<void> {
-    await this.#give({ kind: 'settle', path }, { slow: false, whose: '' });
+    await performing({ kind: 'delegate', path }, () =>
+      this.#give({ kind: 'settle', path }, { slow: false, whose: '' }),
+    );
   }
 
   /** Starts every process; idempotent. Throws `capacity` when one cannot be started. */

@@ -1,0 +1,308 @@
+/**
+ * The one seam for effects: everything that changes a disk or commits to the registry passes here, so that tests can count effects, fail
+ * them, kill the process beside them and cut the power after them without a list that someone must keep. Knows nothing of what is written.
+ * SQLite writes its own files; of its work only the registry's commits and the files that this module makes for it are seen here.
+ */
+import type { BufferEncodingOption } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  createWriteStream,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  close as nodeClose,
+  open as nodeOpen,
+  write as nodeWrite,
+  writev as nodeWritev,
+  openSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  type WriteStream,
+  writeSync,
+} from 'node:fs';
+import {
+  chmod,
+  copyFile as copy,
+  type FileHandle,
+  mkdir,
+  rename as move,
+  open,
+  rm,
+  rmdir,
+  writeFile as write,
+} from 'node:fs/promises';
+
+/** What is done to a disk. `delegate`: another process of ours writes that file and has its bytes on disk; `commit_soon` is a commit that a killed process cannot undo but a power cut can. */
+type EffectKind =
+  | 'create'
+  | 'write'
+  | 'sync'
+  | 'sync_folder'
+  | 'rename'
+  | 'link'
+  | 'copy'
+  | 'mode'
+  | 'remove'
+  | 'remove_tree'
+  | 'make_folder'
+  | 'remove_folder'
+  | 'delegate'
+  | 'commit'
+  | 'commit_soon';
+
+export interface Effect {
+  kind: EffectKind;
+  /** Absolute, or `:memory:` of a registry there. */
+  path: string;
+  /** Where a rename, link or copy leads. */
+  to?: string;
+}
+
+export interface EffectObserver {
+  /** Called before an effect. What it throws is what the effect fails with: it then does not happen. */
+  before?(effect: Effect): void;
+  /** Called once an effect has happened. */
+  after?(effect: Effect): void;
+}
+
+let observer: EffectObserver | null = null;
+
+/** Makes `next` see every effect of this process, in place of whoever saw them before; null: nobody. For tests alone. */
+export function observeEffects(next: EffectObserver | null): void {
+  observer = next;
+}
+
+/** Runs `work`, which is one effect. Throws what it throws. */
+export async function performing<T>(effect: Effect, work: () => Promise<T>): Promise<T> {
+  observer?.before?.(effect);
+  const result = await work();
+  observer?.after?.(effect);
+  return result;
+}
+
+/** The same for what is done at once. */
+export function performingNow<T>(effect: Effect, work: () => T): T {
+  observer?.before?.(effect);
+  const result = work();
+  observer?.after?.(effect);
+  return result;
+}
+
+/** Renames a file or folder, replacing a file. */
+export function renameFile(path: string, to: string): Promise<void> {
+  return performing({ kind: 'rename', path, to }, () => move(path, to));
+}
+
+/** The same at once. */
+export function renameFileNow(path: string, to: string): void {
+  performingNow({ kind: 'rename', path, to }, () => renameSync(path, to));
+}
+
+/** Gives a file a second name; EEXIST when that is taken. */
+export function linkFileNow(path: string, to: string): void {
+  performingNow({ kind: 'link', path, to }, () => linkSync(path, to));
+}
+
+/** Copies a file as `mode` (of `fs.constants`) says. On disk only after `syncFile`. */
+export function copyFile(path: string, to: string, mode = 0): Promise<void> {
+  return performing({ kind: 'copy', path, to }, () => copy(path, to, mode));
+}
+
+/** Makes the bytes of a file durable; its name is durable with `syncFolder`. */
+export function syncFile(path: string): Promise<void> {
+  return synced('sync', path);
+}
+
+/** Makes the names in a folder durable. */
+export function syncFolder(path: string): Promise<void> {
+  return synced('sync_folder', path);
+}
+
+async function synced(kind: 'sync' | 'sync_folder', path: string): Promise<void> {
+  await performing({ kind, path }, async () => {
+    const handle = await open(path, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  });
+}
+
+/** `syncFile` at once. */
+export function syncFileNow(path: string): void {
+  syncedNow('sync', path);
+}
+
+/** `syncFolder` at once. */
+export function syncFolderNow(path: string): void {
+  syncedNow('sync_folder', path);
+}
+
+function syncedNow(kind: 'sync' | 'sync_folder', path: string): void {
+  performingNow({ kind, path }, () => {
+    const descriptor = openSync(path, 'r');
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+}
+
+/** Removes a file. A missing one is no error. */
+export function unlinkFile(path: string): Promise<void> {
+  return performing({ kind: 'remove', path }, () => rm(path, { force: true }));
+}
+
+/** The same at once. */
+export function unlinkFileNow(path: string): void {
+  performingNow({ kind: 'remove', path }, () => rmSync(path, { force: true }));
+}
+
+/** Removes a folder with all in it. A missing one is no error. */
+export function removeTree(path: string): Promise<void> {
+  return performing({ kind: 'remove_tree', path }, () => rm(path, { recursive: true, force: true }));
+}
+
+/** The same at once. */
+export function removeTreeNow(path: string): void {
+  performingNow({ kind: 'remove_tree', path }, () => rmSync(path, { recursive: true, force: true }));
+}
+
+/** Removes an empty folder. Throws ENOENT, ENOTEMPTY. */
+export function removeFolder(path: string): Promise<void> {
+  return performing({ kind: 'remove_folder', path }, () => rmdir(path));
+}
+
+/** Makes a folder for its owner alone, and those above it that are missing. */
+export async function makeFolder(path: string): Promise<void> {
+  await performing({ kind: 'make_folder', path }, () => mkdir(path, { recursive: true, mode: 0o700 }));
+}
+
+/** The same at once. */
+export function makeFolderNow(path: string): void {
+  performingNow({ kind: 'make_folder', path }, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
+}
+
+/** Makes a folder that is not there yet. Throws EEXIST. */
+export async function makeNewFolder(path: string): Promise<void> {
+  await performing({ kind: 'make_folder', path }, () => mkdir(path, { mode: 0o700 }));
+}
+
+/** Sets the permissions of a file or folder. */
+export function chmodFile(path: string, mode: number): Promise<void> {
+  return performing({ kind: 'mode', path }, () => chmod(path, mode));
+}
+
+/** The same at once. */
+export function chmodFileNow(path: string, mode: number): void {
+  performingNow({ kind: 'mode', path }, () => chmodSync(path, mode));
+}
+
+/** Sets the times of a file or folder, in epoch seconds. */
+export function setTimesNow(path: string, seconds: number): void {
+  performingNow({ kind: 'mode', path }, () => utimesSync(path, seconds, seconds));
+}
+
+/** Writes a whole file, for its owner alone unless `mode` says otherwise; `flag` as of `fs.open`, `w` by default. On disk only after `syncFile`. */
+export function writeFile(
+  path: string,
+  data: string | Uint8Array,
+  { mode = 0o600, flag = 'w' }: { mode?: number; flag?: string } = {},
+): Promise<void> {
+  return performing({ kind: 'create', path }, () => write(path, data, { mode, flag }));
+}
+
+/** Makes a new file with this text and has it on disk; its name is durable with `syncFolderNow`. Throws EEXIST. */
+export function writeNewFileNow(path: string, text: string, mode = 0o600): void {
+  performingNow({ kind: 'create', path }, () => {
+    const descriptor = openSync(path, 'wx', mode);
+    try {
+      writeSync(descriptor, text);
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+  syncFileNow(path);
+}
+
+/** Opens a file for writing, as `flags` of `fs.open` say, for its owner alone unless `mode` says otherwise. */
+export function createFile(path: string, flags = 'wx', mode = 0o600): Promise<FileHandle> {
+  return performing({ kind: 'create', path }, () => open(path, flags, mode));
+}
+
+/** Makes an empty new file. Throws EEXIST. */
+export function createFileNow(path: string, mode = 0o600): void {
+  performingNow({ kind: 'create', path }, () => closeSync(openSync(path, 'wx', mode)));
+}
+
+type Options = Exclude<Parameters<typeof createWriteStream>[1], BufferEncodingOption | string | null | undefined>;
+
+/** A stream into a file, for its owner alone unless `mode` says otherwise. On disk only after `syncFile`. Its making is one effect and its first bytes are another. */
+export function writeStream(
+  path: string,
+  { flags = 'w', mode = 0o600 }: { flags?: string; mode?: number } = {},
+): WriteStream {
+  let begun = false;
+  /** Tells of the first bytes; false when they were refused. */
+  const begins = (refused: (error: NodeJS.ErrnoException, written: number) => void): boolean => {
+    if (begun) return true;
+    try {
+      observer?.before?.({ kind: 'write', path });
+    } catch (error) {
+      refused(error as NodeJS.ErrnoException, 0);
+      return false;
+    }
+    begun = true;
+    return true;
+  };
+  const told = <T extends unknown[]>(first: boolean, done: (...args: T) => void) =>
+    first
+      ? (...args: T) => {
+          if (args[0] === null) observer?.after?.({ kind: 'write', path });
+          done(...args);
+        }
+      : done;
+  const through = {
+    open(at: string, openFlags: string, openMode: number, done: (error: Error | null, descriptor?: number) => void) {
+      try {
+        observer?.before?.({ kind: 'create', path });
+      } catch (error) {
+        return process.nextTick(done, error as Error);
+      }
+      nodeOpen(at, openFlags, openMode, (error, descriptor) => {
+        if (error === null) observer?.after?.({ kind: 'create', path });
+        done(error, descriptor);
+      });
+    },
+    write(
+      descriptor: number,
+      bytes: Uint8Array,
+      offset: number,
+      length: number,
+      position: number | null,
+      done: (error: NodeJS.ErrnoException | null, written: number, buffer: Uint8Array) => void,
+    ) {
+      const first = !begun;
+      if (begins((error) => process.nextTick(done, error, 0, bytes))) {
+        nodeWrite(descriptor, bytes, offset, length, position, told(first, done));
+      }
+    },
+    writev(
+      descriptor: number,
+      pieces: Uint8Array[],
+      position: number | null,
+      done: (error: NodeJS.ErrnoException | null, written: number, buffers: NodeJS.ArrayBufferView[]) => void,
+    ) {
+      const first = !begun;
+      if (begins((error) => process.nextTick(done, error, 0, pieces))) {
+        nodeWritev(descriptor, pieces, position, told(first, done));
+      }
+    },
+    close: nodeClose,
+  };
+  return createWriteStream(path, { flags, mode, fs: through } as unknown as Options);
+}
