@@ -1,9 +1,9 @@
 /** A disk that is really full: a small one of its own, in a mount namespace that needs no privileges. */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { canMount, withMounts } from '../lib/testing/private-mounts.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 
 const DISK_BYTES = 24_000_000;
@@ -11,9 +11,6 @@ const DISK_BYTES = 24_000_000;
 const ROOM_BYTES = 18_000_000;
 /** Content of the nth file: of a size that no page boundary explains. */
 const bytesOf = (n: number) => Buffer.alloc(300_001, `file ${n}, `);
-const UNSHARE = 'unshare';
-const PRIVATE = ['--user', '--map-root-user', '--mount', 'sh', '-c'];
-const canMount = spawnSync(UNSHARE, [...PRIVATE, 'mount -t tmpfs none /mnt']).status === 0;
 
 let folder: string;
 let server: ServerProcess;
@@ -25,7 +22,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-full-'));
   server = await spawnServer({
     folder,
-    within: [UNSHARE, ...PRIVATE, `mount -t tmpfs -o size=${DISK_BYTES} none "$WB_DATA" && exec "$0" "$@"`],
+    within: withMounts(`mount -t tmpfs -o size=${DISK_BYTES} none "$WB_DATA" && exec "$0" "$@"`),
     settings: { WB_POOL: '0', WB_LOG: 'silent', WB_TICK_MS: '200' },
   });
   inside = join(`/proc/${server.child.pid}/root`, folder);

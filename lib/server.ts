@@ -14,7 +14,7 @@ import { openPages } from './front/pages.ts';
 import { waysIn } from './front/ways-in.ts';
 import { whyNotStarted } from './front/why-not.ts';
 import { createHost, type Host, setHost } from './host.ts';
-import { createLogger } from './log.ts';
+import { createLogger, outliveOutput } from './log.ts';
 
 /** Compiled code of the server and, through the environment, of the processes that it starts: three times as quick a start, half the memory. */
 const COMPILED = fileURLToPath(new URL('../node_modules/.cache/winterdock', import.meta.url));
@@ -40,6 +40,7 @@ function settings(): { config: Config; apiOnly: boolean; dev: boolean } {
 async function main(): Promise<void> {
   // Whatever is written, by this process and by those it starts, is its owner's alone.
   process.umask(0o077);
+  outliveOutput();
   process.env.NODE_COMPILE_CACHE ??= COMPILED;
   enableCompileCache(process.env.NODE_COMPILE_CACHE);
   for (const unknown of unknownSettings(process.env)) process.stderr.write(`${unknown}\n`);
