@@ -49,6 +49,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'wake.refused': 'was refused a wake of',
   'file.prefetched': 'brought home the file of',
   'file.returned': 'filed back, unused, the file of',
+  'recovery.failed': 'could not take up the log of',
   'orphan.set_aside': 'set aside a stray file of',
   'private.read': 'read private files of',
   'job.started': 'started a job',

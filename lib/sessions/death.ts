@@ -19,8 +19,9 @@ export interface Aftermath {
 }
 
 /**
- * Files an active sandbox whose process is gone: its WAL is recovered and checkpointed, and the row goes to `suspended`. The caller
- * holds the verbs lock or is the boot. What was kept only in memory is walked to `deleted`.
+ * Files an active sandbox whose process is gone: its WAL is recovered and checkpointed, and the row goes to `suspended`. What cannot be
+ * recovered now is filed with its log beside it, and is tried again before anything opens it. The caller holds the verbs lock or is the boot.
+ * What was kept only in memory is walked to `deleted`.
  */
 export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow, after: Aftermath): Promise<void> {
   const cause = { ...systemCause(after.trigger), reason: after.detail };
@@ -31,6 +32,7 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
   await entry.exclusive(async () => {
     const file = absolute(engine, livePath(row.id));
     let fault = after.fault === null ? null : { fault: after.fault, reason: after.detail };
+    let failure: unknown = null;
     if (stampOf(file) === null) await fetchUndone(engine, row, file);
     if (stampOf(file) === null) {
       fault = { fault: 'missing', reason: 'its file is not where the row says' };
@@ -38,13 +40,14 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
       try {
         await engine.readers.settle(file);
       } catch (error) {
-        // Only a damaged file is the sandbox's fault; anything else is tried again with the next request.
-        if (!isWinterdockError(error) || error.code !== 'corrupt') throw error;
-        fault = { fault: 'corrupt', reason: tellable(error) };
+        failure = error;
+        fault = faultOf(error) ?? fault;
+        engine.log.warn({ id: row.id, err: error }, 'a file could not be recovered');
       }
     }
     const stamp = stampOf(file);
     const ledger: LedgerEntry[] = [line(engine, row, cause, 'transition', { from: 'active', to: 'suspended' })];
+    if (failure !== null) ledger.push(line(engine, row, cause, 'recovery.failed', { error: tellable(failure) }));
     if (fault !== null) {
       ledger.push(line(engine, row, cause, 'fault.raised', { reason: fault.fault, error: fault.reason }));
     }
@@ -54,14 +57,21 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
       to: 'suspended',
       generation: row.generation,
       vfsPath: livePath(row.id),
-      file: stamp === null ? null : recordOf(stamp),
+      file: stamp === null ? null : { ...recordOf(stamp), ...(failure === null ? {} : { unsettled: true }) },
       bytes: stamp?.size ?? null,
       ...(fault === null ? {} : { fault }),
       now: now(engine),
       ledger,
     });
-    if (stamp !== null) engine.checkLater(filed.id, filed.generation);
+    if (stamp !== null && failure === null) engine.checkLater(filed.id, filed.generation);
   });
+}
+
+/** What a failed recovery says of the file: a disk that is full or a reader that holds it says nothing. */
+function faultOf(error: unknown): { fault: Fault; reason: string } | null {
+  const code = isWinterdockError(error) ? error.code : 'internal';
+  if (code === 'storage_unavailable' || code === 'conflict') return null;
+  return { fault: code === 'corrupt' ? 'corrupt' : 'unknown', reason: tellable(error) };
 }
 
 /** Brings a file home whose move there was undone by power loss: it lies in the cold drawer and has the inode that was recorded. */

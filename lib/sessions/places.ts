@@ -63,7 +63,8 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
   const placed = await fetchHome(engine, row, place, file);
   return {
     async makeDurable() {
-      await Promise.all([placed?.makeDurable(), syncFolder(dirname(folder))]);
+      // A new file is made by the process that opens it, which has synced the file but may not be able to sync folders.
+      await Promise.all([placed === null ? syncFolder(folder) : placed.makeDurable(), syncFolder(dirname(folder))]);
     },
   };
 }

@@ -46,14 +46,29 @@ export async function reconcile(engine: Engine): Promise<Reconciled> {
       settled += 1;
     } catch (error) {
       engine.log.error({ id: row.id, err: error }, 'reconcile');
-      await engine.registry.abandon(
-        row.id,
-        { fault: { fault: 'unknown', reason: `reconcile failed: ${tellable(error)}` } },
-        [line(engine, row, BOOT.cause, 'fault.raised', { reason: 'unknown', error: tellable(error) })],
-      );
+      await giveUp(engine, row, error);
     }
   }
   return { settled, ...(await sweepLive(engine)) };
+}
+
+/** A row that could not be settled says so. Nothing runs, so one that was active is not any more, and its file is what a process left. */
+async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise<void> {
+  const fault = { fault: 'unknown' as const, reason: `the start could not settle it: ${tellable(error)}` };
+  const raised = line(engine, row, BOOT.cause, 'fault.raised', { reason: 'unknown', error: tellable(error) });
+  if (row.state !== 'active' || row.vfsPath === MEMORY) return engine.registry.abandon(row.id, { fault }, [raised]);
+  const stamp = stampOf(absolute(engine, livePath(row.id)));
+  await engine.registry.commit({
+    id: row.id,
+    from: 'active',
+    to: 'suspended',
+    generation: row.generation,
+    vfsPath: livePath(row.id),
+    file: stamp === null ? row.file : { ...recordOf(stamp), unsettled: true },
+    fault,
+    now: now(engine),
+    ledger: [line(engine, row, BOOT.cause, 'transition', { from: 'active', to: 'suspended' }), raised],
+  });
 }
 
 /**

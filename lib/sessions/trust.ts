@@ -18,7 +18,8 @@ export function recordOf(stamp: FileStamp, known: Pick<FileRecord, 'sha256' | 'q
 /**
  * Makes sure that the file at `path` is the one the row recorded. A file whose stat is as recorded is trusted at once; any other is
  * hashed and checked in full. Without a recorded hash, size and modification time must be as recorded. `force` accepts other bytes
- * as long as the structure is sound. Returns what is known of the bytes. Throws `missing_file` or `corrupt`.
+ * as long as the structure is sound. What a process left of one that could not be recovered is taken up first. Returns what is known of the
+ * bytes. Throws `missing_file` or `corrupt`, and what `settle` throws.
  */
 export async function ensureTrusted(
   engine: Pick<Engine, 'readers'>,
@@ -33,6 +34,11 @@ export async function ensureTrusted(
     });
   }
   const recorded = row.file;
+  if (recorded?.unsettled === true) {
+    await engine.readers.settle(path);
+    if (!force && stampOf(path)?.inode !== recorded.inode) throw corrupt(row, 'it is not the file that was filed');
+    return null;
+  }
   if (recorded !== null && sameStamp(stamp, recorded)) {
     if (recorded.quickCheck !== null && recorded.quickCheck !== 'ok' && !force) throw corrupt(row, recorded.quickCheck);
     return recorded;

@@ -262,7 +262,14 @@ async function refile(
     return false;
   }
   if (stampOf(file) === null || row.vfsPath === null) return false;
-  await engine.readers.settle(file);
+  let unsettled = false;
+  try {
+    await engine.readers.settle(file);
+  } catch (error) {
+    // It rests with its log beside it, and is recovered before anything opens it; one that has to move waits for that.
+    if (place !== 'live') throw error;
+    unsettled = true;
+  }
   const drawer = drawerOf(engine, place);
   if (drawer !== null) {
     await putAway(engine, row, file, drawer);
@@ -277,7 +284,7 @@ async function refile(
     to: row.state,
     generation: row.generation,
     vfsPath: row.vfsPath,
-    file: recordOf(stamp),
+    file: { ...recordOf(stamp), ...(unsettled && { unsettled }) },
     ...raised,
     now: now(engine),
     ledger,

@@ -64,6 +64,7 @@ export function openLiveFile(
 ): LiveFile {
   const inMemory = file === ':memory:';
   if (options.mustExist && !inMemory && !existsSync(file)) throw missing();
+  if (!inMemory) refuseEmptyBesideLog(file, options.mustExist ? LOGS : LOGS.slice(0, 1));
   let later = false;
   const { db, schema } = opened(
     inMemory ? file : address(file, `mode=${options.mustExist ? 'rw' : 'rwc'}`),
@@ -72,11 +73,12 @@ export function openLiveFile(
       opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES};`);
       const found = inspectSchema(opening);
       if (!found.vfs && options.mustExist) throw corrupt('it is empty');
-      later = options.walLater === true && found.nodes && !inMemory && !hasScratch(opening);
-      if (!inMemory && !later) enterWal(opening);
       const pageBytes = Number(opening.prepare('PRAGMA page_size').get()?.page_size);
       opening.exec(`PRAGMA max_page_count = ${pageLimit(options.maxBytes, pageBytes)}`);
-      ensureSchema(opening, found);
+      if (!found.vfs && !inMemory) bear(opening, found);
+      later = options.walLater === true && (found.nodes || !found.vfs) && !inMemory && !hasScratch(opening);
+      if (!inMemory && !later) enterWal(opening);
+      ensureSchema(opening, found.vfs ? found : inspectSchema(opening));
       if (!later && hasScratch(opening)) clearScratch(opening);
       return { vfs: true, nodes: true };
     },
@@ -99,21 +101,24 @@ export function restLiveFile(db: DatabaseSync): void {
     if (log?.busy !== 0) throw held();
     // One page as in enterWal, but with an fsync. Fails when any other connection is open.
     const mode = db.prepare('PRAGMA journal_mode = MEMORY').get()?.journal_mode;
-    if (mode !== 'memory') throw held();
+    if (mode !== 'memory') throw notAtRest(`SQLite left it in ${mode} mode`);
   } catch (error) {
     throw translateFailure(error);
   }
   db.close();
-  if (existsSync(`${file}-wal`) || existsSync(`${file}-shm`)) throw held();
+  if (existsSync(`${file}-wal`) || existsSync(`${file}-shm`)) throw notAtRest('a log is still beside it');
   syncDirectory(dirname(file));
 }
 
 /**
  * Makes one clean file of what a killed process left: takes up what its log holds and leaves WAL mode. A clean file is left as it is, scratch
- * stays. Throws `missing_file`, `corrupt`, and `conflict` while anything holds the file.
+ * stays. Throws `missing_file`; `corrupt`, also for an empty file, which is left as it is with what lies beside it; and `conflict` while
+ * anything holds the file.
  */
 export function recoverFile(file: string): void {
   if (!existsSync(file)) throw missing();
+  refuseEmptyBesideLog(file, LOGS);
+  if (statSync(file).size === 0) throw corrupt('it is empty');
   if (isClean(file)) return;
   const { db } = opened(address(file, 'mode=rw'), OPTIONS, (opening) => {
     opening.exec(`${DISTRUST} PRAGMA synchronous = FULL`);
@@ -133,6 +138,15 @@ export function recoverFile(file: string): void {
 export function openRestingFile(file: string): OpenFile {
   refuseLog(file);
   return openReading(file, 'immutable=1');
+}
+
+/** SQLite would delete what lies beside an empty file, which may be all that is left of a sandbox. */
+function refuseEmptyBesideLog(file: string, logs: readonly string[]): void {
+  if (statSync(file, { throwIfNoEntry: false })?.size !== 0) return;
+  for (const log of logs) {
+    const bytes = statSync(file + log, { throwIfNoEntry: false })?.size ?? 0;
+    if (bytes > 0) throw corrupt(`it has 0 bytes, and a log of ${bytes} bytes lies beside it`);
+  }
 }
 
 function refuseLog(file: string): void {
@@ -164,6 +178,7 @@ export function attachReading(db: DatabaseSync, target: ReadTarget): void {
 }
 
 function openReading(file: string, query: string): OpenFile {
+  refuseEmptyBesideLog(file, LOGS);
   try {
     return opened(address(file, query), { ...OPTIONS, readOnly: true }, (db) => {
       db.exec(`${DISTRUST} ${IN_MEMORY}`);
@@ -188,8 +203,19 @@ function opened(address: URL | string, options: DatabaseSyncOptions, prepare: (d
 }
 
 /**
+ * A new file gets its tables in one transaction with a rollback journal, and with `synchronous=EXTRA`, which also syncs the folder after the
+ * journal is gone: when this returns the file, its name and its first page are on disk. Only then may it have a log: SQLite deletes a log
+ * that lies beside an empty file, whatever was committed to it.
+ */
+function bear(db: DatabaseSync, schema: Schema): void {
+  db.exec('PRAGMA synchronous = EXTRA');
+  ensureSchema(db, schema);
+  db.exec('PRAGMA synchronous = FULL');
+}
+
+/**
  * WAL mode is two bytes of the first page. SQLite's usual way makes, syncs and deletes a journal for them and syncs the file; here it is one
- * write of one page and no fsync, so that a wake waits for no disk. That is safe. A killed process has written the page or not. What changes in
+ * write of one page and no fsync, so that a wake waits for no disk. That is safe for a file that is on disk (see `bear`). A killed process has written the page or not. What changes in
  * it lies in its first 100 bytes, one sector, so power loss leaves the old header or the new one, over the same contents. And with the old
  * one nothing is missed: the log's first fsync syncs its name too, SQLite opens a log that is there whatever the header says, and a
  * checkpoint syncs the file before it empties the log.
@@ -283,4 +309,11 @@ function held(): WinterdockError {
       retryAfterSeconds: 1,
     },
   );
+}
+
+/** Only what was seen is said: why it is so is not known. */
+function notAtRest(seen: string): WinterdockError {
+  return new WinterdockError('conflict', `The file of the sandbox could not be put to rest: ${seen}.`, {
+    retryAfterSeconds: 1,
+  });
 }

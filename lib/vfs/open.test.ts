@@ -82,6 +82,40 @@ describe('coming to life', () => {
     rest.close();
   });
 
+  test('55. a new file has its tables on disk before it has a log', () => {
+    const file = scratchFile();
+    const vfs = openLive(file, { ...NEW, walLater: true });
+    onTestFinished(() => vfs.close());
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+    expect(writeVersion(file)).toBe(1);
+    const alone = join(scratchFolder(), 'alone.sqlite');
+    copyFileSync(file, alone);
+    const rest = openAtRest(alone);
+    expect(rest.db.prepare("SELECT kind FROM vfs_node WHERE volume = ''").get()).toEqual({ kind: 'counter' });
+    rest.close();
+    vfs.put('/a', bytes('a'));
+    expect(writeVersion(file)).toBe(2);
+  });
+
+  test('55. an empty file beside a log is corrupt, and not a byte of either goes, however it is opened', async () => {
+    const file = scratchFile();
+    await kill(await holdFile(file, 'live'));
+    truncateSync(file, 0);
+    const log = readFileSync(`${file}-wal`);
+    expect(log.length).toBeGreaterThan(0);
+    for (const open of [
+      () => recoverToRest(file),
+      () => openLive(file, LIVE),
+      () => openLive(file, NEW),
+      () => openBeside(file),
+    ]) {
+      expect(codeOf(open)).toBe('corrupt');
+    }
+    expect(codeOf(() => openAtRest(file))).toBe('conflict');
+    expect(statSync(file).size).toBe(0);
+    expect(readFileSync(`${file}-wal`).equals(log)).toBe(true);
+  });
+
   test('25. a file that lacks nothing may be opened without a byte of it changing until something is written', () => {
     const file = scratchFile();
     const first = liveVfs({ file });
