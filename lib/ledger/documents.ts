@@ -22,6 +22,8 @@ export const ledgerHeadSchema = z
     seq: seqSchema,
     hash: hashSchema,
     time_ms: timeMsSchema,
+    /** Which epoch of the ledger it is of; absent in the first. An epoch begins when a person makes the ledger go on from an earlier line. */
+    epoch: z.int().min(2).optional(),
     issuer: issuerSchema,
     signature: signatureSchema,
   })
@@ -66,7 +68,7 @@ const MEMBERS = {
   [DROP_KIND]: Object.keys(dropSchema.shape),
 };
 
-/** What is signed of a document: its JSON without the signature, the members in the order of its schema. */
+/** What is signed of a document: its JSON without the signature and without what is absent, the members in the order of its schema. */
 export function signedText(document: LedgerDocument): string {
   const members: Record<string, unknown> = document;
   const order = MEMBERS[document.kind].filter((name) => name !== 'signature');

@@ -3,8 +3,9 @@
  * Knows nothing of the chain.
  */
 
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../storage/effects.ts';
 import { type LedgerHead, ledgerHeadSchema } from './documents.ts';
 
@@ -35,14 +36,41 @@ export function parseHead(text: string): LedgerHead {
 }
 
 /** Replaces the file. On disk once it resolves. */
-export async function writeHead(path: string, head: LedgerHead): Promise<void> {
+export function writeHead(path: string, head: LedgerHead): Promise<void> {
+  return writeWhole(path, `${JSON.stringify(head)}\n`);
+}
+
+/**
+ * Keeps a copy of the head file beside it, whatever is in it, and leaves the file itself alone. Returns the copy's name, which tells what was
+ * kept: the number and the beginning of the hash of its line. Null when there is no file. On disk once it resolves; may be repeated.
+ */
+export async function keepHead(path: string): Promise<string | null> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+  const kept = `${path}.${nameOf(text)}`;
+  await writeWhole(kept, text);
+  return basename(kept);
+}
+
+function nameOf(text: string): string {
+  try {
+    const { seq, hash } = parseHead(text);
+    return `${seq}-${hash.slice(0, 8)}`;
+  } catch {
+    // What is no head is kept all the same, under the beginning of its own hash.
+    return `unreadable-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
+  }
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   try {
-    await writeFile(
-      draft,
-      `${JSON.stringify(head)}
-`,
-    );
+    await writeFile(draft, text);
     await syncFile(draft);
     await renameFile(draft, path);
     await syncFolder(dirname(path));

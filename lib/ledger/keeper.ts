@@ -13,6 +13,7 @@ import type { Segment } from '../registry/segments.ts';
 import { line, systemCause } from '../sessions/engine.ts';
 import type { Signer } from '../signing.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
+import { lastEpoch } from './epoch.ts';
 import { headPathOf, readHead, writeHead } from './head-file.ts';
 import { dropSegments, sealMonths } from './seal.ts';
 import { isSigned, signed } from './sign.ts';
@@ -32,7 +33,7 @@ export interface LedgerKeeper {
 }
 
 export interface KeeperParts {
-  registry: Pick<Registry, 'segments' | 'chain' | 'chainHead' | 'append' | 'onAppend'>;
+  registry: Pick<Registry, 'segments' | 'chain' | 'chainHead' | 'append' | 'onAppend' | 'ledger'>;
   /** Of the registry's file, or `:memory:`. */
   registryPath: string;
   signer: Signer;
@@ -52,6 +53,8 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
   const headPath = headPathOf(parts.registryPath);
   const pause = () => setImmediate();
   let kept: LedgerHead | null = null;
+  /** Number of the ledger's epoch; the first has none. */
+  let epoch: number | undefined;
   /** Why the ledger is not to be signed any more, or null. */
   let broken: string | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -96,7 +99,13 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
         hint: 'Run `npm run ledger:verify` to see where, and compare with a head that was kept elsewhere.',
       });
     }
-    return signed<LedgerHead>(signer, { kind: HEAD_KIND, seq: now.seq, hash: now.hash, time_ms: clock.now() });
+    return signed<LedgerHead>(signer, {
+      kind: HEAD_KIND,
+      seq: now.seq,
+      hash: now.hash,
+      time_ms: clock.now(),
+      ...(epoch === undefined ? {} : { epoch }),
+    });
   };
 
   const keep = async (): Promise<void> => {
@@ -168,6 +177,7 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
       } catch (error) {
         await isBroken(`the head that was kept cannot be read: ${messageOf(error)}`);
       }
+      epoch = (await lastEpoch(registry))?.epoch ?? kept?.epoch;
       if (kept === null && broken === null && (await registry.chainHead()).seq > 0) await noHead();
       await keepNow();
     }

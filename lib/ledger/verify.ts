@@ -5,6 +5,7 @@
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
 import type { Segment } from '../registry/segments.ts';
 import type { LedgerHead } from './documents.ts';
+import { type EpochLine, epochLineOf } from './epoch-lines.ts';
 import { isDropped, isSealed, isSigned } from './sign.ts';
 
 export interface ChainSource {
@@ -30,6 +31,8 @@ export interface Proof {
   segments: number;
   /** How far the walk came. */
   last: ChainHead;
+  /** Where a person made the ledger go on from an earlier line, oldest first; what of it was dropped is not in it. */
+  epochs: EpochLine[];
   /** Number of the last line that a signed head covers; what comes after it is chained but could still be cut off. */
   signedTo: number;
 }
@@ -58,7 +61,7 @@ export class Flawed extends Error {
 
 /** Walks the ledger. Throws only what the source throws; a bad ledger is an answer. */
 export async function verifyLedger(source: ChainSource, options: VerifyOptions): Promise<Proof> {
-  const proof: Proof = { flaw: null, lines: 0, dropped: 0, segments: 0, last: CHAIN_START, signedTo: 0 };
+  const proof: Proof = { flaw: null, lines: 0, dropped: 0, segments: 0, epochs: [], last: CHAIN_START, signedTo: 0 };
   try {
     await walk(source, options, proof);
   } catch (error) {
@@ -87,7 +90,8 @@ async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): 
   for (const head of heads) mark(head.seq, head.hash, `the signed head of line ${head.seq}`);
   const meet = ({ seq, hash }: ChainHead) => {
     const against = marks.get(seq)?.find((one) => one.hash !== hash);
-    if (against !== undefined) throw new Flawed(seq, `line ${seq} is not the one that ${against.by} was made of`);
+    if (against === undefined) return;
+    throw new Flawed(seq, `line ${seq} is not the one that ${against.by} was made of${givenUp(seq, proof.epochs)}`);
   };
 
   meet(CHAIN_START);
@@ -102,6 +106,8 @@ async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): 
     for (const line of lines) {
       proof.last = follow(proof.last, line);
       proof.lines += 1;
+      const epoch = epochLineOf(line);
+      if (epoch !== null) proof.epochs.push(epoch);
       meet(proof.last);
     }
     if (lines.length < PAGE) break;
@@ -115,8 +121,14 @@ async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): 
   if (cut !== undefined) {
     throw new Flawed(
       seq + 1,
-      `the ledger ends at line ${seq}, but ${cut.by} goes to line ${cut.to}: its end was removed`,
+      `the ledger ends at line ${seq}, but ${cut.by} goes to line ${cut.to}: its end was removed${givenUp(cut.to, proof.epochs)}`,
     );
+  }
+  const begun = proof.epochs.at(-1)?.epoch ?? 1;
+  const other = heads.find(({ seq: to, epoch = 1 }) => to >= (proof.epochs.at(-1)?.seq ?? 0) && epoch !== begun);
+  if (other !== undefined && proof.dropped === 0) {
+    const { seq: to, epoch = 1 } = other;
+    throw new Flawed(to, `the signed head of line ${to} is of epoch ${epoch}, the ledger of epoch ${begun}`);
   }
   proof.signedTo = Math.max(0, ...heads.map((head) => head.seq), ...segments.map(({ lastSeq }) => lastSeq));
 }
@@ -133,6 +145,14 @@ export function follow(before: ChainHead, line: ChainedLine): ChainHead {
     );
   }
   return { seq, hash };
+}
+
+/** What there is to say of a line that was signed and is not there, when an epoch began before it. */
+function givenUp(seq: number, epochs: readonly EpochLine[]): string {
+  const begun = epochs.find((epoch) => epoch.seq <= seq);
+  return begun === undefined
+    ? ''
+    : ` (epoch ${begun.epoch} was begun at line ${begun.seq}: the lines signed before it went further)`;
 }
 
 function checkSegments(segments: Segment[], issuers: readonly string[]): void {

@@ -1,0 +1,115 @@
+/**
+ * Epochs of the ledger. A head proves how far the ledger went, so a registry that is behind its head, or another one, does not start. A person
+ * who wants that registry all the same (a restore from a backup, rows made anew) begins an epoch: the old head is kept beside the new one, a
+ * line of the ledger names both, and the new head is signed with the epoch's number. Knows the order of these steps; compares nothing.
+ */
+import type { Clock } from '../clock.ts';
+import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../lifecycle/ladder.ts';
+import type { ChainHead } from '../registry/chain.ts';
+import type { Registry } from '../registry/registry.ts';
+import { openSqliteRegistry } from '../registry/sqlite.ts';
+import { line, systemCause } from '../sessions/engine.ts';
+import { openSigner } from '../signing.ts';
+import { HEAD_KIND, type LedgerHead } from './documents.ts';
+import { EPOCH_BEGUN, type EpochLine, epochLineOf } from './epoch-lines.ts';
+import { headPathOf, keepHead, readHead, writeHead } from './head-file.ts';
+import { signed } from './sign.ts';
+
+export interface EpochOptions {
+  /** Absolute path of the registry's file, whose server is stopped. */
+  registryPath: string;
+  /** Absolute; its `signing.key` signs, and is made when there is none. */
+  dataFolder: string;
+  clock: Clock;
+  /** Why the ledger goes on from here, for people: it stands in the ledger. */
+  reason: string;
+  /** Who did it, as the ledger names people and programs: `restore`, `doctor`. */
+  actor: string;
+}
+
+export interface Epoch {
+  /** 2 and more: the first epoch is the one that nobody began. */
+  epoch: number;
+  /** The new head; its last line is the one that tells of the epoch. */
+  head: LedgerHead;
+  /** The head before it, or null when there was none or it could not be read. */
+  before: LedgerHead | null;
+  /** Name of the file beside the registry in which that head is kept; null when there was none. */
+  keptAs: string | null;
+}
+
+/**
+ * Begins an epoch on the registry file of a stopped server: what it holds now is what the ledger goes on from. May be repeated after it was
+ * broken off: until the new head is written the old one holds, and a start is refused as before. Throws what SQLite and the disk throw.
+ */
+export async function beginEpoch(options: EpochOptions): Promise<Epoch> {
+  const registry = openSqliteRegistry({
+    path: options.registryPath,
+    clock: options.clock,
+    thresholds: {
+      idleToSuspendSeconds: DEFAULT_IDLE_TO_SUSPEND_SECONDS,
+      idleToFreezeSeconds: DEFAULT_IDLE_TO_FREEZE_SECONDS,
+    },
+  });
+  try {
+    return await beginEpochOf(registry, options);
+  } finally {
+    await registry.close();
+  }
+}
+
+/** The same on a registry that the caller has opened and nobody else uses. */
+async function beginEpochOf(
+  registry: Pick<Registry, 'ledger' | 'append' | 'chainHead'>,
+  { registryPath, dataFolder, clock, reason, actor }: EpochOptions,
+): Promise<Epoch> {
+  const headPath = headPathOf(registryPath);
+  if (headPath === null) throw new Error('A registry in memory has no head, and no epochs.');
+  const signer = openSigner(dataFolder);
+  const before = readHeadOrNull(headPath);
+  const keptAs = await keepHead(headPath);
+  const last = await lastEpoch(registry);
+  const after = await registry.chainHead();
+  const old = oldHead(before, keptAs);
+  // Broken off between the line and the head: the line is there already.
+  const isTold = last !== null && last.seq === after.seq && last.reason.includes(old);
+  const epoch = isTold ? last.epoch : Math.max(before?.epoch ?? 1, last?.epoch ?? 1) + 1;
+  if (!isTold) {
+    const cause = { ...systemCause('operator'), actor };
+    await registry.append([
+      line({ clock }, null, cause, EPOCH_BEGUN, {
+        reason: `epoch ${epoch} begins after ${named(after)}; ${old}: ${reason}`,
+      }),
+    ]);
+  }
+  const { seq, hash } = await registry.chainHead();
+  const head = signed<LedgerHead>(signer, { kind: HEAD_KIND, seq, hash, time_ms: clock.now(), epoch });
+  await writeHead(headPath, head);
+  return { epoch, head, before, keptAs };
+}
+
+/** The last epoch that the ledger tells of, or null when it tells of none. Epochs are few: each is begun by a person. */
+export async function lastEpoch(registry: Pick<Registry, 'ledger'>): Promise<EpochLine | null> {
+  const { rows } = await registry.ledger({ type: EPOCH_BEGUN }, 1000);
+  const told = rows.flatMap((row) => epochLineOf(row) ?? []);
+  return told.sort((a, b) => b.seq - a.seq)[0] ?? null;
+}
+
+function named({ seq, hash }: ChainHead): string {
+  return seq === 0 ? 'line 0' : `line ${seq} (${hash})`;
+}
+
+function oldHead(before: LedgerHead | null, keptAs: string | null): string {
+  if (keptAs === null) return 'there was no head before it';
+  if (before === null) return `the head before it could not be read and is kept as ${keptAs}`;
+  return `the head before it, of epoch ${before.epoch ?? 1}, was ${named(before)} and is kept as ${keptAs}`;
+}
+
+function readHeadOrNull(path: string): LedgerHead | null {
+  try {
+    return readHead(path);
+  } catch {
+    // Not a head: the file is kept as it is, and the ledger says that it could not be read.
+    return null;
+  }
+}
