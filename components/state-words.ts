@@ -1,6 +1,7 @@
 /** What the console calls states, faults, verbs and moves. Pure; made from the state map's own words. */
 import type { Instance } from '#lib/api/schema.ts';
 import type { State, Verb } from '#lib/lifecycle/states.ts';
+import { waysOut } from '#lib/lifecycle/ways-out.ts';
 import type { Fault } from '#lib/lifecycle/words.ts';
 import { agoInWords, lengthInWords } from './durations.ts';
 
@@ -55,12 +56,9 @@ export function standingDetail(instance: Headlined, now: number): string {
 /** What a fault means and the way out of it. */
 export const FAULT_MEANS: Readonly<Record<Fault, string>> = {
   error: 'Its process crashed or ran out of memory. Everything that was answered is safe; the next wake clears this.',
-  unknown:
-    'Filing it failed three times, so it is left alone. Wake it with force, or look at the ledger for the cause.',
-  corrupt:
-    'Its file failed its check, so it was not opened for work. The file is kept for repair. Force tries once more.',
-  missing:
-    'Its file is not where the row says. Nothing was started in its place. Put the file back, then wake it with force.',
+  unknown: `Filing it failed three times, so it is left alone; the ledger has the cause. ${waysOut('unknown')}`,
+  corrupt: `Its file failed its check, so it was not opened for work. It is kept as it is. ${waysOut('corrupt')}`,
+  missing: `Its file is not where the row says. Nothing was started in its place. ${waysOut('missing')}`,
 };
 
 export const VERB_WORDS: Readonly<Record<Verb, { label: string; does: string }>> = {

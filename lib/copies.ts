@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { Mutex } from 'async-mutex';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
-import { messageOf, WinterdockError } from './errors.ts';
+import { isWinterdockError, messageOf, WinterdockError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { COPY_KINDS, type CopyContent, type CopyKind, copyAt, copyPath } from './registry/copies.ts';
 import type { LedgerLine, Registry } from './registry/registry.ts';
@@ -33,6 +33,11 @@ export const COPY_STEPS = [
   'copy.removed',
 ] as const;
 export type CopyStep = (typeof COPY_STEPS)[number];
+
+const REFUSED = {
+  corrupt: 'it is not what was kept',
+  missing_file: 'it is not in its drawer',
+} as const;
 
 export interface CopiesOptions {
   config: Pick<Config, 'dataFolder'>;
@@ -104,7 +109,16 @@ export class Copies {
   /** Makes sure that the file of a copy is there and as it was made. `name` says whose it is. Throws `missing_file`, `corrupt`. */
   async requireSound(kind: CopyKind, name: string, content: CopyContent): Promise<void> {
     const path = join(this.#parts.config.dataFolder, copyPath(kind, content.hash));
-    await ensureTrusted(this.#parts, { id: name, file: content.file }, path, false);
+    try {
+      await ensureTrusted(this.#parts, { id: name, file: content.file }, path, false);
+    } catch (error) {
+      // What helps a sandbox does not help a copy: it has no process to be resumed, and nothing else of its content.
+      if (!isWinterdockError(error) || (error.code !== 'corrupt' && error.code !== 'missing_file')) throw error;
+      throw new WinterdockError(error.code, `The file of the ${kind} "${name}" was refused: ${REFUSED[error.code]}.`, {
+        hint: `Use another ${kind}; sandboxes that came from this one keep what they have.`,
+        cause: error,
+      });
+    }
   }
 
   /** Removes every marked file that no row needs. */

@@ -6,8 +6,8 @@ import { newId } from '../ids.ts';
 import { type JobRunner, jobLine } from '../jobs/runner.ts';
 import { plan, whyNot } from '../lifecycle/plan.ts';
 import { HOPS, type State } from '../lifecycle/states.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
 import { type JobVerb, LOSSES, type Loss, lossesOf, wishOf } from '../lifecycle/wish.ts';
-import { blocks } from '../lifecycle/words.ts';
 import type { Choice, JobResult, JobRow, NewJob, Surveyed } from '../registry/jobs.ts';
 import type { InstanceRow, Registry } from '../registry/registry.ts';
 import { MEMORY } from '../sessions/engine.ts';
@@ -146,8 +146,10 @@ async function tmpOf(sessions: Sessions, id: string): Promise<Plan['tmp']> {
 function refusalOf(row: InstanceRow, to: State, hops: readonly State[] | null): string | null {
   if (hops === null) return whyNot(row.state, to);
   if (hops.length === 0) return `It is ${to} already.`;
-  if (to !== 'deleted' && blocks(row.fault))
-    return `Its file is in doubt (${row.fault}): repair it first, or use force.`;
+  if (to !== 'deleted' && row.fault !== null && row.fault !== 'error') {
+    const tried = to === 'active' ? '' : ' With force it is tried all the same.';
+    return `Its file is in doubt (${row.fault}). ${waysOut(row.fault)}${tried}`;
+  }
   if (to !== 'deleted' && to !== 'active' && row.vfsPath === MEMORY) {
     return 'It lives only in its process: nothing would be kept.';
   }

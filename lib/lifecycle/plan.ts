@@ -30,7 +30,7 @@ export function whyNot(from: State, to: State): string {
   if (to === 'created') return 'Nothing goes back to created.';
   if (from === 'active' && to === 'frozen') return 'Freezing is earned by neglect: suspend it first.';
   if (to === 'deleted')
-    return `Only an archived sandbox can be deleted: the way there is ${[from, ...(plan(from, to) ?? [])].join(', ')}.`;
+    return `Only an archived sandbox can be deleted: a plan walks there by ${(plan(from, to) ?? []).join(', ')}.`;
   if (from === 'created') return 'It has no file yet: resume it first.';
   if (from === 'suspended' && to === 'archived')
     return 'Only active or frozen sandboxes are archived: freeze it first.';

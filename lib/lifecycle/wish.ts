@@ -44,7 +44,8 @@ export function wishOf(verb: JobVerb, { state, fault, inMemory }: WishSubject): 
   const target = JOB_TARGET[verb];
   if (state === target) return { skip: `It is ${state} already.` };
   if (!CONCERNS[verb].includes(state)) return { skip: whyPassed(verb, state) };
-  if (blocks(fault) && verb !== 'delete') return { skip: `Its file is in doubt (${fault}): repair it first.` };
+  if (blocks(fault) && verb !== 'delete')
+    return { skip: `Its file is in doubt (${fault}): take a way out of that first.` };
   if (inMemory && (verb === 'suspend' || verb === 'freeze' || verb === 'archive')) {
     return { skip: 'It lives only in its process: nothing would be kept.' };
   }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
 import { whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS, transition, type Verb } from '../lifecycle/states.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { syncFolder } from '../storage/effects.ts';
 import { stampOf } from '../storage/files.ts';
@@ -232,7 +233,9 @@ export function suspend(
         }
         const stamp = stampOf(absolute(engine, livePath(row.id)));
         if (stamp === null)
-          throw new WinterdockError('missing_file', `The file of "${row.id}" is gone from the live drawer.`);
+          throw new WinterdockError('missing_file', `The file of "${row.id}" is gone from the live drawer.`, {
+            hint: waysOut('missing'),
+          });
         await syncFolder(dirname(absolute(engine, livePath(row.id))));
         return { vfsPath: livePath(row.id), file: recordOf(stamp), bytes: stamp.size };
       },
@@ -314,7 +317,7 @@ export function archive(
             ? null
             : await ensureTrusted(engine, row, source, false);
         const size = stampOf(source)?.size ?? null;
-        await writeListing(engine, row.id, source);
+        await listFor(engine, row.id, source, force);
         await putAway(engine, row, source, engine.archive);
         engine.reached('archive.packed');
         const stamp = engine.archive.stamp(row.id);
@@ -331,6 +334,16 @@ export function archive(
     },
     force,
   );
+}
+
+/** Lists what is about to be archived. What is so damaged that it cannot be listed is archived by force without a listing, byte for byte. */
+async function listFor(engine: Engine, id: string, source: string, force: boolean): Promise<void> {
+  try {
+    await writeListing(engine, id, source);
+  } catch (error) {
+    if (!force || !isWinterdockError(error) || error.code !== 'corrupt') throw error;
+    await removeListing(engine, id);
+  }
 }
 
 /** archived → deleted: the file goes first, so that no file outlives its tombstone. `passing`: from created, which has none. */

@@ -18,7 +18,9 @@ import { ensurePacked, ensureTrusted } from './trust.ts';
  */
 export async function comeHome(engine: Engine, row: InstanceRow, force: boolean): Promise<void> {
   const place = placeOf(engine, row);
-  if (place === 'cold' || isShared(place)) await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? ''), force);
+  // Nothing opens it on this way: by force it moves as it is, and its fault stays for whoever wants to wake it.
+  if (!force && (place === 'cold' || isShared(place)))
+    await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? ''), false);
   if (place === 'archive') await ensurePacked(engine, row, absolute(engine, row.vfsPath ?? ''), force);
   const { makeDurable } = await bringHome(engine, row, place);
   const file = absolute(engine, livePath(row.id));

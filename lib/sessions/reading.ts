@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { isWinterdockError, WinterdockError } from '../errors.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { makeFolder, removeTree, unlinkFile } from '../storage/effects.ts';
 import type { Copied } from '../vfs/copy.ts';
@@ -144,7 +145,9 @@ async function withTarget<T>(
   const place = placeOf(engine, row);
   if (row.state === 'created' && (place === 'none' || place === 'memory')) return atRest(reading.emptyFile);
   if (place === 'none' || row.vfsPath === MEMORY || row.vfsPath === null) {
-    throw new WinterdockError('missing_file', `The sandbox "${row.id}" has no file any more.`);
+    throw new WinterdockError('missing_file', `The sandbox "${row.id}" has no file any more.`, {
+      hint: waysOut('missing'),
+    });
   }
   if (place === 'archive') return reading.expansions.use(engine, row, atRest);
   const path = absolute(engine, row.vfsPath);

@@ -1,5 +1,6 @@
 /** Whether a file at rest is the file that was filed. Decides; repairs and moves nothing. */
 import { WinterdockError } from '../errors.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow } from '../registry/registry.ts';
 import type { FileStamp } from '../storage/drawer.ts';
 import { stampOf } from '../storage/files.ts';
@@ -30,7 +31,7 @@ export async function ensureTrusted(
   const stamp = stampOf(path);
   if (stamp === null) {
     throw new WinterdockError('missing_file', `The file of "${row.id}" is not where its row says.`, {
-      hint: 'Put it back or restore it, then resume with force.',
+      hint: waysOut('missing'),
     });
   }
   const recorded = row.file;
@@ -69,7 +70,7 @@ export async function ensurePacked(
   const stamp = stampOf(path);
   if (stamp === null) {
     throw new WinterdockError('missing_file', `The archived file of "${row.id}" is not where its row says.`, {
-      hint: 'Put it back or restore it, then revive with force.',
+      hint: waysOut('missing'),
     });
   }
   const recorded = row.file;
@@ -81,6 +82,6 @@ export async function ensurePacked(
 
 function corrupt(row: Pick<InstanceRow, 'id'>, why: string): WinterdockError {
   return new WinterdockError('corrupt', `The file of "${row.id}" was refused: ${why.slice(0, 300)}.`, {
-    hint: 'It is kept for repair and nothing was overwritten. Restore it, or resume with force to accept it as it is.',
+    hint: waysOut('corrupt'),
   });
 }

@@ -2,6 +2,7 @@
 import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
 import type { Fault, Source } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
@@ -71,7 +72,7 @@ export function refuseFaulted(row: InstanceRow): void {
     FAULT_CODE[row.fault],
     `The sandbox "${row.id}" is ${row.fault}: ${row.faultReason ?? 'no reason kept'}`,
     {
-      hint: 'Repair or restore its file, then resume with force to clear the fault and try once more.',
+      hint: waysOut(row.fault),
     },
   );
 }
@@ -132,7 +133,9 @@ function admit(engine: Engine, row: InstanceRow, place: Place, options: WakeOpti
   }
   if (!options.force) refuseFaulted(row);
   if (place === 'none' && row.state !== 'created') {
-    throw new WinterdockError('missing_file', `The sandbox "${row.id}" has no file any more; nothing of it was kept.`);
+    throw new WinterdockError('missing_file', `The sandbox "${row.id}" has no file any more; nothing of it was kept.`, {
+      hint: waysOut('missing'),
+    });
   }
   if (engine.pool.active >= engine.config.maxActive) {
     throw new WinterdockError('capacity', `All ${engine.config.maxActive} places for running sandboxes are taken.`, {

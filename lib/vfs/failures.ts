@@ -1,5 +1,6 @@
 /** What an error of node:sqlite means in the contract's codes. Never lets a path of the machine into a message. */
 import { isWinterdockError, WinterdockError } from '../errors.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -56,7 +57,7 @@ export function translateFailure(error: unknown): unknown {
 /** `corrupt`: the file is no VFS file. `why` completes "The file of the sandbox is damaged: …". */
 export function corrupt(why: string, cause?: unknown): WinterdockError {
   return new WinterdockError('corrupt', `The file of the sandbox is damaged: ${why}.`, {
-    hint: 'Repair the file or restore a snapshot; nothing was written to it.',
+    hint: waysOut('corrupt'),
     cause,
   });
 }

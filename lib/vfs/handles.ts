@@ -10,6 +10,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { WinterdockError } from '../errors.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
 import { syncFolderNow } from '../storage/effects.ts';
 import { corrupt, translateFailure } from './failures.ts';
 import type { ReadTarget } from './read.ts';
@@ -296,7 +297,7 @@ function syncDirectory(directory: string): void {
 
 function missing(): WinterdockError {
   return new WinterdockError('missing_file', 'The file of the sandbox is not where its row says.', {
-    hint: 'Nothing was made in its place; restore it from a snapshot or a replica.',
+    hint: waysOut('missing'),
   });
 }
 

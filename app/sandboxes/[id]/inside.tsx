@@ -31,7 +31,7 @@ function first(value: string | string[] | undefined): string | undefined {
 function whyNoWriting(caller: Caller, { state, fault, tenant }: Instance, volume: Volume): string | null {
   const refusal = whyNot(caller, 'putFile', { tenant, volume });
   if (refusal !== null) return refusal;
-  if (blocks(fault)) return 'Its fault stops every write: wake it with force first.';
+  if (blocks(fault)) return 'Its fault stops every write. The ways out of it are above.';
   return state === 'archived' ? 'It is archived, and a write does not revive it: revive it first.' : null;
 }
 

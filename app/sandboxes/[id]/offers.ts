@@ -29,7 +29,7 @@ function reasonAgainst(verb: Verb, instance: Instance): string | null {
   }
   if (verb === 'suspend' && vfs_path === ':memory:') return 'It lives in its process only: nothing would be kept.';
   if (blocks(fault) && !WAKES.includes(verb) && verb !== 'delete')
-    return 'Its fault stops this: wake it with force first.';
+    return 'Its fault stops this. The ways out of it are above.';
   return null;
 }
 

@@ -11,7 +11,7 @@ import { run } from './run.ts';
 
 /** Why no command can run in it now, or null. */
 function whyNoCommands({ state, fault, policy }: Instance): string | null {
-  if (blocks(fault)) return 'Its fault stops every command: wake it with force first.';
+  if (blocks(fault)) return 'Its fault stops every command. The ways out of it are above.';
   if (state === 'archived') return 'It is archived, and a command does not revive it: revive it first.';
   return languagesOf(policy).length === 0 ? `Its policy “${policy}” has no shell: give it another one first.` : null;
 }

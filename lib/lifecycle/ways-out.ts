@@ -1,0 +1,31 @@
+/**
+ * The ways out of a fault that stops a sandbox: one table, from which every hint of the API, the command line and the console is made. A test
+ * walks each way for each fault, so that no hint names what does not work. Pure.
+ */
+import type { Fault } from './words.ts';
+
+/** A fault that stops wakes and automatic moves. */
+export type BlockingFault = Exclude<Fault, 'error'>;
+
+/** Each way as the end of a sentence that begins with "You can" or stands alone as an order. */
+export const WAYS_OUT = {
+  retry: 'resume with force to try once more',
+  accept: 'resume with force to open the file as it is, which its structure must allow',
+  return: 'put the file back where it was and resume with force',
+  delete: 'walk a plan to deleted',
+} as const;
+export type WayOut = keyof typeof WAYS_OUT;
+
+/** The ways out of each fault, what keeps most first. */
+export const WAYS_OF: Readonly<Record<BlockingFault, readonly WayOut[]>> = {
+  unknown: ['retry', 'delete'],
+  corrupt: ['accept', 'delete'],
+  missing: ['return', 'delete'],
+};
+
+/** All ways out of a fault, in one sentence for a person. */
+export function waysOut(fault: BlockingFault): string {
+  const ways = WAYS_OF[fault].map((way) => WAYS_OUT[way]);
+  const said = ways.length === 1 ? ways[0] : `${ways.slice(0, -1).join(', ')}, or ${ways.at(-1)}`;
+  return `${said?.charAt(0).toUpperCase()}${said?.slice(1)}.`;
+}

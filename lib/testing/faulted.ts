@@ -1,0 +1,80 @@
+/** For tests: sandboxes with a fault, put together from a whole file and a row, without a process. Knows nothing of HTTP. */
+import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
+import type { Host } from '../host.ts';
+import { plan } from '../lifecycle/plan.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { BlockingFault } from '../lifecycle/ways-out.ts';
+import { instance } from '../registry/testing/make.ts';
+import { line, livePath, systemCause } from '../sessions/engine.ts';
+import { recordOf } from '../sessions/trust.ts';
+import { stampOf } from '../storage/files.ts';
+
+/** States in which a sandbox can have a fault that stops it, and a file. */
+export const AT_REST = ['suspended', 'frozen', 'archived'] as const satisfies readonly State[];
+type AtRest = (typeof AT_REST)[number];
+
+/** The path of a sandbox's file in a state, relative to the data folder. */
+function restingPath(id: string, state: AtRest): string {
+  return { suspended: livePath(id), frozen: `cold/${id}.sqlite`, archived: `archive/${id}.sqlite.zst` }[state];
+}
+
+/** The number of bytes that `damage` overwrites, from the first on: the header and what follows it. */
+const DAMAGED_BYTES = 8192;
+
+/** Overwrites the beginning of a file, as a bad sector does. */
+function damage(path: string): void {
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0x55, 0, Math.min(DAMAGED_BYTES, bytes.byteLength)));
+}
+
+/** What each fault is made by: done to the file after it was filed. `elsewhere` is where one that is missing went. */
+const DONE: Readonly<Record<BlockingFault, (path: string, elsewhere: string) => void>> = {
+  corrupt: damage,
+  missing: (path, elsewhere) => renameSync(path, elsewhere),
+  unknown: () => {},
+};
+
+export interface Planted {
+  id: string;
+  /** Absolute. */
+  path: string;
+  /** Where the file of a missing one went. */
+  elsewhere: string;
+}
+
+/** Puts a sandbox of the tenant `acme` with the contents of the file `whole` into a state, and raises a fault. */
+export async function plant(
+  host: Host,
+  whole: string,
+  { id, state, fault }: { id: string; state: AtRest; fault: BlockingFault | null },
+): Promise<Planted> {
+  const { registry, clock, config } = host;
+  const vfsPath = restingPath(id, state);
+  const path = join(config.dataFolder, vfsPath);
+  const elsewhere = join(config.dataFolder, `elsewhere-${id}`);
+  mkdirSync(dirname(path), { recursive: true });
+  if (state === 'archived') writeFileSync(path, zstdCompressSync(readFileSync(whole)));
+  else copyFileSync(whole, path);
+  const stamp = stampOf(path);
+  if (stamp === null) throw new Error(`There is no ${path}.`);
+  const row = instance(id, { tenant: 'acme' });
+  const now = Math.floor(clock.now() / 1000);
+  await registry.create(row, now, line({ clock }, row, systemCause('request'), 'instance.created'));
+  await registry.commit({
+    id,
+    from: 'created',
+    to: state,
+    through: (plan('created', state) ?? []).slice(0, -1),
+    generation: 0,
+    vfsPath,
+    file: recordOf(stamp),
+    bytes: stamp.size,
+    ...(fault === null ? {} : { fault: { fault, reason: 'it was planted' } }),
+    now,
+    ledger: [],
+  });
+  if (fault !== null) DONE[fault](path, elsewhere);
+  return { id, path, elsewhere };
+}
