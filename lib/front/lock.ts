@@ -1,9 +1,10 @@
 /**
- * One server per data folder and per registry: an exclusive SQLite transaction on a file of its own, which the kernel lets go when the process is
- * gone, however it went. What a server keeps in it is for its own user's eyes. Knows nothing of what that is but its names.
+ * One server per data folder and per registry: an exclusive SQLite transaction on a file of its own, and a lock on the folder (or the registry's
+ * file) itself, which nobody can remove beside a server that runs. The kernel lets both go when the process is gone, however it went. What a
+ * server keeps in its folder is for its own user's eyes. Knows nothing of what that is but its names.
  */
-
-import { readdirSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Config } from '../config.ts';
@@ -13,13 +14,18 @@ import { chmodFileNow, makeFolderNow } from '../storage/effects.ts';
 const OURS =
   /^(?:archive|auth\.secret|blueprints|bundles|cache|cold|expanded|live|lock\.sqlite|orphans|registry\.sqlite.*|snapshots|staging|.*\.key)$/;
 const OWNER_ONLY = 0o700;
+/** Part of util-linux: takes a lock on a descriptor that it inherits, which is then held by whoever opened that. */
+const FLOCK = '/usr/bin/flock';
+/** What it ends with when another holds the lock. */
+const HELD = 75;
 
 /**
  * Takes the folder (made when missing) and closes what lies in it of ours to other users of the machine, however it was made. Returns the
  * release. Throws when another server holds it.
  */
 export function lockFolder(folder: string): () => void {
-  const unlock = lockFile(
+  const unlock = lockBoth(
+    folder,
     join(folder, 'lock.sqlite'),
     `Another Winterdock uses the data folder ${folder}. Stop it, or set WB_DATA to another folder.`,
   );
@@ -35,7 +41,8 @@ export function lockStores({ dataFolder, registryPath }: Pick<Config, 'dataFolde
   const unlock = lockFolder(dataFolder);
   if (registryPath === ':memory:' || dirname(registryPath) === dataFolder) return unlock;
   try {
-    const release = lockFile(
+    const release = lockBoth(
+      registryPath,
       `${registryPath}.lock`,
       `Another Winterdock uses the registry ${registryPath}. Stop it, or set WB_REGISTRY to another file.`,
     );
@@ -47,6 +54,41 @@ export function lockStores({ dataFolder, registryPath }: Pick<Config, 'dataFolde
     unlock();
     throw error;
   }
+}
+
+/** Locks `thing` itself and the lock file at `path`. Returns the release. */
+function lockBoth(thing: string, path: string, taken: string): () => void {
+  const unlock = lockFile(path, taken);
+  try {
+    const release = lockItself(thing, taken);
+    return () => {
+      release();
+      unlock();
+    };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/**
+ * Locks a folder or file by its inode. Where the system has no such locks, or the thing is not there yet, the lock file is all there is.
+ * A registry's descriptor is closed after SQLite's own: with the first that is closed a process loses its locks on a file.
+ */
+function lockItself(thing: string, taken: string): () => void {
+  if (!existsSync(FLOCK) || !existsSync(thing)) return () => {};
+  const descriptor = openSync(thing, 'r');
+  const { status } = spawnSync(FLOCK, ['--exclusive', '--nonblock', '--conflict-exit-code', `${HELD}`, '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', descriptor],
+  });
+  let held = true;
+  const release = () => {
+    if (held) closeSync(descriptor);
+    held = false;
+  };
+  if (status !== HELD) return release;
+  release();
+  throw new Error(taken);
 }
 
 function lockFile(path: string, taken: string): () => void {

@@ -192,6 +192,34 @@ test('a second server in the same folder is refused, until the first is gone, ho
   expect((await (await start()).call('GET', '/readyz')).status).toBe(200);
 });
 
+test('a second server is refused also when the lock file was removed or replaced under the first', async () => {
+  const first = await start();
+  rmSync(join(folder, 'lock.sqlite'));
+  const refused = [1, '', expect.stringMatching(/^Another Winterdock uses the data folder .*\n$/)];
+  const second = startAndEnd({});
+  expect([second.status, second.stdout, second.stderr]).toEqual(refused);
+  writeFileSync(join(folder, 'lock.sqlite'), '');
+  const third = startAndEnd({});
+  expect([third.status, third.stdout, third.stderr]).toEqual(refused);
+  expect((await first.call('POST', '/api/instances', { id: 'a', tenant: 'acme' })).status).toBe(201);
+  await first.end('SIGKILL');
+  expect((await (await start()).call('GET', '/api/instances/a')).status).toBe(200);
+});
+
+test('a registry that two folders share has one server also when its lock file was removed', () => {
+  const registryPath = join(folder, 'shared', 'registry.sqlite');
+  const one = { dataFolder: join(folder, 'one'), registryPath };
+  mkdirSync(join(folder, 'shared'));
+  writeFileSync(registryPath, '');
+  const unlock = lockStores(one);
+  rmSync(`${registryPath}.lock`);
+  expect(() => lockStores({ dataFolder: join(folder, 'two'), registryPath })).toThrow(
+    'Another Winterdock uses the registry',
+  );
+  unlock();
+  lockStores({ dataFolder: join(folder, 'two'), registryPath })();
+});
+
 test('the lock of a folder is held within a process too, and let go', () => {
   const unlock = lockFolder(folder);
   expect(() => lockFolder(folder)).toThrow('Another Winterdock uses the data folder');
