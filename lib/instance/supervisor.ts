@@ -35,6 +35,8 @@ import { CallQueue, QueuedCall } from './queue.ts';
 const OVERTIME_MS = 500;
 /** The same after it was told to stop. */
 const STOP_MS = 1000;
+/** How long a process may take to open its file, its own start included. Clearing a large tmp takes seconds. */
+const OPEN_MS = 60_000;
 
 interface Pending {
   resolve: (result: unknown) => void;
@@ -76,6 +78,8 @@ export class SupervisedInstance implements InstanceProcess {
     this.#open = opened;
     this.opened = opened.promise.then(() => undefined);
     this.opened.catch(() => {});
+    const late = setTimeout(() => void this.kill('crash', `It had no file open after ${OPEN_MS} ms.`), OPEN_MS).unref();
+    void this.opened.catch(() => {}).finally(() => clearTimeout(late));
     worker.child.on('message', (raw) => this.#receive(raw));
     this.ended = worker.exited.then((how) => this.#exited(how));
     const { file, policy, maxBytes, maxFileBytes, mustExist } = spec;
@@ -364,7 +368,14 @@ export class SupervisedInstance implements InstanceProcess {
     this.#death ??= { cause: 'crash', detail: `Its process ended with ${how}.`, said: this.#worker.stderr().trim() };
     const death = this.#death;
     this.#open.reject(
-      new WinterdockError('internal', `The process of "${this.id}" ended. ${death.detail}`, { cause: death.said }),
+      new WinterdockError(
+        'capacity',
+        `The process of "${this.id}" ended before it had its file open. ${death.detail}`,
+        {
+          retryAfterSeconds: 1,
+          cause: death.said,
+        },
+      ),
     );
     this.#closed?.reject(this.#gone(true));
     for (const { reject } of this.#pending.values()) reject(this.#refused ?? this.#gone(true));

@@ -21,6 +21,7 @@ import {
   takingBack,
 } from './engine.ts';
 import type { Entry } from './entries.ts';
+import { openProcess } from './opening.ts';
 import { forgetArchived } from './passing.ts';
 import {
   bringHome,
@@ -164,21 +165,16 @@ async function start(
   engine.reached('resume.brought');
   if (engine.stop.aborted) throw serverStops();
   const policy = options.policy ?? row.policy;
-  const process = engine.pool.open({
+  const spec = {
     id: row.id,
     file,
     policy,
     maxBytes: await roomOf(engine, row),
     maxFileBytes: engine.config.maxFileBytes,
     mustExist: place !== 'none' && place !== 'memory',
-  });
-  // A process that is still starting would be waited for longer than a stop may take.
-  const breakOff = () => void process.kill('closed');
-  engine.stop.addEventListener('abort', breakOff, { once: true });
+  };
+  const process = await openProcess(engine, spec, options.onProcess);
   try {
-    options.onProcess?.(process);
-    await process.opened;
-    engine.stop.removeEventListener('abort', breakOff);
     engine.reached('resume.opened');
     // A rename that power loss undoes loses nothing: the file is then where it was, and boot knows it by its inode. So nobody waits
     // for it, and it goes to disk after the commit, for whose fsync the disk is free. Any other way home has to be on disk first.
@@ -209,10 +205,8 @@ async function start(
     if (row.state === 'archived') await forgetArchived(engine, row.id);
     return { process, row: active, source, from: row.state, tookMs };
   } catch (error) {
-    const { cause: ended } = await process.kill('killed');
-    throw ended === 'closed' && engine.stop.aborted ? serverStops() : error;
-  } finally {
-    engine.stop.removeEventListener('abort', breakOff);
+    await process.kill('killed');
+    throw error;
   }
 }
 

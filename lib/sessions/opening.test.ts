@@ -1,0 +1,59 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { REQUEST } from './testing/dock.ts';
+import { stage } from './testing/stage.ts';
+
+const at = stage();
+
+/** Kills the next processes of the pool as soon as they are handed a file. Returns how many were handed one. */
+function killOpening(count: number): { opened: number } {
+  const { pool } = at.dock;
+  const open = pool.open.bind(pool);
+  const seen = { opened: 0 };
+  pool.open = (spec) => {
+    const opening = open(spec);
+    seen.opened += 1;
+    if (seen.opened <= count) process.kill(opening.pid, 'SIGKILL');
+    return opening;
+  };
+  return seen;
+}
+
+describe.each(['created', 'suspended', 'frozen', 'archived'])('a wake from %s', (state) => {
+  const prepare = async () => {
+    await at.dock.create('a');
+    if (state === 'created') return;
+    await at.dock.put('a', '/x', 'kept');
+    await at.dock.sessions.suspend('a', REQUEST);
+    if (state === 'frozen') await at.dock.sessions.freeze('a', REQUEST);
+    if (state === 'archived') await at.dock.sessions.walk('a', 'archived', REQUEST);
+  };
+
+  test('whose process is killed while it opens gets another, and the caller does not notice', async () => {
+    await prepare();
+    const seen = killOpening(1);
+    if (state === 'archived') await at.dock.sessions.revive('a', REQUEST);
+    expect(await at.dock.run('a', 'echo here; cat x 2>/dev/null')).toBe(state === 'created' ? 'here\n' : 'here\nkept');
+    expect(seen.opened).toBe(2);
+    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'active', fault: null, pending: null });
+  });
+
+  test('whose second process is killed too is refused for now, and nothing has changed', async () => {
+    await prepare();
+    const before = await at.dock.registry.get('a');
+    const seen = killOpening(2);
+    const refused = { code: 'capacity', retryAfterSeconds: 5 };
+    const wish =
+      state === 'archived' ? at.dock.sessions.revive('a', REQUEST) : at.dock.run('a', 'echo here > y; cat y');
+    await expect(wish).rejects.toMatchObject(refused);
+    expect(seen.opened).toBe(2);
+    const after = await at.dock.registry.get('a');
+    expect(after).toMatchObject({ state, fault: null, pending: null, vfsPath: before?.vfsPath });
+    expect(readdirSync(join(at.folder, 'orphans'))).toEqual([]);
+    if (state === 'archived') await at.dock.sessions.revive('a', REQUEST);
+    expect(await at.dock.run('a', 'echo here > y; cat y x 2>/dev/null')).toBe(
+      state === 'created' ? 'here\n' : 'here\nkept',
+    );
+  });
+});

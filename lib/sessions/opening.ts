@@ -1,0 +1,47 @@
+/** Getting a process that has a file open. Knows nothing of rows or drawers: the file lies where it is to be opened. */
+import { tellable, WinterdockError } from '../errors.ts';
+import type { InstanceProcess, OpenSpec } from '../instance/instance.ts';
+import { type Engine, serverStops } from './engine.ts';
+
+/** Processes tried one after another when they end by themselves while they open a file. */
+const ATTEMPTS = 2;
+
+/**
+ * Resolves with a process that has the file of `spec` open; `onProcess` gets each one that is tried, before it has. One that ends by itself is
+ * replaced once, as nothing of the file's may be to blame. Throws what opening the file throws, `capacity` when both ended, and `capacity`
+ * when the server stops meanwhile. No process is left then.
+ */
+export async function openProcess(
+  engine: Pick<Engine, 'pool' | 'stop' | 'log'>,
+  spec: OpenSpec,
+  onProcess: (process: InstanceProcess) => void = () => {},
+): Promise<InstanceProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    const process = engine.pool.open(spec);
+    // A process that is still starting would be waited for longer than a stop may take.
+    const breakOff = () => void process.kill('closed');
+    engine.stop.addEventListener('abort', breakOff, { once: true });
+    try {
+      onProcess(process);
+      await process.opened;
+      return process;
+    } catch (error) {
+      const { cause, detail } = await process.kill('killed');
+      if (cause === 'closed' && engine.stop.aborted) throw serverStops();
+      if (cause !== 'crash') throw error;
+      engine.log.warn({ id: spec.id, error: tellable(error), attempt }, 'a process ended while it opened its file');
+      if (attempt < ATTEMPTS) continue;
+      throw new WinterdockError(
+        'capacity',
+        `${ATTEMPTS} processes for the sandbox "${spec.id}" ended before they had its file open. ${detail}`,
+        {
+          hint: 'Its file is where it was. Try again; when it stays so, look at the memory and the log of the machine.',
+          retryAfterSeconds: 5,
+          cause: error,
+        },
+      );
+    } finally {
+      engine.stop.removeEventListener('abort', breakOff);
+    }
+  }
+}
