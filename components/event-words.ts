@@ -76,6 +76,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'bundle.failed': 'failed to ship',
   'bundle.imported': 'imported a bundle as',
   'import.refused': 'was refused a bundle',
+  'raw.sent': 'sent out the raw file of',
+  'raw.failed': 'failed to send out the raw file of',
   'checkout.sent': 'checked out the work of',
   'checkout.failed': 'failed to check out',
   'person.invited': 'invited somebody',

@@ -13,6 +13,7 @@ import { jobsOperations } from './api/jobs-operations.ts';
 import { createLedgerOperations } from './api/ledger-operations.ts';
 import { openApiText } from './api/openapi.ts';
 import { createRefusals } from './api/refusals.ts';
+import { repairsOperations } from './api/repairs-operations.ts';
 import { eventOf } from './api/representation.ts';
 import { ROUTES } from './api/routes.ts';
 import { showing } from './api/showing.ts';
@@ -22,6 +23,7 @@ import { cookieRules } from './auth/cookies.ts';
 import { createAuth } from './auth.ts';
 import { createBlueprints } from './blueprints.ts';
 import { Bundles } from './bundles/bundles.ts';
+import { Passage } from './bundles/passage.ts';
 import { systemClock } from './clock.ts';
 import { Copies } from './copies.ts';
 import { WinterdockError } from './errors.ts';
@@ -35,6 +37,7 @@ import { createLedgerKeeper } from './ledger/keeper.ts';
 import { createLogger } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { openSqliteRegistry } from './registry/sqlite.ts';
+import { Repairs } from './repairs.ts';
 import { Seeding } from './seeding.ts';
 import { createSessions } from './sessions/create.ts';
 import { openSigner } from './signing.ts';
@@ -87,7 +90,9 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const seeding = new Seeding({ clock, log, registry, sessions });
   const changes = createChangeFeed({ events, registry, seeding, showing: showing({ registry, sessions, clock }) });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
-  const bundles = new Bundles({ config, clock, log, registry, sessions, signer });
+  const passage = new Passage(config);
+  const bundles = new Bundles({ config, clock, log, registry, sessions, signer, passage });
+  const repairs = new Repairs({ clock, log, registry, sessions, passage });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
   const auth = createAuth({ config, log, clock, database: registry.database, registry });
   const refused = createRefusals({ registry, clock });
@@ -95,6 +100,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     {
       ...createOperations({ registry, sessions, clock, metrics }),
       ...bundlesOperations({ registry, sessions, clock, bundles }),
+      ...repairsOperations({ repairs }),
       ...jobsOperations({ registry, sessions, runner, clock }),
       ...tenantsOperations({ registry, clock, metrics }),
       ...storageOperations({ registry, health }),
@@ -162,7 +168,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await sweepLeftovers(config.dataFolder);
     await readers.start();
     await ledger.start();
-    await bundles.start();
+    await passage.start();
     await sessions.reconcile();
     await copies.start();
     await pool.start();
@@ -178,7 +184,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await started?.catch(() => undefined);
     const seeded = seeding.stop();
     await health.stop();
-    await bundles.stop();
+    await passage.stop();
     await runner.stop();
     await sessions.stop();
     await seeded;

@@ -97,6 +97,8 @@ export const RULES: Readonly<Record<keyof Operations, Rule>> = {
   blueprintLineage: { roles: EVERYONE, about: 'dock' },
   ship: run,
   checkout: run,
+  // What lies in a damaged file may be another tenant's: that is for people to judge who may see both.
+  raw: { roles: KEEPERS, about: 'instance', contents: 'all' },
   shares: { roles: EVERYONE, about: 'list' },
   instanceShares: look,
   inspectBundle: { roles: READERS, about: 'dock' },

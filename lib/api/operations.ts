@@ -11,6 +11,7 @@ import type { BundlesOperations } from './operations/bundles.ts';
 import type { CopiesOperations } from './operations/copies.ts';
 import type { JobsOperations } from './operations/jobs.ts';
 import type { LedgerOperations } from './operations/ledger.ts';
+import type { RepairsOperations } from './operations/repairs.ts';
 import type { StorageOperations } from './operations/storage.ts';
 import type { TenantsOperations } from './operations/tenants.ts';
 import type {
@@ -60,6 +61,7 @@ export interface Operations
     LedgerOperations,
     CopiesOperations,
     BundlesOperations,
+    RepairsOperations,
     JobsOperations,
     TenantsOperations,
     StorageOperations {}

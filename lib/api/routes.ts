@@ -11,6 +11,7 @@ import { eventRoutes } from './routes/events.ts';
 import { instanceRoutes } from './routes/instances.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { ledgerRoutes } from './routes/ledger.ts';
+import { repairRoutes } from './routes/repairs.ts';
 import { runRoutes } from './routes/runs.ts';
 import { storageRoutes } from './routes/storage.ts';
 import { systemRoutes } from './routes/system.ts';
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...volumeRoutes,
   ...copyRoutes,
   ...bundleRoutes,
+  ...repairRoutes,
   ...jobRoutes,
   ...tenantRoutes,
   ...eventRoutes,

@@ -380,6 +380,7 @@ export const streamQuerySchema = z.strictObject({
 export type StreamQuery = z.infer<typeof streamQuerySchema>;
 
 export * from './schema/bundles.ts';
+export * from './schema/repairs.ts';
 
 export const healthSchema = z.object({ status: z.literal('ok') });
 

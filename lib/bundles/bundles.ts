@@ -5,10 +5,10 @@
 
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { finished, type Readable } from 'node:stream';
+import { finished } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
+import { isWinterdockError, tellable } from '../errors.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { Logger } from '../log.ts';
 import type { InstanceRow, LedgerEntry, Registry } from '../registry/registry.ts';
@@ -18,15 +18,12 @@ import type { Cause, Sessions } from '../sessions/sessions.ts';
 import type { Signer } from '../signing.ts';
 import { renameFile } from '../storage/effects.ts';
 import type { Copied } from '../vfs/copy.ts';
-import { Folders } from './folders.ts';
 import type { Unpacked } from './jobs.ts';
 import { land } from './landing.ts';
 import { DISK, type Manifest, shippedVolumes } from './manifest.ts';
 import { pack, ZIP } from './packing.ts';
-import { BundleProcess } from './process.ts';
+import type { Outgoing, Passage } from './passage.ts';
 import { compare, judge, refusal, type ShareMatch, type Verdict } from './verdict.ts';
-
-const MIB = 1024 * 1024;
 
 export interface BundlesOptions {
   config: Config;
@@ -35,13 +32,7 @@ export interface BundlesOptions {
   registry: Registry;
   sessions: Pick<Sessions, 'copyOut'>;
   signer: Signer;
-}
-
-/** Bytes on their way out. What they came from is removed when the stream closes, however it does. */
-export interface Outgoing {
-  stream: Readable;
-  /** Null: only its end will tell. */
-  bytes: number | null;
+  passage: Passage;
 }
 
 /** Saves an upload to a new file. */
@@ -60,24 +51,11 @@ export interface ImportInput {
 
 export class Bundles {
   readonly #options: BundlesOptions;
-  readonly #folders: Folders;
-  readonly #stopping = new AbortController();
-  readonly #running = new Set<Promise<unknown>>();
+  readonly #passage: Passage;
 
   constructor(options: BundlesOptions) {
     this.#options = options;
-    this.#folders = new Folders(options.config.dataFolder);
-  }
-
-  /** Removes what an earlier run left. */
-  start(): Promise<void> {
-    return this.#folders.start();
-  }
-
-  /** Breaks off what is on its way and waits until it is gone. Idempotent. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await Promise.allSettled([...this.#running]);
+    this.#passage = options.passage;
   }
 
   /**
@@ -90,43 +68,51 @@ export class Bundles {
     cause: Cause,
     signal?: AbortSignal,
   ): Promise<{ share: Share; outgoing: Outgoing }> {
-    return this.#outwards(cause.actor, async (folder) => {
-      const { signer, clock, config, sessions } = this.#options;
-      const share = await this.#told(row, cause, 'bundle.failed', () =>
-        this.#withProcess(signal, async (bundling) => {
-          const volumes = shippedVolumes(includePrivate);
-          const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes });
-          const { actor, requestId } = cause;
-          const packed = { row, includePrivate, folder, disk: { sha256, bytes }, actor, requestId };
-          return pack({ signer, clock, maxFileBytes: config.maxFileBytes }, await bundling(), packed);
-        }),
-      );
-      await this.#options.registry.shares.add(share, this.#shipped(row, share, cause));
-      return { result: share, stream: createReadStream(join(folder, ZIP)), bytes: share.bytes };
-    }).then(({ result, outgoing }) => ({ share: result, outgoing }));
+    return this.#passage
+      .outwards(cause.actor, async (folder) => {
+        const { signer, clock, config, sessions } = this.#options;
+        const share = await this.#told(row, cause, 'bundle.failed', () =>
+          this.#passage.withProcess(signal, async (bundling) => {
+            const volumes = shippedVolumes(includePrivate);
+            const { sha256, bytes } = await sessions.copyOut(row.id, join(folder, DISK), { volumes });
+            const { actor, requestId } = cause;
+            const packed = { row, includePrivate, folder, disk: { sha256, bytes }, actor, requestId };
+            return pack({ signer, clock, maxFileBytes: config.maxFileBytes }, await bundling(), packed);
+          }),
+        );
+        await this.#options.registry.shares.add(share, this.#shipped(row, share, cause));
+        return { result: share, stream: createReadStream(join(folder, ZIP)), bytes: share.bytes };
+      })
+      .then(({ result, outgoing }) => ({ share: result, outgoing }));
   }
 
   /** The workspace of a sandbox as a tar.gz, waking nothing. Throws as `ship` does, before the first byte. */
   checkout(row: InstanceRow, cause: Cause, signal?: AbortSignal): Promise<Outgoing> {
-    return this.#outwards(cause.actor, async (folder) => {
-      const disk = join(folder, DISK);
-      const stream = await this.#told(row, cause, 'checkout.failed', async () => {
-        await this.#folders.inTurn(() =>
-          this.#options.sessions.copyOut(row.id, disk, { volumes: shippedVolumes(false) }),
-        );
-        const process = await this.#process(signal);
-        try {
-          const output = await process.stream({ kind: 'tree', disk, maxFileBytes: this.#options.config.maxFileBytes });
-          await this.#options.registry.append([this.#line(row, cause, 'checkout.sent')]);
-          finished(output, () => void process.end());
-          return output;
-        } catch (error) {
-          await process.end();
-          throw error;
-        }
-      });
-      return { result: null, stream, bytes: null };
-    }).then(({ outgoing }) => outgoing);
+    return this.#passage
+      .outwards(cause.actor, async (folder) => {
+        const disk = join(folder, DISK);
+        const stream = await this.#told(row, cause, 'checkout.failed', async () => {
+          await this.#passage.inTurn(() =>
+            this.#options.sessions.copyOut(row.id, disk, { volumes: shippedVolumes(false) }),
+          );
+          const process = await this.#passage.process(signal);
+          try {
+            const output = await process.stream({
+              kind: 'tree',
+              disk,
+              maxFileBytes: this.#options.config.maxFileBytes,
+            });
+            await this.#options.registry.append([this.#line(row, cause, 'checkout.sent')]);
+            finished(output, () => void process.end());
+            return output;
+          } catch (error) {
+            await process.end();
+            throw error;
+          }
+        });
+        return { result: null, stream, bytes: null };
+      })
+      .then(({ outgoing }) => outgoing);
   }
 
   /** Says what a file is, who signed it, what is wrong with it, and which share of `tenants` (null: all) it is. */
@@ -205,31 +191,6 @@ export class Bundles {
     return (await this.#options.registry.shares.find(traits, { tenants: [tenant] }))?.instance ?? null;
   }
 
-  /** Opens a folder for something that goes out; it is removed when the stream closes, or at once when there is none. */
-  async #outwards<T>(
-    actor: string,
-    make: (folder: string) => Promise<{ result: T; stream: Readable; bytes: number | null }>,
-  ): Promise<{ result: T; outgoing: Outgoing }> {
-    return this.#counted(async () => {
-      const folder = await this.#folders.open(actor);
-      try {
-        const { result, stream, bytes } = await make(folder.path);
-        const stop = () => stream.destroy();
-        this.#stopping.signal.addEventListener('abort', stop, { once: true });
-        const gone = new Promise<void>((resolve) => finished(stream, () => resolve(folder.close())));
-        this.#running.add(gone);
-        void gone.then(() => {
-          this.#running.delete(gone);
-          this.#stopping.signal.removeEventListener('abort', stop);
-        });
-        return { result, outgoing: { stream, bytes } };
-      } catch (error) {
-        await folder.close();
-        throw error;
-      }
-    });
-  }
-
   /** Saves and takes apart what comes in; nothing of it outlives `use` but what that put elsewhere. */
   async #inwards<T>(
     actor: string,
@@ -237,49 +198,16 @@ export class Bundles {
     signal: AbortSignal | undefined,
     use: (unpacked: Unpacked, target: string) => Promise<T>,
   ): Promise<T> {
-    return this.#counted(async () => {
-      const folder = await this.#folders.open(actor);
-      try {
-        const file = join(folder.path, 'upload');
-        const target = join(folder.path, 'anew.sqlite');
-        await save(file);
-        const { maxSandboxBytes, maxFileBytes } = this.#options.config;
-        const limits = { maxBytes: maxSandboxBytes, maxFileBytes };
-        const { unpacked } = await this.#withProcess(signal, async (bundling) =>
-          (await bundling()).run({ kind: 'unpack', file, folder: folder.path, target, limits }),
-        );
-        return await use(unpacked, target);
-      } finally {
-        await folder.close();
-      }
-    });
-  }
-
-  /** Runs `work` in its turn; the process that it may ask for, once, is gone afterwards. */
-  #withProcess<T>(
-    signal: AbortSignal | undefined,
-    work: (start: () => Promise<BundleProcess>) => Promise<T>,
-  ): Promise<T> {
-    return this.#folders.inTurn(async () => {
-      let started: BundleProcess | null = null;
-      try {
-        return await work(async () => {
-          started = await this.#process(signal);
-          return started;
-        });
-      } finally {
-        await (started as BundleProcess | null)?.end();
-      }
-    });
-  }
-
-  #process(signal: AbortSignal | undefined): Promise<BundleProcess> {
-    const { dataFolder, maxFileBytes } = this.#options.config;
-    return BundleProcess.start({
-      dataFolder,
-      // A content passes through SQLite's memory and the process's own.
-      memoryBytes: 384 * MIB + 6 * maxFileBytes,
-      signals: [this.#stopping.signal, ...(signal === undefined ? [] : [signal])],
+    return this.#passage.inside(actor, async (folder) => {
+      const file = join(folder, 'upload');
+      const target = join(folder, 'anew.sqlite');
+      await save(file);
+      const { maxSandboxBytes, maxFileBytes } = this.#options.config;
+      const limits = { maxBytes: maxSandboxBytes, maxFileBytes };
+      const { unpacked } = await this.#passage.withProcess(signal, async (bundling) =>
+        (await bundling()).run({ kind: 'unpack', file, folder, target, limits }),
+      );
+      return use(unpacked, target);
     });
   }
 
@@ -302,19 +230,6 @@ export class Bundles {
       });
       await this.#options.registry.append([entry]);
       throw error;
-    }
-  }
-
-  async #counted<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#stopping.signal.aborted) {
-      throw new WinterdockError('storage_unavailable', 'The server is stopping.', { retryAfterSeconds: 5 });
-    }
-    const running = work();
-    this.#running.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#running.delete(running);
     }
   }
 

@@ -57,6 +57,8 @@ const jobSchema = z.discriminatedUnion('kind', [
   }),
   /** Takes `file` apart and writes what it holds anew at `target`. */
   z.object({ kind: z.literal('unpack'), file: path, folder: path, target: path, limits: limitsSchema }),
+  /** Hashes a file. */
+  z.object({ kind: z.literal('hash'), file: path }),
   /** Writes the workspace of `disk` as a tar.gz to standard output. */
   z.object({ kind: z.literal('tree'), disk: path, maxFileBytes: z.int() }),
 ]);
@@ -66,6 +68,7 @@ const answerSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('page'), page: hashedSchema }),
   z.object({ kind: z.literal('zip'), whole: hashedSchema, manifest: hashedSchema }),
   z.object({ kind: z.literal('unpack'), unpacked: unpackedSchema }),
+  z.object({ kind: z.literal('hash'), hashed: hashedSchema }),
   z.object({ kind: z.literal('tree') }),
 ]);
 export type JobAnswer = z.infer<typeof answerSchema>;

@@ -48,6 +48,8 @@ async function run(job: Job): Promise<JobAnswer> {
     }
     case 'unpack':
       return { kind: 'unpack', unpacked: await unpack(job.file, job.folder, job.target, job.limits) };
+    case 'hash':
+      return { kind: 'hash', hashed: await hashOf(job.file) };
     case 'tree':
       return tree(job);
   }

@@ -7,10 +7,11 @@ import type { Fault } from './words.ts';
 /** A fault that stops wakes and automatic moves. */
 export type BlockingFault = Exclude<Fault, 'error'>;
 
-/** Each way as the end of a sentence that begins with "You can" or stands alone as an order. */
+/** Each way as an order, without its capital and its full stop. */
 export const WAYS_OUT = {
   retry: 'resume with force to try once more',
   accept: 'resume with force to open the file as it is, which its structure must allow',
+  raw: 'download its raw file (admins and operators)',
   return: 'put the file back where it was and resume with force',
   delete: 'walk a plan to deleted',
 } as const;
@@ -18,8 +19,8 @@ export type WayOut = keyof typeof WAYS_OUT;
 
 /** The ways out of each fault, what keeps most first. */
 export const WAYS_OF: Readonly<Record<BlockingFault, readonly WayOut[]>> = {
-  unknown: ['retry', 'delete'],
-  corrupt: ['accept', 'delete'],
+  unknown: ['retry', 'raw', 'delete'],
+  corrupt: ['accept', 'raw', 'delete'],
   missing: ['return', 'delete'],
 };
 

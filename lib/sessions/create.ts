@@ -20,6 +20,7 @@ import { Entries, type Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
 import { placeOf } from './places.ts';
 import { PREFETCH_SECONDS, type Prefetched, prefetch } from './prefetch.ts';
+import { copyRaw } from './raw.ts';
 import { copyOut, Expansions, type Reading, read } from './reading.ts';
 import { reconcile, settleInterrupted, sweepDrawers } from './reconcile.ts';
 import { PACE, type Pace, scrubForever } from './scrub.ts';
@@ -141,6 +142,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     write: (id, operation, cause) => entries.with(id, (entry) => write(engine, entry, operation, cause)),
     read: (id, request) => entries.with(id, (entry) => read(engine, reading, entry, request)),
     copyOut: (id, path, { volumes }) => entries.with(id, (entry) => copyOut(engine, reading, entry, path, volumes)),
+    copyRaw: (id, folder) => entries.with(id, (entry) => copyRaw(engine, entry, folder)),
     async attach(id, attachment) {
       const { state } = await rowOf(engine, id);
       if (state === 'archived') {

@@ -17,6 +17,7 @@ import type { InstanceRow } from '../registry/registry.ts';
 import type { Copied } from '../vfs/copy.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';
+import type { RawCopy } from './raw.ts';
 
 /** Who or what asked, for the ledger. */
 export interface Cause {
@@ -108,6 +109,12 @@ export interface Sessions {
    * `:memory:` sandbox. Nothing is then left at `path`.
    */
   copyOut(id: string, path: string, options: { volumes: readonly Volume[] }): Promise<Copied>;
+
+  /**
+   * Copies the file of a sandbox that has no process, and the log beside it, byte for byte into `folder` (absolute), whatever is wrong with
+   * them. Throws `not_found`, `gone`, `missing_file`; `conflict` for one that is awake, lives only in its process or has no file yet.
+   */
+  copyRaw(id: string, folder: string): Promise<RawCopy>;
 
   /**
    * Holds a sandbox as it is while a terminal is open: no automatic move until `detach`, or until it was not renewed, by the same call,

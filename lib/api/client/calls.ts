@@ -59,6 +59,7 @@ import type {
   prefetchAnswerSchema,
   previewAnswerSchema,
   previewSchema,
+  rawQuerySchema,
   restoreSchema,
   resumeAnswerSchema,
   resumeSchema,
@@ -273,6 +274,8 @@ export interface Calls {
     query: z.input<typeof importQuerySchema>,
     options?: CallOptions,
   ): Promise<z.output<typeof instanceSchema>>;
+  /** Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing. */
+  rawInstance(id: string, query?: z.input<typeof rawQuerySchema>, options?: CallOptions): Promise<Download>;
   /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
   getPlan(
     id: string,
@@ -498,6 +501,7 @@ export const CALLS = {
   listShares: { method: 'GET', path: '/api/shares', body: null, query: true, answer: 'page' },
   inspectBundle: { method: 'POST', path: '/api/bundles/inspect', body: 'bytes', query: false, answer: 'json' },
   importBundle: { method: 'POST', path: '/api/instances/import', body: 'bytes', query: true, answer: 'json' },
+  rawInstance: { method: 'GET', path: '/api/instances/:id/raw', body: null, query: true, answer: 'download' },
   getPlan: { method: 'GET', path: '/api/instances/:id/plan', body: null, query: true, answer: 'json' },
   walkPlan: { method: 'POST', path: '/api/instances/:id/plan', body: 'json', query: false, answer: 'json' },
   startJob: { method: 'POST', path: '/api/jobs', body: 'json', query: false, answer: 'json' },

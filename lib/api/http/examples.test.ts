@@ -114,6 +114,7 @@ const WALK: readonly [name: string, status: number, idOf?: string][] = [
   ['verifyLedger', 200],
   ['listLedgerSegments', 200],
   ['suspendInstance', 200],
+  ['rawInstance', 200],
   ['prefetchInstance', 200],
   ['freezeInstance', 200],
   ['walkPlan', 200],

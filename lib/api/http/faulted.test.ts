@@ -116,6 +116,9 @@ const WALKED: Readonly<Record<WayOut, (one: Planted, state: AtRest) => Promise<v
     expect(await came(id, await server.call('POST', `/api/instances/${id}/resume`, { force: true }))).toBe('active');
     await hasTheWork(id);
   },
+  async raw({ id, path }) {
+    expect((await server.call('GET', `/api/instances/${id}/raw`)).bytes.equals(readFileSync(path))).toBe(true);
+  },
   async delete({ id }) {
     expect(await byPlan(id, 'deleted', false)).toBe('deleted');
   },

@@ -1,0 +1,22 @@
+/** The operations about damaged files: the file as it lies. */
+import type { Caller } from '../../auth.ts';
+import type { Outgoing } from '../answer.ts';
+import type { RawQuery } from '../schema/repairs.ts';
+
+/** What is known of raw bytes before the first of them goes. */
+interface RawFacts {
+  name: string;
+  bytes: number;
+  sha256: string;
+  logBytes: number;
+}
+
+export interface RepairsOperations {
+  /** The file of a sandbox that is not awake, or the log beside it, byte for byte. Wakes and opens nothing. */
+  raw(
+    caller: Caller,
+    id: string,
+    query: RawQuery,
+    signal?: AbortSignal,
+  ): Promise<{ facts: RawFacts; outgoing: Outgoing }>;
+}

@@ -1,0 +1,49 @@
+/** Routes of damaged files: the file as it lies. */
+import { attachment, attachmentHeaders, empty } from '../answer.ts';
+import { type Route, route } from '../route.ts';
+import { rawQuerySchema } from '../schema.ts';
+import { idParams } from './instances.ts';
+
+const tag = 'Repairs';
+const BYTES = 'application/octet-stream';
+
+/** RFC 9530. */
+const contentDigest = (sha256: string) => `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
+
+export const repairRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/instances/:id/raw',
+    name: 'rawInstance',
+    needs: 'raw',
+    summary:
+      'Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing.',
+    tag,
+    params: idParams,
+    query: rawQuerySchema,
+    answers: {
+      200: {
+        description: 'The bytes',
+        mediaType: BYTES,
+        headers: {
+          'Content-Digest': 'The hash of the bytes, as in RFC 9530',
+          'X-SHA256': 'The hash of the bytes, in hex',
+          'X-Log-Bytes': 'Size of the log that lies beside the file, which is whole only with it; 0 without one',
+        },
+      },
+    },
+    async handle({ services, caller, params, query, head, signal }) {
+      if (head) {
+        await services.operations.getInstance(caller, params.id);
+        return empty(200, attachmentHeaders(BYTES, `${params.id}.sqlite`));
+      }
+      const { facts, outgoing } = await services.operations.raw(caller, params.id, query, signal);
+      return attachment(outgoing, {
+        ...attachmentHeaders(BYTES, facts.name),
+        'content-digest': contentDigest(facts.sha256),
+        'x-sha256': facts.sha256,
+        'x-log-bytes': String(facts.logBytes),
+      });
+    },
+  }),
+];

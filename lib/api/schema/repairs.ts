@@ -1,0 +1,11 @@
+/** The words of the contract about damaged files. Safe for the browser. */
+import { z } from 'zod';
+
+const reason = z.string().trim().max(1000);
+
+export const rawQuerySchema = z.strictObject({
+  /** `log`: what SQLite left beside the file, which is whole only with it. */
+  part: z.enum(['file', 'log']).default('file'),
+  reason: reason.optional(),
+});
+export type RawQuery = z.infer<typeof rawQuerySchema>;

@@ -1,0 +1,74 @@
+/**
+ * The file of a sandbox as it lies: copied byte for byte, with a log that lies beside it, whatever is wrong with either. Opens neither, and
+ * changes nothing.
+ */
+import { constants } from 'node:fs';
+import { join } from 'node:path';
+import { WinterdockError } from '../errors.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import { copyFile } from '../storage/effects.ts';
+import { stampOf } from '../storage/files.ts';
+import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
+import type { Entry } from './entries.ts';
+import { isPacked } from './places.ts';
+
+/** What SQLite keeps beside a file. */
+const LOGS = ['-wal', '-journal'] as const;
+
+/** The copies that were made. */
+export interface RawCopy {
+  row: InstanceRow;
+  /** Absolute. */
+  file: string;
+  bytes: number;
+  /** The file is zstd-compressed, as the archive keeps it. */
+  packed: boolean;
+  /** The log that lay beside it: `-wal` or `-journal`; null when there was none, or nothing in it. */
+  log: { suffix: (typeof LOGS)[number]; file: string; bytes: number } | null;
+}
+
+/**
+ * Copies the file of a sandbox that has no process, and its log, into `folder` (absolute). Filing and waking wait. Throws `not_found`, `gone`,
+ * `missing_file`, and `conflict` for one that is awake, lives only in its process or has no file yet.
+ */
+export function copyRaw(engine: Engine, entry: Entry, folder: string): Promise<RawCopy> {
+  return entry.lease(async () => {
+    const row = await rowOf(engine, entry.id);
+    refuse(row);
+    const source = absolute(engine, row.vfsPath ?? '');
+    const stamp = row.vfsPath === null ? null : stampOf(source);
+    if (stamp === null) {
+      throw new WinterdockError('missing_file', `The file of "${row.id}" is not where its row says.`, {
+        hint: waysOut('missing'),
+      });
+    }
+    const file = join(folder, 'raw.sqlite');
+    await copyFile(source, file, constants.COPYFILE_FICLONE);
+    const suffix = LOGS.find((one) => (stampOf(source + one)?.size ?? 0) > 0);
+    if (suffix !== undefined) await copyFile(source + suffix, file + suffix, constants.COPYFILE_FICLONE);
+    return {
+      row,
+      file,
+      bytes: stamp.size,
+      packed: isPacked(engine, row),
+      log: suffix === undefined ? null : { suffix, file: file + suffix, bytes: stampOf(file + suffix)?.size ?? 0 },
+    };
+  });
+}
+
+function refuse(row: InstanceRow): void {
+  if (row.vfsPath === MEMORY) {
+    throw new WinterdockError('conflict', `The sandbox "${row.id}" lives only in its process: it has no file.`);
+  }
+  if (row.state === 'active') {
+    throw new WinterdockError('conflict', `The sandbox "${row.id}" is awake: its file is being written.`, {
+      hint: 'Suspend it first; or take a snapshot, which needs no rest.',
+    });
+  }
+  if (row.state === 'created' && row.vfsPath === null) {
+    throw new WinterdockError('conflict', `The sandbox "${row.id}" has no file yet.`, {
+      hint: 'Resume it once first.',
+    });
+  }
+}
