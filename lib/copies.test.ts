@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Instance, Snapshot } from './api/schema.ts';
 import { COPY_STEPS } from './copies.ts';
-import { filesIn } from './testing/files-in.ts';
+import { filesIn, namesIn } from './testing/files-in.ts';
 import { processesOf } from './testing/leftovers.ts';
 import { startServer, type TestServer } from './testing/server.ts';
 
@@ -214,7 +214,7 @@ test('a file that no row knows is set aside and never deleted', { timeout: 180_0
   writeFileSync(join(folder, 'snapshots', stranger), 'somebody’s work');
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
   await expect.poll(copiesIn).toEqual([]);
-  const [aside] = readdirSync(join(folder, 'orphans'));
+  const [aside] = namesIn(join(folder, 'orphans'));
   expect(readFileSync(join(folder, 'orphans', aside ?? ''), 'utf8')).toBe('somebody’s work');
   expect((await server.call<unknown[]>('GET', '/api/events?type=orphan.set_aside')).json).toHaveLength(1);
   await server.stop();
@@ -249,6 +249,6 @@ test('snapshots, restores, resumes and deletions at once lose no sandbox its con
   for (const { id } of waiting) await server.call('POST', `/api/instances/${id}/resume`);
   await expect.poll(copiesIn).toEqual([]);
   for (const id of made) expect(await get(server, id, '/kept')).toBe('the work');
-  expect(existsSync(join(folder, 'orphans')) ? readdirSync(join(folder, 'orphans')) : []).toEqual([]);
+  expect(existsSync(join(folder, 'orphans')) ? namesIn(join(folder, 'orphans')) : []).toEqual([]);
   await server.stop();
 });

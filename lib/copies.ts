@@ -20,6 +20,7 @@ import { ensureTrusted, recordOf } from './sessions/trust.ts';
 import { createCopyDrawers } from './storage/disk.ts';
 import type { Drawer } from './storage/drawer.ts';
 import { makeFolder, unlinkFile } from './storage/effects.ts';
+import { stagingFor } from './storage/files.ts';
 import type { Copied } from './vfs/copy.ts';
 import type { Readers } from './vfs/read.ts';
 
@@ -65,10 +66,11 @@ export class Copies {
   }
 
   /** Runs `work` with the path of a temporary file that is not there yet, and removes it whatever happens. */
-  async staged<T>(work: (path: string) => Promise<T>): Promise<T> {
-    const folder = join(this.#parts.config.dataFolder, 'staging');
+  async #staged<T>(kind: CopyKind, work: (path: string) => Promise<T>): Promise<T> {
+    const { dataFolder } = this.#parts.config;
+    const folder = stagingFor(dataFolder, join(dataFolder, copyPath(kind, '')));
     await makeFolder(folder);
-    const path = join(folder, `${randomUUID()}.sqlite`);
+    const path = join(folder, randomUUID());
     try {
       return await work(path);
     } finally {
@@ -85,7 +87,7 @@ export class Copies {
     make: (path: string) => Promise<Copied>,
     claim: (content: CopyContent) => Promise<T> | T,
   ): Promise<T> {
-    return this.staged(async (staged) => {
+    return this.#staged(kind, async (staged) => {
       const copied = await make(staged);
       this.#reached('copy.staged');
       return this.#files.runExclusive(async () => {

@@ -4,7 +4,7 @@
  */
 
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { finished } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -16,7 +16,7 @@ import type { Share } from '../registry/shares.ts';
 import { line } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 import type { Signer } from '../signing.ts';
-import { renameFile } from '../storage/effects.ts';
+import { moveFile } from '../storage/files.ts';
 import type { Copied } from '../vfs/copy.ts';
 import type { Unpacked } from './jobs.ts';
 import { land } from './landing.ts';
@@ -137,7 +137,7 @@ export class Bundles {
   takeIn(save: Save, target: string, actor: string): Promise<Copied> {
     return this.#inwards(actor, save, undefined, async (unpacked, anew) => {
       const copied = accepted(unpacked, judge(unpacked, this.#options.signer.issuer));
-      await renameFile(anew, target);
+      await (await moveFile(anew, target, dirname(target))).makeDurable();
       return copied;
     });
   }

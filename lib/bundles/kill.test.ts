@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Instance, Share } from '../api/schema.ts';
 import { bundleProcesses, eventually } from '../testing/bundle-server.ts';
+import { namesIn } from '../testing/files-in.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
 
@@ -57,8 +58,8 @@ function underWay(name: RegExp): number[] {
 }
 
 const leftovers = () =>
-  ['bundles', 'staging', 'orphans'].flatMap((drawer) =>
-    existsSync(join(folder, drawer)) ? readdirSync(join(folder, drawer)) : [],
+  ['bundles', 'live/.staging', 'orphans'].flatMap((drawer) =>
+    existsSync(join(folder, drawer)) ? namesIn(join(folder, drawer)) : [],
   );
 const work = (id: string) => server.call('GET', `/api/instances/${id}/volumes/workspace/work`);
 

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../clock.ts';
 import { WinterdockError } from '../errors.ts';
 import { openSqliteRegistry } from '../registry/sqlite.ts';
 import { entry, instance } from '../registry/testing/make.ts';
+import { namesIn } from '../testing/files-in.ts';
 import { scratchFolder } from '../vfs/testing/scratch.ts';
 import { land } from './landing.ts';
 
@@ -72,7 +73,7 @@ test('29. a row that cannot be inserted leaves no file, and not that of whoever 
       entry(),
     ),
   ).rejects.toMatchObject({ code: 'conflict' });
-  expect([readdirSync(join(dataFolder, 'live')), await copies.unclaimed()]).toEqual([[], []]);
+  expect([namesIn(join(dataFolder, 'live')), await copies.unclaimed()]).toEqual([[], []]);
   writeFileSync(file, 'the work');
   // An inode that was just given up may be given out again: here it is the same for certain.
   const replaced = failing(() => writeFileSync(live('box'), 'of another'));

@@ -6,7 +6,7 @@ import type { InstanceRow, LedgerEntry, NewInstance, Registry } from '../registr
 import { livePath } from '../sessions/engine.ts';
 import { recordOf } from '../sessions/trust.ts';
 import { makeNewFolder, removeFolder, syncFolder } from '../storage/effects.ts';
-import { moveFile, removeFile, stampOf } from '../storage/files.ts';
+import { moveFile, removeFile, stagingFor, stampOf } from '../storage/files.ts';
 
 export interface LandingOptions {
   dataFolder: string;
@@ -41,7 +41,7 @@ export async function land(
   }
   try {
     await registry.copies.markUnclaimed(vfsPath);
-    await (await moveFile(file, target, join(dataFolder, 'staging'))).makeDurable();
+    await (await moveFile(file, target, stagingFor(dataFolder, target))).makeDurable();
     await syncFolder(dirname(folder));
     const landed = stampOf(target);
     if (landed === null) throw new WinterdockError('internal', 'What was just landed is not there.');

@@ -2,6 +2,7 @@
 import type { Dir, Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isStaging } from '../storage/files.ts';
 
 /** Folders of the data folder that are told apart; the rest is `other`. */
 export const DRAWERS = [
@@ -50,7 +51,7 @@ export async function measureDrawers(dataFolder: string, stopping: () => boolean
     let waiting: Promise<void>[] = [];
     for await (const entry of entries) {
       const path = join(folder, entry.name);
-      const drawer = drawerOf(entry);
+      const drawer = entry.isDirectory() && isStaging(entry.name) ? 'staging' : drawerOf(entry);
       if (entry.isDirectory()) await walk(path, () => drawer);
       else waiting.push(weigh(path, entry.name, drawer));
       if (waiting.length < AT_ONCE) continue;

@@ -49,7 +49,7 @@ const STOP_CONCURRENCY = 8;
 /** Makes the sessions and the folders they need. `reconcile` must have run before anything else is asked of them. */
 export function createSessions(options: SessionsOptions): Sessions {
   const { config, log, readers, registry } = options;
-  for (const folder of ['live', 'cold', 'archive', 'staging', 'expanded', 'orphans']) {
+  for (const folder of ['live', 'cold', 'archive', 'expanded', 'orphans']) {
     makeFolderNow(join(config.dataFolder, folder));
   }
   const checks = new Checks();

@@ -4,7 +4,7 @@ import { opendir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writeFile } from '../storage/effects.ts';
-import { intoPlace, removeFile } from '../storage/files.ts';
+import { intoPlace, removeFile, stagingFor } from '../storage/files.ts';
 import { childrenOf, folderPage } from '../vfs/folder.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
@@ -66,9 +66,8 @@ export async function writeListing(engine: Engine, id: string, source: string): 
     for (const path of paths) folders.push({ volume, path });
   }
   const listing = JSON.stringify({ volumes, files, folders } satisfies Listing);
-  await intoPlace(listingPath(engine, id), join(engine.config.dataFolder, 'staging'), (unfinished) =>
-    writeFile(unfinished, listing),
-  );
+  const path = listingPath(engine, id);
+  await intoPlace(path, stagingFor(engine.config.dataFolder, path), (unfinished) => writeFile(unfinished, listing));
 }
 
 /** Answers from the listing what a listing can answer; null when the file itself is needed. */

@@ -5,8 +5,8 @@ import type { Source } from '../lifecycle/words.ts';
 import { type CopyKind, copyAt } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import type { Drawer, Placed } from '../storage/drawer.ts';
-import { makeFolder, makeFolderNow, removeFolder, removeTree, renameFile, syncFolder } from '../storage/effects.ts';
-import { removeFile, stampOf } from '../storage/files.ts';
+import { makeFolder, makeFolderNow, removeFolder, removeTree, syncFolder } from '../storage/effects.ts';
+import { moveFile, removeFile, stagingFor, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
 
 /** Where the row says the file is. */
@@ -117,12 +117,17 @@ export async function setAside(
   const source = absolute(engine, path);
   const folder = join(engine.config.dataFolder, 'orphans');
   await makeFolder(folder);
-  const kept = `${engine.clock.now()}-${row.id}-${basename(path)}`;
-  for (const suffix of ['', '-wal']) {
-    if (existsSync(source + suffix)) await renameFile(source + suffix, join(folder, kept + suffix));
+  const name = (n: number) => `${engine.clock.now() + n}-${row.id}-${basename(path)}`;
+  let n = 0;
+  while (existsSync(join(folder, name(n)))) n += 1;
+  const kept = name(n);
+  const staging = stagingFor(engine.config.dataFolder, join(folder, kept));
+  // The log goes first: alone it says nothing, and a file without its log says too little.
+  for (const suffix of ['-wal', '']) {
+    if (!existsSync(source + suffix)) continue;
+    await (await moveFile(source + suffix, join(folder, kept + suffix), staging)).makeDurable();
   }
   await removeFile(`${source}-shm`);
-  await Promise.all([syncFolder(folder), syncFolder(dirname(source))]);
   await engine.registry.append([
     line(engine, row, systemCause('reconcile'), 'orphan.set_aside', {
       reason: `${path} is not where the row says its file is; kept as orphans/${kept}`,

@@ -1,7 +1,8 @@
 /** What power loss may leave of a sandbox that was never filed, and what is said of it. */
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { namesIn } from '../testing/files-in.ts';
 import { holdFile, kill } from '../vfs/testing/processes.ts';
 import { liveFile, REQUEST, startDock } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
@@ -47,7 +48,7 @@ test('an empty file beside a log is kept as it is, and the row says what is wron
       await expect(dock.get('a', '/x')).rejects.toMatchObject({ code: expect.stringMatching(/corrupt|conflict/) });
       expect(statSync(file).size).toBe(0);
       expect(readFileSync(`${file}-wal`).equals(log)).toBe(true);
-      expect(readdirSync(join(dataFolder, 'orphans'))).toEqual([]);
+      expect(namesIn(join(dataFolder, 'orphans'))).toEqual([]);
     } finally {
       await dock.stop();
     }

@@ -7,8 +7,7 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tellable } from '../errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
-import { removeTree } from '../storage/effects.ts';
-import { stampOf } from '../storage/files.ts';
+import { clearStaging, isStaging, stampOf } from '../storage/files.ts';
 import { discardMemory, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
@@ -38,7 +37,7 @@ export interface Reconciled {
 
 /** Settles every unsettled row. Nothing else may run. */
 export async function reconcile(engine: Engine): Promise<Reconciled> {
-  await removeTree(join(engine.config.dataFolder, 'staging'));
+  await clearStaging(engine.config.dataFolder);
   let settled = 0;
   for (const row of await engine.registry.unsettled()) {
     try {
@@ -252,6 +251,7 @@ async function sweepLive(engine: Engine): Promise<Omit<Reconciled, 'settled'>> {
   const landing = new Set((await engine.registry.copies.unclaimed()).filter((path) => path.startsWith('live/')));
   let orphans = 0;
   for await (const folder of await opendir(join(engine.config.dataFolder, 'live'))) {
+    if (isStaging(folder.name)) continue;
     const path = livePath(folder.name);
     const row = await engine.registry.get(folder.name);
     if (row?.vfsPath === path) {

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { namesIn } from '../testing/files-in.ts';
 import { liveFile, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
@@ -21,7 +22,7 @@ describe('the row says where the file is', () => {
     expect(await at.dock.get('a', '/x')).toBe('new');
     expect((await at.dock.sessions.resume('a', REQUEST)).source).toBe('cold');
     expect(await at.dock.get('a', '/x')).toBe('new');
-    expect(readdirSync(join(at.folder, 'orphans'))).toHaveLength(1);
+    expect(namesIn(join(at.folder, 'orphans'))).toHaveLength(1);
     expect((await at.dock.registry.ledger({ instance: 'a', type: 'orphan.set_aside' }, 10)).rows).toHaveLength(1);
   });
 
@@ -149,7 +150,7 @@ describe('archived', () => {
   test('it is listed from its listing and read from an expanded copy, and stays archived', async () => {
     const listed = await at.dock.sessions.read('a', { op: 'list', volume: 'workspace', limit: 10 });
     expect(listed.files.map(({ path, size }) => [path, size])).toEqual([['/dir/x', 4]]);
-    expect(readdirSync(join(at.folder, 'expanded'))).toEqual(['empty.sqlite']);
+    expect(namesIn(join(at.folder, 'expanded'))).toEqual(['empty.sqlite']);
     expect(await at.dock.get('a', '/dir/x')).toBe('kept');
     expect(await at.dock.get('a', '/y', 'memory')).toBe('kept too');
     expect(await at.stateOf('a')).toBe('archived');
@@ -160,14 +161,14 @@ describe('archived', () => {
     const row = await at.dock.sessions.revive('a', { ...REQUEST, reason: 'the customer asked' });
     expect(row.state).toBe('active');
     expect(await at.dock.run('a', 'cat dir/x')).toBe('kept');
-    expect(readdirSync(join(at.folder, 'archive'))).toEqual([]);
+    expect(namesIn(join(at.folder, 'archive'))).toEqual([]);
     const [entry] = (await at.dock.registry.ledger({ instance: 'a', type: 'transition' }, 1)).rows;
     expect(entry).toMatchObject({ from: 'archived', to: 'active', source: 'archive', reason: 'the customer asked' });
   });
 
   test('deleted, it is gone with its files, its ledger stays and its id is never used again', async () => {
     await at.dock.sessions.delete('a', REQUEST);
-    expect(readdirSync(join(at.folder, 'archive'))).toEqual([]);
+    expect(namesIn(join(at.folder, 'archive'))).toEqual([]);
     await expect(at.dock.get('a', '/dir/x')).rejects.toMatchObject({ code: 'gone' });
     await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
     expect(await at.transitionsOf('a')).toEqual([
@@ -224,7 +225,7 @@ describe('a sandbox that lives only in memory', () => {
     await expect(at.dock.sessions.suspend('m', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
     await expect(at.dock.sessions.archive('m', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
     expect(await at.dock.get('m', '/x')).toBe('here');
-    expect(readdirSync(join(at.folder, 'live'))).toEqual([]);
+    expect(namesIn(join(at.folder, 'live'))).toEqual([]);
   });
 
   test('is deleted at its timeout and by a stop of the server', async () => {
@@ -246,8 +247,8 @@ test('a landing that a kill broke off is gone after the start; another file with
   }
   await at.dock.registry.copies.markUnclaimed('live/landing/vfs.sqlite');
   await at.restart();
-  expect(readdirSync(join(at.folder, 'live'))).toEqual([]);
-  expect(readdirSync(join(at.folder, 'orphans'))).toEqual([expect.stringMatching(/stranger-vfs\.sqlite$/)]);
+  expect(namesIn(join(at.folder, 'live'))).toEqual([]);
+  expect(namesIn(join(at.folder, 'orphans'))).toEqual([expect.stringMatching(/stranger-vfs\.sqlite$/)]);
   expect(await at.dock.registry.copies.unclaimed()).toEqual([]);
 });
 
@@ -292,11 +293,11 @@ describe('reading at rest', () => {
     expect(
       (await at.dock.sessions.read('a', { op: 'search', text: 'kep', in: 'content', limit: 5 })).hits,
     ).toHaveLength(1);
-    expect(readdirSync(join(at.folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
+    expect(namesIn(join(at.folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
     expect(await at.dock.registry.get('a')).toEqual(before);
     await at.dock.sessions.freeze('a', REQUEST);
     expect(await at.dock.get('a', '/x')).toBe('kept');
-    expect(readdirSync(join(at.folder, 'cold'))).toEqual(['a.sqlite']);
+    expect(namesIn(join(at.folder, 'cold'))).toEqual(['a.sqlite']);
   });
 
   test('a constant stream of readers while it wakes, freezes and is archived sees one state or the other and loses nothing', {

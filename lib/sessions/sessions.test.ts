@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { namesIn } from '../testing/files-in.ts';
 import { liveFile, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
@@ -127,7 +128,7 @@ describe('what survives', () => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'y'.repeat(100_000));
     await at.dock.sessions.suspend('a', REQUEST);
-    expect(readdirSync(join(at.folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
+    expect(namesIn(join(at.folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
     const { ino } = statSync(liveFile(at.dock, 'a'));
     await at.dock.sessions.freeze('a', REQUEST);
     expect(statSync(at.cold('a')).ino).toBe(ino);
@@ -279,8 +280,8 @@ describe('the ladder', () => {
       'active archived idle',
       'archived deleted idle',
     ]);
-    expect(readdirSync(join(at.folder, 'live'))).toEqual([]);
-    expect(readdirSync(join(at.folder, 'archive'))).toEqual([]);
+    expect(namesIn(join(at.folder, 'live'))).toEqual([]);
+    expect(namesIn(join(at.folder, 'archive'))).toEqual([]);
   });
 
   test('rounds never overlap', async () => {

@@ -1,8 +1,9 @@
 /** An operation that failed so badly that not even its failure was written down: it holds its sandbox until it is settled. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { namesIn } from '../testing/files-in.ts';
 import type { Step } from './steps.ts';
 import { type Dock, REQUEST, startDock } from './testing/dock.ts';
 
@@ -72,7 +73,7 @@ test('an interrupted wake of a frozen sandbox is taken back to the cold drawer',
   await dock.sessions.freeze('a', REQUEST);
   await interrupt('resume.brought', () => dock.sessions.resume('a', REQUEST));
   expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'frozen', pending: null });
-  expect(readdirSync(join(folder, 'cold'))).toEqual(['a.sqlite']);
+  expect(namesIn(join(folder, 'cold'))).toEqual(['a.sqlite']);
   expect(await dock.run('a', 'cat kept')).toBe('the work');
 });
 

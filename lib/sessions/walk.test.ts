@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { plan } from '../lifecycle/plan.ts';
 import { STATES, type State } from '../lifecycle/states.ts';
+import { namesIn } from '../testing/files-in.ts';
 import { type Dock, liveFile, REQUEST, startDock } from './testing/dock.ts';
 
 let folder: string;
@@ -53,14 +54,14 @@ test.each(WALKS)('a sandbox that is %s walks to %s, each hop in the ledger, with
   expect(walked.some(({ source }) => source !== null)).toBe(false);
   expect(processes()).toBe(from === 'active' ? running - 1 : running);
   if (to === 'deleted') {
-    for (const drawer of ['live', 'cold', 'archive']) expect(readdirSync(join(folder, drawer))).toEqual([]);
+    for (const drawer of ['live', 'cold', 'archive']) expect(namesIn(join(folder, drawer))).toEqual([]);
     await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'gone' });
     return;
   }
   const drawers = { live: 'a', cold: 'a.sqlite', archive: 'a.sqlite.zst' };
   const expected = to === 'suspended' ? 'live' : to === 'frozen' ? 'cold' : 'archive';
   for (const [drawer, name] of Object.entries(drawers)) {
-    expect(readdirSync(join(folder, drawer)).includes(name), drawer).toBe(drawer === expected);
+    expect(namesIn(join(folder, drawer)).includes(name), drawer).toBe(drawer === expected);
   }
   if (from !== 'created') {
     expect(await dock.get('a', '/kept')).toBe('the work');
@@ -94,7 +95,7 @@ test('a file that is not the one that was filed stops a walk where it stands, an
   await expect(dock.sessions.walk('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
   const row = await dock.registry.get('a');
   expect([row?.state, row?.fault, row?.pending]).toEqual(['frozen', 'corrupt', null]);
-  expect(readdirSync(join(folder, 'live'))).toEqual([]);
+  expect(namesIn(join(folder, 'live'))).toEqual([]);
   await expect(dock.sessions.walk('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
   expect((await dock.sessions.walk('a', 'deleted', REQUEST)).state).toBe('deleted');
 });
@@ -107,7 +108,7 @@ test('a walk waits for a running call and then stops, unless forced', { timeout:
   expect((await dock.registry.get('a'))?.state).toBe('active');
   expect((await dock.sessions.walk('a', 'frozen', REQUEST, { force: true })).state).toBe('frozen');
   await slow;
-  expect(readdirSync(join(folder, 'live'))).toEqual([]);
+  expect(namesIn(join(folder, 'live'))).toEqual([]);
   expect(liveFile(dock, 'a')).toContain('a');
 });
 

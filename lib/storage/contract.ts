@@ -78,9 +78,7 @@ export function drawerContract(make: (dataFolder: string) => Drawer): void {
     await expect(drawer.put(join(folder, 'nothing'), 'a')).rejects.toThrow();
     expect(await keys()).toEqual([]);
     expect(
-      readdirSync(folder)
-        .filter((name) => name === 'staging')
-        .flatMap((name) => readdirSync(join(folder, name))),
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.staging\//.test(path)),
     ).toEqual([]);
   });
 

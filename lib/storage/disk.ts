@@ -1,6 +1,7 @@
 /**
  * The drawers on local disk. `cold` keeps a file as it is, so that filing on one filesystem is a rename; `archive` keeps it
- * zstd-compressed; a sealed one keeps copies that nothing may change. Unfinished work lives in the data folder's `staging/`, never in a drawer.
+ * zstd-compressed; a sealed one keeps copies that nothing may change. Unfinished work lives in a drawer's own `.staging/`, where no key is.
+ * A drawer may lie on another filesystem than the others.
  */
 import { createReadStream, constants as fsConstants } from 'node:fs';
 import { opendir } from 'node:fs/promises';
@@ -11,7 +12,7 @@ import { WinterdockError } from '../errors.ts';
 import { type CopyKind, copyDrawer } from '../registry/copies.ts';
 import type { Drawer } from './drawer.ts';
 import { chmodFile, copyFile, makeFolderNow, writeStream } from './effects.ts';
-import { intoPlace, moveFile, removeFile, stampOf } from './files.ts';
+import { intoPlace, moveFile, removeFile, stagingFor, stampOf } from './files.ts';
 
 /** zstd's own default level: 3 compresses text about as well as gzip at several times the speed. */
 const ZSTD_LEVEL = 3;
@@ -32,16 +33,15 @@ function refuseTaken(drawer: Drawer, key: string): void {
 /** A drawer of plain files: `<folder>/<key>.sqlite`. `put` and `fetch` move. */
 export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
   makeFolderNow(join(dataFolder, folder));
-  const staging = join(dataFolder, 'staging');
   const pathOf = (key: string) => `${folder}/${key}.sqlite`;
   const absolute = (key: string) => join(dataFolder, pathOf(key));
   const drawer: Drawer = {
     pathOf,
     async put(source, key) {
       refuseTaken(drawer, key);
-      await (await moveFile(source, absolute(key), staging)).makeDurable();
+      await (await moveFile(source, absolute(key), stagingFor(dataFolder, absolute(key)))).makeDurable();
     },
-    fetch: (key, target) => moveFile(absolute(key), target, staging),
+    fetch: (key, target) => moveFile(absolute(key), target, stagingFor(dataFolder, target)),
     open: (key) => (stampOf(absolute(key)) === null ? null : absolute(key)),
     stamp: (key) => stampOf(absolute(key)),
     remove: (key) => removeFile(absolute(key)),
@@ -56,7 +56,6 @@ export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
  */
 function createSealedDrawer(dataFolder: string, folder: string, mode: number): Drawer {
   makeFolderNow(join(dataFolder, folder));
-  const staging = join(dataFolder, 'staging');
   const pathOf = (key: string) => `${folder}/${key}.sqlite`;
   const absolute = (key: string) => join(dataFolder, pathOf(key));
   const drawer: Drawer = {
@@ -64,13 +63,13 @@ function createSealedDrawer(dataFolder: string, folder: string, mode: number): D
     async put(source, key) {
       refuseTaken(drawer, key);
       await chmodFile(source, mode);
-      await (await moveFile(source, absolute(key), staging)).makeDurable();
+      await (await moveFile(source, absolute(key), stagingFor(dataFolder, absolute(key)))).makeDurable();
     },
     async fetch(key, target) {
       if (stampOf(absolute(key)) === null) {
         throw new WinterdockError('missing_file', 'The copy that this is made from is not in its drawer.');
       }
-      await intoPlace(target, staging, async (unfinished) => {
+      await intoPlace(target, stagingFor(dataFolder, target), async (unfinished) => {
         await copyFile(absolute(key), unfinished, fsConstants.COPYFILE_FICLONE);
         await chmodFile(unfinished, 0o600);
       });
@@ -95,14 +94,13 @@ export function createCopyDrawers(dataFolder: string): Record<CopyKind, Drawer> 
 /** A drawer of compressed files: `<folder>/<key>.sqlite.zst`. `put` and `fetch` copy; the source stays until it is forgotten. */
 export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Drawer {
   makeFolderNow(join(dataFolder, folder));
-  const staging = join(dataFolder, 'staging');
   const pathOf = (key: string) => `${folder}/${key}.sqlite.zst`;
   const absolute = (key: string) => join(dataFolder, pathOf(key));
   const drawer: Drawer = {
     pathOf,
     async put(source, key) {
       refuseTaken(drawer, key);
-      await intoPlace(absolute(key), staging, async (unfinished) => {
+      await intoPlace(absolute(key), stagingFor(dataFolder, absolute(key)), async (unfinished) => {
         const compress = createZstdCompress({
           params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
         });
@@ -113,7 +111,7 @@ export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Dra
       if (stampOf(absolute(key)) === null) {
         throw new WinterdockError('missing_file', `The archive has no file of "${key}".`);
       }
-      await intoPlace(target, staging, async (unfinished) => {
+      await intoPlace(target, stagingFor(dataFolder, target), async (unfinished) => {
         try {
           await pipeline(createReadStream(absolute(key)), createZstdDecompress(), writeStream(unfinished));
         } catch (error) {

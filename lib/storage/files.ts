@@ -1,7 +1,8 @@
 /** Durable file work: stamps, folder fsyncs, renames that survive power loss and fall back to verified copies across filesystems. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { WinterdockError } from '../errors.ts';
 import type { FileStamp, Placed } from './drawer.ts';
@@ -30,6 +31,30 @@ export async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
+/** The folder of unfinished work in each drawer: on the drawer's own filesystem, whatever that is, so that what is finished is renamed into its place. */
+const STAGING = '.staging';
+
+/** Where a file that is to lie at `target` (absolute, in a drawer of the data folder) is made: beside the drawer's files, and emptied at every start. */
+export function stagingFor(dataFolder: string, target: string): string {
+  const [drawer = '', ...below] = relative(dataFolder, target).split(sep);
+  return below.length === 0 || drawer === '..' ? join(dirname(target), STAGING) : join(dataFolder, drawer, STAGING);
+}
+
+/** Removes what was never finished, in every drawer: it was never in its place. */
+export async function clearStaging(dataFolder: string): Promise<void> {
+  // The one for all drawers is where earlier versions made their files.
+  const drawers = (await readdir(dataFolder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+  for (const { name } of drawers) {
+    const staging = name === 'staging' ? join(dataFolder, name) : join(dataFolder, name, STAGING);
+    if (existsSync(staging)) await effects.removeTree(staging);
+  }
+}
+
+/** Whether a name in a drawer is its folder of unfinished work. */
+export function isStaging(name: string): boolean {
+  return name === STAGING;
+}
+
 /**
  * Moves a file. On one filesystem it is a rename: the same inode, and a cost that does not grow with the file. Across filesystems
  * it is copy, fsync, verify, rename, fsync of the folder, and the source is removed last. `staging` is a folder on the target's
@@ -49,7 +74,9 @@ export async function moveFile(source: string, target: string, staging: string):
   }
   return {
     async makeDurable() {
-      await Promise.all([effects.syncFolder(dirname(target)), effects.syncFolder(dirname(source))]);
+      // In this order: a power cut between the two may leave both names, never none.
+      await effects.syncFolder(dirname(target));
+      await effects.syncFolder(dirname(source));
     },
   };
 }

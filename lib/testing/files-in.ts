@@ -10,3 +10,10 @@ export function filesIn(folder: string): string[] {
     .filter((path) => !/^(registry\.|cache\/|expanded\/)/.test(path))
     .sort();
 }
+
+/** What lies directly in a drawer, by name, without its folder of unfinished work, which has to be empty. */
+export function namesIn(drawer: string): string[] {
+  const names = readdirSync(drawer);
+  if (names.includes('.staging') && readdirSync(join(drawer, '.staging')).length > 0) return names.sort();
+  return names.filter((name) => name !== '.staging').sort();
+}

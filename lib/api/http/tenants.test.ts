@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FakeClock } from '../../clock.ts';
+import { namesIn } from '../../testing/files-in.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 import type { Simulation, Tenant, WakeTime } from '../schema.ts';
 
@@ -54,7 +55,7 @@ test('snapshots count among the bytes that a tenant may have, equal ones once, a
   await create('full');
   const write = (content: Buffer) => server.call('PUT', '/api/instances/full/volumes/workspace/a', content);
   const take = () => server.call('POST', '/api/instances/full/snapshots', {});
-  const files = () => readdirSync(join(folder, 'snapshots'));
+  const files = () => namesIn(join(folder, 'snapshots'));
   await write(randomBytes(300_000));
   const first = await take();
   expect([first.status, (await take()).status, files().length]).toEqual([201, 201, 1]);
