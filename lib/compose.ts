@@ -34,6 +34,7 @@ import { sweepLeftovers } from './instance/leftovers.ts';
 import { createPool } from './instance/pool.ts';
 import { JobRunner } from './jobs/runner.ts';
 import { createLedgerKeeper } from './ledger/keeper.ts';
+import { requireOwnRegistry } from './ledger/start-check.ts';
 import { createLogger } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { openSqliteRegistry } from './registry/sqlite.ts';
@@ -48,13 +49,17 @@ import { createReaders } from './vfs/readers.ts';
 /** How long an answer of `/readyz` holds, so that asking often costs nothing. */
 const READY_MS = 1000;
 
-/** Builds the engine. Nothing runs before `start`. Throws when a store cannot be opened. */
+/** How often what was committed is brought from the registry's log into its file, so that the file alone is never far behind. */
+const CHECKPOINT_MS = 60_000;
+
+/** Builds the engine. Nothing runs before `start`. Throws when a store cannot be opened, and `conflict` when the registry is not the one of this data folder. */
 export async function composeHost(options: HostOptions): Promise<Host> {
   const { config } = options;
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLogger(config.logLevel);
   makeFolderNow(config.dataFolder);
   if (config.registryPath !== ':memory:') makeFolderNow(dirname(config.registryPath));
+  await requireOwnRegistry(config);
 
   const registry = openSqliteRegistry({
     path: config.registryPath,
@@ -75,7 +80,16 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     cacheFolder: config.cacheFolder,
     log,
   });
-  const sessions = createSessions({ config, clock, log, registry, pool, readers, reached: options.reached });
+  const sessions = createSessions({
+    config,
+    clock,
+    log,
+    registry,
+    pool,
+    readers,
+    reached: options.reached,
+    registryIsWhole: () => ledger.isWhole(),
+  });
   const events = createEventHub({
     registry,
     log,
@@ -86,7 +100,15 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const signer = openSigner(config.dataFolder);
   const ledger = createLedgerKeeper({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
   const health = new StorageHealth({ config, registry, pool, clock, log });
-  const copies = new Copies({ config, clock, log, registry, readers, reached: options.reached });
+  const copies = new Copies({
+    config,
+    clock,
+    log,
+    registry,
+    readers,
+    reached: options.reached,
+    registryIsWhole: () => ledger.isWhole(),
+  });
   const seeding = new Seeding({ clock, log, registry, sessions });
   const changes = createChangeFeed({ events, registry, seeding, showing: showing({ registry, sessions, clock }) });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
@@ -164,6 +186,15 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     ...config,
   });
 
+  let checkpoints: NodeJS.Timeout | undefined;
+  const checkpoint = () => {
+    try {
+      registry.checkpoint();
+    } catch (error) {
+      // What was committed is in the log; the next one, or SQLite's own, brings it into the file.
+      log.error({ err: error }, 'the registry was not checkpointed');
+    }
+  };
   const start = async (): Promise<void> => {
     await sweepLeftovers(config.dataFolder);
     await readers.start();
@@ -175,11 +206,14 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     sessions.start();
     await runner.start();
     await seeding.start();
+    checkpoint();
+    checkpoints = setInterval(checkpoint, CHECKPOINT_MS).unref();
     serving = true;
   };
 
   const stop = async (): Promise<void> => {
     serving = false;
+    clearInterval(checkpoints);
     events.close();
     await started?.catch(() => undefined);
     const seeded = seeding.stop();

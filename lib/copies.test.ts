@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -210,7 +210,9 @@ test('a clone that is deleted without ever having been resumed lets go of its fi
 
 test('a file that no row knows is set aside and never deleted', { timeout: 180_000 }, async () => {
   const stranger = `${'e'.repeat(64)}.sqlite`;
-  mkdirSync(join(folder, 'snapshots'), { recursive: true });
+  const before = await startServer({ folder, settings: { WB_POOL: '0' } });
+  await before.call('POST', '/api/instances', { id: 'origin', tenant: 'acme' });
+  await before.stop();
   writeFileSync(join(folder, 'snapshots', stranger), 'somebody’s work');
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
   await expect.poll(copiesIn).toEqual([]);

@@ -46,6 +46,8 @@ export interface CopiesOptions {
   log: Logger;
   registry: Registry;
   readers: Readers;
+  /** Whether the registry is the one that was signed; default: yes. */
+  registryIsWhole?: () => boolean;
   reached?: (step: CopyStep) => void;
 }
 
@@ -191,7 +193,9 @@ export class Copies {
   }
 
   async #setAsideOthers(): Promise<void> {
-    const { registry } = this.#parts;
+    const { registry, registryIsWhole = () => true } = this.#parts;
+    // A newer registry may name what this one does not know.
+    if (!registryIsWhole()) return;
     for (const kind of COPY_KINDS) {
       for await (const key of this.#drawers[kind].keys()) {
         if (this.#stopped) return;

@@ -12,7 +12,7 @@ import { type Listener, listen } from './front/listener.ts';
 import { lockStores } from './front/lock.ts';
 import { openPages } from './front/pages.ts';
 import { waysIn } from './front/ways-in.ts';
-import { whyNotStarted } from './front/why-not.ts';
+import { exitCodeFor, whyNotStarted } from './front/why-not.ts';
 import { createHost, type Host, setHost } from './host.ts';
 import { createLogger, outliveOutput } from './log.ts';
 
@@ -23,9 +23,9 @@ const COMPILED = fileURLToPath(new URL('../node_modules/.cache/winterdock', impo
 const STOP_MS = 5000;
 
 /** Says one thing about a start that cannot be, and ends. */
-function refuse(why: string): never {
+function refuse(why: string, exitCode = 1): never {
   process.stderr.write(`${why}\n`);
-  process.exit(1);
+  process.exit(exitCode);
 }
 
 function settings(): { config: Config; apiOnly: boolean; dev: boolean } {
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
     host = await createHost({ config, log, tell: (line) => void process.stderr.write(`${line}\n`) });
   } catch (error) {
     log.debug({ err: error }, 'the start failed');
-    return refuse(whyNotStarted(error, config));
+    return refuse(whyNotStarted(error, config), exitCodeFor(error));
   }
   setHost(host);
   try {

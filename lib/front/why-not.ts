@@ -8,6 +8,7 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
+import { isStartRefused } from '../ledger/start-check.ts';
 import { makeFolderNow } from '../storage/effects.ts';
 
 /** With less than this free, a start that fails does so for want of room: the registry, its journal and a key need about half. */
@@ -75,8 +76,17 @@ function whyNoRegistry(error: unknown, path: string): string | null {
   return `The registry ${path} is damaged (${messageOf(error)}); nothing was changed. Keep it, and put it back from a backup with npm run restore: docs/operations.md says how. The files of the sandboxes are not in it.`;
 }
 
+/** Exit code of a start that was refused because the registry is not the one of its data folder: nothing that trying again would change. */
+const REFUSED_EXIT = 3;
+
+/** What a start that failed ends with: 3 when the registry and the files disagree, otherwise 1. */
+export function exitCodeFor(error: unknown): number {
+  return isStartRefused(error) ? REFUSED_EXIT : 1;
+}
+
 /** Why a start failed: one sentence or two, with the setting that leads past it where there is one. */
 export function whyNotStarted(error: unknown, settings: Settings): string {
+  if (isStartRefused(error)) return messageOf(error);
   return (
     whyNotListening(error, settings) ??
     whyNoRegistry(error, settings.registryPath) ??

@@ -6,7 +6,6 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { messageOf, WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { ChainHead } from '../registry/chain.ts';
 import { openLedgerFile } from '../registry/ledger-file.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Segment } from '../registry/segments.ts';
@@ -14,6 +13,7 @@ import { line, systemCause } from '../sessions/engine.ts';
 import type { Signer } from '../signing.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { lastEpoch } from './epoch.ts';
+import { goesThrough } from './goes-through.ts';
 import { headPathOf, readHead, writeHead } from './head-file.ts';
 import { dropSegments, sealMonths } from './seal.ts';
 import { isSigned, signed } from './sign.ts';
@@ -28,6 +28,8 @@ export interface LedgerKeeper {
   tick(): Promise<{ sealed: string[]; dropped: string[] }>;
   /** The signed head of this moment. Throws `corrupt` when the ledger no longer goes through the head that was kept. */
   head(): Promise<LedgerHead>;
+  /** Whether the ledger is the one that was signed, as far as was seen: where it is not, no file is taken to be nobody's. */
+  isWhole(): boolean;
   /** Proves the whole ledger; whoever asks while that is under way gets the same answer. */
   verify(): Promise<Proof & { tookMs: number; head: LedgerHead | null }>;
 }
@@ -77,21 +79,9 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
       }),
     ]);
 
-  /** Whether the chain still goes through the head that was kept. */
-  const goesThrough = async (head: LedgerHead, now: ChainHead): Promise<boolean> => {
-    if (head.seq === now.seq) return head.hash === now.hash;
-    if (head.seq === 0) return true;
-    const [at] = await registry.chain(head.seq - 1, 1);
-    if (at?.seq === head.seq) return at.hash === head.hash;
-    const gone = (await registry.segments.list()).filter((segment) => segment.droppedMs !== null);
-    const ended = gone.find((segment) => segment.lastSeq === head.seq);
-    if (ended !== undefined) return ended.lastHash === head.hash;
-    return gone.some((segment) => segment.firstSeq <= head.seq && head.seq < segment.lastSeq);
-  };
-
   const signedHead = async (): Promise<LedgerHead> => {
     const now = await registry.chainHead();
-    if (kept !== null && !(await goesThrough(kept, now))) {
+    if (kept !== null && !(await goesThrough(registry, kept, now))) {
       await isBroken(`line ${kept.seq} is not the one that was signed, or is gone`);
     }
     if (broken !== null) {
@@ -201,6 +191,7 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
     },
     tick,
     head: signedHead,
+    isWhole: () => broken === null,
     verify() {
       proving ??= prove().finally(() => {
         proving = null;

@@ -38,6 +38,7 @@ export class RegistryDatabase {
     try {
       configure(this.client);
       this.upgraded = migrate(this.client);
+      this.checkpoint();
     } catch (error) {
       this.client.close();
       throw error;
@@ -133,8 +134,17 @@ export class RegistryDatabase {
     }
   }
 
-  /** Idempotent. */
+  /** Brings what was committed from the log into the file, as far as no reader needs what is there now. Waits for nobody. */
+  checkpoint(): void {
+    if (!this.client.memory) this.client.pragma('wal_checkpoint(PASSIVE)');
+  }
+
+  /** Leaves one whole file without a log, unless somebody else has it open. Idempotent. */
   close(): void {
+    if (this.client.open && !this.client.memory) {
+      this.client.pragma('busy_timeout = 0');
+      this.client.pragma('wal_checkpoint(TRUNCATE)');
+    }
     this.client.close();
   }
 }

@@ -28,8 +28,9 @@ const INSERT = `INSERT INTO events(seq, hash, ${NAMES}) VALUES (?, ?${', ?'.repe
 const SELECT = `SELECT seq, ${NAMES} FROM events`;
 /** Parameters: the number to begin after, how many. */
 export const SELECT_CHAINED = `SELECT seq, ${NAMES}, hash FROM events WHERE seq > ? ORDER BY seq LIMIT ?`;
-const LAST = 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1';
-const LAST_DROPPED = 'SELECT last_seq, last_hash FROM ledger_segments ORDER BY last_seq DESC LIMIT 1';
+/** Number and hash of the last line that is there, and of the last that was given up. */
+export const LAST_LINE = 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1';
+export const LAST_DROPPED = 'SELECT last_seq, last_hash FROM ledger_segments ORDER BY last_seq DESC LIMIT 1';
 /** Lines up to which those of a filter are counted: of more, any will do. */
 const COUNTED = 5000;
 /** Lines chained at a time when an older file is opened. */
@@ -68,7 +69,7 @@ export class Ledger {
 
   /** Where the chain stands. It goes on from the last sealed line when every line was dropped. */
   head(): ChainHead {
-    const last = this.#database.sql(LAST).get() ?? this.#database.sql(LAST_DROPPED).get();
+    const last = this.#database.sql(LAST_LINE).get() ?? this.#database.sql(LAST_DROPPED).get();
     return last === undefined ? CHAIN_START : { seq: last[0] as number, hash: last[1] as string };
   }
 

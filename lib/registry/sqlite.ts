@@ -33,6 +33,8 @@ import { Writes } from './writes.ts';
 export interface SqliteRegistry extends Registry {
   /** The same connection for the auth library, whose tables are in the same file. Never hold a transaction of it across an await. */
   readonly database: Database;
+  /** Brings what was committed from the log into the file, so that the file alone is not far behind. Waits for nobody. */
+  checkpoint(): void;
   /** What opening it did to a file of an older version; null when nothing was to be done. */
   readonly upgraded: Upgrade | null;
 }
@@ -154,6 +156,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     ping() {
       database.write(() => database.sql(PING).run(epochSeconds(clock)));
     },
+    checkpoint: () => database.checkpoint(),
     close: () => database.close(),
   };
 }

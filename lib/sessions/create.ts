@@ -39,6 +39,8 @@ export interface SessionsOptions {
   readers: Readers;
   /** Fault injection: called as each step of a filing or waking is reached. */
   reached?: (step: Step) => void;
+  /** Whether the registry is the one that was signed; default: yes. */
+  registryIsWhole?: () => boolean;
   /** How fast files at rest are looked through; for tests. */
   scrub?: Partial<Pace>;
 }
@@ -67,6 +69,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     copies: createCopyDrawers(config.dataFolder),
     entries: new Entries(),
     reached: options.reached ?? (() => {}),
+    registryIsWhole: options.registryIsWhole ?? (() => true),
     checkLater: (id, generation) => checks.ask(engine, id, generation),
     watch: (id, process) => watch(engine, id, process),
     interrupted: new Set(),

@@ -29,6 +29,8 @@ export interface Engine {
   readonly entries: Entries;
   /** Called as each step is reached; for fault injection only. */
   readonly reached: (step: Step) => void;
+  /** Whether the registry is the one that was signed: where it is not, a newer one may name what this one does not know, and no file is taken to be nobody's. */
+  readonly registryIsWhole: () => boolean;
   /** Asks for the background check of a file that was just filed. */
   readonly checkLater: (id: string, generation: number) => void;
   /** Runs once a process that serves a sandbox is gone. */

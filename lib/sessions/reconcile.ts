@@ -268,12 +268,23 @@ async function sweepLive(engine: Engine): Promise<Omit<Reconciled, 'settled'>> {
       await finished(engine, row, 'archive had packed the file', () => clearLive(engine, row.id));
       continue;
     }
+    if (!isNobodys(engine, row)) continue;
     await setAside(engine, row ?? { id: folder.name, tenant: '' }, path);
     await clearLive(engine, folder.name);
     orphans += 1;
   }
   for (const path of landing) await engine.registry.copies.forget(path);
   return { orphans, early };
+}
+
+/**
+ * Whether a file that no row says is there may be set aside. Not in a registry that is not the one that was signed; and not while the file
+ * that the row of its key does name is gone, for then this one may be it.
+ */
+function isNobodys(engine: Engine, row: InstanceRow | null): boolean {
+  if (!engine.registryIsWhole()) return false;
+  if (row === null || row.vfsPath === null || row.vfsPath === MEMORY) return true;
+  return stampOf(absolute(engine, row.vfsPath)) !== null;
 }
 
 /** Whether the archive holds the file of an archived row as it was packed: what it was packed from is then what a kill left. */
@@ -327,6 +338,7 @@ export async function sweepDrawers(engine: Engine): Promise<number> {
           if (row !== null && drawer === engine.archive && (await cameBack(engine, row))) {
             return finished(engine, row, 'revive had brought the file home', () => engine.archive.remove(key));
           }
+          if (!isNobodys(engine, row)) return;
           await setAside(engine, row ?? { id: key, tenant: '' }, drawer.pathOf(key));
           orphans += 1;
         }),

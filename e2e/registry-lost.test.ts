@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
+import { TEST_KEY } from '../lib/testing/server.ts';
+
+/** Each test starts several processes. */
+vi.setConfig({ testTimeout: 120_000 });
+
+const SERVER = fileURLToPath(new URL('../lib/server.ts', import.meta.url));
+
+let folder: string;
+let server: ServerProcess | null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-lost-'));
+  server = null;
+});
+afterEach(async () => {
+  await server?.end('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const registry = (suffix = '') => join(folder, `registry.sqlite${suffix}`);
+
+/** Every file of the folder with its size, but for what a start that is refused may make: its lock. */
+function everything(): string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('lock.sqlite'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.startsWith(join(folder, 'cache')))
+    .map((path) => `${path.slice(folder.length + 1)} ${statSync(path).size}`)
+    .sort();
+}
+
+/** Starts a server that is to be refused, and returns what it said. */
+function refused(settings: Record<string, string> = {}): string {
+  const before = everything();
+  const { status, stdout, stderr } = spawnSync(process.execPath, [SERVER, '--api-only'], {
+    env: { ...process.env, WB_DATA: folder, WB_ADMIN_KEY: TEST_KEY, WB_POOL: '1', PORT: '0', ...settings },
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  expect({ status, stdout }, stderr).toEqual({ status: 3, stdout: '' });
+  expect(stderr).not.toMatch(/^\s+at /m);
+  expect(stderr).toContain('npm run doctor');
+  expect(everything()).toEqual(before);
+  return stderr;
+}
+
+async function make(...ids: string[]): Promise<void> {
+  for (const id of ids) {
+    expect((await server?.call('POST', '/api/instances', { id, tenant: 'acme' }))?.status).toBe(201);
+    const run = await server?.call('POST', `/api/instances/${id}/exec`, { command: `printf 'of ${id}' > kept` });
+    expect(run?.status).toBe(200);
+  }
+}
+
+async function read(id: string): Promise<string | undefined> {
+  return (await server?.call('GET', `/api/instances/${id}/volumes/workspace/kept`))?.text;
+}
+
+test('without its registry a data folder with files does not start, also the second time, and starts when it is put back', async () => {
+  server = await spawnServer({ folder });
+  await make('a', 'b');
+  await server.end();
+  const away = mkdtempSync(join(tmpdir(), 'winterdock-away-'));
+  cpSync(registry(), join(away, 'registry.sqlite'));
+  rmSync(registry());
+
+  const said = refused();
+  expect(said).toMatch(/there is no registry \S+, and its signed head registry\.sqlite\.head is at line \d+/);
+  expect(said).toMatch(/hold 2 files, of which no row names 2\./);
+  refused();
+  const head = readFileSync(registry('.head'));
+  rmSync(registry('.head'));
+  expect(refused()).toMatch(/there is no registry \S+, but there are files of sandboxes/);
+  refused({ WB_REGISTRY: ':memory:' });
+  writeFileSync(registry(), '');
+  expect(refused()).toMatch(/has no rows, but there are files/);
+
+  writeFileSync(registry('.head'), head);
+  cpSync(join(away, 'registry.sqlite'), registry());
+  rmSync(away, { recursive: true });
+  server = await spawnServer({ folder });
+  expect([await read('a'), await read('b')]).toEqual(['of a', 'of b']);
+});
+
+test('an older registry and one of another folder do not start', async () => {
+  server = await spawnServer({ folder });
+  await make('a');
+  await server.end();
+  cpSync(registry(), registry('.older'));
+  server = await spawnServer({ folder });
+  await make('b');
+  await server.end();
+  cpSync(registry(), registry('.newer'));
+
+  cpSync(registry('.older'), registry());
+  const said = refused();
+  expect(said).toMatch(
+    /is not the newest one\. Its signed head registry\.sqlite\.head is at line \d+ \(\d{4}-.*\), the ledger in it ends at line \d+/,
+  );
+  expect(said).toMatch(/hold 2 files, of which no row names 1\./);
+
+  const other = mkdtempSync(join(tmpdir(), 'winterdock-other-'));
+  server = await spawnServer({ folder: other });
+  await make('a', 'b', 'c', 'd');
+  await server.end();
+  cpSync(join(other, 'registry.sqlite'), registry());
+  rmSync(other, { recursive: true });
+  expect(refused()).toMatch(/is another one than was signed\. Line \d+ of its ledger is not the one/);
+
+  rmSync(registry('.head'));
+  cpSync(registry('.older'), registry());
+  expect(refused()).toMatch(/signed head registry\.sqlite\.head is missing/);
+
+  cpSync(registry('.newer'), registry());
+  server = await spawnServer({ folder });
+  expect([await read('a'), await read('b')]).toEqual(['of a', 'of b']);
+});
+
+test('the registry file alone is whole after a stop, holds the tables from the start on, and its rows a while later', async () => {
+  server = await spawnServer({ folder });
+  expect(statSync(registry()).size).toBeGreaterThan(50_000);
+  await make('a', 'b');
+  await server.end();
+  expect(existsSync(registry('-wal'))).toBe(false);
+  server = await spawnServer({ folder });
+  expect(await read('b')).toBe('of b');
+});
+
+test('a file copied without its log is refused, and so is an empty one whose log is beside it, which keeps the log', async () => {
+  server = await spawnServer({ folder });
+  await make('a');
+  await vi.waitFor(() => expect(JSON.parse(readFileSync(registry('.head'), 'utf8')).seq).toBeGreaterThan(1), 10_000);
+  await server.end('SIGKILL');
+  const log = readFileSync(registry('-wal'));
+  const file = readFileSync(registry());
+  rmSync(registry('-wal'));
+  rmSync(registry('-shm'), { force: true });
+  expect(refused()).toMatch(/is not the newest one/);
+  writeFileSync(registry(), '');
+  writeFileSync(registry('-wal'), log);
+  expect(refused()).toMatch(/is empty, and beside it lies a log of \d+ bytes/);
+  expect(readFileSync(registry('-wal')).equals(log)).toBe(true);
+  writeFileSync(registry(), file);
+  server = await spawnServer({ folder });
+  expect(await read('a')).toBe('of a');
+});

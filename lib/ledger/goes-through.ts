@@ -1,0 +1,23 @@
+/** Whether a ledger still goes through a head that was signed. Knows nothing of signatures. */
+import type { ChainedLine, ChainHead } from '../registry/chain.ts';
+import type { Awaitable } from '../registry/registry.ts';
+import type { Segment } from '../registry/segments.ts';
+
+export interface Chain {
+  /** Lines after `seq`, oldest first. */
+  chain(seq: number, limit: number): Awaitable<ChainedLine[]>;
+  readonly segments: { list(): Awaitable<Segment[]> };
+}
+
+/** Whether the chain that ends with `now` has the line of `head`, or gave it up with the month that it is of. */
+export async function goesThrough(ledger: Chain, head: ChainHead, now: ChainHead): Promise<boolean> {
+  if (head.seq === now.seq) return head.hash === now.hash;
+  if (head.seq === 0) return true;
+  if (head.seq > now.seq) return false;
+  const [at] = await ledger.chain(head.seq - 1, 1);
+  if (at?.seq === head.seq) return at.hash === head.hash;
+  const gone = (await ledger.segments.list()).filter((segment) => segment.droppedMs !== null);
+  const ended = gone.find((segment) => segment.lastSeq === head.seq);
+  if (ended !== undefined) return ended.lastHash === head.hash;
+  return gone.some((segment) => segment.firstSeq <= head.seq && head.seq < segment.lastSeq);
+}

@@ -1,0 +1,145 @@
+/**
+ * Whether a server may start on a registry file: not when its signed head or the drawers know of more than it does, for then the files that
+ * a newer registry names would be taken for nobody's. Asked before the file is opened, or made, for good; changes nothing.
+ */
+import { basename } from 'node:path';
+import type { Config } from '../config.ts';
+import { WinterdockError } from '../errors.ts';
+import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
+import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/registry-file.ts';
+import { type KeptFile, keptFiles } from '../storage/inventory.ts';
+import type { LedgerHead } from './documents.ts';
+import { goesThrough } from './goes-through.ts';
+import { headPathOf, readHead } from './head-file.ts';
+
+/** How a registry and what it belongs to disagree. */
+type Disagreement =
+  /** The file holds nothing, and all is in the log beside it. */
+  | { kind: 'log_only'; walBytes: number }
+  /** The head was signed further than the ledger goes. */
+  | { kind: 'behind'; exists: boolean; head: LedgerHead; ledger: ChainHead }
+  /** The ledger has another line where the head was signed. */
+  | { kind: 'other'; exists: boolean; head: LedgerHead; ledger: ChainHead }
+  /** There is no row at all, and there are files. */
+  | { kind: 'empty'; exists: boolean }
+  /** There is no head to compare with, and there are files that no row has ever named. */
+  | { kind: 'headless'; ledger: ChainHead };
+
+interface Found {
+  /** Files in the drawers, and of these the ones that no row has ever named. */
+  files: number;
+  unnamed: KeptFile[];
+}
+
+interface Refusal extends Found {
+  disagreement: Disagreement;
+}
+
+type Place = Pick<Config, 'dataFolder' | 'registryPath'>;
+
+/**
+ * Compares a registry with its head and, where that does not suffice, with its drawers. Null: a server may start on it. Throws what SQLite
+ * throws for a file that is no registry.
+ */
+async function whyNotThisRegistry({ dataFolder, registryPath }: Place): Promise<Refusal | null> {
+  const state = registryPath === ':memory:' ? { bytes: null, walBytes: 0 } : registryFileState(registryPath);
+  // SQLite deletes a log beside an empty file when it opens that.
+  if (state.bytes === 0 && state.walBytes > 0) {
+    return { disagreement: { kind: 'log_only', walBytes: state.walBytes }, ...unnamedFiles(dataFolder, null) };
+  }
+  const exists = state.bytes !== null;
+  const registry = state.bytes === null || state.bytes === 0 ? null : openRegistryFile(registryPath);
+  try {
+    const headPath = headPathOf(registryPath);
+    const head = headPath === null ? null : headOrNull(headPath);
+    const ledger = registry?.chainHead() ?? CHAIN_START;
+    if (head !== null && head.seq > 0) {
+      const behind = head.seq > ledger.seq;
+      if (behind || (registry !== null && !(await goesThrough(registry, head, ledger)))) {
+        const kind = behind ? 'behind' : 'other';
+        return { disagreement: { kind, exists, head, ledger }, ...unnamedFiles(dataFolder, registry) };
+      }
+    }
+    const isEmpty = registry?.isEmpty() ?? true;
+    // A file of a version before the ledger was chained never had a head.
+    const isHeadless = head === null && registry?.chained === true;
+    if (!isEmpty && !isHeadless) return null;
+    const found = unnamedFiles(dataFolder, registry);
+    if (found.unnamed.length === 0) return null;
+    return { disagreement: isEmpty ? { kind: 'empty', exists } : { kind: 'headless', ledger }, ...found };
+  } finally {
+    registry?.close();
+  }
+}
+
+/** Files that are marked are about to go, whatever the registry says of them. */
+function unnamedFiles(dataFolder: string, registry: RegistryFile | null): Found {
+  const marks = registry?.marks() ?? new Set();
+  const unnamed: KeptFile[] = [];
+  let files = 0;
+  for (const file of keptFiles(dataFolder)) {
+    files += 1;
+    const isCopy = file.drawer === 'snapshots' || file.drawer === 'blueprints';
+    const named = isCopy ? registry?.hasCopy(file.path, file.key) : registry?.hasInstance(file.key);
+    if (named !== true && !marks.has(file.path)) unnamed.push(file);
+  }
+  return { files, unnamed };
+}
+
+/** Throws `conflict`, with what was found and the ways out, when the server must not start on this registry. */
+export async function requireOwnRegistry(place: Place): Promise<void> {
+  const refusal = await whyNotThisRegistry(place);
+  if (refusal === null) return;
+  const { registryPath, dataFolder } = place;
+  const { files, unnamed, disagreement } = refusal;
+  throw new WinterdockError(
+    'conflict',
+    `The server does not start: ${wordsFor(disagreement, registryPath)}
+The drawers in ${dataFolder} hold ${files} files, of which no row names ${unnamed.length}. Nothing was changed, moved or deleted.
+${WAYS_OUT}`,
+    { extra: { start_refused: disagreement.kind } },
+  );
+}
+
+/** Whether an error is the refusal of a start. */
+export function isStartRefused(error: unknown): boolean {
+  return error instanceof WinterdockError && error.extra.start_refused !== undefined;
+}
+
+const WAYS_OUT = `Ways out (docs/operations.md, "When the registry and the files disagree"):
+  put back the registry file with its -wal and .head, if it was moved or replaced
+  npm run doctor                            explains every disagreement, changes nothing
+  npm run doctor -- --adopt --tenant NAME   goes on from this registry; files without a row get one again, by their key`;
+
+/** What was found, one sentence or two. */
+function wordsFor(disagreement: Disagreement, registryPath: string): string {
+  const head = `${basename(registryPath)}.head`;
+  switch (disagreement.kind) {
+    case 'log_only':
+      return `the registry ${registryPath} is empty, and beside it lies a log of ${disagreement.walBytes} bytes. Opening it would delete the log.`;
+    case 'behind': {
+      const signed = `${head} is at line ${disagreement.head.seq} (${time(disagreement.head.time_ms)})`;
+      if (!disagreement.exists) return `there is no registry ${registryPath}, and its signed head ${signed}.`;
+      return `the registry ${registryPath} is not the newest one. Its signed head ${signed}, the ledger in it ends at line ${disagreement.ledger.seq}.`;
+    }
+    case 'other':
+      return `the registry ${registryPath} is another one than was signed. Line ${disagreement.head.seq} of its ledger is not the one of the signed head ${head} (${time(disagreement.head.time_ms)}).`;
+    case 'empty':
+      return disagreement.exists
+        ? `the registry ${registryPath} has no rows, but there are files of sandboxes.`
+        : `there is no registry ${registryPath}, but there are files of sandboxes.`;
+    case 'headless':
+      return `the signed head ${head} is missing, so nothing says that the registry ${registryPath} (its ledger ends at line ${disagreement.ledger.seq}) is the newest one, and there are files that it does not know.`;
+  }
+}
+
+const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+
+function headOrNull(path: string): LedgerHead | null {
+  try {
+    return readHead(path);
+  } catch {
+    // A head that cannot be read proves nothing; whoever keeps the ledger says so in it and signs no more.
+    return null;
+  }
+}
