@@ -95,6 +95,8 @@ export interface InstanceProcess {
   readonly ended: Promise<Death>;
   /** True while a call or write runs or waits. */
   readonly busy: boolean;
+  /** What tells its file from every other, once it is closed; null before, and for a file that has nothing. */
+  readonly identity: string | null;
 
   /**
    * Runs a script. Calls run one at a time in the order they came, up to 64 wait, then `rate_limited`. Messages may be

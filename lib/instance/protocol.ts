@@ -98,7 +98,7 @@ export const fromInstanceSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('evaluated'), id, result: evalResult }),
   z.object({ type: z.literal('done'), id, result: z.unknown() }),
   z.object({ type: z.literal('failed'), id: id.nullable(), failure }),
-  z.object({ type: z.literal('closed') }),
+  z.object({ type: z.literal('closed'), identity: z.string().max(64).nullable() }),
 ]);
 export type FromInstance = z.infer<typeof fromInstanceSchema>;
 export type ExecResult = z.infer<typeof execResult>;

@@ -47,6 +47,7 @@ export class SupervisedInstance implements InstanceProcess {
   readonly id: string;
   readonly opened: Promise<void>;
   readonly ended: Promise<Death>;
+  identity: string | null = null;
   readonly #worker: Worker;
   readonly #profile: ReturnType<typeof profileOf>;
   /** As it was asked for; the profile's name is another when nobody knows it. */
@@ -305,6 +306,7 @@ export class SupervisedInstance implements InstanceProcess {
         this.#failed(message.id, errorOf(message.failure));
         return;
       case 'closed':
+        this.identity = message.identity;
         this.#closed?.resolve(undefined);
         return;
     }

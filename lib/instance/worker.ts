@@ -6,7 +6,7 @@ import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { serialize } from 'node:v8';
 import { unlinkFileNow } from '../storage/effects.ts';
-import { closeToRest, openLive } from '../vfs/open.ts';
+import { closeToRest, giveIdentity, openLive } from '../vfs/open.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { failureOf } from './failure.ts';
 import { warmJavaScript } from './javascript.ts';
@@ -62,8 +62,7 @@ async function take(message: ToInstance): Promise<void> {
   }
   if (served === null) throw new Error(`It was told to ${message.type} before it had a file.`);
   if (message.type !== 'close') return served.take(message);
-  closeToRest(served.vfs);
-  say({ type: 'closed' });
+  say({ type: 'closed', identity: closeToRest(served.vfs) });
 }
 
 /** A file that is about to be written enters WAL mode before anyone waits for it; a call that came with the wake went first. */
@@ -71,6 +70,7 @@ function prepare(vfs: Vfs): void {
   if (!vfs.db.isOpen) return;
   try {
     vfs.prepareToWrite();
+    giveIdentity(vfs);
   } catch {
     // The first write tries again, and tells its caller what is wrong.
   }

@@ -1,28 +1,39 @@
-/** The background checks of filed files: their hash, structure and the sizes of their volumes are recorded some seconds after filing, one at a time. */
+/**
+ * The background checks of filed files: their hash, structure and the sizes of their volumes are recorded some seconds after filing, one at a
+ * time. What a stop comes before is hashed while there is time.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../errors.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import { stampOf } from '../storage/files.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { absolute, type Engine, line, systemCause } from './engine.ts';
 import { isPacked } from './places.ts';
+import { isRecorded, sameStamp } from './trust.ts';
 
 /** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
 const DELAY_SECONDS = 5;
+/** What a stop counts on when it decides whether there is time for a file: half of what the slowest machine that was measured hashes. */
+const HASHED_BYTES_PER_MS = 100_000;
+const CHUNK_BYTES = 1024 * 1024;
 
 export class Checks {
   readonly #waiting = new Map<string, { generation: number; at: number }>();
   #running: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #stopped = false;
+  #paused = false;
 
   /** Asks for the check of the file that a row has at `generation`. A later request replaces an earlier one. */
   ask(engine: Engine, id: string, generation: number): void {
-    if (this.#stopped) return;
     this.#waiting.delete(id);
     this.#waiting.set(id, { generation, at: performance.now() + DELAY_SECONDS * 1000 });
     this.#schedule(engine);
   }
 
   #schedule(engine: Engine): void {
-    if (this.#timer !== null || this.#running !== null || this.#stopped) return;
+    if (this.#timer !== null || this.#running !== null || this.#paused) return;
     const first = this.#waiting.values().next().value;
     if (first === undefined) return;
     this.#timer = setTimeout(
@@ -42,41 +53,90 @@ export class Checks {
   /** Runs the checks that are due; with `all` also those that are not. */
   async runDue(engine: Engine, all = false): Promise<void> {
     for (const [id, { generation, at }] of this.#waiting) {
-      if (this.#stopped || (!all && at > performance.now())) return;
+      if (this.#paused || (!all && at > performance.now())) return;
       this.#waiting.delete(id);
       await checkFile(engine, id, generation);
     }
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
+  /** Begins no check any more, and waits for the one that runs. */
+  async pause(): Promise<void> {
+    this.#paused = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#running;
   }
+
+  /** Hashes what still waits for its check, in this process and until `deadline` (of `performance.now()`): so that a copy of the folder is known by it. */
+  async finish(engine: Engine, deadline: number): Promise<void> {
+    for (const [id, { generation }] of this.#waiting) {
+      const left = Math.floor(deadline - performance.now());
+      if (left <= 0) return;
+      try {
+        await hashFile(engine, id, generation, left);
+      } catch (error) {
+        engine.log.debug({ id, error: messageOf(error) }, 'not hashed at the stop');
+      }
+    }
+  }
 }
 
-/** Hashes and checks the file at rest of a row that still has that generation, and records what was found; damage raises a fault. */
+/** Hashes the file at rest of a row that still has that generation, if that takes no longer than `milliseconds`, and records it. */
+async function hashFile(engine: Engine, id: string, generation: number, milliseconds: number): Promise<void> {
+  const row = await engine.registry.get(id);
+  if (row?.generation !== generation || row.vfsPath === null || row.file === null || row.file.sha256 !== null) return;
+  if (!isCheckable(row) || isPacked(engine, row) || row.file.size > milliseconds * HASHED_BYTES_PER_MS) return;
+  const path = absolute(engine, row.vfsPath);
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: CHUNK_BYTES }), hash, {
+    signal: AbortSignal.timeout(milliseconds),
+  });
+  const stamp = stampOf(path);
+  if (stamp === null || !sameStamp(stamp, row.file)) return;
+  await engine.registry.recordCheck(id, generation, { sha256: hash.digest('hex'), quickCheck: null });
+}
+
+/** Whether a row has a file at rest, that nothing is known to be wrong with. */
+function isCheckable(row: InstanceRow): boolean {
+  const filed = row.state === 'suspended' || row.state === 'frozen' || row.state === 'archived';
+  return filed && row.file !== null && row.file.unsettled !== true;
+}
+
+/**
+ * Hashes and checks the file at rest of a row that still has that generation, and records what was found; damage raises a fault. Of a file that
+ * is not the one that was filed nothing is recorded: whoever wants to use it is told.
+ */
 export async function checkFile(engine: Engine, id: string, generation: number): Promise<void> {
   const before = await engine.registry.get(id);
   if (before === null || before.generation !== generation || before.vfsPath === null || before.file === null) return;
-  if (before.state !== 'suspended' && before.state !== 'frozen' && before.state !== 'archived') return;
+  if (!isCheckable(before)) return;
   const packed = isPacked(engine, before);
-  let found: { sha256: string; quickCheck: string };
+  const path = absolute(engine, before.vfsPath);
+  const first = stampOf(path);
+  let found: { sha256: string; quickCheck: string; identity: string | null };
   try {
-    found = await engine.readers.check(absolute(engine, before.vfsPath), { packed });
+    found = await engine.readers.check(path, { packed });
   } catch (error) {
     // The file may have moved or woken under the check; a wake of it checks again by itself.
     engine.log.debug({ id, error: messageOf(error) }, 'background check not done');
     return;
   }
-  const sound = found.quickCheck === 'ok';
-  if (!packed) await engine.registry.recordCheck(id, generation, found, await weigh(engine, id, generation));
+  const stamp = stampOf(path);
+  if (first === null || stamp === null || !sameStamp(first, stamp)) return;
+  if (!sameStamp(stamp, before.file) && !isRecorded(before.file, stamp, found)) return;
+  const rotten = before.file.sha256 !== null && found.sha256 !== '' && before.file.sha256 !== found.sha256;
+  const sound = found.quickCheck === 'ok' && !rotten;
+  // The hash of what was filed stays: by it the file that was can be told when it is brought back.
+  if (!packed && !rotten) await engine.registry.recordCheck(id, generation, found, await weigh(engine, id, generation));
   // What is compressed is known to expand; the structure of what it expands to was not looked at.
   else if (sound) await engine.registry.recordCheck(id, generation, { sha256: found.sha256, quickCheck: null });
   if (sound) return;
   const row = await engine.registry.get(id);
   if (row === null || row.generation !== generation || row.pending !== null || row.fault !== null) return;
-  const reason = packed ? `its archived file is damaged: ${found.quickCheck}` : damaged(found.quickCheck);
+  const reason = rotten
+    ? 'its bytes are no longer those that were filed'
+    : packed
+      ? `its archived file is damaged: ${found.quickCheck}`
+      : damaged(found.quickCheck);
   await engine.registry.setFault(
     id,
     { fault: 'corrupt', reason },

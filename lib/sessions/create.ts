@@ -47,6 +47,8 @@ export interface SessionsOptions {
 
 /** Sandboxes suspended at the same time when the server stops. */
 const STOP_CONCURRENCY = 8;
+/** How long a stop hashes what it has filed, in milliseconds, when the drain time is not over before. */
+const HASH_AT_STOP_MS = 2000;
 
 /** Makes the sessions and the folders they need. `reconcile` must have run before anything else is asked of them. */
 export function createSessions(options: SessionsOptions): Sessions {
@@ -192,7 +194,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     // A suspension would wait for them.
     reading.copyTurns.stop();
     await readers.breakOffCopies();
-    await Promise.allSettled([round, drawersSwept, scrubbing, checks.stop()]);
+    await Promise.allSettled([round, drawersSwept, scrubbing, checks.pause()]);
     await flushActivity(engine);
     const cause = { ...systemCause('stop'), reason: 'the server stops' };
     const drainUntil = performance.now() + config.drainMs;
@@ -202,6 +204,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const few = busy.splice(0, STOP_CONCURRENCY);
       await Promise.all(few.map((entry) => stopOne(engine, entry, cause, drainUntil)));
     }
+    await checks.finish(engine, Math.min(drainUntil, performance.now() + HASH_AT_STOP_MS));
     await reading.expansions.stop();
   }
 }

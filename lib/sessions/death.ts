@@ -33,12 +33,13 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
     const file = absolute(engine, livePath(row.id));
     let fault = after.fault === null ? null : { fault: after.fault, reason: after.detail };
     let failure: unknown = null;
+    let identity: string | null = null;
     if (stampOf(file) === null) await fetchUndone(engine, row, file);
     if (stampOf(file) === null) {
       fault = { fault: 'missing', reason: 'its file is not where the row says' };
     } else {
       try {
-        await engine.readers.settle(file);
+        identity = await engine.readers.settle(file);
       } catch (error) {
         failure = error;
         fault = faultOf(error) ?? fault;
@@ -57,7 +58,8 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
       to: 'suspended',
       generation: row.generation,
       vfsPath: livePath(row.id),
-      file: stamp === null ? null : { ...recordOf(stamp), ...(failure === null ? {} : { unsettled: true }) },
+      file:
+        stamp === null ? null : { ...recordOf(stamp, { identity }), ...(failure === null ? {} : { unsettled: true }) },
       bytes: stamp?.size ?? null,
       ...(fault === null ? {} : { fault }),
       now: now(engine),

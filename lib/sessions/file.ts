@@ -15,7 +15,7 @@ import { comeHome, forgetArchived, goBack } from './passing.ts';
 import { clearLive, hasWal, leaveLive, placeOf, putAway } from './places.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
-import { ensureTrusted, recordOf } from './trust.ts';
+import { corrupt, ensureTrusted, isSameBytes, type Known, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
 
 /** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
@@ -44,8 +44,11 @@ export interface Filing {
   /** Whether a faulted one is refused. Default: unless forced. */
   refusesFaulted?: boolean;
   toPath: (row: InstanceRow) => string | null;
-  /** The file work, between the intent and the commit. No one reads the file while it runs. */
-  work: (row: InstanceRow, force: boolean) => Promise<Filed>;
+  /**
+   * The file work, between the intent and the commit. No one reads the file while it runs. `identity` is what the process that was ended
+   * said of the file; null when there was none.
+   */
+  work: (row: InstanceRow, force: boolean, identity: string | null) => Promise<Filed>;
   /** Puts the file back to where the row says when the work failed. */
   undo?: (row: InstanceRow) => Promise<void>;
   /** What may go once the row says where the file is now. */
@@ -86,8 +89,8 @@ export async function file(
     try {
       return await entry.exclusive(async () => {
         engine.reached(`${filing.verb}.intent`);
-        await endProcess(engine, entry, row, filing, force);
-        const filed = await filing.work(row, force);
+        const identity = await endProcess(engine, entry, row, filing, force);
+        const filed = await filing.work(row, force, identity);
         const after = await engine.registry.commit({
           id: row.id,
           from: row.state,
@@ -140,20 +143,23 @@ async function endProcess(
   row: InstanceRow,
   filing: Filing,
   force: boolean,
-): Promise<void> {
+): Promise<string | null> {
   const process = entry.process;
-  if (process === null) return;
+  if (process === null) return null;
+  let identity: string | null = null;
   try {
     const closed = await process.close({ drainMs: force ? 0 : engine.config.drainMs, force });
     if (!closed) throw busy(row);
+    identity = process.identity;
   } catch (error) {
     if (!force || entry.process !== process) throw error;
     // Forced: a process that does not close is ended, and its file is recovered like any other that was left behind.
     await process.kill('killed');
-    if (row.vfsPath !== MEMORY) await engine.readers.settle(absolute(engine, livePath(row.id)));
+    if (row.vfsPath !== MEMORY) identity = await engine.readers.settle(absolute(engine, livePath(row.id)));
   }
   entry.process = null;
   if (filing.verb === 'suspend' || filing.verb === 'archive') engine.reached(`${filing.verb}.closed`);
+  return identity;
 }
 
 /** A filing that did not happen: the intent goes, the failure counts, an active sandbox without a process is suspended. */
@@ -226,9 +232,10 @@ export function suspend(
         refuseMemory(row);
         return livePath(row.id);
       },
-      work: async (row) => {
+      work: async (row, _force, identity) => {
+        let known: Partial<Known> | null = { identity };
         if (row.state !== 'active') {
-          await comeHome(engine, row, force);
+          known = await comeHome(engine, row, force);
           engine.reached('suspend.brought');
         }
         const stamp = stampOf(absolute(engine, livePath(row.id)));
@@ -237,10 +244,11 @@ export function suspend(
             hint: waysOut('missing'),
           });
         await syncFolder(dirname(absolute(engine, livePath(row.id))));
-        return { vfsPath: livePath(row.id), file: recordOf(stamp), bytes: stamp.size };
+        return { vfsPath: livePath(row.id), file: recordOf(stamp, known), bytes: stamp.size };
       },
       after: async (before, after) => {
-        engine.checkLater(after.id, after.generation);
+        if (after.file?.sha256 === null || after.file?.quickCheck === null)
+          engine.checkLater(after.id, after.generation);
         if (before.state === 'archived') await forgetArchived(engine, before.id);
       },
     },
@@ -304,26 +312,34 @@ export function archive(
         if (!force) refuseMemory(row);
         return row.vfsPath === MEMORY ? null : engine.archive.pathOf(row.id);
       },
-      work: async (row) => {
+      work: async (row, _force, identity) => {
         if (row.vfsPath === MEMORY) return { vfsPath: null, file: null, bytes: null };
+        let known: Partial<Known> | null = { identity };
         if (row.state === 'created') {
-          await comeHome(engine, row, force);
+          known = await comeHome(engine, row, force);
           engine.reached('archive.brought');
         } else if (row.vfsPath === null) return { vfsPath: null, file: null, bytes: null };
         const source = absolute(engine, row.state === 'created' ? livePath(row.id) : (row.vfsPath ?? ''));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
-        const known =
-          row.state === 'active' || row.state === 'created' || force
-            ? null
-            : await ensureTrusted(engine, row, source, false);
+        if (row.state !== 'active' && row.state !== 'created') {
+          known = force ? null : await ensureTrusted(engine, row, source, false);
+        }
         const size = stampOf(source)?.size ?? null;
         await listFor(engine, row.id, source, force);
-        await putAway(engine, row, source, engine.archive);
+        const sha256 = await putAway(engine, row, source, engine.archive);
         engine.reached('archive.packed');
+        if (!isSameBytes(known, sha256)) {
+          await forgetArchived(engine, row.id);
+          throw corrupt(row, 'its bytes are not those that were filed');
+        }
         const stamp = engine.archive.stamp(row.id);
         if (stamp === null)
           throw new WinterdockError('storage_unavailable', `The archive lost the file of "${row.id}".`);
-        return { vfsPath: engine.archive.pathOf(row.id), file: recordOf(stamp, known), bytes: size };
+        return {
+          vfsPath: engine.archive.pathOf(row.id),
+          file: recordOf(stamp, { ...known, ...(sha256 !== null && { sha256 }) }),
+          bytes: size,
+        };
       },
       after: async (before) => {
         if (before.vfsPath === MEMORY || (before.vfsPath === null && before.state !== 'created')) return;

@@ -15,6 +15,8 @@ const PAGE = 5000;
 const SUFFIX = '.json';
 
 const listingSchema = z.object({
+  /** Whose it is; listings of an earlier time do not say. */
+  id: z.string().optional(),
   volumes: z.array(z.object({ volume: z.enum(VOLUMES), files: z.int(), bytes: z.int() })),
   files: z.array(z.object({ volume: z.enum(VOLUMES), path: z.string(), size: z.int(), mtime: z.int() })),
   /** Folders that were made; listings of an earlier time have none. */
@@ -65,7 +67,7 @@ export async function writeListing(engine: Engine, id: string, source: string): 
     const { paths } = await engine.readers.read(target, { op: 'directories', volume });
     for (const path of paths) folders.push({ volume, path });
   }
-  const listing = JSON.stringify({ volumes, files, folders } satisfies Listing);
+  const listing = JSON.stringify({ id, volumes, files, folders } satisfies Listing);
   const path = listingPath(engine, id);
   await intoPlace(path, stagingFor(engine.config.dataFolder, path), (unfinished) => writeFile(unfinished, listing));
 }
@@ -81,7 +83,7 @@ export async function readListing(engine: Engine, id: string, request: ReadReque
     return null;
   }
   const parsed = listingSchema.safeParse(JSON.parse(text));
-  if (!parsed.success) return null;
+  if (!parsed.success || (parsed.data.id !== undefined && parsed.data.id !== id)) return null;
   if (request.op === 'volumes') return { op: 'volumes', volumes: parsed.data.volumes };
   if (request.op === 'folder') return folderFrom(parsed.data, request);
   const { volume, prefix = '', after = '', limit } = request;

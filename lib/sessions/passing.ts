@@ -10,27 +10,31 @@ import { closeToRest, openLive } from '../vfs/open.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { removeListing } from './listing.ts';
 import { bringHome, clearLive, drawerOf, isShared, leaveLive, placeOf, putAway } from './places.ts';
-import { ensurePacked, ensureTrusted } from './trust.ts';
+import { ensurePacked, ensureTrusted, type Known } from './trust.ts';
 
 /**
  * Brings the file of a sandbox that has no process to the live drawer, durably; makes an empty one where there never was any. tmp stays:
- * the next process to start on it clears it. Throws what a wake throws of a file.
+ * the next process to start on it clears it. Returns what is known of its bytes. Throws what a wake throws of a file.
  */
-export async function comeHome(engine: Engine, row: InstanceRow, force: boolean): Promise<void> {
+export async function comeHome(engine: Engine, row: InstanceRow, force: boolean): Promise<Partial<Known> | null> {
   const place = placeOf(engine, row);
+  const from = absolute(engine, row.vfsPath ?? '');
+  let known: Partial<Known> | null = null;
   // Nothing opens it on this way: by force it moves as it is, and its fault stays for whoever wants to wake it.
-  if (!force && (place === 'cold' || isShared(place)))
-    await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? ''), false);
-  if (place === 'archive') await ensurePacked(engine, row, absolute(engine, row.vfsPath ?? ''), force);
+  if (!force && (place === 'live' || place === 'cold' || isShared(place))) {
+    known = await ensureTrusted(engine, row, from, false);
+  }
+  if (place === 'archive') known = await ensurePacked(engine, row, from, force);
   const { makeDurable } = await bringHome(engine, row, place);
   const file = absolute(engine, livePath(row.id));
   if (place === 'none') {
     const { maxSandboxBytes: maxBytes, maxFileBytes } = engine.config;
     makeFolderNow(dirname(file));
-    closeToRest(openLive(file, { maxBytes, maxFileBytes, mustExist: false }));
+    known = { identity: closeToRest(openLive(file, { maxBytes, maxFileBytes, mustExist: false })) };
     await syncFolder(dirname(file));
   }
   await makeDurable();
+  return known;
 }
 
 /** Puts what came home back to where the row says. Does nothing when nothing came. */

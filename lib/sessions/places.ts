@@ -97,10 +97,18 @@ export async function leaveLive(engine: Engine, id: string): Promise<void> {
   }
 }
 
-/** Puts a clean live file into a drawer; whatever an earlier fault left under its key is set aside first. */
-export async function putAway(engine: Engine, row: InstanceRow, source: string, drawer: Drawer): Promise<void> {
+/**
+ * Puts a clean live file into a drawer; whatever an earlier fault left under its key is set aside first. Returns the hash of the bytes, where
+ * the drawer read them.
+ */
+export async function putAway(
+  engine: Engine,
+  row: InstanceRow,
+  source: string,
+  drawer: Drawer,
+): Promise<string | null> {
   if (drawer.stamp(row.id) !== null) await setAside(engine, row, drawer.pathOf(row.id));
-  await drawer.put(source, row.id);
+  return drawer.put(source, row.id);
 }
 
 /** Whether the live file has a WAL beside it that holds something. */

@@ -15,6 +15,7 @@ import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { readListing } from './listing.ts';
 import { placeOf } from './places.ts';
+import { ensurePacked } from './trust.ts';
 
 /** How long an expanded copy of an archived file is kept for further reads. */
 const EXPANDED_MS = 60_000;
@@ -40,7 +41,7 @@ export class Expansions {
     let kept = this.#kept.get(key);
     if (kept === undefined) {
       const path = join(this.#folder, `${key}.sqlite`);
-      const ready = engine.archive.fetch(row.id, path).then(() => path);
+      const ready = expand(engine, row, path);
       kept = { path: ready, users: 0, timer: null };
       this.#kept.set(key, kept);
       ready.catch(() => this.#kept.delete(key));
@@ -67,6 +68,13 @@ export class Expansions {
     this.#kept.clear();
     await removeTree(this.#folder);
   }
+}
+
+/** Expands the archived file of a row to `path`, if it is the one that was packed. Throws `missing_file`, `corrupt`. */
+async function expand(engine: Engine, row: InstanceRow, path: string): Promise<string> {
+  await ensurePacked(engine, row, absolute(engine, row.vfsPath ?? ''), false);
+  await engine.archive.fetch(row.id, path);
+  return path;
 }
 
 export interface Reading {

@@ -14,7 +14,7 @@ import type { Entry } from './entries.ts';
 import { listedIds, removeListing } from './listing.ts';
 import { clearLive, hasWal, isPacked, isShared, leaveLive, placeOf, putAway, setAside } from './places.ts';
 import type { Cause } from './sessions.ts';
-import { recordOf, sameStamp } from './trust.ts';
+import { type Known, recordOf, sameStamp } from './trust.ts';
 
 /** Hops of one sandbox among which a return from the archive is looked for. */
 const HOPS_LOOKED_AT = 20;
@@ -148,16 +148,16 @@ async function undoWake(engine: Engine, row: InstanceRow, how: Settling): Promis
     }
     if (stampOf(live) === null) return rolledBack(engine, row, how);
     const opened = hasWal(live);
-    await engine.readers.settle(live);
-    const known = opened ? null : row.file;
+    const identity = await engine.readers.settle(live);
     await putAway(engine, row, live, engine.cold);
     await leaveLive(engine, row.id);
-    return restored(engine, row, known?.mtimeNs === engine.cold.stamp(row.id)?.mtimeNs ? known : null, how);
+    const untouched = !opened && row.file?.mtimeNs === engine.cold.stamp(row.id)?.mtimeNs;
+    return restored(engine, row, untouched ? row.file : { identity }, how);
   }
   if (stampOf(live) === null) return rolledBack(engine, row, how);
-  await engine.readers.settle(live);
-  const stamp = stampOf(live);
-  return restored(engine, row, stamp !== null && stamp.mtimeNs === row.file?.mtimeNs ? row.file : null, how);
+  const identity = await engine.readers.settle(live);
+  const untouched = row.file !== null && stampOf(live)?.mtimeNs === row.file.mtimeNs;
+  return restored(engine, row, untouched ? row.file : { identity }, how);
 }
 
 /** A move to the cold drawer either happened or not; which, the drawer says. */
@@ -225,7 +225,7 @@ async function rolledBack(engine: Engine, row: InstanceRow, how: Settling): Prom
 async function restored(
   engine: Engine,
   row: InstanceRow,
-  known: InstanceRow['file'],
+  known: Partial<Known> | null,
   { cause, because }: Settling,
 ): Promise<void> {
   const stamp = row.vfsPath === null ? null : stampOf(absolute(engine, row.vfsPath));
@@ -313,11 +313,11 @@ async function returned(engine: Engine, row: InstanceRow): Promise<boolean> {
   if (row.vfsPath === null || row.vfsPath === MEMORY || row.file === null || row.state !== 'frozen') return false;
   const live = absolute(engine, livePath(row.id));
   if (existsSync(absolute(engine, row.vfsPath)) || stampOf(live)?.inode !== row.file.inode) return false;
-  await engine.readers.settle(live);
+  const identity = await engine.readers.settle(live);
   await putAway(engine, row, live, engine.cold);
   await leaveLive(engine, row.id);
-  const known = engine.cold.stamp(row.id)?.mtimeNs === row.file.mtimeNs ? row.file : null;
-  await restored(engine, row, known, BOOT);
+  const untouched = engine.cold.stamp(row.id)?.mtimeNs === row.file.mtimeNs;
+  await restored(engine, row, untouched ? row.file : { identity }, BOOT);
   return true;
 }
 

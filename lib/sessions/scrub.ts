@@ -42,6 +42,11 @@ function rests(row: InstanceRow): boolean {
   return filed && row.pending === null && row.fault === null && row.file !== null && row.vfsPath !== MEMORY;
 }
 
+/** Whether nobody has hashed it yet, or looked at its structure: a stop only hashes. */
+function lacksCheck(engine: Engine, row: InstanceRow): boolean {
+  return row.file?.sha256 === null || (row.file?.quickCheck === null && !isPacked(engine, row));
+}
+
 /** What the bytes of a file at rest say, beside whoever wants to wake it: nothing when it moved or changed meanwhile. */
 async function look(engine: Engine, row: InstanceRow): Promise<Verdict> {
   if (row.vfsPath === null || row.file === null) return 'unknown';
@@ -68,7 +73,7 @@ async function lookAtPacked(engine: Engine, path: string, recorded: string | nul
 /** Checks the file of one row that rests. True when it was compared and has rotted. */
 async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
   try {
-    if (row.file?.sha256 === null) {
+    if (lacksCheck(engine, row)) {
       await checkFile(engine, row.id, row.generation);
       return false;
     }
@@ -179,6 +184,6 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Pa
   };
 
   await rest(pace.startMs);
-  await trying(() => walk('', (row) => row.file?.sha256 === null));
+  await trying(() => walk('', (row) => lacksCheck(engine, row)));
   while (!signal.aborted) await trying(wholeWalk);
 }

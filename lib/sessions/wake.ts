@@ -260,8 +260,9 @@ async function refile(
   }
   if (stampOf(file) === null || row.vfsPath === null) return false;
   let unsettled = false;
+  let identity: string | null = null;
   try {
-    await engine.readers.settle(file);
+    identity = await engine.readers.settle(file);
   } catch (error) {
     // It rests with its log beside it, and is recovered before anything opens it; one that has to move waits for that.
     if (place !== 'live') throw error;
@@ -281,7 +282,7 @@ async function refile(
     to: row.state,
     generation: row.generation,
     vfsPath: row.vfsPath,
-    file: { ...recordOf(stamp), ...(unsettled && { unsettled }) },
+    file: { ...recordOf(stamp, { identity }), ...(unsettled && { unsettled }) },
     ...raised,
     now: now(engine),
     ledger,

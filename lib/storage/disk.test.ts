@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { drawerContract } from './contract.ts';
 import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from './disk.ts';
-import { copyWhole, moveFile, stampOf } from './files.ts';
+import { copyWhole, moveFile, sha256Of, stampOf } from './files.ts';
 
 describe('the cold drawer', () => drawerContract(createColdDrawer));
 describe('the archive drawer', () => drawerContract(createArchiveDrawer));
@@ -47,6 +47,12 @@ test('what is in a drawer of copies cannot be written, and what comes out of it 
     expect(readFileSync(kept, 'utf8')).toBe('the work');
     expect(drawer.stamp('a')).toEqual(before);
   }
+});
+
+test('packing tells the hash of the bytes that were packed', async () => {
+  const source = join(folder, 'vfs.sqlite');
+  writeFileSync(source, 'the work of a week. '.repeat(50_000));
+  expect(await createArchiveDrawer(folder).put(source, 'a')).toBe(await sha256Of(source));
 });
 
 test('archived text is smaller than it was', async () => {

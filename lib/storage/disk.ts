@@ -3,6 +3,7 @@
  * zstd-compressed; a sealed one keeps copies that nothing may change. Unfinished work lives in a drawer's own `.staging/`, where no key is.
  * A drawer may lie on another filesystem than the others.
  */
+import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, constants as fsConstants } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,6 +41,7 @@ export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
     async put(source, key) {
       refuseTaken(drawer, key);
       await (await moveFile(source, absolute(key), stagingFor(dataFolder, absolute(key)))).makeDurable();
+      return null;
     },
     fetch: (key, target) => moveFile(absolute(key), target, stagingFor(dataFolder, target)),
     open: (key) => (stampOf(absolute(key)) === null ? null : absolute(key)),
@@ -64,6 +66,7 @@ function createSealedDrawer(dataFolder: string, folder: string, mode: number): D
       refuseTaken(drawer, key);
       await chmodFile(source, mode);
       await (await moveFile(source, absolute(key), stagingFor(dataFolder, absolute(key)))).makeDurable();
+      return null;
     },
     async fetch(key, target) {
       if (stampOf(absolute(key)) === null) {
@@ -91,6 +94,16 @@ export function createCopyDrawers(dataFolder: string): Record<CopyKind, Drawer> 
   };
 }
 
+/** Lets bytes pass and hashes them on the way. */
+function hashing(hash: Hash): (chunks: AsyncIterable<Buffer>) => AsyncIterable<Buffer> {
+  return async function* (chunks) {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  };
+}
+
 /** A drawer of compressed files: `<folder>/<key>.sqlite.zst`. `put` and `fetch` copy; the source stays until it is forgotten. */
 export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Drawer {
   makeFolderNow(join(dataFolder, folder));
@@ -100,12 +113,14 @@ export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Dra
     pathOf,
     async put(source, key) {
       refuseTaken(drawer, key);
+      const hash = createHash('sha256');
       await intoPlace(absolute(key), stagingFor(dataFolder, absolute(key)), async (unfinished) => {
         const compress = createZstdCompress({
           params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
         });
-        await pipeline(createReadStream(source), compress, writeStream(unfinished));
+        await pipeline(createReadStream(source), hashing(hash), compress, writeStream(unfinished));
       });
+      return hash.digest('hex');
     },
     async fetch(key, target) {
       if (stampOf(absolute(key)) === null) {

@@ -23,9 +23,10 @@ export interface Drawer {
   pathOf(key: string): string;
   /**
    * Puts a clean, closed file in under `key`, durably, replacing nothing: throws `conflict` when the key is taken. The source may
-   * be gone afterwards (`moves`) or still be there; `forget` it only once the row says that the drawer has it.
+   * be gone afterwards (`moves`) or still be there; `forget` it only once the row says that the drawer has it. Returns the SHA-256 of the bytes
+   * that it took (lower-case hex), or null where the driver moved them without reading any.
    */
-  put(source: string, key: string): Promise<void>;
+  put(source: string, key: string): Promise<string | null>;
   /**
    * Brings the file of `key` to the local path `target`, whose folder exists. Throws `missing_file` when the drawer has no such key
    * and `corrupt` when what it holds cannot be expanded. The key may be gone afterwards (`moves`) or still be there.

@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../clock.ts';
 import { epochSeconds } from '../clock.ts';
+import { newIdentity } from './identity.ts';
 import { subtreeOf } from './paths.ts';
 import type { Entry } from './read.ts';
 import { OWN_MTIME, SIZE, WITH_NODE } from './rows.ts';
@@ -23,6 +24,8 @@ export class Changes {
   /** The last version given out; 0 before the stored one was read. */
   #last = 0;
   #counterStored = true;
+  /** What the file is marked with when it has no mark yet. */
+  #identity: string | null = null;
 
   constructor(statements: Statements, clock: Clock) {
     this.#statements = statements;
@@ -45,10 +48,16 @@ export class Changes {
     return this.#last;
   }
 
-  /** Stores the last version given out, when there is a new one; called before every commit. */
+  /** Stores the last version given out, when there is a new one; called before every commit. A file without an identity gets one. */
   storeCounter(): void {
     if (this.#counterStored) return;
-    this.#upsert('', '', 'counter', null, null, this.#last, null);
+    this.#identity ??= newIdentity();
+    this.#statements.run(
+      `INSERT INTO vfs_node ${NODE_COLUMNS} SELECT '', '', 'counter', NULL, NULL, NULL, NULL, ?, ? WHERE true
+       ON CONFLICT(volume, path) DO UPDATE SET version = excluded.version, target = ifnull(target, excluded.target)`,
+      this.#last,
+      this.#identity,
+    );
     this.#counterStored = true;
   }
 

@@ -16,10 +16,13 @@ export type Job =
 export interface Check {
   sha256: string;
   quickCheck: string;
+  /** The mark in the file; null for a compressed one, and when it has none or cannot be read. */
+  identity: string | null;
 }
 
 interface Settled {
   settled: true;
+  identity: string | null;
 }
 
 export type JobAnswer = ReadAnswer | Check | Settled | Copied;
@@ -141,9 +144,9 @@ function parseAnswer(answer: Fields): JobAnswer {
     (answer.op === 'get' && (answer.content === null || answer.content instanceof Uint8Array)) ||
     (answer.op === 'search' && Array.isArray(answer.hits)) ||
     (answer.op === 'query' && Array.isArray(answer.rows) && Array.isArray(answer.columns)) ||
-    answer.settled === true ||
+    (answer.settled === true && orNull(answer.identity)) ||
     (all(answer, 'string', 'sha256') && all(answer, 'number', 'bytes') && Array.isArray(answer.volumes)) ||
-    all(answer, 'string', 'sha256', 'quickCheck');
+    (all(answer, 'string', 'sha256', 'quickCheck') && orNull(answer.identity));
   if (!sound) throw unfit('answer', 'is none that a reader gives');
   return answer as unknown as JobAnswer;
 }
@@ -163,6 +166,10 @@ function soundParams(params: unknown): boolean {
 
 function all(record: Fields, type: 'string' | 'number', ...names: string[]): boolean {
   return names.every((name) => typeof record[name] === type);
+}
+
+function orNull(text: unknown): boolean {
+  return text === null || typeof text === 'string';
 }
 
 function maybe(record: Fields, type: 'string' | 'number', ...names: string[]): boolean {

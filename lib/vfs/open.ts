@@ -4,6 +4,8 @@
 import type { Clock } from '../clock.ts';
 import { WinterdockError } from '../errors.ts';
 import { openFileBeside, openLiveFile, openRestingFile, recoverFile, restLiveFile } from './handles.ts';
+import { ensureIdentity, identityOf } from './identity.ts';
+import { inspectSchema } from './schema.ts';
 import { Vfs } from './vfs.ts';
 
 /**
@@ -20,16 +22,45 @@ export function openLive(
 
 /**
  * Checkpoints, leaves WAL mode and closes; afterwards there is one clean file. Throws `conflict` while another reader or writer holds the
- * file: the handle stays open and usable. Throws `internal` inside a group of writes.
+ * file: the handle stays open and usable. Throws `internal` inside a group of writes. Returns the identity of the file.
  */
-export function closeToRest(vfs: Vfs): void {
+export function closeToRest(vfs: Vfs): string | null {
   if (vfs.inTransaction) throw new WinterdockError('internal', 'A file cannot be put to rest inside a transaction.');
+  const identity = giveIdentity(vfs);
   restLiveFile(vfs.db);
+  return identity;
 }
 
-/** Makes one clean file of what a killed process left (a log beside the file); a clean one is left as it is. See `recoverFile`. */
-export function recoverToRest(file: string): void {
+/** Makes sure that a live file can be told from every other: a copy, and a file of an earlier time, has no identity of its own yet. Returns it. */
+export function giveIdentity(vfs: Vfs): string | null {
+  const known = identityOf(vfs.db, true);
+  if (known !== null || vfs.inTransaction || vfs.db.location() === null) return known;
+  vfs.prepareToWrite();
+  return ensureIdentity(vfs.db);
+}
+
+/**
+ * Makes one clean file of what a killed process left (a log beside the file); a clean one is left as it is. Returns its identity, null when it
+ * has none or cannot be read. See `recoverFile`.
+ */
+export function recoverToRest(file: string): string | null {
   recoverFile(file);
+  try {
+    const vfs = openAtRest(file);
+    try {
+      return identityAtRest(vfs);
+    } finally {
+      vfs.close();
+    }
+  } catch {
+    // It is recovered; whether it is sound is asked elsewhere.
+    return null;
+  }
+}
+
+/** The identity of a file that is open to be read. */
+export function identityAtRest(vfs: Vfs): string | null {
+  return identityOf(vfs.db, inspectSchema(vfs.db).nodes);
 }
 
 /** Reads a file at rest and leaves nothing beside it. Close it with `close`. See `openRestingFile`. */

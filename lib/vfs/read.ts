@@ -92,18 +92,18 @@ export interface Readers {
   ): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
   /**
    * Hashes and checks a file at rest, slowly and in the background unless `urgent`. `quickCheck` is `ok` or what is wrong. A `packed` file is
-   * zstd-compressed: hashed is what it expands to, and `ok` means that it does. Throws `missing_file`, `conflict` (not at rest), `storage_unavailable` (broken off).
+   * zstd-compressed: hashed is what it expands to, and `ok` means that it does. `identity` is the mark in the file, null where there is none. Throws `missing_file`, `conflict` (not at rest), `storage_unavailable` (broken off).
    */
   check(
     path: string,
     options?: { urgent?: boolean; packed?: boolean },
-  ): Promise<{ sha256: string; quickCheck: string }>;
+  ): Promise<{ sha256: string; quickCheck: string; identity: string | null }>;
   /**
    * Makes a file that a process left behind clean again, in a reader process: recovers its WAL, checkpoints, leaves WAL
    * mode. tmp stays. A clean file is left as it is. Throws `corrupt`, `missing_file`; `conflict` while anything still holds the
-   * file and `storage_unavailable` when the disk fails or the readers stop: neither says anything about the file.
+   * file and `storage_unavailable` when the disk fails or the readers stop: neither says anything about the file. Returns its identity, or null.
    */
-  settle(path: string): Promise<void>;
+  settle(path: string): Promise<string | null>;
   /**
    * Writes `volumes` of a file into a new file at `path`, in a process of its own: the same rows give the same bytes, deleted ones leave
    * none, and what is being written meanwhile is in it whole or not at all. The caller holds the lease. `strict` refuses a file with any

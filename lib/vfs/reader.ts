@@ -12,7 +12,7 @@ import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
 import { answerRead } from './answer.ts';
 import { copyVfs } from './copy.ts';
 import { type Check, type FromReader, failureOf, type Job, type JobAnswer, parseToReader } from './messages.ts';
-import { openAtRest, openBeside, recoverToRest } from './open.ts';
+import { identityAtRest, openAtRest, openBeside, recoverToRest } from './open.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
 
 const HASH_CHUNK_BYTES = 1024 * 1024;
@@ -38,8 +38,7 @@ async function take(message: unknown): Promise<void> {
 async function run(job: Job): Promise<JobAnswer> {
   if (job.kind === 'check') return job.packed ? checkPacked(job.path) : check(job.path);
   if (job.kind === 'settle') {
-    recoverToRest(job.path);
-    return { settled: true };
+    return { settled: true, identity: recoverToRest(job.path) };
   }
   if (job.kind === 'copy') {
     await startWatch();
@@ -70,7 +69,7 @@ async function check(path: string): Promise<Check> {
       cause: error,
     });
   }
-  return { sha256: hash.digest('hex'), quickCheck: quickCheck(path) };
+  return { sha256: hash.digest('hex'), ...structure(path) };
 }
 
 /**
@@ -83,27 +82,27 @@ async function checkPacked(path: string): Promise<Check> {
     await pipeline(createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES }), createZstdDecompress(), hash);
   } catch (error) {
     if (error instanceof Error && 'code' in error && /^Z(STD)?_/.test(String(error.code))) {
-      return { sha256: '', quickCheck: 'it does not expand' };
+      return { sha256: '', quickCheck: 'it does not expand', identity: null };
     }
     throw new WinterdockError('missing_file', 'The file of the sandbox cannot be read where it should be.', {
       cause: error,
     });
   }
-  return { sha256: hash.digest('hex'), quickCheck: 'ok' };
+  return { sha256: hash.digest('hex'), quickCheck: 'ok', identity: null };
 }
 
-function quickCheck(path: string): string {
+function structure(path: string): Pick<Check, 'quickCheck' | 'identity'> {
   try {
     const vfs = openAtRest(path);
     try {
       const rows = vfs.db.prepare('PRAGMA quick_check(20)').all();
-      return rows.map((row) => String(row.quick_check)).join('\n');
+      return { quickCheck: rows.map((row) => String(row.quick_check)).join('\n'), identity: identityAtRest(vfs) };
     } finally {
       vfs.close();
     }
   } catch (error) {
     if (isWinterdockError(error) && error.code !== 'corrupt') throw error;
-    return messageOf(error);
+    return { quickCheck: messageOf(error), identity: null };
   }
 }
 

@@ -127,10 +127,12 @@ class ReaderPool implements Readers {
     await Promise.all(this.#copies.map((lane) => lane.stop()));
   }
 
-  async settle(path: string): Promise<void> {
-    await performing({ kind: 'delegate', path }, () =>
+  async settle(path: string): Promise<string | null> {
+    const answer = await performing({ kind: 'delegate', path }, () =>
       this.#give({ kind: 'settle', path }, { slow: false, whose: '' }),
     );
+    if ('settled' in answer) return answer.identity;
+    throw new WinterdockError('internal', 'A reader did not answer that it settled a file.');
   }
 
   /** Starts every process; idempotent. Throws `capacity` when one cannot be started. */

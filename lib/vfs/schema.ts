@@ -5,13 +5,15 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { corrupt } from './failures.ts';
+import { newIdentity } from './identity.ts';
 
 const VFS_TABLE =
   'CREATE TABLE IF NOT EXISTS vfs (volume TEXT NOT NULL, path TEXT NOT NULL, content BLOB, mtime INTEGER, PRIMARY KEY(volume, path))';
 
 /**
  * `kind`: `file` (what was last written here: `mtime`, `size` and `row` tell whether the first table has since been changed by another
- * tool), `dir`, `link`, and one row `counter` with empty volume and path, whose version is the last one given out.
+ * tool), `dir`, `link`, and one row `counter` with empty volume and path, whose version is the last one given out and whose target is the
+ * identity of the file.
  */
 const NODE_TABLE = `CREATE TABLE IF NOT EXISTS vfs_node (volume TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, mode INTEGER, mtime INTEGER,
 size INTEGER, row INTEGER, version INTEGER NOT NULL, target TEXT, PRIMARY KEY(volume, path)) WITHOUT ROWID`;
@@ -65,7 +67,8 @@ export function inspectSchema(db: DatabaseSync, { name: database = 'main', stric
 /** Makes what is missing, in one transaction; writes nothing when both tables are there. */
 export function ensureSchema(db: DatabaseSync, schema: Schema): void {
   if (schema.vfs && schema.nodes) return;
-  const counter = "INSERT OR IGNORE INTO vfs_node (volume, path, kind, version) VALUES ('', '', 'counter', 0)";
+  const values = `'', '', 'counter', 0, '${newIdentity()}'`;
+  const counter = `INSERT OR IGNORE INTO vfs_node (volume, path, kind, version, target) VALUES (${values})`;
   db.exec(`BEGIN IMMEDIATE; ${VFS_TABLE}; ${NODE_TABLE}; ${NODE_INDEX}; ${counter}; COMMIT`);
 }
 
