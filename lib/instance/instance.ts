@@ -71,7 +71,7 @@ export interface WriteOutcome {
 }
 
 /** Why a process ended; the first cause wins. */
-export type DeathCause = 'closed' | 'timeout' | 'memory' | 'crash' | 'killed';
+export type DeathCause = 'closed' | 'timeout' | 'memory' | 'crash' | 'silent' | 'killed';
 
 export interface Death {
   cause: DeathCause;
@@ -116,9 +116,12 @@ export interface InstanceProcess {
   /**
    * Refuses new calls, waits up to `drainMs` for running ones, then checkpoints, leaves WAL mode and ends the process.
    * False when calls still run after `drainMs` (the process then goes on as before, accepting calls again). With `force`
-   * running calls are aborted. After true the file is a single clean file. Throws when the checkpoint fails.
+   * running calls are aborted. After true the file is a single clean file. Throws when the checkpoint fails, and when the process does not
+   * answer, which is then ended (cause `silent`).
    */
   close(options: { drainMs: number; force: boolean }): Promise<boolean>;
+  /** Calls `listener` when the process has left ten checks in a row unanswered while no call ran. It is given no call before it has answered. */
+  whenSilent(listener: () => void): void;
   /** SIGKILL. Idempotent. Committed data stays. */
   kill(cause: DeathCause): Promise<Death>;
 }

@@ -7,6 +7,7 @@ import { makeFolderNow } from '../storage/effects.ts';
 import { compiledFolder, isEmpty } from './compiled.ts';
 import type { InstancePool, InstanceProcess, OpenSpec } from './instance.ts';
 import { startWorker, type Worker, type WorkerOptions } from './process.ts';
+import { PATIENCE, type Patience } from './silence.ts';
 import { SupervisedInstance } from './supervisor.ts';
 
 export interface PoolOptions {
@@ -21,6 +22,8 @@ export interface PoolOptions {
   /** Milliseconds that a worker may take to start. */
   maxStartMs?: number;
   log?: Logger;
+  /** How often idle processes are asked whether they are there, and how long one that is needed may take to say so. */
+  patience?: Patience;
 }
 
 const MAX_START_MS = 30_000;
@@ -37,16 +40,19 @@ export function createPool(options: PoolOptions): InstancePool {
 class Pool implements InstancePool {
   readonly #options: PoolOptions;
   readonly #worker: WorkerOptions;
+  readonly #patience: Patience;
   readonly #ready: Worker[] = [];
   readonly #starting = new Set<Worker>();
-  readonly #serving = new Set<InstanceProcess>();
+  readonly #serving = new Set<SupervisedInstance>();
   #stopped: Promise<void> | null = null;
   #compiling: Worker | null = null;
   #wanted = false;
+  #checking: NodeJS.Timeout | null = null;
 
   constructor(options: PoolOptions) {
     const { dataFolder, cacheFolder = join(dataFolder, 'cache'), maxStartMs = MAX_START_MS } = options;
     this.#options = options;
+    this.#patience = options.patience ?? PATIENCE;
     makeFolderNow(join(dataFolder, 'live'));
     this.#worker = { dataFolder, cacheFolder: compiledFolder(cacheFolder), maxStartMs };
   }
@@ -68,8 +74,11 @@ class Pool implements InstancePool {
       });
     }
     const worker = this.#ready.shift() ?? this.#takeStarting() ?? startWorker(this.#worker);
-    const instance = new SupervisedInstance(worker, spec);
+    const instance = new SupervisedInstance(worker, spec, this.#patience.patienceMs);
     this.#serving.add(instance);
+    this.#checking ??= setInterval(() => {
+      for (const serving of this.#serving) serving.check();
+    }, this.#patience.checkEveryMs).unref();
     void instance.ended.then(() => {
       this.#serving.delete(instance);
     });
@@ -98,6 +107,7 @@ class Pool implements InstancePool {
   }
 
   async #stop(): Promise<void> {
+    if (this.#checking !== null) clearInterval(this.#checking);
     const spare = [...this.#ready.splice(0), ...this.#starting, ...(this.#compiling ? [this.#compiling] : [])];
     for (const worker of spare) worker.child.kill('SIGKILL');
     await Promise.all(spare.map((worker) => worker.exited));

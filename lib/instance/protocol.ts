@@ -55,6 +55,8 @@ export const toInstanceSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('write'), id, operation: writeOperation }),
   z.object({ type: z.literal('read'), id, request: z.looseObject({ op: z.string() }) }),
   z.object({ type: z.literal('close') }),
+  /** Answered at once by a process that still takes messages; sent only while no call runs. */
+  z.object({ type: z.literal('ping') }),
 ]);
 export type ToInstance = z.infer<typeof toInstanceSchema>;
 export type Call = Extract<ToInstance, { type: 'call' }>['call'];
@@ -99,6 +101,7 @@ export const fromInstanceSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('done'), id, result: z.unknown() }),
   z.object({ type: z.literal('failed'), id: id.nullable(), failure }),
   z.object({ type: z.literal('closed'), identity: z.string().max(64).nullable() }),
+  z.object({ type: z.literal('pong') }),
 ]);
 export type FromInstance = z.infer<typeof fromInstanceSchema>;
 export type ExecResult = z.infer<typeof execResult>;

@@ -11,7 +11,7 @@ import type { Call, EvalCall, ExecCall, FromInstance, ToInstance } from './proto
 import { Run } from './run.ts';
 import { Shell } from './shell.ts';
 
-type Request = Exclude<ToInstance, { type: 'open' | 'close' }>;
+type Request = Exclude<ToInstance, { type: 'open' | 'close' | 'ping' }>;
 
 export class Served {
   readonly vfs: Vfs;

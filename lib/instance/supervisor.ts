@@ -4,7 +4,10 @@
  */
 import { WinterdockError } from '../errors.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
+import { requireCapability } from './capability.ts';
 import { errorOf } from './failure.ts';
+import { Gate } from './gate.ts';
+import { neverOpened, processGone } from './gone.ts';
 import type {
   Death,
   DeathCause,
@@ -18,8 +21,9 @@ import type {
   WriteOperation,
   WriteOutcome,
 } from './instance.ts';
-import { residentBytes, roomFor, watchMemory } from './memory.ts';
-import { type Capability, policiesWith, profileOf } from './policies.ts';
+import { limitCall } from './limits.ts';
+import { residentBytes } from './memory.ts';
+import { profileOf } from './policies.ts';
 import type { Worker } from './process.ts';
 import {
   type Call,
@@ -30,18 +34,14 @@ import {
   toInstanceSchema,
 } from './protocol.ts';
 import { CallQueue, QueuedCall } from './queue.ts';
+import { HOPELESS_CHECKS, PATIENCE, SILENT_CHECKS, Silence } from './silence.ts';
 
-/** How long past its time limit an interpreter may take to stop by itself before its process is ended. */
-const OVERTIME_MS = 500;
-/** The same after it was told to stop. */
+/** How long a call may take to stop after it was told to, before its process is ended. */
 const STOP_MS = 1000;
 /** How long a process may take to open its file, its own start included. Clearing a large tmp takes seconds. */
 const OPEN_MS = 60_000;
 
-interface Pending {
-  resolve: (result: unknown) => void;
-  reject: (error: unknown) => void;
-}
+type Pending = Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'>;
 
 export class SupervisedInstance implements InstanceProcess {
   readonly id: string;
@@ -55,6 +55,9 @@ export class SupervisedInstance implements InstanceProcess {
   readonly #queue = new CallQueue();
   /** Writes and reads under way. */
   readonly #pending = new Map<number, Pending>();
+  readonly #silence: Silence;
+  readonly #gate: Gate;
+  #silent: (() => void)[] = [];
   #nextId = 1;
   #open: Pending = { resolve: () => {}, reject: () => {} };
   #isOpen = false;
@@ -70,11 +73,13 @@ export class SupervisedInstance implements InstanceProcess {
   #idle: (() => void)[] = [];
 
   /** Hands a started (or starting) worker to a file. */
-  constructor(worker: Worker, spec: OpenSpec) {
+  constructor(worker: Worker, spec: OpenSpec, patienceMs: number = PATIENCE.patienceMs) {
     this.id = spec.id;
     this.#worker = worker;
     this.#profile = profileOf(spec.policy);
     this.#policy = spec.policy;
+    this.#silence = new Silence(() => this.#send({ type: 'ping' }), patienceMs);
+    this.#gate = new Gate(this.#silence, { answered: () => this.#next(), silent: () => void this.#endSilent() });
     const opened = Promise.withResolvers<unknown>();
     this.#open = opened;
     this.opened = opened.promise.then(() => undefined);
@@ -99,7 +104,7 @@ export class SupervisedInstance implements InstanceProcess {
     { command, cwd, env, stdin, timeoutMs }: ExecRequest,
     { onOutput, signal }: { onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal } = {},
   ): Promise<ExecOutcome> {
-    this.#require('shell');
+    requireCapability(this.#profile, 'shell', { id: this.id, policy: this.#policy });
     const streaming = onOutput !== undefined;
     const call: Call = { kind: 'exec', command, cwd, env, stdin, timeoutMs: this.#capped(timeoutMs), streaming };
     return this.#call(call, signal, onOutput) as Promise<ExecOutcome>;
@@ -109,7 +114,7 @@ export class SupervisedInstance implements InstanceProcess {
     { language, code, timeoutMs }: EvalRequest,
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<EvalOutcome> {
-    this.#require(language);
+    requireCapability(this.#profile, language, { id: this.id, policy: this.#policy });
     const call: Call = { kind: 'eval', language, code, timeoutMs: this.#capped(timeoutMs) };
     return this.#call(call, signal) as Promise<EvalOutcome>;
   }
@@ -137,6 +142,10 @@ export class SupervisedInstance implements InstanceProcess {
         throw this.#gone(true);
       }
     }
+    if (!(await this.#silence.answers({ hurried: force }))) {
+      await this.#endSilent();
+      throw this.#gone(false);
+    }
     const closed = Promise.withResolvers<unknown>();
     this.#closed = closed;
     this.#send({ type: 'close' });
@@ -158,23 +167,35 @@ export class SupervisedInstance implements InstanceProcess {
     return this.ended;
   }
 
-  #capped(timeoutMs: number | undefined): number {
-    return Math.max(0, Math.min(timeoutMs ?? this.#profile.timeMs, this.#profile.timeMs));
+  whenSilent(listener: () => void): void {
+    this.#silent.push(listener);
   }
 
-  #require(capability: Capability): void {
-    const { name, capabilities } = this.#profile;
-    if (capabilities.includes(capability)) return;
-    const says =
-      name === this.#policy
-        ? `The policy "${name}" of "${this.id}" has no ${capability}.`
-        : `The policy "${this.#policy}" of "${this.id}" is not known here, so it runs as "${name}", which has no ${capability}.`;
-    const others = policiesWith(capability).join(', ');
-    throw new WinterdockError('capability', says, {
-      hint:
-        others === '' ? 'No policy has it.' : `Give it a policy that has it (${others}); it holds from the next wake.`,
-      extra: { needs: capability, policy: name },
-    });
+  /** One check of an idle process. To be called every few seconds. */
+  check(): void {
+    if (!this.#mayBeAsked) return;
+    const unanswered = this.#silence.check();
+    if (unanswered === SILENT_CHECKS) for (const listener of this.#silent) listener();
+    // Whoever waits for a write would wait for ever.
+    if (unanswered >= HOPELESS_CHECKS && this.#pending.size > 0) void this.#endSilent();
+  }
+
+  /** Only one that runs no call answers at once. A process that the server itself has stopped would belong here: it is never asked. */
+  get #mayBeAsked(): boolean {
+    return !this.#dead && this.#isOpen && !this.#closing && this.#queue.empty;
+  }
+
+  #endSilent(): Promise<Death> {
+    return this.kill('silent', 'It answered nothing any more while no call ran, and was ended.');
+  }
+
+  /** Whether something may be sent now; what may not is sent once the process has answered that it is there. */
+  #mayBeSent(): boolean {
+    return this.#gate.passes(this.#isOpen && this.#queue.running === null && this.#pending.size === 0);
+  }
+
+  #capped(timeoutMs: number | undefined): number {
+    return Math.max(0, Math.min(timeoutMs ?? this.#profile.timeMs, this.#profile.timeMs));
   }
 
   #send(message: ToInstance): void {
@@ -186,8 +207,9 @@ export class SupervisedInstance implements InstanceProcess {
     if (this.#dead || this.#closing) return Promise.reject(this.#gone(false));
     const id = this.#nextId++;
     return new Promise<unknown>((resolve, reject) => {
+      if (this.#mayBeSent()) this.#send(message(id));
+      else this.#gate.hold(id, () => this.#send(message(id)));
       this.#pending.set(id, { resolve, reject });
-      this.#send(message(id));
     }) as Promise<T>;
   }
 
@@ -205,6 +227,7 @@ export class SupervisedInstance implements InstanceProcess {
 
   #next(): void {
     if (this.#dead) return;
+    if (this.#queue.running === null && !this.#queue.empty && !this.#mayBeSent()) return;
     const call = this.#queue.next();
     if (call) {
       this.#send({ type: 'call', id: call.id, call: call.call });
@@ -216,23 +239,8 @@ export class SupervisedInstance implements InstanceProcess {
   /** Begins the clock and the watch of a call that was sent to a process which has its file. */
   #limit(queued: QueuedCall): void {
     queued.startedAt = performance.now();
-    const { timeoutMs } = queued.call;
-    const overtime = setTimeout(
-      () => void this.kill('timeout', `A call ran longer than ${timeoutMs} ms and did not stop by itself.`),
-      timeoutMs + OVERTIME_MS,
-    );
-    const limit = this.#baselineBytes + roomFor(this.#profile);
-    const unwatch = watchMemory(this.pid, limit, () => {
-      const { name, memoryBytes } = this.#profile;
-      void this.kill(
-        'memory',
-        `A call took more than the ${memoryBytes / 1024 / 1024} MiB that the policy "${name}" allows.`,
-      );
-    });
-    this.#unwatch = () => {
-      clearTimeout(overtime);
-      unwatch();
-    };
+    const limits = { timeoutMs: queued.call.timeoutMs, baselineBytes: this.#baselineBytes, profile: this.#profile };
+    this.#unwatch = limitCall(this.pid, limits, (cause, detail) => void this.kill(cause, detail));
   }
 
   #finish(id: number): QueuedCall | null {
@@ -276,6 +284,7 @@ export class SupervisedInstance implements InstanceProcess {
 
   /** What a process says is checked: one that says anything else than was agreed is ended. */
   #receive(raw: unknown): void {
+    this.#silence.heard();
     const parsed = fromInstanceSchema.safeParse(raw);
     if (parsed.success) this.#take(parsed.data);
     else void this.kill('crash', 'Its process said something that was not agreed.');
@@ -284,6 +293,9 @@ export class SupervisedInstance implements InstanceProcess {
   #take(message: FromInstance): void {
     switch (message.type) {
       case 'ready':
+        return;
+      case 'pong':
+        this.#silence.answered();
         return;
       case 'opened':
         this.#opened();
@@ -357,30 +369,18 @@ export class SupervisedInstance implements InstanceProcess {
   }
 
   #gone(started: boolean): WinterdockError {
-    const detail = this.#death?.detail ?? 'It is being closed.';
-    return new WinterdockError('conflict', `The process of "${this.id}" is gone. ${detail}`, {
-      hint: 'What was answered before is kept; the next request starts another process.',
-      extra: { cause: this.#death?.cause ?? 'closed', started },
-    });
+    return processGone(this.id, this.#death, started);
   }
 
   #exited(how: string): Death {
     this.#dead = true;
     this.#unwatch();
+    this.#silence.gone();
     this.#death ??= { cause: 'crash', detail: `Its process ended with ${how}.`, said: this.#worker.stderr().trim() };
     const death = this.#death;
-    this.#open.reject(
-      new WinterdockError(
-        'capacity',
-        `The process of "${this.id}" ended before it had its file open. ${death.detail}`,
-        {
-          retryAfterSeconds: 1,
-          cause: death.said,
-        },
-      ),
-    );
+    this.#open.reject(neverOpened(this.id, death));
     this.#closed?.reject(this.#gone(true));
-    for (const { reject } of this.#pending.values()) reject(this.#refused ?? this.#gone(true));
+    for (const [id, { reject }] of this.#pending) reject(this.#refused ?? this.#gone(!this.#gate.holds(id)));
     this.#pending.clear();
     for (const call of this.#queue.clear()) call.reject(this.#refused ?? this.#gone(false));
     const running = this.#queue.finish();

@@ -60,6 +60,7 @@ async function take(message: ToInstance): Promise<void> {
     setTimeout(() => prepare(opened.vfs), PREPARE_MS);
     return;
   }
+  if (message.type === 'ping') return say({ type: 'pong' });
   if (served === null) throw new Error(`It was told to ${message.type} before it had a file.`);
   if (message.type !== 'close') return served.take(message);
   say({ type: 'closed', identity: closeToRest(served.vfs) });

@@ -247,8 +247,19 @@ function underWay(id: string): WinterdockError {
   });
 }
 
+async function tellSilence(engine: Engine, id: string): Promise<void> {
+  engine.log.warn({ id }, 'a process answers nothing while no call runs');
+  const row = await engine.registry.get(id);
+  if (row?.state !== 'active') return;
+  const reason = 'its process left ten checks unanswered while no call ran';
+  await engine.registry.append([line(engine, row, systemCause('crash'), 'process.silent', { reason })]);
+}
+
 /** A process that goes without having been asked takes its sandbox to `suspended`. */
 function watch(engine: Engine, id: string, process: InstanceProcess): void {
+  process.whenSilent(() => {
+    tellSilence(engine, id).catch((error) => engine.log.error({ id, error: messageOf(error) }, 'a silent process'));
+  });
   void process.ended.then((death) => {
     const entry = engine.entries.peek(id);
     if (entry === undefined || entry.process !== process) return;
@@ -270,7 +281,8 @@ function watch(engine: Engine, id: string, process: InstanceProcess): void {
         }
         await settleDead(engine, entry, row, {
           trigger: timeout ? 'timeout' : ended ? 'stop' : 'crash',
-          fault: timeout || ended ? null : 'error',
+          // One that was stuck is replaced from its file: nothing of the sandbox's is known to be wrong.
+          fault: timeout || ended || death.cause === 'silent' ? null : 'error',
           detail: death.detail,
         });
       })

@@ -152,8 +152,10 @@ async function endProcess(
     if (!closed) throw busy(row);
     identity = process.identity;
   } catch (error) {
-    if (!force || entry.process !== process) throw error;
-    // Forced: a process that does not close is ended, and its file is recovered like any other that was left behind.
+    if (entry.process !== process) throw error;
+    const stuck = isWinterdockError(error) && error.extra.cause === 'silent';
+    if (!force && !stuck) throw error;
+    // A process that does not close by force, or answers nothing, is ended, and its file is recovered like any other that was left behind.
     await process.kill('killed');
     if (row.vfsPath !== MEMORY) identity = await engine.readers.settle(absolute(engine, livePath(row.id)));
   }

@@ -5,6 +5,7 @@ import { type Clock, epochSeconds, FakeClock } from '../../clock.ts';
 import { type Config, readConfig } from '../../config.ts';
 import type { InstancePool } from '../../instance/instance.ts';
 import { createPool } from '../../instance/pool.ts';
+import type { Patience } from '../../instance/silence.ts';
 import { createLogger } from '../../log.ts';
 import type { NewInstance, Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite.ts';
@@ -48,6 +49,7 @@ export interface DockOptions {
   clock?: FakeClock;
   reached?: (step: Step) => void;
   scrub?: Partial<Pace>;
+  patience?: Patience;
 }
 
 /** Starts an engine on a data folder and reconciles it. */
@@ -57,6 +59,7 @@ export async function startDock({
   clock = new FakeClock(),
   reached,
   scrub,
+  patience,
 }: DockOptions): Promise<Dock> {
   mkdirSync(dataFolder, { recursive: true });
   const config = readConfig({
@@ -78,6 +81,7 @@ export async function startDock({
     maxActive: config.maxActive,
     dataFolder: config.dataFolder,
     cacheFolder: config.cacheFolder,
+    ...(patience === undefined ? {} : { patience }),
   });
   const sessions = createSessions({
     config,

@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { REQUEST } from './testing/dock.ts';
+import { stage } from './testing/stage.ts';
+
+const at = stage();
+const stopped: number[] = [];
+
+beforeEach(async () => {
+  await at.restart({ patience: { checkEveryMs: 120, patienceMs: 3000 } });
+});
+afterEach(() => {
+  for (const pid of stopped.splice(0)) {
+    try {
+      process.kill(pid, 'SIGCONT');
+    } catch {
+      // Ended by now, as it should be.
+    }
+  }
+});
+
+/** Wakes a sandbox, gives it a file and a file in tmp, and lets it idle. Returns its process's id. */
+async function idle(id: string): Promise<number> {
+  await at.dock.create(id);
+  await at.dock.put(id, '/kept', 'kept');
+  const { pool } = at.dock;
+  const open = pool.open.bind(pool);
+  let pid = 0;
+  pool.open = (spec) => {
+    const opening = open(spec);
+    if (spec.id === id) pid = opening.pid;
+    return opening;
+  };
+  await at.dock.sessions.suspend(id, REQUEST);
+  await at.dock.run(id, 'echo scratch > /tmp/t');
+  return pid;
+}
+
+function freeze(pid: number): void {
+  stopped.push(pid);
+  process.kill(pid, 'SIGSTOP');
+}
+
+const typesOf = async (id: string) =>
+  (await at.dock.registry.ledger({ instance: id }, 500)).rows
+    .reverse()
+    .map(({ type, from, to, trigger }) => (type === 'transition' ? `${from} ${to} ${trigger}` : type));
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const isThere = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test('ten silent checks of an idle process are a line of the ledger, and the next request gets another process', async () => {
+  const pid = await idle('a');
+  freeze(pid);
+  await expect.poll(() => typesOf('a')).toContain('process.silent');
+  expect(await at.stateOf('a')).toBe('active');
+  const started = performance.now();
+  expect(await at.dock.run('a', 'echo once >> kept; cat kept')).toBe('keptonce\n');
+  expect(performance.now() - started).toBeGreaterThan(900);
+  expect(isThere(pid)).toBe(false);
+  expect((await typesOf('a')).slice(-3)).toEqual([
+    'process.silent',
+    'active suspended crash',
+    'suspended active request',
+  ]);
+  expect(await at.dock.registry.get('a')).toMatchObject({ state: 'active', fault: null });
+});
+
+test('one that answers again before it is needed goes on with its tmp', async () => {
+  const pid = await idle('a');
+  freeze(pid);
+  await expect.poll(() => typesOf('a')).toContain('process.silent');
+  process.kill(pid, 'SIGCONT');
+  expect(await at.dock.run('a', 'cat /tmp/t')).toBe('scratch\n');
+  expect((await typesOf('a')).filter((type) => type === 'process.silent')).toHaveLength(1);
+});
+
+test('a call and a write that come to a stuck process before the tenth check are done once, by another', async () => {
+  await at.restart({ patience: { checkEveryMs: 60_000, patienceMs: 3000 } });
+  const pid = await idle('a');
+  await pause(50);
+  freeze(pid);
+  const call = at.dock.run('a', 'echo once >> log; cat log');
+  const write = at.dock.put('a', '/written', 'written');
+  expect(await call).toBe('once\n');
+  await write;
+  expect(await at.dock.get('a', '/written')).toBe('written');
+  expect(await typesOf('a')).not.toContain('process.silent');
+  expect(isThere(pid)).toBe(false);
+});
+
+test('a process that runs a call is not asked, though it blocks', async () => {
+  await idle('a');
+  const command = 'awk "BEGIN { while (1) x = 1 }"';
+  const call = at.dock.sessions.exec('a', { command, timeoutMs: 2000 }, REQUEST);
+  await pause(1500);
+  expect(await typesOf('a')).not.toContain('process.silent');
+  expect(await call).toMatchObject({ timedOut: true });
+  expect(await typesOf('a')).not.toContain('process.silent');
+});
+
+test.each([false, true])(
+  'a stuck process is suspended from its file (force: %s), and so is one at a stop',
+  async (force) => {
+    freeze(await idle('a'));
+    await at.dock.sessions.suspend('a', REQUEST, { force });
+    expect(await at.stateOf('a')).toBe('suspended');
+    expect(await at.dock.get('a', '/kept')).toBe('kept');
+    await at.dock.run('a', 'true');
+    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'active', fault: null });
+    freeze(await idle('b'));
+    await at.restart();
+    expect([await at.stateOf('a'), await at.stateOf('b')]).toEqual(['suspended', 'suspended']);
+    expect(await at.dock.registry.get('b')).toMatchObject({ fault: null });
+    expect(await at.dock.get('b', '/kept')).toBe('kept');
+  },
+);
