@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Its id and those of its children, theirs included. Those that end meanwhile are left out. */
-function treeOf(pid: number): number[] {
+export function treeOf(pid: number): number[] {
   let children: number[] = [];
   try {
     children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);

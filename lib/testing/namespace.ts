@@ -1,0 +1,49 @@
+/**
+ * For tests: a mount namespace of its own that outlives the servers that run in it, so that they can be killed and started again on the same small,
+ * full or read-only filesystems. Needs no privileges where the system lets users have namespaces.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { withMounts } from './private-mounts.ts';
+
+export interface Namespace {
+  /** A command that runs what follows it in the namespace, as the same process. */
+  within: readonly string[];
+  /** A path of the namespace as it is seen from outside. */
+  outside(path: string): string;
+  /** Runs a shell script in it. Throws with what it said when it fails. */
+  run(script: string): void;
+  /** Unmounts everything by ending the namespace; whoever still runs in it keeps it. */
+  end(): Promise<void>;
+}
+
+/** Makes one and runs `script` in it, which mounts what is wanted. */
+export async function holdNamespace(script: string): Promise<Namespace> {
+  const [unshare = '', ...rest] = withMounts(`set -e; ${script}\necho ready; exec sleep infinity`);
+  const holder = spawn(unshare, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(holder, 'exit');
+  await new Promise<void>((resolve, reject) => {
+    let said = '';
+    holder.stdout.on('data', () => resolve());
+    holder.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    ended.then(() => reject(new Error(`The namespace ended: ${said}`)), reject);
+  });
+  const pid = String(holder.pid);
+  const within = ['nsenter', '--target', pid, '--user', '--mount', '--preserve-credentials'];
+  return {
+    within,
+    outside: (path) => join('/proc', pid, 'root', path),
+    run(inside) {
+      const [command = '', ...args] = within;
+      const { status, stderr } = spawnSync(command, [...args, 'sh', '-c', inside], { encoding: 'utf8' });
+      if (status !== 0) throw new Error(`${inside}: ${stderr}`);
+    },
+    async end() {
+      holder.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

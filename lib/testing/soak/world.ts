@@ -1,0 +1,196 @@
+/**
+ * For tests: where a random life is lived: a small disk of its own, a real server on it, and what goes wrong with them. Knows nothing of what should be.
+ */
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Call } from '../call.ts';
+import { holdNamespace, type Namespace } from '../namespace.ts';
+import { type ServerProcess, spawnServer } from '../process.ts';
+import { treeOf } from '../process-tree.ts';
+
+const DISK_BYTES = 160 * 1024 * 1024;
+const BLOCK = Buffer.alloc(1024 * 1024, 1);
+/** Drawers that lie on filesystems of their own, so that each can be made read-only by itself. */
+const DRAWERS = ['cold', 'archive', 'snapshots'] as const;
+const CLOCK = new URL('./shifted-clock.ts', import.meta.url);
+/** A server that does not end by then hangs. */
+const MAX_END_MS = 20_000;
+/** The end of the server's output that is kept for whoever looks for a cause. */
+const OUTPUT_CHARS = 20_000;
+
+export interface WorldOptions {
+  /** One filesystem for all drawers, or some on their own. */
+  apart: boolean;
+}
+
+export class World {
+  readonly #folder: string;
+  readonly #space: Namespace;
+  readonly #clock: string;
+  readonly #apart: boolean;
+  #server: ServerProcess | null = null;
+  #shiftMs = 0;
+  #readOnly: string | null = null;
+  /** Until when what is refused may be the fault of what went wrong. */
+  #troubledUntil = 0;
+  #said = '';
+
+  private constructor(folder: string, space: Namespace, clock: string, apart: boolean) {
+    this.#folder = folder;
+    this.#space = space;
+    this.#clock = clock;
+    this.#apart = apart;
+  }
+
+  static async open({ apart }: WorldOptions): Promise<World> {
+    const base = mkdtempSync(join(tmpdir(), 'winterdock-life-'));
+    const folder = join(base, 'data');
+    mkdirSync(folder);
+    const clock = join(base, 'clock');
+    writeFileSync(clock, '0');
+    const own = DRAWERS.map(
+      (name) => `mkdir ${folder}/${name}; mount -t tmpfs -o size=${DISK_BYTES} none ${folder}/${name}`,
+    );
+    const disk = `mount -t tmpfs -o size=${DISK_BYTES} none ${folder}`;
+    const space = await holdNamespace([disk, ...(apart ? own : [])].join('\n'));
+    return new World(folder, space, clock, apart);
+  }
+
+  /** The data folder as it is seen from outside. */
+  get folder(): string {
+    return this.#space.outside(this.#folder);
+  }
+
+  /** Asks the server that runs at this moment; rejects when there is none. */
+  readonly call: Call = (method, path, body, options) => {
+    if (this.#server === null) return Promise.reject(new Error('There is no server.'));
+    return this.#server.call(method, path, body, options);
+  };
+
+  /** Whether a refusal may come from a fault that was caused. */
+  get troubled(): boolean {
+    return performance.now() < this.#troubledUntil;
+  }
+
+  /** What servers said, the last of it. */
+  get said(): string {
+    return (this.#said + (this.#server?.output() ?? '')).slice(-OUTPUT_CHARS);
+  }
+
+  /** Whether a server ended that nobody ended. */
+  get died(): boolean {
+    const child = this.#server?.child;
+    return child !== undefined && (child.exitCode !== null || child.signalCode !== null);
+  }
+
+  #trouble(ms: number): void {
+    this.#troubledUntil = Math.max(this.#troubledUntil, performance.now() + ms);
+  }
+
+  async start(): Promise<void> {
+    this.#server = await spawnServer({
+      folder: this.#folder,
+      within: this.#space.within,
+      settings: {
+        NODE_OPTIONS: `--import=${pathToFileURL(CLOCK.pathname)}`,
+        WINTERDOCK_TEST_CLOCK: this.#clock,
+        WB_LOG: 'warn',
+        WB_TICK_MS: '200',
+        WB_POOL: '1',
+        WB_MAX_ACTIVE: '8',
+        WB_DRAIN_MS: '1000',
+        WB_RATE_KEY: '0',
+        WB_RATE_ADDRESS: '0',
+      },
+    });
+  }
+
+  /** Ends the server and tells how: the exit code, the signal, or `hangs`. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<string> {
+    const server = this.#server;
+    if (server === null) return 'none';
+    this.#trouble(MAX_END_MS);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve('hangs'), MAX_END_MS);
+    });
+    const how = await Promise.race([server.end(signal).then(String), late]);
+    clearTimeout(timer);
+    if (how === 'hangs') await server.end('SIGKILL');
+    this.#said = this.said;
+    this.#server = null;
+    this.#troubledUntil = performance.now() + 1000;
+    return how;
+  }
+
+  #workers(): number[] {
+    const pid = this.#server?.child.pid;
+    return pid === undefined ? [] : treeOf(pid).slice(1);
+  }
+
+  /** Sends a signal to one of the server's processes. */
+  signalWorker(which: number, signal: NodeJS.Signals): number | null {
+    const workers = this.#workers();
+    const pid = workers[which % Math.max(workers.length, 1)];
+    if (pid === undefined) return null;
+    this.#trouble(3000);
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It ended while it was chosen.
+    }
+    return pid;
+  }
+
+  /** Takes all the room there is. */
+  fill(): void {
+    this.#trouble(600_000);
+    const ballast = openSync(join(this.folder, 'ballast'), 'w');
+    try {
+      for (;;) writeSync(ballast, BLOCK);
+    } catch {
+      // Full, as it should be.
+    } finally {
+      closeSync(ballast);
+    }
+  }
+
+  /** Makes room, and every drawer writable. */
+  heal(): void {
+    rmSync(join(this.folder, 'ballast'), { force: true });
+    if (this.#readOnly !== null) this.#space.run(`mount -o remount,rw ${this.#readOnly}`);
+    this.#readOnly = null;
+    // What was refused a moment ago may still be on its way.
+    if (this.troubled) this.#troubledUntil = performance.now() + 3000;
+  }
+
+  /** Makes one drawer read-only, where drawers lie apart. Tells which. */
+  makeReadOnly(which: number): string | null {
+    const drawer = DRAWERS[which % DRAWERS.length];
+    if (!this.#apart || drawer === undefined || this.#readOnly !== null) return null;
+    const path = join(this.#folder, drawer);
+    try {
+      this.#space.run(`mount -o remount,ro ${path}`);
+    } catch {
+      // Something is being written there at this moment.
+      return null;
+    }
+    this.#trouble(600_000);
+    this.#readOnly = path;
+    return drawer;
+  }
+
+  /** Moves the clock of the server and of all that it starts. */
+  jump(seconds: number): void {
+    this.#shiftMs += seconds * 1000;
+    writeFileSync(this.#clock, String(this.#shiftMs));
+  }
+
+  async close(): Promise<void> {
+    await this.end('SIGKILL');
+    await this.#space.end();
+    rmSync(join(this.#folder, '..'), { recursive: true, force: true });
+  }
+}
