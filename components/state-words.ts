@@ -30,6 +30,7 @@ const PENDING: Readonly<Record<string, string>> = {
   revive: 'being revived now',
   delete: 'being deleted now',
   prefetch: 'being brought home now',
+  restore: 'being restored now',
 };
 
 export type Headlined = Pick<Instance, 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'>;

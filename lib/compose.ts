@@ -114,7 +114,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
   const passage = new Passage(config);
   const bundles = new Bundles({ config, clock, log, registry, sessions, signer, passage });
-  const repairs = new Repairs({ clock, log, registry, sessions, passage });
+  const repairs = new Repairs({ clock, log, registry, sessions, snapshots, passage });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
   const auth = createAuth({ config, log, clock, database: registry.database, registry });
   const refused = createRefusals({ registry, clock });
@@ -122,7 +122,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     {
       ...createOperations({ registry, sessions, clock, metrics }),
       ...bundlesOperations({ registry, sessions, clock, bundles }),
-      ...repairsOperations({ repairs }),
+      ...repairsOperations({ registry, sessions, clock, repairs }),
       ...jobsOperations({ registry, sessions, runner, clock }),
       ...tenantsOperations({ registry, clock, metrics }),
       ...storageOperations({ registry, health }),

@@ -27,7 +27,8 @@ const LAYERS = [
   ['lib/sessions/'],
   ['lib/bundles/'],
   ['lib/copies.ts', 'lib/seeding.ts'],
-  ['lib/snapshots.ts', 'lib/blueprints.ts', 'lib/repairs.ts'],
+  ['lib/snapshots.ts', 'lib/blueprints.ts'],
+  ['lib/repairs.ts'],
   [
     'lib/events.ts',
     'lib/metrics.ts',

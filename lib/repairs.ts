@@ -10,6 +10,7 @@ import type { Logger } from './log.ts';
 import type { InstanceRow, LedgerEntry, Registry } from './registry/registry.ts';
 import { line, rowOf } from './sessions/engine.ts';
 import type { Cause, Sessions } from './sessions/sessions.ts';
+import type { Snapshots } from './snapshots.ts';
 
 export type RawPart = 'file' | 'log';
 
@@ -28,7 +29,8 @@ export interface RepairsOptions {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sessions: Pick<Sessions, 'copyRaw'>;
+  sessions: Pick<Sessions, 'copyRaw' | 'restore'>;
+  snapshots: Pick<Snapshots, 'sound'>;
   passage: Passage;
 }
 
@@ -75,6 +77,21 @@ export class Repairs {
       ),
     );
     return { facts: result, outgoing };
+  }
+
+  /**
+   * Puts a snapshot of the same tenant in the place of a sandbox's file; what was there is kept in `orphans/`. Throws `not_found` and `conflict` for
+   * the snapshot, and what `Sessions.restore` throws.
+   */
+  async restore(id: string, snapshot: string, cause: Cause): Promise<InstanceRow> {
+    const row = await rowOf(this.#options, id);
+    const { tenant, hash, bytes } = await this.#options.snapshots.sound(snapshot);
+    if (tenant !== row.tenant) {
+      throw new WinterdockError('conflict', `The snapshot "${snapshot}" is of another tenant than "${id}".`, {
+        hint: 'Make a new sandbox of it, for its own tenant or for this one.',
+      });
+    }
+    return this.#options.sessions.restore(id, { name: snapshot, hash, bytes }, cause);
   }
 
   /** What goes wrong is in the ledger. */

@@ -30,6 +30,8 @@ export interface Snapshots {
   take(instance: string, tag: string | null, cause: Cause): Promise<SnapshotRow>;
   /** Throws `not_found`, also for a deleted one. */
   get(id: string): Promise<SnapshotRow>;
+  /** The same, once its file is known to be what was kept. Throws `not_found`, `missing_file`, `corrupt`. */
+  sound(id: string): Promise<SnapshotRow>;
   list(filter: SnapshotFilter, limit: number, cursor?: string): Promise<Page<SnapshotRow>>;
   /** Sandboxes that came from it keep what they have. Throws `not_found`. */
   delete(id: string, cause: Cause): Promise<void>;
@@ -54,6 +56,12 @@ export function createSnapshots(parts: {
     const row = await registry.copies.snapshot(id);
     if (row !== null && row.deleted === null) return row;
     throw new WinterdockError('not_found', `There is no snapshot "${id}".`);
+  };
+
+  const sound = async (id: string): Promise<SnapshotRow> => {
+    const row = await get(id);
+    await copies.requireSound('snapshot', id, row);
+    return row;
   };
 
   return {
@@ -89,6 +97,7 @@ export function createSnapshots(parts: {
       }
     },
     get,
+    sound,
     list: async (filter, limit, cursor) => registry.copies.snapshots(filter, limit, cursor),
     async delete(id, cause) {
       const row = await get(id);
@@ -97,8 +106,7 @@ export function createSnapshots(parts: {
       await copies.sweep();
     },
     async restore(id, request, cause) {
-      const row = await get(id);
-      await copies.requireSound('snapshot', id, row);
+      const row = await sound(id);
       const source = await registry.get(row.source);
       return seeding.seed(
         { snapshot: id },

@@ -1,11 +1,24 @@
 /** The operations about damaged files over the real engine: contract input in, contract objects out. */
+import type { Clock } from '../clock.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { Repairs } from '../repairs.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import { causeOf } from './cause.ts';
 import type { RepairsOperations } from './operations/repairs.ts';
+import { showing } from './showing.ts';
 
 /** Makes them. */
-export function repairsOperations({ repairs }: { repairs: Repairs }): RepairsOperations {
+export function repairsOperations(parts: {
+  registry: Registry;
+  sessions: Pick<Sessions, 'live'>;
+  clock: Clock;
+  repairs: Repairs;
+}): RepairsOperations {
+  const { repairs } = parts;
+  const { show } = showing(parts);
   return {
     raw: (caller, id, { part, reason }, signal) => repairs.raw(id, part, causeOf(caller, reason), signal),
+    restoreInstance: async (caller, id, { snapshot, reason }) =>
+      show(await repairs.restore(id, snapshot, causeOf(caller, reason))),
   };
 }

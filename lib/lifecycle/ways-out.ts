@@ -9,6 +9,7 @@ export type BlockingFault = Exclude<Fault, 'error'>;
 
 /** Each way as an order, without its capital and its full stop. */
 export const WAYS_OUT = {
+  restore: 'restore one of its snapshots in place',
   retry: 'resume with force to try once more',
   accept: 'resume with force to open the file as it is, which its structure must allow',
   raw: 'download its raw file (admins and operators)',
@@ -19,9 +20,9 @@ export type WayOut = keyof typeof WAYS_OUT;
 
 /** The ways out of each fault, what keeps most first. */
 export const WAYS_OF: Readonly<Record<BlockingFault, readonly WayOut[]>> = {
-  unknown: ['retry', 'raw', 'delete'],
-  corrupt: ['accept', 'raw', 'delete'],
-  missing: ['return', 'delete'],
+  unknown: ['retry', 'restore', 'raw', 'delete'],
+  corrupt: ['restore', 'accept', 'raw', 'delete'],
+  missing: ['return', 'restore', 'delete'],
 };
 
 /** All ways out of a fault, in one sentence for a person. */

@@ -38,7 +38,7 @@ export interface FileRecord {
 
 /** The intent of an operation under way, written before its first effect. */
 export interface Intent {
-  verb: 'resume' | 'suspend' | 'freeze' | 'archive' | 'revive' | 'delete' | 'prefetch';
+  verb: 'resume' | 'suspend' | 'freeze' | 'archive' | 'revive' | 'delete' | 'prefetch' | 'restore';
   from: State;
   to: State;
   /** The row's generation when the intent was written. */

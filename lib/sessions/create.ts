@@ -23,6 +23,7 @@ import { PREFETCH_SECONDS, type Prefetched, prefetch } from './prefetch.ts';
 import { copyRaw } from './raw.ts';
 import { copyOut, Expansions, type Reading, read } from './reading.ts';
 import { reconcile, settleInterrupted, sweepDrawers } from './reconcile.ts';
+import { restore } from './restore.ts';
 import { PACE, type Pace, scrubForever } from './scrub.ts';
 import type { Cause, Live, ResumeResult, Sessions } from './sessions.ts';
 import type { Step } from './steps.ts';
@@ -147,6 +148,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     write: (id, operation, cause) => entries.with(id, (entry) => write(engine, entry, operation, cause)),
     read: (id, request) => entries.with(id, (entry) => read(engine, reading, entry, request)),
     copyOut: (id, path, { volumes }) => entries.with(id, (entry) => copyOut(engine, reading, entry, path, volumes)),
+    restore: (id, snapshot, cause) => locked(id, (entry) => restore(engine, prefetched, entry, snapshot, cause)),
     copyRaw: (id, folder) => entries.with(id, (entry) => copyRaw(engine, entry, folder)),
     async attach(id, attachment) {
       const { state } = await rowOf(engine, id);

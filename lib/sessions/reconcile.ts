@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { tellable } from '../errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { clearStaging, isStaging, stampOf } from '../storage/files.ts';
+import { bringBack, recordAgain } from './aside.ts';
 import { discardMemory, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
@@ -110,6 +111,8 @@ async function settle(engine: Engine, row: InstanceRow, how: Settling): Promise<
       return settleDelete(engine, row, how);
     case 'prefetch':
       return settlePrefetch(engine, row, how);
+    case 'restore':
+      return settleRestore(engine, row, how);
     default:
       return rolledBack(engine, row, how);
   }
@@ -211,6 +214,20 @@ async function settlePrefetch(engine: Engine, row: InstanceRow, how: Settling): 
     return restored(engine, row, row.file, how);
   }
   return rolledBack(engine, row, how);
+}
+
+/** A restore that was not committed did not happen. */
+async function settleRestore(engine: Engine, row: InstanceRow, { cause, because }: Settling): Promise<void> {
+  if (row.pending !== null) await bringBack(engine, row.id, row.pending);
+  await engine.registry.commit({
+    ...row,
+    from: row.state,
+    to: row.state,
+    file: recordAgain(engine, row),
+    fault: undefined,
+    now: now(engine),
+    ledger: [line(engine, row, cause, 'reconcile.rolled_back', { reason: `${because} during restore` })],
+  });
 }
 
 async function rolledBack(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {

@@ -18,6 +18,7 @@ import type { Copied } from '../vfs/copy.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { RawCopy } from './raw.ts';
+import type { Restored } from './restore.ts';
 
 /** Who or what asked, for the ledger. */
 export interface Cause {
@@ -115,6 +116,13 @@ export interface Sessions {
    * them. Throws `not_found`, `gone`, `missing_file`; `conflict` for one that is awake, lives only in its process or has no file yet.
    */
   copyRaw(id: string, folder: string): Promise<RawCopy>;
+
+  /**
+   * Puts a copy of a snapshot in the place of a sandbox's file and keeps what was there in `orphans/`; the state stays, a fault is cleared. Throws
+   * `conflict` for one that is awake or lives only in its process, `quota_exceeded`, `missing_file` and `corrupt` of the snapshot; nothing has
+   * changed then.
+   */
+  restore(id: string, snapshot: Restored, cause: Cause): Promise<InstanceRow>;
 
   /**
    * Holds a sandbox as it is while a terminal is open: no automatic move until `detach`, or until it was not renewed, by the same call,

@@ -46,7 +46,7 @@ export interface Planted {
 
 /** Puts a sandbox of the tenant `acme` with the contents of the file `whole` into a state, and raises a fault. */
 export async function plant(
-  host: Host,
+  host: Pick<Host, 'registry' | 'clock' | 'config'>,
   whole: string,
   { id, state, fault }: { id: string; state: AtRest; fault: BlockingFault | null },
 ): Promise<Planted> {

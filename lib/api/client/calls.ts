@@ -60,6 +60,7 @@ import type {
   previewAnswerSchema,
   previewSchema,
   rawQuerySchema,
+  restoreInstanceSchema,
   restoreSchema,
   resumeAnswerSchema,
   resumeSchema,
@@ -276,6 +277,12 @@ export interface Calls {
   ): Promise<z.output<typeof instanceSchema>>;
   /** Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing. */
   rawInstance(id: string, query?: z.input<typeof rawQuerySchema>, options?: CallOptions): Promise<Download>;
+  /** Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is kept aside, a fault is cleared, the state stays. */
+  restoreInstance(
+    id: string,
+    input: z.input<typeof restoreInstanceSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
   /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
   getPlan(
     id: string,
@@ -502,6 +509,7 @@ export const CALLS = {
   inspectBundle: { method: 'POST', path: '/api/bundles/inspect', body: 'bytes', query: false, answer: 'json' },
   importBundle: { method: 'POST', path: '/api/instances/import', body: 'bytes', query: true, answer: 'json' },
   rawInstance: { method: 'GET', path: '/api/instances/:id/raw', body: null, query: true, answer: 'download' },
+  restoreInstance: { method: 'POST', path: '/api/instances/:id/restore', body: 'json', query: false, answer: 'json' },
   getPlan: { method: 'GET', path: '/api/instances/:id/plan', body: null, query: true, answer: 'json' },
   walkPlan: { method: 'POST', path: '/api/instances/:id/plan', body: 'json', query: false, answer: 'json' },
   startJob: { method: 'POST', path: '/api/jobs', body: 'json', query: false, answer: 'json' },

@@ -36,17 +36,19 @@ async function run(name: string, id?: string) {
   const found = operations.get(name);
   if (found === undefined) throw new Error(`The document has no ${name}.`);
   const { operation, method } = found;
+  const content = operation.requestBody?.content ?? {};
+  let body: unknown = content['application/json']?.example ?? content['text/plain']?.example;
+  const names = id !== undefined && typeof body === 'object' && body !== null && 'snapshot' in body;
+  if (names) body = Object.assign({}, body, { snapshot: id });
   let path = found.path;
   const query = new URLSearchParams();
   for (const { name: parameter, in: place, required, example } of operation.parameters ?? []) {
     if (required) expect([name, parameter, example]).toEqual([name, parameter, expect.anything()]);
     if (example === undefined) continue;
-    const value = parameter === 'id' && id !== undefined ? id : String(example);
+    const value = parameter === 'id' && id !== undefined && !names ? id : String(example);
     if (place === 'path') path = path.replace(`{${parameter}}`, encodeURIComponent(value));
     if (place === 'query') query.set(parameter, String(example));
   }
-  const content = operation.requestBody?.content ?? {};
-  const body = content['application/json']?.example ?? content['text/plain']?.example;
   const search = query.size === 0 ? '' : `?${query}`;
   return server.call(method, `${path}${search}`, body);
 }
@@ -115,6 +117,8 @@ const WALK: readonly [name: string, status: number, idOf?: string][] = [
   ['listLedgerSegments', 200],
   ['suspendInstance', 200],
   ['rawInstance', 200],
+  ['takeSnapshot', 201],
+  ['restoreInstance', 200, 'takeSnapshot'],
   ['prefetchInstance', 200],
   ['freezeInstance', 200],
   ['walkPlan', 200],

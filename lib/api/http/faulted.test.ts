@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { plan } from '../../lifecycle/plan.ts';
@@ -17,12 +17,14 @@ const CODE_OF: Readonly<Record<BlockingFault, string>> = {
 
 let server: TestServer;
 let whole: string;
+let snapshot: string;
 let made = 0;
 beforeAll(async () => {
   server = await startServer({ settings: { WB_POOL: '0' } });
   await server.call('POST', '/api/instances', { id: 'model', tenant: 'acme' });
   await server.call('PUT', '/api/instances/model/volumes/workspace/kept', 'the work');
   await server.call('PUT', '/api/instances/model/volumes/memory/kept', 'the memory');
+  snapshot = (await server.call<{ id: string }>('POST', '/api/instances/model/snapshots', {})).json.id;
   await server.call('POST', '/api/instances/model/suspend');
   whole = join(server.folder, 'whole.sqlite');
   copyFileSync(join(server.folder, 'live/model/vfs.sqlite'), whole);
@@ -119,6 +121,14 @@ const WALKED: Readonly<Record<WayOut, (one: Planted, state: AtRest) => Promise<v
   async raw({ id, path }) {
     expect((await server.call('GET', `/api/instances/${id}/raw`)).bytes.equals(readFileSync(path))).toBe(true);
   },
+  async restore({ id, path }) {
+    const before = existsSync(path) ? readFileSync(path) : null;
+    const restored = await server.call<Instance>('POST', `/api/instances/${id}/restore`, { snapshot });
+    expect([restored.status, restored.json.fault]).toEqual([200, null]);
+    await hasTheWork(id);
+    const orphans = readdirSync(join(server.folder, 'orphans')).filter((name) => name.includes(`-${id}-`));
+    expect(orphans.map((name) => readFileSync(join(server.folder, 'orphans', name)))).toEqual(before ? [before] : []);
+  },
   async delete({ id }) {
     expect(await byPlan(id, 'deleted', false)).toBe('deleted');
   },
@@ -164,4 +174,23 @@ test.each(FAULTS)('whoever is refused for being %s is told all ways out, by ever
     ]);
   }
   for (const way of WAYS_OF[fault]) expect(waysOut(fault).toLowerCase()).toContain(WAYS_OUT[way]);
+});
+
+test('a snapshot of another tenant is not restored in place, and one that nobody has is not there', async () => {
+  const { id } = await planted('frozen', 'corrupt');
+  await server.call('POST', '/api/instances', { id: 'foreign', tenant: 'other' });
+  await server.call('PUT', '/api/instances/foreign/volumes/workspace/x', 'theirs');
+  const theirs = await server.call<{ id: string }>('POST', '/api/instances/foreign/snapshots', {});
+  const restore = (snapshot: string, key?: string) =>
+    server.call('POST', `/api/instances/${id}/restore`, { snapshot }, key === undefined ? {} : { key });
+  expect((await restore(theirs.json.id)).json).toMatchObject({ status: 409, code: 'conflict' });
+  expect((await restore('snap_nobody')).status).toBe(404);
+  const { json: own } = await server.call<{ key: string }>('POST', '/api/keys', {
+    name: 'acme',
+    role: 'tenant',
+    tenant: 'acme',
+  });
+  expect((await restore(theirs.json.id, own.key)).status).toBe(404);
+  expect((await restore(snapshot, own.key)).status).toBe(200);
+  await hasTheWork(id);
 });

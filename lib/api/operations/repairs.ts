@@ -1,7 +1,8 @@
 /** The operations about damaged files: the file as it lies. */
 import type { Caller } from '../../auth.ts';
 import type { Outgoing } from '../answer.ts';
-import type { RawQuery } from '../schema/repairs.ts';
+import type { RawQuery, RestoreInstanceInput } from '../schema/repairs.ts';
+import type { Instance } from '../schema.ts';
 
 /** What is known of raw bytes before the first of them goes. */
 interface RawFacts {
@@ -19,4 +20,6 @@ export interface RepairsOperations {
     query: RawQuery,
     signal?: AbortSignal,
   ): Promise<{ facts: RawFacts; outgoing: Outgoing }>;
+  /** Puts a snapshot in the place of its file; what was there is kept aside. It keeps its state and loses its fault. */
+  restoreInstance(caller: Caller, id: string, input: RestoreInstanceInput): Promise<Instance>;
 }

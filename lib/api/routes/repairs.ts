@@ -1,7 +1,7 @@
 /** Routes of damaged files: the file as it lies. */
-import { attachment, attachmentHeaders, empty } from '../answer.ts';
+import { attachment, attachmentHeaders, empty, json } from '../answer.ts';
 import { type Route, route } from '../route.ts';
-import { rawQuerySchema } from '../schema.ts';
+import { instanceSchema, rawQuerySchema, restoreInstanceSchema } from '../schema.ts';
 import { idParams } from './instances.ts';
 
 const tag = 'Repairs';
@@ -45,5 +45,18 @@ export const repairRoutes: Route[] = [
         'x-log-bytes': String(facts.logBytes),
       });
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/restore',
+    name: 'restoreInstance',
+    summary:
+      'Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is kept aside, a fault is cleared, the state stays.',
+    tag,
+    params: idParams,
+    body: restoreInstanceSchema,
+    answers: { 200: { description: 'The instance', schema: instanceSchema } },
+    handle: async ({ services, caller, params, body }) =>
+      json(200, await services.operations.restoreInstance(caller, params.id, body)),
   }),
 ];

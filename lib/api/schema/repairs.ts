@@ -8,4 +8,10 @@ export const rawQuerySchema = z.strictObject({
   part: z.enum(['file', 'log']).default('file'),
   reason: reason.optional(),
 });
+export const restoreInstanceSchema = z.strictObject({
+  /** The id of one of the same tenant. */
+  snapshot: z.string().min(1).max(100),
+  reason: reason.optional(),
+});
+export type RestoreInstanceInput = z.infer<typeof restoreInstanceSchema>;
 export type RawQuery = z.infer<typeof rawQuerySchema>;

@@ -1,0 +1,80 @@
+/**
+ * Keeping a file aside while another takes its place, and taking that back. What was there goes to `orphans/` under a name that the intent gives, so that
+ * whoever finds it half done knows it. Opens nothing; the row is the caller's to write.
+ */
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { FileRecord, InstanceRow, Intent } from '../registry/registry.ts';
+import { makeFolder, syncFolder, unlinkFile } from '../storage/effects.ts';
+import { moveFile, stagingFor, stampOf } from '../storage/files.ts';
+import { absolute, type Engine, livePath } from './engine.ts';
+import { clearLive, isShared, leaveLive, placeOf } from './places.ts';
+import { recordOf } from './trust.ts';
+
+/** A file and what SQLite keeps beside it; they move together. */
+const PARTS = ['', '-wal', '-journal'] as const;
+
+type Aside = Pick<Intent, 'startedMs' | 'generation' | 'fromPath'>;
+
+/** Where a file of its own lies, or a log of one, relative to the data folder; null when there is nothing, or only what others have too. */
+export function ownPath(engine: Engine, row: InstanceRow): string | null {
+  const place = placeOf(engine, row);
+  if (row.vfsPath === null || place === 'none' || place === 'memory' || isShared(place)) return null;
+  const path = absolute(engine, row.vfsPath);
+  return PARTS.some((part) => existsSync(path + part)) ? row.vfsPath : null;
+}
+
+/**
+ * The path in `orphans/` of what was there, relative to the data folder; null when there was nothing. No two operations have the same: each raises the
+ * generation, whether it is done or taken back.
+ */
+export function keptPath(id: string, { startedMs, generation, fromPath }: Aside): string | null {
+  return fromPath === null ? null : join('orphans', `${startedMs}-${id}-${generation}-${basename(fromPath)}`);
+}
+
+/** Moves what is there to `orphans/`, durably. */
+export async function moveAside(engine: Engine, id: string, aside: Aside): Promise<void> {
+  const kept = keptPath(id, aside);
+  if (kept === null || aside.fromPath === null) return;
+  await makeFolder(join(engine.config.dataFolder, 'orphans'));
+  const source = absolute(engine, aside.fromPath);
+  for (const part of PARTS) {
+    if (existsSync(source + part)) await move(engine, source + part, absolute(engine, kept) + part);
+  }
+  await unlinkFile(`${source}-shm`);
+}
+
+/** Brings back what moved aside and removes what took its place. May be repeated. */
+export async function bringBack(engine: Engine, id: string, aside: Aside): Promise<void> {
+  const kept = keptPath(id, aside);
+  if (kept === null || aside.fromPath === null) {
+    // There was no file of its own, so whatever is in the live drawer is what took its place.
+    await clearLive(engine, id);
+    return;
+  }
+  const away = absolute(engine, kept);
+  const source = absolute(engine, aside.fromPath);
+  const isLive = aside.fromPath === livePath(id);
+  if (!PARTS.some((part) => existsSync(away + part))) {
+    if (!isLive) await leaveLive(engine, id);
+    return;
+  }
+  if (!isLive) await clearLive(engine, id);
+  else if (!existsSync(away)) await unlinkFile(source);
+  for (const part of PARTS) {
+    if (existsSync(away + part)) await move(engine, away + part, source + part);
+  }
+  if (isLive) await syncFolder(join(source, '..'));
+}
+
+/** What is recorded of a file that moved there and back: its stat is another, its bytes are the same. */
+export function recordAgain(engine: Engine, row: InstanceRow): FileRecord | null {
+  if (row.vfsPath === null || row.file === null) return row.file;
+  const stamp = stampOf(absolute(engine, row.vfsPath));
+  const same = stamp !== null && stamp.inode === row.file.inode && stamp.mtimeNs === row.file.mtimeNs;
+  return same && stamp.size === row.file.size ? recordOf(stamp, row.file) : row.file;
+}
+
+async function move(engine: Engine, source: string, target: string): Promise<void> {
+  await (await moveFile(source, target, stagingFor(engine.config.dataFolder, target))).makeDurable();
+}

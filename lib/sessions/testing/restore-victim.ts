@@ -1,0 +1,19 @@
+/** A process that restores a sandbox in place and kills itself with SIGKILL before its nth effect on the disk or the registry. Arguments: folder, sandbox, hash, n. */
+import { observeEffects } from '../../storage/effects.ts';
+import { REQUEST, startDock } from './dock.ts';
+
+const [folder, id, hash, count] = process.argv.slice(2);
+if (folder === undefined || id === undefined || hash === undefined || count === undefined) {
+  throw new Error('folder, sandbox, hash, count');
+}
+const dock = await startDock({ dataFolder: folder });
+let left = Number(count);
+observeEffects({
+  before() {
+    left -= 1;
+    if (left === 0) process.kill(process.pid, 'SIGKILL');
+  },
+});
+await dock.sessions.restore(id, { name: 'snap', hash, bytes: 1 }, REQUEST);
+observeEffects(null);
+await dock.abandon();
