@@ -14,6 +14,9 @@ const integer = (min: number, max: number, fallback: number) =>
 const text = z.string().min(1);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
+/** Settings whose value is never told. The passphrase is the backup command's; a server that has it in its environment too does nothing with it. */
+const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE']);
+
 const environmentSchema = z.object({
   PORT: integer(0, 65_535, 3000),
   HOST: text.default('127.0.0.1'),
@@ -37,6 +40,7 @@ const environmentSchema = z.object({
   WB_LEDGER_KEEP_DAYS: integer(0, 36_500, 0),
   WB_METRICS: z.enum(['key', 'open']).default('key'),
   WB_ADMIN_KEY: z.string().min(16, 'must have at least 16 characters').max(512).optional(),
+  WB_BACKUP_PASSPHRASE: text.optional(),
   WB_LOG: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
 });
 
@@ -84,7 +88,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => {
       const name = String(issue.path[0]);
-      const value = name === 'WB_ADMIN_KEY' ? '(hidden)' : JSON.stringify(given[name]);
+      const value = SECRET.has(name) ? '(hidden)' : JSON.stringify(given[name]);
       return `${name}=${value}: ${issue.message}`;
     });
     throw new Error(`Wrong settings:\n  ${lines.join('\n  ')}`);

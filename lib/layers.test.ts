@@ -39,6 +39,7 @@ const LAYERS = [
     'lib/wake-times.ts',
     'lib/simulator.ts',
     'lib/health/',
+    'lib/backup/',
   ],
   ['lib/api/'],
   ['lib/host.ts', 'lib/compose.ts'],

@@ -6,6 +6,7 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cookieRules } from './auth/cookies.ts';
+import { refuseUnfinishedRestore } from './backup/unfinished.ts';
 import { type Config, readConfig, unknownSettings } from './config.ts';
 import { messageOf } from './errors.ts';
 import { type Listener, listen } from './front/listener.ts';
@@ -82,6 +83,7 @@ async function main(): Promise<void> {
 
   try {
     unlock = lockStores(config);
+    refuseUnfinishedRestore(config.dataFolder);
     host = await createHost({ config, log, tell: (line) => void process.stderr.write(`${line}\n`) });
   } catch (error) {
     log.debug({ err: error }, 'the start failed');

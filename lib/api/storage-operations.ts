@@ -60,6 +60,7 @@ export function storageOperations(parts: {
       },
       disk: { bytes: disk.bytes, free_bytes: disk.freeBytes },
       places: facts.places,
+      backup: facts.backup,
       replication: null,
       running: facts.running,
     };

@@ -1,5 +1,6 @@
-/** The command line as one tree, for running it and for its documentation. Talks to the API only, through the client. */
+/** The command line as one tree, for running it and for its documentation. Talks to the API only, through the client; backup alone works on the server's own files. */
 import { Command } from 'commander';
+import { addBackupCommands } from './commands/backup.ts';
 import { addBundleCommands } from './commands/bundles.ts';
 import { addCopyCommands } from './commands/copies.ts';
 import { addEventCommands } from './commands/events.ts';
@@ -56,5 +57,6 @@ ${exitTable()}`,
   addTenantCommands(program);
   addKeyCommands(program);
   addPeopleCommands(program);
+  addBackupCommands(program);
   return program;
 }

@@ -6,6 +6,7 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { z } from 'zod';
+import { type LastBackup, readLastBackup } from '../backup/record.ts';
 import { type Clock, epochSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
@@ -55,6 +56,8 @@ export interface StorageFacts {
   measured: Measure | null;
   /** Null before the first start has come to it. */
   scrub: ScrubProgress | null;
+  /** Null: none was ever made of this registry. */
+  backup: LastBackup | null;
   disk: { bytes: number; freeBytes: number };
   /** Processes: those that serve, those started ahead of need, how many are kept ahead, how many may serve. */
   places: { serving: number; spare: number; ahead: number; most: number };
@@ -89,12 +92,13 @@ export class StorageHealth {
   async look(): Promise<StorageFacts> {
     const { config, registry, pool } = this.#parts;
     const { dataFolder } = config;
-    const [vitals, disk, check, measured, scrub, file, live] = await Promise.all([
+    const [vitals, disk, check, measured, scrub, backup, file, live] = await Promise.all([
       registry.vitals(),
       statfs(dataFolder),
       registry.facts.read('registry_check'),
       registry.facts.read('measured'),
       readProgress(registry.facts),
+      readLastBackup(registry.facts),
       this.#registryFile(),
       diskOf(join(dataFolder, 'live')),
     ]);
@@ -118,6 +122,7 @@ export class StorageHealth {
       drawers: await Promise.all(drawers),
       measured: measureSchema.nullable().catch(null).parse(measured),
       scrub,
+      backup,
       disk: { bytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
       places: { serving: pool.active, spare: pool.ready, ahead: config.poolSize, most: config.maxActive },
       running: [...this.#running.keys()],

@@ -127,6 +127,8 @@ export interface CopyStore {
   unclaimed(): Awaitable<string[]>;
   /** Whether a snapshot, a blueprint or an instance that was never resumed needs a file. */
   isNeeded(path: string): Awaitable<boolean>;
+  /** Records anew the file of a copy that was laid into its drawer again, for every row that has it. */
+  restamp(kind: CopyKind, hash: string, file: FileRecord): Awaitable<void>;
   /** Takes the mark off a file that is gone. */
   forget(path: string): Awaitable<void>;
 }

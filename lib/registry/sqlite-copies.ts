@@ -31,6 +31,10 @@ const CLAIMED: Readonly<Record<CopyKind, string>> = {
   snapshot: 'SELECT EXISTS (SELECT 1 FROM snapshots WHERE hash = ? AND deleted IS NULL)',
   blueprint: 'SELECT EXISTS (SELECT 1 FROM blueprints WHERE hash = ?)',
 };
+const RESTAMP: Readonly<Record<CopyKind, string>> = {
+  snapshot: 'UPDATE snapshots SET file = ? WHERE hash = ?',
+  blueprint: 'UPDATE blueprints SET file = ? WHERE hash = ?',
+};
 const WAITED_FOR = `SELECT EXISTS (SELECT 1 FROM instances INDEXED BY instances_by_source
   WHERE vfs_path = ? AND state = 'created' AND vfs_path IS NOT NULL)`;
 
@@ -170,6 +174,9 @@ export function sqliteCopies({ database, ledger, writes, quotas }: Parts): CopyS
     isNeeded(path) {
       const copy = copyAt(path);
       return (copy !== null && isClaimed(copy.kind, copy.hash)) || database.integer(WAITED_FOR, path) === 1;
+    },
+    restamp(kind, hash, file) {
+      database.write(() => database.sql(RESTAMP[kind]).run(JSON.stringify(file), hash));
     },
     forget(path) {
       database.write(() => database.sql(UNMARK).run(path));

@@ -12,7 +12,15 @@ import { renderedAt, requireCaller } from '../../caller.ts';
 import { NotYours } from '../not-yours.tsx';
 import { Sure } from '../sure.tsx';
 import { checkStorage } from './actions.ts';
-import { comparedByWalk, comparedInWords, DRAWER_MEANS, placesInWords, troublesOf } from './words.ts';
+import {
+  backupInWords,
+  comparedByWalk,
+  comparedInWords,
+  DRAWER_MEANS,
+  placesInWords,
+  troublesOf,
+  wrongInWords,
+} from './words.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Storage' };
@@ -247,27 +255,33 @@ function Scrubber({ scrub, rendered }: Pick<Storage, 'scrub'> & { rendered: numb
   );
 }
 
-function Backup({ inside }: { inside: boolean }) {
+function Backup({ backup, rendered }: Pick<Storage, 'backup'> & { rendered: number }) {
   return (
-    <div className="grid max-w-3xl gap-3">
-      <p>
-        Nothing replicates: there is no replication in this version. What is lost with this disk is lost, up to the last
-        copy that somebody made.
+    <div className="grid gap-5">
+      <Facts>
+        <Fact name="Last one">{backup === null ? 'never' : <RelativeTime at={backup.time} rendered={rendered} />}</Fact>
+        {backup !== null && (
+          <>
+            <Fact name="Holds">
+              {backupInWords(backup)}{' '}
+              {backup.wrong > 0 && <span className="text-fault-ink">{wrongInWords(backup.wrong)}</span>}
+            </Fact>
+            <Fact name="Key files">{backup.keys ? 'in it, encrypted' : 'not in it'}</Fact>
+            <Fact name="Written to">
+              <code className="text-[0.8125rem]">{backup.to}</code>
+            </Fact>
+          </>
+        )}
+      </Facts>
+      <p className="max-w-3xl">
+        Nothing replicates: what is lost with this disk is lost, up to the last backup that lies on another one. To make
+        one, on the machine of the server, while it runs or not:
       </p>
-      <p>
-        To make one: stop the server, which suspends what is awake and leaves every file clean; copy the data folder;
-        start the server.
-      </p>
-      <pre className="paper-log px-3 py-2">
-        {
-          'tar --format=pax --exclude=./cache --exclude=./expanded --exclude=./staging \\\n  -C "$WB_DATA" -czf winterdock.tar.gz .'
-        }
-      </pre>
-      <p className="text-small text-ink-2">
-        The format keeps times to the nanosecond. A file whose hash is not recorded yet is known by its time: with
-        another one its wake is refused until somebody forces it. To restore, unpack it into an empty folder and start
-        with <code>WB_DATA</code> set to that.
-        {!inside && ' The registry lies elsewhere (WB_REGISTRY): copy its file and the signed head beside it as well.'}
+      <pre className="paper-log px-3 py-2">{'npm run backup -- /mnt/elsewhere/winterdock --with-keys'}</pre>
+      <p className="max-w-3xl text-small text-ink-2">
+        The next one to the same folder copies only what changed. <code>npm run restore</code> brings back everything or
+        one sandbox; <code>docs/operations.md</code> says how. What this page knows is that one was made, not whether it
+        is still there: <code>npm run backup -- --verify</code> reads it.
       </p>
     </div>
   );
@@ -279,7 +293,7 @@ export default async function StoragePage() {
   if (why !== null) return <NotYours title="Storage" why={why} />;
   const storage = await getHost().operations.storage(caller);
   const rendered = renderedAt();
-  const { places, disk, registry } = storage;
+  const { places, disk } = storage;
   const troubles = troublesOf(storage);
   return (
     <>
@@ -330,8 +344,8 @@ export default async function StoragePage() {
       <Part id="scrub" name="Rot" note="What rests, against what was filed.">
         <Scrubber scrub={storage.scrub} rendered={rendered} />
       </Part>
-      <Part id="backup" name="Replication" note="And what to do until there is one.">
-        <Backup inside={registry.inside_data} />
+      <Part id="backup" name="Backup" note="What a lost disk would cost.">
+        <Backup backup={storage.backup} rendered={rendered} />
       </Part>
     </>
   );

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Storage } from '#lib/api/schema.ts';
-import { comparedByWalk, comparedInWords, placesInWords, troublesOf } from './words.ts';
+import { backupInWords, comparedByWalk, comparedInWords, placesInWords, troublesOf, wrongInWords } from './words.ts';
 
 const WELL: Storage = {
   registry: {
@@ -18,6 +18,7 @@ const WELL: Storage = {
   scrub: { walk: null, last: null, next: null },
   disk: { bytes: 100, free_bytes: 50 },
   places: { serving: 1, spare: 2, ahead: 2, most: 200 },
+  backup: null,
   replication: null,
   running: [],
 };
@@ -59,4 +60,11 @@ test('what a walk compared is said with what came of it, and rot is a trouble', 
   expect(troublesOf({ ...WELL, scrub: { walk: { ...walk, rotten: 1 }, last: null, next: null } })).toEqual([
     '1 file is no longer what was filed: the disk loses bytes.',
   ]);
+});
+
+test('a backup is told by what it holds and what was not sound of it', () => {
+  const one = { time: 1, sandboxes: 1, bytes: 2048, keys: true, wrong: 0, to: 'b' };
+  expect(backupInWords(one)).toBe('1 sandbox of 2.0 kB');
+  expect(backupInWords({ ...one, sandboxes: 1204 })).toBe('1,204 sandboxes of 2.0 kB');
+  expect([wrongInWords(1), wrongInWords(3)]).toEqual(['1 of them was not sound', '3 of them were not sound']);
 });

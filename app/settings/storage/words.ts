@@ -42,6 +42,16 @@ export function comparedByWalk({ files, bytes, rotten }: NonNullable<Storage['sc
   return files === 0 ? 'no file yet' : `${counted(files, 'file', 'files')} of ${sizeInWords(bytes)}, ${found}`;
 }
 
+/** What a backup holds: `1,204 sandboxes of 3.1 GB`. */
+export function backupInWords({ sandboxes, bytes }: NonNullable<Storage['backup']>): string {
+  return `${counted(sandboxes, 'sandbox', 'sandboxes')} of ${sizeInWords(bytes)}`;
+}
+
+/** How many things of a backup were not sound when they were copied. */
+export function wrongInWords(wrong: number): string {
+  return `${counted(wrong, 'of them was', 'of them were')} not sound`;
+}
+
 /** The drawers of a measure that hold something, in their order, with what they are for. */
 export const DRAWER_MEANS: Readonly<Record<string, string>> = {
   live: 'awake and suspended sandboxes',

@@ -46,6 +46,7 @@ test('what the rows say, what lies there, and what is away', { timeout: 60_000 }
   ]);
   expect(before).toMatchObject({
     measured: null,
+    backup: null,
     replication: null,
     scrub: { walk: null, last: null },
     running: [],

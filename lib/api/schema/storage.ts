@@ -72,6 +72,10 @@ export const storageSchema = z
     disk: z.object({ bytes, free_bytes: bytes }),
     /** Processes: serving, started ahead of need, kept ahead of need, and how many may serve. */
     places: z.object({ serving: count, spare: count, ahead: count, most: count }),
+    /** The last one that was made of this registry; null: never. `to` names the folder or file; `wrong` counts what was not sound. */
+    backup: z
+      .object({ time: epoch, sandboxes: count, bytes, keys: z.boolean(), wrong: count, to: z.string() })
+      .nullable(),
     /** Null: nothing replicates. */
     replication: z.null(),
     /** What is under way now. */

@@ -1,0 +1,174 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { removeTreeNow } from '../storage/effects.ts';
+import type { ServerProcess } from '../testing/process.ts';
+import { manifestsIn, objectPath } from './store.ts';
+import { commandOf, expectWhole, populate, run, spawnServer, type World } from './testing/world.ts';
+
+/** Each test starts several processes. */
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let root: string;
+let folder: string;
+let store: string;
+let server: ServerProcess;
+let world: World;
+const started: ServerProcess[] = [];
+
+async function serve(on: string): Promise<ServerProcess> {
+  const one = await spawnServer({ folder: on });
+  started.push(one);
+  return one;
+}
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'winterdock-backup-'));
+  folder = join(root, 'data');
+  store = join(root, 'backup');
+  server = await serve(folder);
+  world = await populate(server);
+});
+afterAll(async () => {
+  for (const one of started) if (one.child.exitCode === null) await one.end('SIGKILL');
+  rmSync(root, { recursive: true, force: true });
+});
+
+test('a backup made beside a running server is restored to an empty folder with every sandbox in its state', async () => {
+  const made = run('backup', folder, [store]);
+  expect([made.status, made.stderr]).toEqual([0, '']);
+  expect(made.stdout).toMatch(/^Backup \S+: 9 sandboxes as of /);
+  expect(made.stdout).toContain('Without the key files (auth.secret, signing.key)');
+  const verified = run('backup', folder, ['--verify', store]);
+  expect([verified.status, verified.stderr]).toEqual([0, '']);
+  expect(verified.stdout).toMatch(/^Verified: 10 objects, /m);
+
+  const restored = join(root, 'restored');
+  const dry = run('restore', restored, ['--from', store, '--dry-run']);
+  expect([dry.status, dry.stderr, existsSync(restored)]).toEqual([0, '', false]);
+  expect(dry.stdout).toContain('1 archived, 3 suspended, 3 created, 1 deleted, 1 frozen');
+  expect(dry.stdout).toContain('Lived in memory alone, and are gone: memory.');
+  const done = run('restore', restored, ['--from', store]);
+  expect([done.status, done.stderr]).toEqual([0, '']);
+  expect(done.stdout).toContain('auth.secret: everybody has to sign in again.');
+
+  const again = await serve(restored);
+  expect((await again.call('GET', '/api/events?type=keys.made')).json).toMatchObject([
+    { reason: expect.stringMatching(/^auth\.secret, signing\.key: /) },
+  ]);
+  await expectWhole(again, world);
+  await again.end();
+});
+
+test('a second backup copies only what changed, and --keep removes the first with what only it had', async () => {
+  // The registry, which has a line more.
+  expect(run('backup', folder, [store]).stdout).toMatch(/^1 objects new, /m);
+  await server.call('POST', '/api/instances/suspended/exec', { command: 'echo more > more' });
+  await server.call('POST', '/api/instances/suspended/suspend', {});
+  const third = run('backup', folder, [store, '--keep', '2']);
+  // And the sandbox, and the head of the ledger when it was signed anew by then.
+  expect(third.stdout).toMatch(/^[23] objects new, /m);
+  expect(third.stdout).toMatch(/^1 older backups removed, 1 objects with them\.$/m);
+  const { manifests } = await manifestsIn(store);
+  const [after, before] = manifests.map(({ rows }) => new Map(rows.map((row) => [row.id, row.object?.sha256])));
+  const changed = [...(after ?? [])].filter(([id, sha256]) => sha256 !== before?.get(id)).map(([id]) => id);
+  expect([manifests.length, changed]).toEqual([2, ['suspended']]);
+  expect(run('backup', folder, ['--verify', store]).status).toBe(0);
+  expect(readdirSync(store).sort()).toEqual(['backups', 'lock.sqlite', 'objects']);
+});
+
+test('what is answered before a backup begins is in it, whatever is written and moved meanwhile', async () => {
+  const { call } = server;
+  const ids = ['w-0', 'w-1', 'w-2', 'moving'];
+  for (const id of ids) await call('POST', '/api/instances', { id, tenant: 'acme' });
+  const answered = new Map<string, number>();
+  let going = true;
+  const writers = ids.map(async (id) => {
+    for (let n = 0; going; n += 1) {
+      const put = await call('PUT', `/api/instances/${id}/volumes/workspace/n`, String(n));
+      if (put.status < 300) answered.set(id, n);
+      if (id === 'moving') {
+        await call('POST', `/api/instances/${id}/suspend`, {});
+        if (n % 2 === 0) await call('POST', `/api/instances/${id}/freeze`, {});
+      }
+    }
+  });
+  const busy = join(root, 'busy');
+  try {
+    await expect
+      .poll(() => Math.min(...ids.map((id) => answered.get(id) ?? 0)), { timeout: 30_000 })
+      .toBeGreaterThan(2);
+    const before = new Map(answered);
+    const [command, args] = commandOf('backup', [busy]);
+    const child = spawn(command, args, {
+      env: { ...process.env, WB_DATA: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (chunk) => {
+      said += String(chunk);
+    });
+    const [status] = await once(child, 'exit');
+    expect([status, said]).toEqual([0, '']);
+    going = false;
+    await Promise.all(writers);
+
+    const restored = join(root, 'of-busy');
+    const done = run('restore', restored, ['--from', busy]);
+    expect([done.status, done.stderr]).toEqual([0, '']);
+    const again = await serve(restored);
+    for (const id of ids) {
+      const { text } = await again.call('GET', `/api/instances/${id}/volumes/workspace/n`);
+      expect(Number(text), `${id}: ${text} of ${before.get(id)}`).toBeGreaterThanOrEqual(before.get(id) ?? 0);
+      expect((await again.call('POST', `/api/instances/${id}/exec`, { command: 'cat n' })).json.stdout).toBe(text);
+    }
+    expect((await again.call('GET', '/api/events?type=orphan.set_aside')).json).toEqual([]);
+    await again.end();
+  } finally {
+    going = false;
+    await Promise.all(writers);
+    for (const id of ids) await call('POST', `/api/instances/${id}/suspend`, {});
+  }
+});
+
+test('a damaged object is named with what it belongs to, and nothing is restored from it', async () => {
+  const copy = join(root, 'damaged');
+  cpSync(store, copy, { recursive: true });
+  const row = (await manifestsIn(copy)).manifests[0]?.rows.find(({ id }) => id === 'frozen');
+  const path = objectPath(copy, row?.object?.sha256 ?? '');
+  const bytes = readFileSync(path);
+  bytes[5000] = (bytes[5000] ?? 0) ^ 1;
+  rmSync(path);
+  writeFileSync(path, bytes);
+  const verified = run('backup', folder, ['--verify', copy]);
+  expect(verified.status).toBe(1);
+  expect(verified.stderr).toContain(`objects/${row?.object?.sha256} is damaged: the sandbox "frozen"`);
+  const target = join(root, 'not-restored');
+  const refused = run('restore', target, ['--from', copy]);
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('the sandbox "frozen"')]);
+  expect(existsSync(join(target, 'registry.sqlite'))).toBe(false);
+
+  const manifest = join(copy, 'backups', readdirSync(join(copy, 'backups')).sort().at(-1) ?? '');
+  const text = readFileSync(manifest, 'utf8');
+  rmSync(manifest);
+  writeFileSync(manifest, text.replace('"frozen"', '"warmer"'));
+  const changed = run('backup', folder, ['--verify', copy]);
+  expect([changed.status, changed.stderr]).toEqual([1, expect.stringContaining('it is not as it was signed')]);
+});
+
+test('a backup that is killed leaves those before it whole, and the next one goes on', async () => {
+  const before = (await manifestsIn(store)).manifests.map(({ id }) => id);
+  for (const afterMs of [150, 300, 450]) {
+    const [command, args] = commandOf('backup', [store]);
+    const child = spawn(command, args, { env: { ...process.env, WB_DATA: folder }, stdio: 'ignore' });
+    setTimeout(() => child.kill('SIGKILL'), afterMs);
+    await once(child, 'exit');
+  }
+  expect((await manifestsIn(store)).manifests.map(({ id }) => id)).toEqual(expect.arrayContaining(before));
+  expect(run('backup', folder, ['--verify', store]).status).toBe(0);
+  expect(run('backup', folder, [store]).status).toBe(0);
+  removeTreeNow(join(root, 'damaged'));
+});

@@ -1,0 +1,215 @@
+/**
+ * A backup of a whole data folder: the registry as one moment left it, the file of every sandbox that it names, the files of its copies, the
+ * signed head of its ledger, and the key files when asked for. It works beside a running server and on the folder of a stopped one, and
+ * holds neither up. Knows nothing of where it goes.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { WinterdockError } from '../errors.ts';
+import { headPathOf } from '../ledger/head-file.ts';
+import { copyPath } from '../registry/copies.ts';
+import { openRegistryRows, type RegistryRows } from '../registry/registry-rows.ts';
+import type { Signer } from '../signing.ts';
+import { copyFile, unlinkFile, writeFile } from '../storage/effects.ts';
+import { copyResting, Moved, objectAt } from './copying.ts';
+import { encryptKeys, keyFilesOf, readKeys } from './keys.ts';
+import {
+  type BackupCopy,
+  type BackupRow,
+  backupId,
+  MANIFEST_KIND,
+  type Manifest,
+  manifestText,
+  type ObjectRef,
+  parseManifest,
+  wrongIn,
+} from './manifest.ts';
+import { copyRow, keep, type RowParts } from './rows.ts';
+import type { BackupTarget } from './store.ts';
+
+export interface BackupOptions {
+  config: Pick<Config, 'dataFolder' | 'registryPath'>;
+  target: BackupTarget;
+  signer: Signer;
+  clock: Clock;
+  /** Encrypts the key files; null: they are left out. */
+  passphrase: string | null;
+  /** Told how many sandboxes of how many are copied. */
+  progress?: (done: number, all: number) => void;
+}
+
+export interface BackupResult {
+  manifest: Manifest;
+  /** Objects that were not there yet. */
+  added: { objects: number; bytes: number };
+  /** What is not sound in the source, a sentence each. */
+  wrong: string[];
+}
+
+/** Rows read of the registry at a time. */
+const PAGE = 500;
+/** Sandboxes copied at the same time: hashing is on other threads, and the disk has one arm. */
+const AT_ONCE = 2;
+
+/** Makes a backup. Throws `not_found` when there is no registry, and what the system throws of the target; what was there before is whole then. */
+export async function makeBackup(options: BackupOptions): Promise<BackupResult> {
+  const { config, target, signer, clock, passphrase } = options;
+  if (config.registryPath === ':memory:') {
+    throw new WinterdockError('not_found', 'A registry in memory has no file: there is nothing to back up.');
+  }
+  if (!existsSync(config.registryPath)) {
+    throw new WinterdockError('not_found', `There is no registry at ${config.registryPath}.`, {
+      hint: 'Set WB_DATA, and WB_REGISTRY where it lies elsewhere, as the server has them.',
+    });
+  }
+  const added = { objects: 0, bytes: 0 };
+  const count = (object: ObjectRef) => {
+    added.objects += 1;
+    added.bytes += object.bytes;
+  };
+  // Before the registry, so that the ledger goes through it.
+  const head = await smallFile(options, headPathOf(config.registryPath), count);
+  const begun = clock.now();
+  const live = openRegistryRows(config.registryPath);
+  const draft = target.draft();
+  let moment: RegistryRows | null = null;
+  try {
+    live.copyTo(draft);
+    const registry = await objectAt(draft);
+    moment = openRegistryRows(draft);
+    const copies = await copyCopies(options, moment, live, count);
+    const parts: RowParts = {
+      dataFolder: config.dataFolder,
+      target,
+      row: (id) => live.row(id),
+      before: new Map((target.last?.rows ?? []).map((row) => [row.id, row])),
+      added: count,
+    };
+    const rows = await copyRows(parts, moment, options.progress);
+    const migrations = moment.migrations();
+    const ledger = moment.chainHead();
+    moment.close();
+    moment = null;
+    await keep({ target, added: count }, draft, registry);
+    const files = keyFilesOf(config.dataFolder);
+    const document: Omit<Manifest, 'issuer'> = {
+      kind: MANIFEST_KIND,
+      id: backupId(begun, randomBytes(4).toString('hex')),
+      begun_ms: begun,
+      made_ms: clock.now(),
+      version: packageJson.version,
+      migrations,
+      registry,
+      head,
+      ledger,
+      rows,
+      copies,
+      keys: {
+        files,
+        object: passphrase === null ? null : await keptKeys(options, passphrase, files, count),
+      },
+    };
+    const text = manifestText(document, signer);
+    await target.finish(document.id, text);
+    return { manifest: parseManifest(text), added, wrong: wrongIn(document) };
+  } finally {
+    moment?.close();
+    live.close();
+    await unlinkFile(draft);
+  }
+}
+
+async function copyRows(
+  parts: RowParts,
+  moment: RegistryRows,
+  progress: BackupOptions['progress'],
+): Promise<BackupRow[]> {
+  const all = moment.count();
+  const rows: BackupRow[] = [];
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const page = moment.rows(after, PAGE);
+    for (let at = 0; at < page.length; at += AT_ONCE) {
+      rows.push(...(await Promise.all(page.slice(at, at + AT_ONCE).map(({ id }) => copyRow(parts, id)))));
+      progress?.(rows.length, all);
+    }
+    after = page.at(-1)?.id;
+  }
+  return rows;
+}
+
+/** The files of snapshots and blueprints: named by their hash and never changed, so one that is there already is not read. */
+async function copyCopies(
+  { config, target }: BackupOptions,
+  moment: RegistryRows,
+  live: RegistryRows,
+  count: (object: ObjectRef) => void,
+): Promise<BackupCopy[]> {
+  const copies: BackupCopy[] = [];
+  for (const { kind, hash, bytes } of moment.copies()) {
+    const known = { sha256: hash, bytes };
+    if (target.has(known)) {
+      copies.push({ kind, hash, object: known, wrong: null });
+      continue;
+    }
+    const draft = target.draft();
+    try {
+      const { object } = await copyResting(join(config.dataFolder, copyPath(kind, hash)), draft);
+      await keep({ target, added: count }, draft, object);
+      const wrong = object.sha256 === hash ? null : 'its bytes are not those of its name';
+      copies.push({ kind, hash, object, wrong });
+    } catch (error) {
+      if (!(error instanceof Moved)) throw error;
+      const needed = live.copies().some((copy) => copy.kind === kind && copy.hash === hash);
+      copies.push({ kind, hash, object: null, wrong: needed ? 'there was no file of it' : null });
+    } finally {
+      await unlinkFile(draft);
+    }
+  }
+  return copies;
+}
+
+async function smallFile(
+  { target }: BackupOptions,
+  path: string | null,
+  count: (object: ObjectRef) => void,
+): Promise<ObjectRef | null> {
+  if (path === null || !existsSync(path)) return null;
+  const draft = target.draft();
+  try {
+    await copyFile(path, draft);
+    const object = await objectAt(draft);
+    await keep({ target, added: count }, draft, object);
+    return object;
+  } finally {
+    await unlinkFile(draft);
+  }
+}
+
+async function keptKeys(
+  { config, target }: BackupOptions,
+  passphrase: string,
+  files: string[],
+  count: (object: ObjectRef) => void,
+): Promise<ObjectRef> {
+  const draft = target.draft();
+  try {
+    await writeFile(draft, await encryptKeys(readKeys(config.dataFolder, files), passphrase));
+    const object = await objectAt(draft);
+    await keep({ target, added: count }, draft, object);
+    return object;
+  } finally {
+    await unlinkFile(draft);
+  }
+}
+
+/** Whether a path is, or lies in, a data folder: a backup there would be lost with it. */
+export function isInside(path: string, { dataFolder }: Pick<Config, 'dataFolder'>): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if (at === dataFolder) return true;
+    if (at === dirname(at)) return false;
+  }
+}

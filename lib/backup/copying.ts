@@ -1,0 +1,130 @@
+/**
+ * Copies of files that somebody may be using, made by a process that holds no lease: a file is copied, then it is asked whether it stayed what
+ * it was meanwhile. Sources are never written. Knows nothing of rows.
+ */
+import { constants, existsSync } from 'node:fs';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { messageOf, WinterdockError } from '../errors.ts';
+import type { FileStamp } from '../storage/drawer.ts';
+import { copyFile, syncFile, unlinkFile } from '../storage/effects.ts';
+import { sha256Of, stampOf } from '../storage/files.ts';
+import type { ObjectRef } from './manifest.ts';
+
+/** Pages copied in one step: all of them, so that writes beside it do not make it begin again. */
+const EVERY_PAGE = 2_147_483_647;
+const BUSY_MS = 5000;
+
+/** Thrown when what was copied did not hold still: it is tried again. */
+export class Moved extends Error {}
+
+export interface CopiedFile {
+  object: ObjectRef;
+  /** The first complaint of SQLite's `quick_check`, or null. */
+  wrong: string | null;
+}
+
+/** Whether two stamps are of the same, untouched file. */
+function same(a: FileStamp | null, b: FileStamp | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.size === b.size && a.inode === b.inode && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
+}
+
+/** Copies the bytes of a file at rest to `draft`, sharing blocks where the filesystem can. Throws `Moved` when it did not rest. */
+export async function copyResting(path: string, draft: string): Promise<{ object: ObjectRef; stamp: FileStamp }> {
+  const before = stampOf(path);
+  if (before === null) throw new Moved(path);
+  await copied(path, draft);
+  if (!same(before, stampOf(path))) throw new Moved(path);
+  return { object: await objectAt(draft), stamp: before };
+}
+
+/**
+ * Copies a file beside the process that writes it, as one moment left it: in one read transaction, which no writer waits for. Throws `Moved`
+ * when SQLite cannot read it just now.
+ */
+export async function copyOnline(path: string, draft: string): Promise<CopiedFile> {
+  let source: DatabaseSync | null = null;
+  try {
+    const address = pathToFileURL(path);
+    address.search = 'mode=ro';
+    source = new DatabaseSync(address, { readOnly: true, timeout: BUSY_MS, allowExtension: false });
+    source.exec('PRAGMA trusted_schema = OFF');
+    await backup(source, draft, { rate: EVERY_PAGE });
+  } catch (error) {
+    await unlinkFile(draft);
+    if (!existsSync(path)) throw new Moved(path);
+    throw new Moved(messageOf(error), { cause: error });
+  } finally {
+    source?.close();
+  }
+  return settled(draft);
+}
+
+/** Copies a file together with the log that a killed process left beside it, and takes up the log in the copy. Throws `Moved` as copyResting does. */
+export async function copyWithLog(path: string, draft: string): Promise<CopiedFile> {
+  const logs = ['-wal', '-journal'].filter((log) => existsSync(path + log));
+  const stamps = () => ['', '-wal', '-journal'].map((suffix) => stampOf(path + suffix));
+  const before = stamps();
+  const bytes = before[0]?.size;
+  if (bytes === undefined) throw new Moved(path);
+  try {
+    await copied(path, draft);
+    for (const log of logs) await copied(path + log, draft + log);
+    if (stamps().some((stamp, at) => !same(stamp, before[at] ?? null))) throw new Moved(path);
+    // SQLite deletes a log that lies beside an empty file.
+    if (bytes === 0 && logs.length > 0) {
+      return { object: await objectAt(draft), wrong: 'it has 0 bytes and a log beside it, which was not copied' };
+    }
+    return await settled(draft);
+  } finally {
+    for (const suffix of ['-wal', '-journal', '-shm']) await unlinkFile(draft + suffix);
+  }
+}
+
+/** What SQLite says of the structure of a copy at rest: its first complaint, or null. */
+export function complaintOf(draft: string): string | null {
+  const address = pathToFileURL(draft);
+  address.search = 'immutable=1';
+  return complaint(() => new DatabaseSync(address, { readOnly: true, allowExtension: false }));
+}
+
+/** Makes one clean file of a copy, out of WAL mode as every file at rest is. */
+async function settled(draft: string): Promise<CopiedFile> {
+  const wrong = complaint(() => {
+    const db = new DatabaseSync(draft, { allowExtension: false });
+    db.exec('PRAGMA trusted_schema = OFF; PRAGMA journal_mode = DELETE');
+    return db;
+  });
+  return { object: await objectAt(draft), wrong };
+}
+
+function complaint(open: () => DatabaseSync): string | null {
+  let db: DatabaseSync | null = null;
+  try {
+    db = open();
+    const says = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+    return says === 'ok' ? null : String(says).slice(0, 300);
+  } catch (error) {
+    return messageOf(error).slice(0, 300);
+  } finally {
+    db?.close();
+  }
+}
+
+async function copied(path: string, draft: string): Promise<void> {
+  try {
+    await copyFile(path, draft, constants.COPYFILE_FICLONE);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw new Moved(path);
+    throw error;
+  }
+}
+
+/** Puts a draft on disk and reads it back. */
+export async function objectAt(draft: string): Promise<ObjectRef> {
+  await syncFile(draft);
+  const stamp = stampOf(draft);
+  if (stamp === null) throw new WinterdockError('internal', 'What was just copied is not there.');
+  return { sha256: await sha256Of(draft), bytes: stamp.size };
+}

@@ -1,0 +1,69 @@
+/** The key files of a data folder: which there are, and how they travel, encrypted with a passphrase (age, scrypt). Knows nothing of what each opens but in words. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Decrypter, Encrypter } from 'age-encryption';
+import { z } from 'zod';
+import { WinterdockError } from '../errors.ts';
+import { readSecretFile } from '../secret-file.ts';
+
+/** As servers name them at the top of a data folder. */
+const KEY_FILE = /^(?:auth\.secret|[a-z][a-z-]*\.key)$/;
+const LEAST_PASSPHRASE = 12;
+
+const keysSchema = z.record(z.string().regex(KEY_FILE), z.string());
+
+/** What a folder without this very file loses, by its name. */
+const WITHOUT: Readonly<Record<string, string>> = {
+  'signing.key':
+    'what the old one signed (heads and sealed months of the ledger, bundles) verifies only with its name, which the manifest has',
+  'auth.secret': 'everybody has to sign in again',
+  'admin.key': 'the admin key is another one',
+};
+
+/** Names of the key files in a data folder, in order. */
+export function keyFilesOf(dataFolder: string): string[] {
+  return readdirSync(dataFolder)
+    .filter((name) => KEY_FILE.test(name))
+    .sort();
+}
+
+/** What is lost without the key files of these names, a sentence each. */
+export function lostWithout(files: readonly string[]): string[] {
+  return files.map((name) => `${name}: ${WITHOUT[name] ?? 'what it opens stays closed'}.`);
+}
+
+/** Their texts, by name. */
+export function readKeys(dataFolder: string, files: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    files.flatMap((name) => {
+      const text = readSecretFile(join(dataFolder, name));
+      return text === null ? [] : [[name, text]];
+    }),
+  );
+}
+
+/** Throws `validation` for a passphrase that is too short to protect anything. */
+export function requirePassphrase(passphrase: string): string {
+  if (passphrase.length >= LEAST_PASSPHRASE) return passphrase;
+  throw new WinterdockError('validation', `The passphrase must have at least ${LEAST_PASSPHRASE} characters.`);
+}
+
+/** An age file of them, which `age --decrypt` opens as well. */
+export function encryptKeys(keys: Record<string, string>, passphrase: string): Promise<Uint8Array> {
+  const encrypter = new Encrypter();
+  encrypter.setPassphrase(requirePassphrase(passphrase));
+  return encrypter.encrypt(JSON.stringify(keys));
+}
+
+/** The texts of an age file made by encryptKeys, by name. Throws `validation` for another passphrase. */
+export async function decryptKeys(file: Uint8Array, passphrase: string): Promise<Record<string, string>> {
+  const decrypter = new Decrypter();
+  decrypter.addPassphrase(passphrase);
+  try {
+    return keysSchema.parse(JSON.parse(await decrypter.decrypt(file, 'text')));
+  } catch (error) {
+    throw new WinterdockError('validation', 'The key files in the backup do not open with this passphrase.', {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,55 @@
+/** Lays objects of a backup into the drawers of a data folder, each whole or not at all and proved as it lies there. Knows nothing of rows. */
+import { createReadStream, constants as fsConstants } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createZstdDecompress } from 'node:zlib';
+import { WinterdockError } from '../errors.ts';
+import type { FileStamp } from '../storage/drawer.ts';
+import { chmodFile, copyFile, makeFolder, writeStream } from '../storage/effects.ts';
+import { intoPlace, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
+import type { ObjectRef } from './manifest.ts';
+import type { OpenedBackup } from './opened.ts';
+
+/** Lays an object at a path of the data folder, replacing what is there. Returns its stamp. */
+export async function lay(
+  backup: OpenedBackup,
+  dataFolder: string,
+  object: ObjectRef,
+  path: string,
+  { whose, mode = 0o600 }: { whose: string; mode?: number },
+): Promise<FileStamp> {
+  const source = await backup.path(object, whose);
+  const target = join(dataFolder, path);
+  await makeFolder(dirname(target));
+  await intoPlace(target, stagingFor(dataFolder, target), async (unfinished) => {
+    await copyFile(source, unfinished, fsConstants.COPYFILE_FICLONE);
+    await chmodFile(unfinished, mode);
+    if ((await sha256Of(unfinished)) !== object.sha256) {
+      throw new WinterdockError('storage_unavailable', `What was written of ${whose} did not read back as it was.`, {
+        hint: 'Check the disk of the data folder, then run the restore again.',
+      });
+    }
+  });
+  const stamp = stampOf(target);
+  if (stamp === null) throw new WinterdockError('storage_unavailable', `What was just written of ${whose} is gone.`);
+  return stamp;
+}
+
+/** Writes the plain file of an object to `to` (absolute): expanded when it is packed. Throws `corrupt`. */
+export async function expandTo(
+  backup: OpenedBackup,
+  object: ObjectRef,
+  to: string,
+  { whose, packed }: { whose: string; packed: boolean },
+): Promise<void> {
+  const source = await backup.path(object, whose);
+  try {
+    if (packed) await pipeline(createReadStream(source), createZstdDecompress(), writeStream(to));
+    else await pipeline(createReadStream(source), writeStream(to));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && /^Z(STD)?_/.test(String(error.code))) {
+      throw new WinterdockError('corrupt', `What the backup has of ${whose} does not expand.`, { cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,84 @@
+/** A backup that is there, opened for reading: which of several, and its objects as files that are proved before they are used. Changes nothing of it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { WinterdockError } from '../errors.ts';
+import { makeFolder, removeTree, unlinkFile } from '../storage/effects.ts';
+import { sha256Of } from '../storage/files.ts';
+import type { Manifest, ObjectRef } from './manifest.ts';
+import { manifestsIn, objectPath } from './store.ts';
+import { readTar } from './tar.ts';
+import { isFolder } from './verify.ts';
+
+export interface OpenedBackup {
+  readonly manifest: Manifest;
+  /** Makes the objects ready; those of a tar are unpacked. */
+  prepare(objects: ObjectRef[]): Promise<void>;
+  /** Path of an object that is as it was backed up. Throws `corrupt` or `missing_file`, naming what it belongs to. */
+  path(object: ObjectRef, whose: string): Promise<string>;
+  /** Removes what was unpacked. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the newest backup in a folder, or the newest of a moment up to `atMs`; or the one in a tar file, whose objects are unpacked to
+ * `scratch` (absolute, made for it). Throws `not_found` when there is none.
+ */
+export async function openBackup(from: string, scratch: string, atMs: number | null): Promise<OpenedBackup> {
+  if (!existsSync(from)) throw new WinterdockError('not_found', `There is no backup at ${from}.`);
+  return isFolder(from) ? openFolder(from, atMs) : openTar(from, scratch, atMs);
+}
+
+const early = ({ begun_ms }: Manifest, atMs: number | null) => atMs === null || begun_ms <= atMs;
+
+async function openFolder(folder: string, atMs: number | null): Promise<OpenedBackup> {
+  const { manifests, damaged } = await manifestsIn(folder);
+  const manifest = manifests.find((one) => early(one, atMs));
+  if (manifest === undefined) {
+    const [why] = damaged;
+    const upTo = atMs === null ? '' : ` up to ${new Date(atMs).toISOString()}`;
+    throw new WinterdockError(
+      'not_found',
+      `There is no backup${upTo} in ${folder}.${why === undefined ? '' : ` ${why}`}`,
+    );
+  }
+  return {
+    manifest,
+    async prepare() {},
+    path: (object, whose) => proved(objectPath(folder, object.sha256), object, whose),
+    async close() {},
+  };
+}
+
+async function openTar(path: string, scratch: string, atMs: number | null): Promise<OpenedBackup> {
+  const { manifest } = await readTar(path);
+  if (!early(manifest, atMs)) {
+    throw new WinterdockError('not_found', `The backup in ${path} is of ${new Date(manifest.begun_ms).toISOString()}.`);
+  }
+  const at = (sha256: string) => join(scratch, sha256);
+  return {
+    manifest,
+    async prepare(objects) {
+      const wanted = new Set(objects.map(({ sha256 }) => sha256).filter((sha256) => !existsSync(at(sha256))));
+      if (wanted.size === 0) return;
+      await makeFolder(scratch);
+      await readTar(path, (sha256) => (wanted.has(sha256) ? at(sha256) : null));
+    },
+    path: (object, whose) => proved(at(object.sha256), object, whose),
+    close: () => removeTree(scratch),
+  };
+}
+
+async function proved(path: string, { sha256 }: ObjectRef, whose: string): Promise<string> {
+  if (!existsSync(path)) {
+    throw new WinterdockError('missing_file', `The backup lacks objects/${sha256}, which is ${whose}.`);
+  }
+  if ((await sha256Of(path)) === sha256) return path;
+  throw new WinterdockError('corrupt', `In the backup objects/${sha256} is damaged, which is ${whose}.`, {
+    hint: 'Restore an older backup with --at, or what is sound of it one sandbox at a time with --instance.',
+  });
+}
+
+/** Removes a file and what SQLite keeps beside one. */
+export async function removeDatabase(path: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) await unlinkFile(path + suffix);
+}

@@ -1,0 +1,67 @@
+/** What the registry is told of a backup: when the last one was made, and a line of the ledger. Knows nothing of how it was made. */
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { type Clock, epochSeconds } from '../clock.ts';
+import type { Registry } from '../registry/registry.ts';
+import { openSqliteRegistry } from '../registry/sqlite.ts';
+import { line, systemCause } from '../sessions/engine.ts';
+import type { Manifest } from './manifest.ts';
+
+const NAME = 'backup';
+
+const lastBackupSchema = z.object({
+  /** Epoch seconds of the moment that it holds. */
+  time: z.int(),
+  sandboxes: z.int(),
+  bytes: z.int(),
+  /** Whether the key files are in it. */
+  keys: z.boolean(),
+  /** How many sandboxes or copies were not sound. */
+  wrong: z.int(),
+  /** Name of the folder or file that it was written to. */
+  to: z.string(),
+});
+export type LastBackup = z.infer<typeof lastBackupSchema>;
+
+/** What is known of the last backup, or null when none was ever made of this registry. */
+export async function readLastBackup(facts: Registry['facts']): Promise<LastBackup | null> {
+  return lastBackupSchema
+    .nullable()
+    .catch(null)
+    .parse(await facts.read(NAME));
+}
+
+/** What a manifest says of itself for the record; `to` is the path that it was written to. */
+export function lastBackupOf(manifest: Manifest, to: string, wrong: number): LastBackup {
+  return {
+    time: Math.floor(manifest.begun_ms / 1000),
+    sandboxes: manifest.rows.filter(({ state }) => state !== 'deleted').length,
+    bytes: manifest.rows.reduce((sum, { object }) => sum + (object?.bytes ?? 0), manifest.registry.bytes),
+    keys: manifest.keys.object !== null,
+    wrong,
+    to: basename(to),
+  };
+}
+
+/** Keeps it in the registry. */
+export async function keepLastBackup(facts: Registry['facts'], last: LastBackup, clock: Clock): Promise<void> {
+  await facts.keep(NAME, last, epochSeconds(clock));
+}
+
+/** Records a backup in the registry file at `path`, beside a server or without one. Throws what SQLite throws when it cannot be written. */
+export async function recordBackup(
+  path: string,
+  last: LastBackup,
+  id: string,
+  clock: Clock,
+  thresholds: Parameters<typeof openSqliteRegistry>[0]['thresholds'],
+): Promise<void> {
+  const registry = openSqliteRegistry({ path, clock, thresholds });
+  try {
+    await keepLastBackup(registry.facts, last, clock);
+    const reason = `${id}: ${last.sandboxes} sandboxes${last.keys ? ', and the key files, encrypted' : ''}`;
+    await registry.append([line({ clock }, null, systemCause('operator', 'cli'), 'backup.made', { reason })]);
+  } finally {
+    await registry.close();
+  }
+}

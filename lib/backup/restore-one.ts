@@ -1,0 +1,242 @@
+/**
+ * One sandbox out of a backup: as itself, as a new one, or as a plain file. The server is stopped for the first two. What a sandbox has is set
+ * aside, never overwritten. Knows nothing of whole restores.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { land } from '../bundles/landing.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { isWinterdockError, WinterdockError } from '../errors.ts';
+import { plan } from '../lifecycle/plan.ts';
+import { copyAt } from '../registry/copies.ts';
+import type { InstanceRow, NewInstance } from '../registry/registry.ts';
+import { openRegistryRows } from '../registry/registry-rows.ts';
+import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite.ts';
+import { line, livePath, MEMORY } from '../sessions/engine.ts';
+import { setAside } from '../sessions/places.ts';
+import { recordOf } from '../sessions/trust.ts';
+import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../storage/effects.ts';
+import { removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
+import { copyVfs } from '../vfs/copy.ts';
+import { VOLUMES } from '../vfs/volumes.ts';
+import { complaintOf } from './copying.ts';
+import { expandTo } from './laying.ts';
+import type { BackupRow, ObjectRef } from './manifest.ts';
+import { type OpenedBackup, removeDatabase } from './opened.ts';
+import { RESTORING } from './restored-rows.ts';
+
+export interface OneOptions {
+  config: Config;
+  backup: OpenedBackup;
+  clock: Clock;
+  /** Of the sandbox in the backup. */
+  id: string;
+  /** What it is to be called; null: as itself. */
+  as: string | null;
+  /** Sets aside what the sandbox has now. */
+  force: boolean;
+}
+
+/** What is there of a sandbox in a backup: its object, and whether that is packed. Throws `not_found` when it has none. */
+export function foundIn(
+  backup: OpenedBackup,
+  id: string,
+): { row: BackupRow; object: ObjectRef; packed: boolean } | null {
+  const row = backup.manifest.rows.find((one) => one.id === id);
+  if (row === undefined) {
+    throw new WinterdockError('not_found', `There is no sandbox "${id}" in the backup ${backup.manifest.id}.`);
+  }
+  if (row.object !== null) return { row, object: row.object, packed: row.packed };
+  if (row.how === 'shared') return null;
+  const why =
+    row.how === 'memory' ? 'it lived in its process alone' : (row.wrong ?? `it was ${row.state}, without a file`);
+  throw new WinterdockError('not_found', `The backup ${backup.manifest.id} has no file of "${id}": ${why}.`);
+}
+
+/** Writes the plain SQLite file of a sandbox to `to` (absolute), which must not be there. Needs no lock. Throws `conflict`, `corrupt`. */
+export async function writeOut({ backup, id }: Pick<OneOptions, 'backup' | 'id'>, to: string): Promise<void> {
+  if (existsSync(to)) throw new WinterdockError('conflict', `${to} is there already, and was kept.`);
+  const row = await rowIn(backup, id, `${to}.registry`);
+  const { object, packed } = await contentOf(backup, row);
+  await backup.prepare([object]);
+  const draft = `${to}.${process.pid}`;
+  try {
+    await expandTo(backup, object, draft, { whose: `the sandbox "${id}"`, packed });
+    await syncFile(draft);
+    await renameFile(draft, to);
+    await syncFolder(dirname(to));
+  } finally {
+    await unlinkFile(draft);
+  }
+}
+
+/**
+ * Restores one sandbox into a data folder whose lock the caller holds. Resolves with its row. Throws `conflict` when it is there and `force`
+ * is not given, `gone` for an id that was deleted, `not_found`, `corrupt`.
+ */
+export async function restoreOne(options: OneOptions): Promise<InstanceRow> {
+  const { config, backup, clock, id, as } = options;
+  const draft = join(stagingFor(config.dataFolder, join(config.dataFolder, livePath(id))), `${randomUUID()}.sqlite`);
+  const anew = `${draft}.anew`;
+  await makeFolder(dirname(draft));
+  const was = await rowIn(backup, id, `${draft}.registry`);
+  const { object, packed } = await contentOf(backup, was);
+  await backup.prepare([object]);
+  const registry = openSqliteRegistry({ path: config.registryPath, clock, thresholds: config });
+  try {
+    const name = as ?? id;
+    const there = await registry.get(name);
+    refuse(options, there, name);
+    await expandTo(backup, object, draft, { whose: `the sandbox "${id}"`, packed });
+    const complaint = complaintOf(draft);
+    if (complaint !== null) {
+      throw new WinterdockError('corrupt', `What the backup has of "${id}" is damaged: ${complaint}.`, {
+        hint: 'Take the file itself with --to FILE, and salvage what can be read of it.',
+      });
+    }
+    await syncFile(draft);
+    if (there !== null) return await replace(options, registry, { there, draft, sha256: await sha256Of(draft) });
+    if (as === null) return await landNew(options, registry, { was, name, draft, sha256: await sha256Of(draft) });
+    // Another sandbox: its rows in a file of its own, without the mark of the one that they come from.
+    const { sha256 } = await copyVfs({ path: draft, mode: 'rest' }, anew, VOLUMES);
+    return await landNew(options, registry, { was, name, draft: anew, sha256 });
+  } finally {
+    await registry.close();
+    await unlinkFile(draft);
+    await unlinkFile(anew);
+  }
+}
+
+function refuse({ force, as }: OneOptions, there: InstanceRow | null, name: string): void {
+  if (there === null) return;
+  if (there.state === 'deleted') {
+    throw new WinterdockError('gone', `The sandbox "${name}" was deleted, and an id is never used again.`, {
+      hint: 'Restore it under a new one with --as.',
+    });
+  }
+  if (as !== null) throw new WinterdockError('conflict', `There is a sandbox "${name}" already.`);
+  if (there.state === 'active' || there.pending !== null) {
+    throw new WinterdockError('conflict', `The server was killed while it had "${name}" in hand.`, {
+      hint: 'Start it once, so that it settles what is unsettled, stop it, and restore then.',
+    });
+  }
+  if (force) return;
+  throw new WinterdockError('conflict', `The sandbox "${name}" is there, ${there.state}.`, {
+    hint: 'Restore it under another id with --as, or with --force: what it has is then set aside in orphans/.',
+  });
+}
+
+/** The row as the backup's registry has it. */
+async function rowIn(backup: OpenedBackup, id: string, draft: string): Promise<InstanceRow> {
+  foundIn(backup, id);
+  const { registry } = backup.manifest;
+  await backup.prepare([registry]);
+  try {
+    await copyFile(await backup.path(registry, 'the registry'), draft);
+    const file = openRegistryRows(draft);
+    try {
+      const row = file.row(id);
+      if (row === null) throw new WinterdockError('corrupt', `The backup's registry has no row of "${id}".`);
+      return row;
+    } finally {
+      file.close();
+    }
+  } finally {
+    await removeDatabase(draft);
+  }
+}
+
+/** Its own object, or that of the copy that it was made from and that it was never resumed from. */
+async function contentOf(backup: OpenedBackup, row: InstanceRow): Promise<{ object: ObjectRef; packed: boolean }> {
+  const own = foundIn(backup, row.id);
+  if (own !== null) return own;
+  const copy = copyAt(row.vfsPath ?? '');
+  const kept = backup.manifest.copies.find(({ kind, hash }) => kind === copy?.kind && hash === copy.hash);
+  if (kept?.object != null) return { object: kept.object, packed: false };
+  throw new WinterdockError('not_found', `The backup has no file of "${row.id}": that of its copy is not in it.`);
+}
+
+/** A row that is not there comes as one in state `created` whose file lies there already. */
+async function landNew(
+  { config, backup, clock, as }: OneOptions,
+  registry: SqliteRegistry,
+  { was, name, draft, sha256 }: { was: InstanceRow; name: string; draft: string; sha256: string },
+): Promise<InstanceRow> {
+  const { tenant, ephemeral, policy, keepHot, idleToSuspendSeconds, idleToFreezeSeconds, labels, workbook } = was;
+  const { lineageBlueprint, lineageSnapshot, lineageParent } = was;
+  const instance: Omit<NewInstance, 'vfsPath' | 'file' | 'bytes'> = {
+    id: name,
+    tenant,
+    // A name is its tenant's own: the one that has it may be there.
+    name: as === null ? was.name : null,
+    ephemeral,
+    policy,
+    keepHot,
+    idleToSuspendSeconds,
+    idleToFreezeSeconds,
+    labels,
+    workbook,
+    lineageBlueprint,
+    lineageSnapshot,
+    lineageParent,
+  };
+  const told = line({ clock }, { id: name, tenant }, RESTORING, 'backup.placed', {
+    to: 'created',
+    reason: `backup ${backup.manifest.id}${as === null ? '' : `, where it was "${was.id}"`}`,
+  });
+  try {
+    return await land({ dataFolder: config.dataFolder, clock, registry }, draft, sha256, instance, told);
+  } catch (error) {
+    if (isWinterdockError(error) && error.message.includes('name')) {
+      throw new WinterdockError('conflict', error.message, {
+        hint: 'Restore it with --as: it then has no name.',
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
+/** One that is there gets the file and is suspended; what it has is set aside. */
+async function replace(
+  { config, backup, clock }: OneOptions,
+  registry: SqliteRegistry,
+  { there, draft, sha256 }: { there: InstanceRow; draft: string; sha256: string },
+): Promise<InstanceRow> {
+  const { id, vfsPath } = there;
+  const { dataFolder } = config;
+  const own = vfsPath !== null && vfsPath !== MEMORY && copyAt(vfsPath) === null ? [vfsPath] : [];
+  for (const path of new Set([...own, livePath(id)])) {
+    if (existsSync(join(dataFolder, path))) await setAside({ clock, registry, config }, there, path);
+  }
+  const target = join(dataFolder, livePath(id));
+  await makeFolder(dirname(target));
+  await renameFile(draft, target);
+  await Promise.all([dirname(target), dirname(dirname(target))].map(syncFolder));
+  const stamp = stampOf(target);
+  if (stamp === null) throw new WinterdockError('storage_unavailable', `What was just written of "${id}" is gone.`);
+  const way = there.state === 'suspended' ? [] : (plan(there.state, 'suspended') ?? []);
+  const reason = `backup ${backup.manifest.id}`;
+  const hops = [there.state, ...way];
+  const row = await registry.commit({
+    id,
+    from: there.state,
+    to: 'suspended',
+    through: way.slice(0, -1),
+    generation: there.generation,
+    vfsPath: livePath(id),
+    file: recordOf(stamp, { sha256, quickCheck: 'ok' }),
+    bytes: stamp.size,
+    fault: null,
+    now: Math.floor(clock.now() / 1000),
+    ledger: [
+      ...way.map((to, at) => line({ clock }, there, RESTORING, 'transition', { from: hops[at] ?? null, to, reason })),
+      line({ clock }, there, RESTORING, 'backup.placed', { reason }),
+      ...(there.fault === null ? [] : [line({ clock }, there, RESTORING, 'fault.cleared', { reason: there.fault })]),
+    ],
+  });
+  await removeFile(join(dataFolder, 'archive', `${id}.json`));
+  return row;
+}

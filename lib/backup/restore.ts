@@ -1,0 +1,234 @@
+/**
+ * A whole backup laid down in a data folder whose server is stopped. What was there is set aside, never overwritten; files come first, then
+ * the registry with rows that say what was laid, then a new epoch of the ledger. Broken off anywhere it may be run again, and no server
+ * starts in between. Knows nothing of how backups are made.
+ */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { WinterdockError } from '../errors.ts';
+import { beginEpoch } from '../ledger/epoch.ts';
+import { headPathOf } from '../ledger/head-file.ts';
+import type { State } from '../lifecycle/states.ts';
+import { type CopyKind, copyAt, copyPath } from '../registry/copies.ts';
+import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite.ts';
+import { line } from '../sessions/engine.ts';
+import { recordOf } from '../sessions/trust.ts';
+import { issuerOf } from '../signing.ts';
+import type { FileStamp } from '../storage/drawer.ts';
+import { chmodFile, copyFile, makeFolder, renameFile, syncFile, syncFolder, writeFile } from '../storage/effects.ts';
+import { decryptKeys, lostWithout } from './keys.ts';
+import { lay } from './laying.ts';
+import { objectsOf, wrongIn } from './manifest.ts';
+import { type OpenedBackup, removeDatabase } from './opened.ts';
+import { keepLastBackup, lastBackupOf } from './record.ts';
+import { forgetCopies, placeOf, RESTORING, settleRow } from './restored-rows.ts';
+import { clearAll, endRestore, filesIn, isLiving, markRestore, setAsideAll, unfinishedRestore } from './unfinished.ts';
+
+export interface RestoreOptions {
+  config: Config;
+  backup: OpenedBackup;
+  /** Where it was found, for the record. */
+  from: string;
+  clock: Clock;
+  /** Sets aside what lies in the folder. */
+  force: boolean;
+  /** Opens the key files in the backup; null: they are left there. */
+  passphrase: string | null;
+  progress?: (done: number, all: number) => void;
+}
+
+/** What a restore of everything does, in numbers and sentences. */
+export interface RestorePlan {
+  /** Sandboxes, by the state that they will be in. */
+  states: Partial<Record<State, number>>;
+  /** Without a file of their own: they lived in memory, or nothing was there. */
+  memory: string[];
+  missing: string[];
+  copies: number;
+  bytes: number;
+  /** What lies in the folder and is set aside: files in the drawers, and whether there is a registry. */
+  aside: { files: number; registry: boolean } | null;
+  /** A restore that was broken off is begun again. */
+  again: boolean;
+  keys: { kept: string[]; restored: string[]; lost: string[] };
+}
+
+/** Says what restoreAll would do. Changes nothing. */
+export function planRestore({
+  config,
+  backup,
+  passphrase,
+}: Pick<RestoreOptions, 'config' | 'backup' | 'passphrase'>): RestorePlan {
+  const { rows, copies, keys } = backup.manifest;
+  const again = existsSync(config.dataFolder) && unfinishedRestore(config.dataFolder) !== null;
+  const living = !again && isLiving(config);
+  const states: RestorePlan['states'] = {};
+  for (const { state, how } of rows) if (how !== 'memory') states[state] = (states[state] ?? 0) + 1;
+  const kept = keys.files.filter((name) => existsSync(join(config.dataFolder, name)));
+  const absent = keys.files.filter((name) => !kept.includes(name));
+  const opens = keys.object !== null && passphrase !== null;
+  return {
+    states,
+    memory: rows.filter(({ how }) => how === 'memory').map(({ id }) => id),
+    missing: rows.filter(({ how }) => how === 'missing').map(({ id }) => id),
+    copies: copies.filter(({ object }) => object !== null).length,
+    bytes: [...objectsOf(backup.manifest).values()].reduce((sum, { bytes }) => sum + bytes, 0),
+    aside: living ? { files: filesIn(config.dataFolder).length, registry: existsSync(config.registryPath) } : null,
+    again,
+    keys: { kept, restored: opens ? absent : [], lost: opens ? [] : absent },
+  };
+}
+
+/**
+ * Restores a whole backup. The caller holds the folder's lock. Throws `conflict` when something lies in the folder and `force` is not given,
+ * `corrupt` and `missing_file` for what is damaged in the backup, before anything is changed.
+ */
+export async function restoreAll(options: RestoreOptions): Promise<RestorePlan & { asideIn: string | null }> {
+  const { config, backup, clock, force } = options;
+  const { dataFolder, registryPath } = config;
+  const { manifest } = backup;
+  const planned = planRestore(options);
+  if (planned.aside !== null && !force) {
+    throw new WinterdockError('conflict', `There are sandboxes in ${dataFolder} already.`, {
+      hint: 'Restore into an empty folder, or with --force: what is there is then set aside, in the same folder.',
+    });
+  }
+  await backup.prepare([...objectsOf(manifest)].map(([sha256, { bytes }]) => ({ sha256, bytes })));
+  const keys = await openKeys(options);
+  for (const [sha256, { bytes, names }] of objectsOf(manifest)) await backup.path({ sha256, bytes }, names.join(', '));
+
+  const before = unfinishedRestore(dataFolder);
+  const aside = before?.aside ?? `replaced-${new Date(clock.now()).toISOString().replaceAll(':', '')}`;
+  if (before?.phase === 'laying') await clearAll(config);
+  else {
+    await markRestore(dataFolder, { backup: manifest.id, aside, phase: 'aside' });
+    if (isLiving(config)) await setAsideAll(config, aside);
+  }
+  await markRestore(dataFolder, { backup: manifest.id, aside, phase: 'laying' });
+
+  for (const [name, text] of Object.entries(keys)) await layKey(join(dataFolder, name), text);
+  const stamps = await layFiles(options);
+  await layRegistry(options, stamps, planned);
+  await beginEpoch({
+    registryPath,
+    dataFolder,
+    clock,
+    reason: `the backup ${manifest.id} was restored`,
+    actor: 'restore',
+  });
+  await endRestore(dataFolder);
+  return { ...planned, asideIn: existsSync(join(dataFolder, aside)) ? aside : null };
+}
+
+/** Texts of the key files that are to be laid: those that the folder has not. */
+async function openKeys({ config, backup, passphrase }: RestoreOptions): Promise<Record<string, string>> {
+  const { object } = backup.manifest.keys;
+  if (object === null || passphrase === null) return {};
+  const keys = await decryptKeys(await readFile(await backup.path(object, 'the key files')), passphrase);
+  return Object.fromEntries(Object.entries(keys).filter(([name]) => !existsSync(join(config.dataFolder, name))));
+}
+
+async function layKey(path: string, text: string): Promise<void> {
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, text);
+  await syncFile(draft);
+  await renameFile(draft, path);
+  await syncFolder(dirname(path));
+}
+
+interface Laid {
+  /** By sandbox; of what was made from a copy, the copy's. */
+  rows: Map<string, FileStamp>;
+  /** By kind and hash. */
+  copies: Map<string, FileStamp>;
+}
+
+async function layFiles({ config, backup, progress }: RestoreOptions): Promise<Laid> {
+  const { dataFolder } = config;
+  const { rows, copies } = backup.manifest;
+  const laid: Laid = { rows: new Map(), copies: new Map() };
+  for (const { kind, hash, object } of copies) {
+    if (object === null) continue;
+    const mode = kind === 'snapshot' ? 0o400 : 0o444;
+    const whose = `the ${kind} ${hash}`;
+    laid.copies.set(`${kind} ${hash}`, await lay(backup, dataFolder, object, copyPath(kind, hash), { whose, mode }));
+  }
+  for (const [at, row] of rows.entries()) {
+    progress?.(at, rows.length);
+    const place = placeOf(row);
+    if (place === null || row.object === null) continue;
+    const whose = `the sandbox "${row.id}"`;
+    laid.rows.set(row.id, await lay(backup, dataFolder, row.object, place, { whose }));
+    if (row.listing !== null) await lay(backup, dataFolder, row.listing, `archive/${row.id}.json`, { whose });
+  }
+  return laid;
+}
+
+/** The registry comes into its place whole: as it was backed up, with the rows of what was laid. */
+async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: RestorePlan): Promise<void> {
+  const { config, backup, clock, from } = options;
+  const { registryPath, dataFolder } = config;
+  const { manifest } = backup;
+  const draft = `${registryPath}.restoring`;
+  await makeFolder(dirname(registryPath));
+  await removeDatabase(draft);
+  await copyFile(await backup.path(manifest.registry, 'the registry'), draft);
+  await chmodFile(draft, 0o600);
+  const registry = openSqliteRegistry({ path: draft, clock, thresholds: config });
+  try {
+    // Nobody reads the draft: it is on disk as a whole before it gets its name.
+    registry.database.pragma('synchronous = OFF');
+    await settleRows(registry, options, laid);
+    await keepLastBackup(registry.facts, lastBackupOf(manifest, from, wrongIn(manifest).length), clock);
+    const lines = [
+      line({ clock }, null, RESTORING, 'backup.restored', {
+        reason: `${manifest.id}, made ${new Date(manifest.begun_ms).toISOString()}`,
+      }),
+    ];
+    const lost = [...keys.lost, ...(issuerOf(dataFolder) === null ? ['signing.key'] : [])];
+    const made = [...new Set(lost)].filter((name) => !existsSync(join(dataFolder, name)));
+    if (made.length > 0) {
+      lines.push(
+        line({ clock }, null, RESTORING, 'keys.made', { reason: `${made.join(', ')}: ${lostWithout(made).join(' ')}` }),
+      );
+    }
+    await registry.append(lines);
+    registry.database.pragma('wal_checkpoint(TRUNCATE)');
+  } finally {
+    await registry.close();
+  }
+  await syncFile(draft);
+  const headPath = headPathOf(registryPath);
+  if (headPath !== null && manifest.head !== null && !existsSync(headPath)) {
+    await copyFile(await backup.path(manifest.head, 'the head of the ledger'), headPath);
+    await chmodFile(headPath, 0o600);
+    await syncFile(headPath);
+  }
+  await renameFile(draft, registryPath);
+  await syncFolder(dirname(registryPath));
+}
+
+async function settleRows(registry: SqliteRegistry, { backup, clock }: RestoreOptions, laid: Laid): Promise<void> {
+  const { manifest } = backup;
+  const nowMs = clock.now();
+  for (const [key, stamp] of laid.copies) {
+    const [kind, hash] = key.split(' ') as [CopyKind, string];
+    await registry.copies.restamp(kind, hash, recordOf(stamp, { sha256: hash, quickCheck: 'ok' }));
+  }
+  const gone = manifest.copies.filter(({ object, wrong }) => object === null && wrong === null);
+  await forgetCopies(registry, new Set(gone.map(({ kind, hash }) => `${kind} ${hash}`)), nowMs);
+  for (const row of manifest.rows) {
+    const stamp = laid.rows.get(row.id) ?? laid.copies.get(await sourceOf(registry, row.id, row.how)) ?? null;
+    await settleRow({ registry, nowMs, from: manifest.id, row, stamp });
+  }
+}
+
+/** Which copy a sandbox that was never resumed is made from, as `laid.copies` names it. */
+async function sourceOf(registry: SqliteRegistry, id: string, how: string): Promise<string> {
+  if (how !== 'shared') return '';
+  const copy = copyAt((await registry.get(id))?.vfsPath ?? '');
+  return copy === null ? '' : `${copy.kind} ${copy.hash}`;
+}

@@ -1,0 +1,136 @@
+/**
+ * Makes the rows of a restored registry say what was laid down: the registry is of one moment, each file of a moment soon after. A row takes
+ * the state in which its file was copied, by hops of the state map and with lines of the ledger. Knows no disk.
+ */
+import { plan } from '../lifecycle/plan.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { CopyKind } from '../registry/copies.ts';
+import type { InstanceRow, Registry, Transition } from '../registry/registry.ts';
+import { line, livePath, systemCause } from '../sessions/engine.ts';
+import { recordOf } from '../sessions/trust.ts';
+import type { FileStamp } from '../storage/drawer.ts';
+import type { BackupRow } from './manifest.ts';
+
+/** Where the file of a sandbox is laid, relative to the data folder; null when it has none of its own. */
+export function placeOf({ id, state, object }: Pick<BackupRow, 'id' | 'state' | 'object'>): string | null {
+  if (object === null) return null;
+  if (state === 'archived') return `archive/${id}.sqlite.zst`;
+  return state === 'frozen' ? `cold/${id}.sqlite` : livePath(id);
+}
+
+export interface RestoredRow {
+  registry: Pick<Registry, 'get' | 'abandon' | 'commit'>;
+  nowMs: number;
+  /** The backup's id. */
+  from: string;
+  row: BackupRow;
+  /** Of what was laid at `placeOf`, or of the copy that a sandbox was made from; null when nothing was. */
+  stamp: FileStamp | null;
+}
+
+export const RESTORING = { ...systemCause('operator', 'cli'), actor: 'restore' };
+
+/** Brings one row to what was laid of it. */
+export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredRow): Promise<void> {
+  const before = await registry.get(row.id);
+  if (before === null) throw new Error(`The backup's registry has no row of ${row.id}.`);
+  if (before.state === 'deleted' || row.how === 'memory') return;
+  const clock = { now: () => nowMs };
+  const now = Math.floor(nowMs / 1000);
+  if (before.pending !== null) {
+    await registry.abandon(row.id, {}, [
+      line({ clock }, before, RESTORING, 'reconcile.rolled_back', {
+        reason: `the backup was made during ${before.pending.verb}`,
+      }),
+    ]);
+  }
+  const to = row.state;
+  const way = before.state === to ? [] : (plan(before.state, to) ?? []);
+  const filed = filedAs(before, row, stamp);
+  if (way.length === 0 && filed === null) return;
+  const hops = [before.state, ...way];
+  const fault = faultOf(row, stamp);
+  const reason = `backup ${from}`;
+  await registry.commit({
+    id: row.id,
+    from: before.state,
+    to,
+    through: way.slice(0, -1),
+    generation: before.generation,
+    ...(filed ?? { vfsPath: null, file: null, bytes: null }),
+    ...(fault === null ? {} : { fault }),
+    now,
+    ledger: [
+      ...way.map((state, at) =>
+        line({ clock }, before, RESTORING, 'transition', { from: hops[at] as State, to: state, reason }),
+      ),
+      ...(fault === null && filed?.file != null
+        ? [line({ clock }, before, RESTORING, 'backup.placed', { reason })]
+        : []),
+      ...(fault === null
+        ? []
+        : [line({ clock }, before, RESTORING, 'fault.raised', { reason: fault.fault, error: fault.reason })]),
+    ],
+  });
+}
+
+/** Where its file is from now on, and what is known of it; null when that stays as it is. */
+function filedAs(
+  before: InstanceRow,
+  row: BackupRow,
+  stamp: FileStamp | null,
+): Pick<Transition, 'vfsPath' | 'file' | 'bytes'> | null {
+  const asBefore = { vfsPath: before.vfsPath, file: before.file };
+  if (row.how === 'missing') return asBefore;
+  if (row.how === 'shared') return stamp === null ? asBefore : { ...asBefore, file: recordOf(stamp, before.file) };
+  const place = placeOf(row);
+  if (place === null || stamp === null || row.object === null) {
+    return before.vfsPath === null ? null : { vfsPath: null, file: null, bytes: null };
+  }
+  const sha256 = row.packed ? row.expands : row.object.sha256;
+  const quickCheck = row.how === 'online' && row.wrong === null ? 'ok' : (before.file?.quickCheck ?? null);
+  const bytes = row.packed ? before.bytes : row.object.bytes;
+  const identity = before.file?.identity ?? null;
+  return { vfsPath: place, file: recordOf(stamp, { sha256, quickCheck, identity }), bytes };
+}
+
+function faultOf(row: BackupRow, stamp: FileStamp | null): NonNullable<Transition['fault']> | null {
+  if (row.how === 'missing' || (row.how === 'shared' && stamp === null)) {
+    return {
+      fault: 'missing',
+      reason: `The backup has no file of it: ${row.wrong ?? 'that of its copy is not in it'}.`,
+    };
+  }
+  return row.wrong === null ? null : { fault: 'corrupt', reason: `As it was backed up: ${row.wrong}.` };
+}
+
+/** Forgets the snapshots and blueprints of a file that was deleted while the backup ran. */
+export async function forgetCopies(
+  registry: Pick<Registry, 'copies'>,
+  gone: ReadonlySet<string>,
+  nowMs: number,
+): Promise<void> {
+  if (gone.size === 0) return;
+  const { copies } = registry;
+  const clock = { now: () => nowMs };
+  const is = (kind: CopyKind, hash: string) => gone.has(`${kind} ${hash}`);
+  const reason = 'it was deleted while the backup ran';
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await copies.snapshots({}, 500, cursor);
+    for (const { id, tenant, source, hash } of page.rows) {
+      if (!is('snapshot', hash)) continue;
+      const told = line({ clock }, { id: source, tenant }, RESTORING, 'snapshot.deleted', { reason });
+      await copies.deleteSnapshot(id, Math.floor(nowMs / 1000), told);
+    }
+    cursor = page.next;
+  }
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await copies.blueprints(500, cursor);
+    for (const { name, hash } of page.rows) {
+      if (is('blueprint', hash)) {
+        await copies.deleteBlueprint(name, line({ clock }, null, RESTORING, 'blueprint.deleted', { reason }));
+      }
+    }
+    cursor = page.next;
+  }
+}

@@ -1,0 +1,187 @@
+/** How the file of one sandbox comes into a backup: found where its row says, copied, and kept only if the row still says so then. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { copyAt } from '../registry/copies.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import { livePath, MEMORY } from '../sessions/engine.ts';
+import { sameStamp } from '../sessions/trust.ts';
+import { copyFile, unlinkFile } from '../storage/effects.ts';
+import { stampOf } from '../storage/files.ts';
+import { complaintOf, copyOnline, copyResting, copyWithLog, Moved, objectAt } from './copying.ts';
+import type { BackupRow, ObjectRef } from './manifest.ts';
+import type { BackupTarget } from './store.ts';
+
+export interface RowParts {
+  dataFolder: string;
+  target: BackupTarget;
+  /** The row as it is now. */
+  row(id: string): InstanceRow | null;
+  /** What the last backup has of a sandbox. */
+  before: ReadonlyMap<string, BackupRow>;
+  /** Called with each object that was not there yet. */
+  added(object: ObjectRef): void;
+}
+
+/** Times that a file is tried which moves while it is copied; then the pause before each, in milliseconds. */
+const TRIES = 60;
+const PAUSE_MS = 50;
+/** Tries for which an operation under way is waited for: what a killed server left never ends. */
+const PATIENT = 20;
+
+/** Copies the file of a sandbox. Resolves with what became of it as its row is then. */
+export async function copyRow(parts: RowParts, id: string): Promise<BackupRow> {
+  for (let n = 0; ; n += 1) {
+    const row = parts.row(id);
+    if (row === null) throw new Error(`The row of ${id} is gone: this is another registry.`);
+    if (n < PATIENT && row.pending !== null) {
+      await setTimeout(PAUSE_MS);
+      continue;
+    }
+    try {
+      const copied = await copyOf(parts, row);
+      if (unmoved(row, parts.row(id))) return copied;
+    } catch (error) {
+      if (!(error instanceof Moved)) throw error;
+      if (n >= TRIES) {
+        return entry(row, { how: 'missing', wrong: `it did not hold still to be copied: ${error.message}` });
+      }
+    }
+    await setTimeout(n < 3 ? 0 : PAUSE_MS);
+  }
+}
+
+/** Whether nothing was done meanwhile that moves a file or opens one at rest. */
+function unmoved(before: InstanceRow, after: InstanceRow | null): boolean {
+  return (
+    after !== null &&
+    before.generation === after.generation &&
+    before.state === after.state &&
+    before.vfsPath === after.vfsPath &&
+    JSON.stringify(before.pending) === JSON.stringify(after.pending)
+  );
+}
+
+function entry(row: InstanceRow, own: Partial<BackupRow> & Pick<BackupRow, 'how'>): BackupRow {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    state: row.state === 'active' && own.how !== 'memory' ? 'suspended' : row.state,
+    object: null,
+    packed: false,
+    expands: null,
+    listing: null,
+    stamp: null,
+    wrong: null,
+    ...own,
+  };
+}
+
+async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
+  if (row.vfsPath === MEMORY) return entry(row, { how: 'memory' });
+  if (row.vfsPath === null && row.pending === null) return entry(row, { how: 'none' });
+  if (row.vfsPath !== null && copyAt(row.vfsPath) !== null) return entry(row, { how: 'shared' });
+  const archived = `archive/${row.id}.sqlite.zst`;
+  // What was archived is packed there whole, also when it was brought home to be revived.
+  const places = [
+    ...(row.state === 'archived' ? [archived] : []),
+    ...(row.vfsPath === null ? [] : [row.vfsPath]),
+    ...(row.pending?.verb === 'archive' ? [] : [row.pending?.toPath ?? '']),
+    livePath(row.id),
+    `cold/${row.id}.sqlite`,
+  ];
+  const place = places.find((path) => path !== '' && path !== MEMORY && existsSync(join(parts.dataFolder, path)));
+  if (place === undefined) {
+    if (row.state === 'created') return entry(row, { how: 'none' });
+    // A deletion whose file went first, when it was broken off then.
+    if (row.pending?.verb === 'delete') return entry(row, { how: 'none', state: 'deleted' });
+    return entry(row, { how: 'missing', wrong: 'there was no file where its row says' });
+  }
+  const path = join(parts.dataFolder, place);
+  if (place === archived) {
+    const packed = await whole(parts, row, path, true);
+    return { ...packed, state: 'archived', expands: row.file?.sha256 ?? null, listing: await listingOf(parts, row) };
+  }
+  const plain = row.state === 'archived' ? ({ state: 'suspended' } as const) : {};
+  const logged = ['-wal', '-journal'].some((log) => (stampOf(path + log)?.size ?? 0) > 0);
+  if (logged || row.state === 'active') return { ...(await awake(parts, row, path)), ...plain };
+  return { ...(await whole(parts, row, path, false)), ...plain };
+}
+
+/** A file at rest. One whose stat is as it was recorded, by its row or by the last backup, is not read when its bytes are there. */
+async function whole(parts: RowParts, row: InstanceRow, path: string, packed: boolean): Promise<BackupRow> {
+  const { target, before } = parts;
+  const stamp = stampOf(path);
+  if (stamp === null) throw new Moved(path);
+  const recorded = row.file !== null && sameStamp(stamp, row.file) ? row.file : null;
+  const last = before.get(row.id);
+  const known =
+    last?.stamp != null && last.packed === packed && last.wrong === null && sameStamp(stamp, last.stamp)
+      ? last.object
+      : !packed && recorded?.sha256 != null
+        ? { sha256: recorded.sha256, bytes: stamp.size }
+        : null;
+  if (known !== null && target.has(known)) return entry(row, { how: 'whole', object: known, packed, stamp });
+
+  const draft = target.draft();
+  try {
+    const made = await copyResting(path, draft);
+    const { object } = made;
+    let wrong: string | null = null;
+    if (!packed && recorded?.sha256 != null && recorded.sha256 !== object.sha256) {
+      wrong = 'its bytes are not those that were filed';
+    } else if (!packed && recorded?.sha256 == null) wrong = complaintOf(draft);
+    await keep(parts, draft, object);
+    return entry(row, { how: 'whole', object, packed, stamp: made.stamp, wrong });
+  } finally {
+    await unlinkFile(draft);
+  }
+}
+
+/** A file that a process writes, or that one left when it was killed. */
+async function awake(parts: RowParts, row: InstanceRow, path: string): Promise<BackupRow> {
+  const draft = parts.target.draft();
+  try {
+    // Without it no process has the file open: SQLite would begin to recover the very file.
+    const served = existsSync(`${path}-shm`) && row.state === 'active';
+    const { object, wrong } = served
+      ? await copyOnline(path, draft).catch((error: unknown) => {
+          if (!(error instanceof Moved)) throw error;
+          return copyWithLog(path, draft);
+        })
+      : await copyWithLog(path, draft);
+    await keep(parts, draft, object);
+    return entry(row, { how: 'online', object, wrong });
+  } finally {
+    await unlinkFile(draft);
+  }
+}
+
+/** The listing beside an archived file; null when there is none: it can be made from the file. */
+async function listingOf(parts: RowParts, row: InstanceRow): Promise<ObjectRef | null> {
+  const path = join(parts.dataFolder, 'archive', `${row.id}.json`);
+  if (stampOf(path) === null) return null;
+  const draft = parts.target.draft();
+  try {
+    await copyFile(path, draft);
+    const object = await objectAt(draft);
+    await keep(parts, draft, object);
+    return object;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throw new Moved(path);
+    throw error;
+  } finally {
+    await unlinkFile(draft);
+  }
+}
+
+/** Takes a draft unless the same bytes are there already. */
+export async function keep(
+  { target, added }: Pick<RowParts, 'target' | 'added'>,
+  draft: string,
+  object: ObjectRef,
+): Promise<void> {
+  if (target.has(object)) return;
+  await target.keep(draft, object);
+  added(object);
+}

@@ -1,0 +1,148 @@
+/**
+ * Where a backup goes, as a folder: objects named by the SHA-256 of their bytes, each once, and a manifest for every backup. A manifest is
+ * written when all that it names is there, so a backup that was broken off leaves those before it whole, and what it had copied already is
+ * not copied again. Knows nothing of what is in an object.
+ */
+import { randomUUID } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { messageOf, WinterdockError } from '../errors.ts';
+import {
+  chmodFile,
+  makeFolder,
+  removeTree,
+  renameFile,
+  syncFile,
+  syncFolder,
+  unlinkFile,
+  writeFile,
+} from '../storage/effects.ts';
+import { type Manifest, type ObjectRef, objectsOf, parseManifest } from './manifest.ts';
+
+/** What a backup is written to. One backup at a time. */
+export interface BackupTarget {
+  /** The last backup that is there, or null. */
+  readonly last: Manifest | null;
+  /** Whether the object is there already, by name and size. */
+  has(object: ObjectRef): boolean;
+  /** Path of a new temporary file, which is gone at the latest with `close`. */
+  draft(): string;
+  /** Takes a draft whose bytes are on disk as an object. */
+  keep(draft: string, object: ObjectRef): Promise<void>;
+  /** The backup is made once this resolves, and not before. */
+  finish(id: string, text: string): Promise<void>;
+  /** Removes what is unfinished. Idempotent. */
+  close(): Promise<void>;
+}
+
+const MANIFEST = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z-[0-9a-f]+)\.json$/;
+/** Nothing changes an object any more. */
+const SEALED = 0o400;
+
+/** The path of an object in a backup folder. */
+export function objectPath(folder: string, sha256: string): string {
+  return join(folder, 'objects', sha256.slice(0, 2), sha256);
+}
+
+/** Opens a backup folder for one more backup, making it when there is none. Throws `conflict` when another backup writes to it. */
+export async function openFolderTarget(folder: string): Promise<BackupTarget> {
+  for (const name of ['objects', 'backups']) await makeFolder(join(folder, name));
+  const unlock = lock(folder);
+  const drafts = join(folder, 'drafts');
+  try {
+    await removeTree(drafts);
+    await makeFolder(drafts);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+  const [last] = (await manifestsIn(folder)).manifests;
+  return {
+    last: last ?? null,
+    has: ({ sha256, bytes }) => statSync(objectPath(folder, sha256), { throwIfNoEntry: false })?.size === bytes,
+    draft: () => join(drafts, randomUUID()),
+    async keep(draft, { sha256 }) {
+      const path = objectPath(folder, sha256);
+      await makeFolder(dirname(path));
+      await chmodFile(draft, SEALED);
+      await renameFile(draft, path);
+      await syncFolder(dirname(path));
+      await syncFolder(dirname(dirname(path)));
+    },
+    async finish(id, text) {
+      const draft = join(drafts, randomUUID());
+      await writeFile(draft, text);
+      await syncFile(draft);
+      await renameFile(draft, join(folder, 'backups', `${id}.json`));
+      await syncFolder(join(folder, 'backups'));
+      await syncFolder(folder);
+    },
+    async close() {
+      await removeTree(drafts);
+      unlock();
+    },
+  };
+}
+
+/** The backups in a folder, newest first, and what is not one though it is named so. */
+export async function manifestsIn(folder: string): Promise<{ manifests: Manifest[]; damaged: string[] }> {
+  const manifests: Manifest[] = [];
+  const damaged: string[] = [];
+  let names: string[];
+  try {
+    names = await readdir(join(folder, 'backups'));
+  } catch (error) {
+    throw new WinterdockError('not_found', `There is no backup in ${folder}.`, { cause: error });
+  }
+  for (const name of names.sort().reverse()) {
+    if (!MANIFEST.test(name)) continue;
+    try {
+      manifests.push(parseManifest(await readFile(join(folder, 'backups', name), 'utf8')));
+    } catch (error) {
+      damaged.push(`backups/${name}: ${messageOf(error)}`);
+    }
+  }
+  return { manifests, damaged };
+}
+
+/**
+ * Removes all backups but the newest `keep`, and every object that none of those needs. Does nothing while a manifest cannot be read: what it
+ * needs is not known. Returns how many of each went.
+ */
+export async function prune(folder: string, keep: number): Promise<{ backups: number; objects: number }> {
+  const { manifests, damaged } = await manifestsIn(folder);
+  if (damaged.length > 0) {
+    throw new WinterdockError('corrupt', `Nothing was removed: ${damaged[0]}`, {
+      hint: 'Move that manifest away if it cannot be mended.',
+    });
+  }
+  const gone = manifests.slice(keep);
+  for (const { id } of gone) await unlinkFile(join(folder, 'backups', `${id}.json`));
+  await syncFolder(join(folder, 'backups'));
+  const needed = new Set(manifests.slice(0, keep).flatMap((manifest) => [...objectsOf(manifest).keys()]));
+  let objects = 0;
+  for (const part of readdirSync(join(folder, 'objects'))) {
+    for (const name of readdirSync(join(folder, 'objects', part))) {
+      if (needed.has(name)) continue;
+      await unlinkFile(join(folder, 'objects', part, name));
+      objects += 1;
+    }
+  }
+  return { backups: gone.length, objects };
+}
+
+/** Holds the folder by an exclusive transaction, which the kernel lets go when the process is gone, however it went. */
+function lock(folder: string): () => void {
+  const database = new DatabaseSync(join(folder, 'lock.sqlite'), { timeout: 0 });
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
+  } catch (error) {
+    database.close();
+    throw new WinterdockError('conflict', `Another backup is being written to ${folder}.`, { cause: error });
+  }
+  return () => {
+    if (database.isOpen) database.close();
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * A data folder that is being restored says so by a file of its own, so that no server starts on half of it and the next restore knows how far
+ * this one came. Also what lies in a folder, and how it is set aside. Knows nothing of backups.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+import { makeFolder, removeTree, renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../storage/effects.ts';
+import { moveFile } from '../storage/files.ts';
+
+type Folders = Pick<Config, 'dataFolder' | 'registryPath'>;
+
+const MARK = 'restoring.json';
+/** Drawers whose files rows name. What passes through the others is gone with the process that put it there. */
+const DRAWERS = ['live', 'cold', 'archive', 'snapshots', 'blueprints'];
+const REGISTRY_FILES = ['', '-wal', '-shm', '-journal'];
+
+const markSchema = z.object({
+  backup: z.string(),
+  /** Folder in the data folder that what was there is moved to. */
+  aside: z.string().regex(/^replaced-[0-9TZ.-]+$/),
+  /** `aside`: what was there is being moved away. `laying`: whatever lies in the drawers now is of the restore. */
+  phase: z.enum(['aside', 'laying']),
+});
+export type Mark = z.infer<typeof markSchema>;
+
+/** How far a restore came that was broken off, or null. Throws when the file says something else. */
+export function unfinishedRestore(dataFolder: string): Mark | null {
+  const path = join(dataFolder, MARK);
+  if (!existsSync(path)) return null;
+  return markSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+}
+
+/** Throws when a restore was broken off in the folder: half of it is no store. */
+export function refuseUnfinishedRestore(dataFolder: string): void {
+  const mark = unfinishedRestore(dataFolder);
+  if (mark === null) return;
+  throw new Error(
+    `A restore of the backup ${mark.backup} was broken off in ${dataFolder}. Run it again; what was there before is in ${join(dataFolder, mark.aside)}.`,
+  );
+}
+
+/** Replaces the file. On disk once it resolves. */
+export async function markRestore(dataFolder: string, mark: Mark): Promise<void> {
+  const draft = join(dataFolder, `${MARK}.${process.pid}`);
+  await writeFile(draft, `${JSON.stringify(mark)}\n`);
+  await syncFile(draft);
+  await renameFile(draft, join(dataFolder, MARK));
+  await syncFolder(dataFolder);
+}
+
+/** The folder is whole. */
+export async function endRestore(dataFolder: string): Promise<void> {
+  await unlinkFile(join(dataFolder, MARK));
+  await syncFolder(dataFolder);
+}
+
+/** Files in the drawers, relative to the data folder. Unfinished ones are left out. */
+export function filesIn(dataFolder: string): string[] {
+  return DRAWERS.flatMap((drawer) => {
+    const folder = join(dataFolder, drawer);
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(dataFolder, join(entry.parentPath, entry.name)))
+      .filter((path) => !path.includes('.staging'));
+  });
+}
+
+/** Whether anything lies there that a restore would be in the way of. */
+export function isLiving({ dataFolder, registryPath }: Folders): boolean {
+  return existsSync(registryPath) || filesIn(dataFolder).length > 0;
+}
+
+/** Moves the registry and every file of the drawers to the folder `aside` of the data folder. May be repeated. The signed head stays: it is named in the ledger. */
+export async function setAsideAll({ dataFolder, registryPath }: Folders, aside: string): Promise<void> {
+  const kept = join(dataFolder, aside);
+  await makeFolder(kept);
+  // The log goes first: alone it says nothing, and a file without its log says too little.
+  for (const suffix of ['-wal', '-journal', '']) {
+    const path = registryPath + suffix;
+    if (existsSync(path)) await move(path, join(kept, basename(path)), kept);
+  }
+  await unlinkFile(`${registryPath}-shm`);
+  for (const path of filesIn(dataFolder)) {
+    const to = join(kept, path);
+    await makeFolder(join(to, '..'));
+    await move(join(dataFolder, path), to, kept);
+  }
+  await clearDrawers(dataFolder);
+}
+
+/** Removes whatever lies in the drawers, and the registry: only of a restore that was broken off. */
+export async function clearAll({ dataFolder, registryPath }: Folders): Promise<void> {
+  for (const suffix of REGISTRY_FILES) await unlinkFile(registryPath + suffix);
+  await clearDrawers(dataFolder);
+}
+
+async function clearDrawers(dataFolder: string): Promise<void> {
+  for (const drawer of DRAWERS) {
+    const folder = join(dataFolder, drawer);
+    if (!existsSync(folder)) continue;
+    for (const name of readdirSync(folder)) await removeTree(join(folder, name));
+    await syncFolder(folder);
+  }
+}
+
+async function move(path: string, to: string, staging: string): Promise<void> {
+  await (await moveFile(path, to, join(staging, '.staging'))).makeDurable();
+}

@@ -1,0 +1,63 @@
+/** Whether a backup can be restored: its manifest is as it was signed, and every object that it names is there and has the bytes of its name. Restores nothing. */
+import { statSync } from 'node:fs';
+import { sha256Of, stampOf } from '../storage/files.ts';
+import { type Manifest, objectsOf } from './manifest.ts';
+import { manifestsIn, objectPath } from './store.ts';
+import { readTar } from './tar.ts';
+
+export interface Verified {
+  /** Newest first. */
+  manifests: Manifest[];
+  objects: number;
+  bytes: number;
+  /** What is damaged or missing, a sentence each, with what it belongs to. */
+  damaged: string[];
+}
+
+/** Reads every object of every backup in a folder or a tar file. Throws `not_found` when there is none, `corrupt` when the file is no whole one. */
+export async function verifyBackup(from: string): Promise<Verified> {
+  return isFolder(from) ? verifyFolder(from) : verifyTar(from);
+}
+
+/** Whether a path is a backup folder rather than a tar file. */
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? !path.endsWith('.tar');
+}
+
+async function verifyFolder(folder: string): Promise<Verified> {
+  const { manifests, damaged } = await manifestsIn(folder);
+  const verified: Verified = { manifests, objects: 0, bytes: 0, damaged };
+  const seen = new Set<string>();
+  for (const manifest of manifests) {
+    for (const [sha256, { bytes, names }] of objectsOf(manifest)) {
+      if (seen.has(sha256)) continue;
+      seen.add(sha256);
+      const path = objectPath(folder, sha256);
+      const size = stampOf(path)?.size ?? null;
+      count(verified, sha256, bytes, names, size === null ? null : await sha256Of(path));
+    }
+  }
+  return verified;
+}
+
+async function verifyTar(path: string): Promise<Verified> {
+  const { manifest, found } = await readTar(path);
+  const verified: Verified = { manifests: [manifest], objects: 0, bytes: 0, damaged: [] };
+  for (const [sha256, { bytes, names }] of objectsOf(manifest)) {
+    count(verified, sha256, bytes, names, found.get(sha256) ?? null);
+  }
+  return verified;
+}
+
+function count(verified: Verified, sha256: string, bytes: number, names: string[], is: string | null): void {
+  verified.objects += 1;
+  verified.bytes += bytes;
+  if (is === sha256) return;
+  const more = names.length > 2 ? ` and ${names.length - 2} more` : '';
+  const whose = `${names.slice(0, 2).join(', ')}${more}`;
+  verified.damaged.push(
+    is === null
+      ? `objects/${sha256} is missing: ${whose}`
+      : `objects/${sha256} is damaged: ${whose}; remove it, and the next backup copies it anew`,
+  );
+}

@@ -1,0 +1,138 @@
+/**
+ * `npm run backup -- DIR|FILE.tar`: a backup of the data folder (WB_DATA, WB_REGISTRY), whether a server runs on it or not. A folder takes many
+ * backups, each of which copies only what changed; `--keep N` leaves the newest N. `--with-keys` takes the key files along, encrypted with
+ * WB_BACKUP_PASSPHRASE or what is typed. `--verify DIR|FILE.tar` checks and makes nothing; `--json` answers programs. Exits with 0, with 1 when none was made or verified,
+ * with 2 when one was made of a store in which something is not sound.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { isInside, makeBackup } from '../lib/backup/backup.ts';
+import { requirePassphrase } from '../lib/backup/keys.ts';
+import { lastBackupOf, recordBackup } from '../lib/backup/record.ts';
+import { openFolderTarget, prune } from '../lib/backup/store.ts';
+import { openTarTarget } from '../lib/backup/tar.ts';
+import { isFolder, verifyBackup } from '../lib/backup/verify.ts';
+import { systemClock } from '../lib/clock.ts';
+import { readConfig } from '../lib/config.ts';
+import { messageOf } from '../lib/errors.ts';
+import { issuerOf, openSigner } from '../lib/signing.ts';
+import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
+
+let asJson = false;
+/** For people, unless a program asked. */
+const tell = (text: string): void => {
+  if (!asJson) say(text);
+};
+const report = (value: unknown): void => {
+  if (asJson) say(JSON.stringify(value));
+};
+const fail = (detail: string): number => refuse(asJson ? JSON.stringify({ error: { detail } }) : detail);
+
+async function verify(path: string): Promise<number> {
+  const { manifests, objects, bytes, damaged } = await verifyBackup(path);
+  const backups = manifests.map(({ id, begun_ms, rows, issuer, keys }) => ({
+    id,
+    time: Math.floor(begun_ms / 1000),
+    sandboxes: rows.length,
+    issuer,
+    keys: keys.object !== null,
+  }));
+  report({ backups, objects, bytes, damaged });
+  const own = issuerOf(readConfig(process.env).dataFolder);
+  for (const { id, begun_ms, rows, issuer, keys } of manifests) {
+    const withKeys = keys.object === null ? 'without keys' : 'with keys';
+    tell(`${id}: ${rows.length} sandboxes as of ${time(begun_ms)}, ${withKeys}, signed by ${issuer}.`);
+    if (own !== null && own !== issuer) tell(`  That is not the key of the data folder here, which is ${own}.`);
+  }
+  if (!asJson) for (const one of damaged) process.stderr.write(`DAMAGED: ${one}\n`);
+  if (damaged.length > 0) return fail(`${damaged.length} of ${objects} objects are not as they were backed up.`);
+  if (manifests.length === 0) return fail(`There is no backup in ${path}.`);
+  tell(`Verified: ${objects} objects, ${size(bytes)}, each read and hashed.`);
+  return 0;
+}
+
+async function make(path: string, options: { withKeys: boolean; keep: number | null }): Promise<number> {
+  const config = readConfig(process.env);
+  // Before a key is made to sign with.
+  if (config.registryPath !== ':memory:' && !existsSync(config.registryPath)) {
+    return fail(
+      `There is no registry at ${config.registryPath}: set WB_DATA (and WB_REGISTRY) as the server has them.`,
+    );
+  }
+  if (isInside(path, config)) return fail(`${path} is in the data folder: it would be lost with it.`);
+  const passphrase = options.withKeys
+    ? requirePassphrase(process.env.WB_BACKUP_PASSPHRASE || (await askPassphrase({ twice: true })))
+    : null;
+  const folder = isFolder(path);
+  const started = performance.now();
+  const target = folder ? await openFolderTarget(path) : await openTarTarget(path);
+  let last = 0;
+  try {
+    const { manifest, added, wrong } = await makeBackup({
+      config,
+      target,
+      signer: openSigner(config.dataFolder),
+      clock: systemClock,
+      passphrase,
+      progress(done, all) {
+        if (!process.stderr.isTTY || performance.now() - last < 500) return;
+        last = performance.now();
+        process.stderr.write(`\r${done} of ${all} sandboxes `);
+      },
+    });
+    if (process.stderr.isTTY) process.stderr.write('\r');
+    const made = lastBackupOf(manifest, path, wrong.length);
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    tell(`Backup ${manifest.id}: ${made.sandboxes} sandboxes as of ${time(manifest.begun_ms)}, in ${seconds} s.`);
+    tell(`${added.objects} objects new, ${size(added.bytes)}; all read back and hashed.`);
+    if (manifest.keys.object === null) {
+      tell(`Without the key files (${manifest.keys.files.join(', ')}): --with-keys takes them along, encrypted.`);
+    }
+    const gone = folder && options.keep !== null ? await prune(path, options.keep) : null;
+    if (gone !== null) {
+      tell(`${gone.backups} older backups removed, ${gone.objects} objects with them.`);
+    }
+    try {
+      await recordBackup(config.registryPath, made, manifest.id, systemClock, config);
+    } catch (error) {
+      process.stderr.write(`The backup is made, but the registry could not be told: ${messageOf(error)}\n`);
+    }
+    report({ id: manifest.id, ...made, seconds: Number(seconds), added, removed: gone, wrong });
+    if (!asJson) for (const one of wrong) process.stderr.write(`NOT SOUND: ${one}\n`);
+    return wrong.length === 0 ? 0 : 2;
+  } finally {
+    await target.close();
+  }
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      verify: { type: 'boolean' },
+      'with-keys': { type: 'boolean' },
+      keep: { type: 'string' },
+      json: { type: 'boolean' },
+    },
+  });
+  asJson = values.json ?? false;
+  const [given] = positionals;
+  if (given === undefined || positionals.length > 1) {
+    return fail('Usage: npm run backup -- DIR|FILE.tar [--with-keys] [--keep N] [--json], or --verify DIR|FILE.tar');
+  }
+  // npm runs scripts in the project's folder; a path is meant from where the command was typed.
+  const path = resolve(process.env.INIT_CWD ?? '.', given);
+  if (values.verify === true) return verify(path);
+  const keep = values.keep === undefined ? null : Number(values.keep);
+  if (keep !== null && (!Number.isInteger(keep) || keep < 1)) return fail('--keep takes a whole number from 1.');
+  if (!isFolder(path) && !existsSync(dirname(path))) return fail(`There is no folder ${dirname(path)}.`);
+  return make(path, { withKeys: values['with-keys'] ?? false, keep });
+}
+
+process.umask(0o077);
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.exitCode = fail(messageOf(error));
+}

@@ -1,0 +1,200 @@
+/**
+ * `npm run restore -- --from DIR|FILE.tar`: lays a backup down in the data folder (WB_DATA, WB_REGISTRY), whose server is stopped. Everything,
+ * or one sandbox with `--instance ID`, as itself or `--as NEWID`; `--to FILE` writes its plain file out and needs no folder. `--at TIME` takes
+ * the newest backup up to then, `--dry-run` says what would be done. What is there is refused, or set aside with `--force`. Key files come
+ * with WB_BACKUP_PASSPHRASE or what is typed with `--with-keys`. Exits with 0 when it is done.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { lostWithout } from '../lib/backup/keys.ts';
+import { type OpenedBackup, openBackup } from '../lib/backup/opened.ts';
+import { planRestore, type RestorePlan, restoreAll } from '../lib/backup/restore.ts';
+import { foundIn, restoreOne, writeOut } from '../lib/backup/restore-one.ts';
+import { systemClock } from '../lib/clock.ts';
+import { type Config, readConfig } from '../lib/config.ts';
+import { isWinterdockError, messageOf } from '../lib/errors.ts';
+import { lockStores } from '../lib/front/lock.ts';
+import { openRegistryRows } from '../lib/registry/registry-rows.ts';
+import { issuerOf } from '../lib/signing.ts';
+import { makeFolder } from '../lib/storage/effects.ts';
+import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
+
+const USAGE =
+  'Usage: npm run restore -- --from DIR|FILE.tar [--at TIME] [--dry-run] [--force] [--with-keys] [--instance ID [--as NEWID | --to FILE]]';
+
+interface Asked {
+  from: string;
+  at: number | null;
+  instance: string | null;
+  as: string | null;
+  to: string | null;
+  dryRun: boolean;
+  force: boolean;
+  withKeys: boolean;
+}
+
+function asked(): Asked | null {
+  const { values } = parseArgs({
+    options: {
+      from: { type: 'string' },
+      at: { type: 'string' },
+      instance: { type: 'string' },
+      as: { type: 'string' },
+      to: { type: 'string' },
+      'dry-run': { type: 'boolean' },
+      force: { type: 'boolean' },
+      'with-keys': { type: 'boolean' },
+    },
+  });
+  const at = values.at === undefined ? null : Date.parse(values.at);
+  if (Number.isNaN(at)) throw new Error(`--at takes a time such as 2026-11-22T18:00:00Z, not "${values.at}".`);
+  const loose = values.instance === undefined && (values.as !== undefined || values.to !== undefined);
+  if (values.from === undefined || loose || (values.as !== undefined && values.to !== undefined)) return null;
+  // npm runs scripts in the project's folder; a path is meant from where the command was typed.
+  const here = (path: string) => resolve(process.env.INIT_CWD ?? '.', path);
+  return {
+    from: here(values.from),
+    at,
+    instance: values.instance ?? null,
+    as: values.as ?? null,
+    to: values.to === undefined ? null : here(values.to),
+    dryRun: values['dry-run'] ?? false,
+    force: values.force ?? false,
+    withKeys: values['with-keys'] ?? false,
+  };
+}
+
+/** Says what a restore of everything does, or did. */
+function tell(plan: RestorePlan, { manifest }: OpenedBackup): void {
+  const states = Object.entries(plan.states).map(([state, n]) => `${n} ${state}`);
+  say(`Backup ${manifest.id}, as of ${time(manifest.begun_ms)}, signed by ${manifest.issuer}.`);
+  say(
+    `Sandboxes: ${states.join(', ') || 'none'}; ${plan.copies} files of snapshots and blueprints; ${size(plan.bytes)}.`,
+  );
+  if (plan.memory.length > 0) say(`Lived in memory alone, and are gone: ${plan.memory.join(', ')}.`);
+  if (plan.missing.length > 0) say(`Not in the backup, and will be missing: ${plan.missing.join(', ')}.`);
+  if (plan.again) say('A restore was broken off here: what it laid is removed, and it is begun again.');
+  if (plan.aside !== null) {
+    say(`Set aside: ${plan.aside.registry ? 'the registry and ' : ''}${plan.aside.files} files in the drawers.`);
+  }
+  if (plan.keys.kept.length > 0) say(`Key files that are there and stay: ${plan.keys.kept.join(', ')}.`);
+  if (plan.keys.restored.length > 0) say(`Key files from the backup: ${plan.keys.restored.join(', ')}.`);
+  if (plan.keys.lost.length > 0) {
+    const why = manifest.keys.object === null ? 'are not in the backup' : 'need --with-keys and the passphrase';
+    say(`Key files that ${why}; new ones are made:`);
+    for (const one of lostWithout(plan.keys.lost)) say(`  ${one}`);
+  }
+}
+
+async function all(want: Asked, backup: OpenedBackup, config: Config): Promise<number> {
+  const { keys, issuer } = backup.manifest;
+  const own = existsSync(config.dataFolder) ? issuerOf(config.dataFolder) : null;
+  if (own !== null && own !== issuer) {
+    say(`The backup is signed by ${issuer}, and that is not the key of ${config.dataFolder}, which is ${own}.`);
+  }
+  const passphrase =
+    keys.object === null
+      ? null
+      : process.env.WB_BACKUP_PASSPHRASE || (want.withKeys ? await askPassphrase({ twice: false }) : null);
+  if (want.withKeys && keys.object === null) return refuse('There are no key files in this backup.');
+  if (want.dryRun) {
+    const plan = planRestore({ config, backup, passphrase });
+    tell(plan, backup);
+    if (plan.aside !== null && !want.force)
+      return refuse('Without --force this is refused: there are sandboxes already.');
+    say('Nothing was changed.');
+    return 0;
+  }
+  const started = performance.now();
+  const unlock = lockStores(config);
+  try {
+    const done = await restoreAll({
+      config,
+      backup,
+      from: want.from,
+      clock: systemClock,
+      force: want.force,
+      passphrase,
+      progress(at, rows) {
+        if (process.stderr.isTTY && at % 100 === 0) process.stderr.write(`\r${at} of ${rows} sandboxes `);
+      },
+    });
+    tell(done, backup);
+    if (done.asideIn !== null) say(`What was there is in ${join(config.dataFolder, done.asideIn)}.`);
+    say(
+      `Restored to ${config.dataFolder} in ${((performance.now() - started) / 1000).toFixed(1)} s. Start the server.`,
+    );
+    return 0;
+  } finally {
+    unlock();
+  }
+}
+
+async function one(want: Asked, id: string, backup: OpenedBackup, config: Config): Promise<number> {
+  if (want.to !== null) {
+    await writeOut({ backup, id }, want.to);
+    say(`Wrote the file of "${id}", as of ${time(backup.manifest.begun_ms)}, to ${want.to}.`);
+    return 0;
+  }
+  const name = want.as ?? id;
+  const { manifest } = backup;
+  if (want.dryRun) {
+    foundIn(backup, id);
+    const there = existsSync(config.registryPath) ? rowThere(config, name) : null;
+    say(
+      `"${id}" as of ${time(manifest.begun_ms)} would become ${there === null ? 'a new sandbox' : 'the sandbox'} "${name}".`,
+    );
+    if (there !== null)
+      say(
+        `It is ${there} now: ${want.force ? 'what it has would be set aside' : 'without --force, or --as, this is refused'}.`,
+      );
+    say('Nothing was changed.');
+    return 0;
+  }
+  const unlock = lockStores(config);
+  try {
+    const row = await restoreOne({ config, backup, clock: systemClock, id, as: want.as, force: want.force });
+    say(
+      `Restored "${id}" as of ${time(manifest.begun_ms)} as "${row.id}", which is ${row.state} now. Start the server.`,
+    );
+    return 0;
+  } finally {
+    unlock();
+  }
+}
+
+function rowThere(config: Config, id: string): string | null {
+  const registry = openRegistryRows(config.registryPath);
+  try {
+    return registry.row(id)?.state ?? null;
+  } finally {
+    registry.close();
+  }
+}
+
+async function main(): Promise<number> {
+  const want = asked();
+  if (want === null) return refuse(USAGE);
+  const config = readConfig(process.env);
+  if (config.registryPath === ':memory:') return refuse('A registry in memory cannot be restored to.');
+  const scratch =
+    want.to === null
+      ? join(config.dataFolder, 'staging', 'restore')
+      : join(dirname(want.to), `.restore-${process.pid}`);
+  if (want.to === null && !want.dryRun) await makeFolder(config.dataFolder);
+  const backup = await openBackup(want.from, scratch, want.at);
+  try {
+    return want.instance === null ? await all(want, backup, config) : await one(want, want.instance, backup, config);
+  } finally {
+    await backup.close();
+  }
+}
+
+process.umask(0o077);
+try {
+  process.exitCode = await main();
+} catch (error) {
+  const hint = isWinterdockError(error) && error.hint !== undefined ? ` ${error.hint}` : '';
+  process.exitCode = refuse(`${messageOf(error)}${hint}`);
+}
