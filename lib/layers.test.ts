@@ -41,6 +41,7 @@ const LAYERS = [
     'lib/health/',
     'lib/backup/',
   ],
+  ['lib/doctor/'],
   ['lib/api/'],
   ['lib/host.ts', 'lib/compose.ts'],
   ['lib/front/', 'lib/server.ts'],

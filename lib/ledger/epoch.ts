@@ -59,7 +59,7 @@ export async function beginEpoch(options: EpochOptions): Promise<Epoch> {
 }
 
 /** The same on a registry that the caller has opened and nobody else uses. */
-async function beginEpochOf(
+export async function beginEpochOf(
   registry: Pick<Registry, 'ledger' | 'append' | 'chainHead'>,
   { registryPath, dataFolder, clock, reason, actor }: EpochOptions,
 ): Promise<Epoch> {

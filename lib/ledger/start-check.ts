@@ -31,7 +31,7 @@ interface Found {
   unnamed: KeptFile[];
 }
 
-interface Refusal extends Found {
+export interface Refusal extends Found {
   disagreement: Disagreement;
 }
 
@@ -41,7 +41,7 @@ type Place = Pick<Config, 'dataFolder' | 'registryPath'>;
  * Compares a registry with its head and, where that does not suffice, with its drawers. Null: a server may start on it. Throws what SQLite
  * throws for a file that is no registry.
  */
-async function whyNotThisRegistry({ dataFolder, registryPath }: Place): Promise<Refusal | null> {
+export async function whyNotThisRegistry({ dataFolder, registryPath }: Place): Promise<Refusal | null> {
   const state = registryPath === ':memory:' ? { bytes: null, walBytes: 0 } : registryFileState(registryPath);
   // SQLite deletes a log beside an empty file when it opens that.
   if (state.bytes === 0 && state.walBytes > 0) {
@@ -60,9 +60,10 @@ async function whyNotThisRegistry({ dataFolder, registryPath }: Place): Promise<
         return { disagreement: { kind, exists, head, ledger }, ...unnamedFiles(dataFolder, registry) };
       }
     }
-    const isEmpty = registry?.isEmpty() ?? true;
+    // A person who began an epoch has accepted the registry as it was.
+    const isEmpty = (registry?.isEmpty() ?? true) && head?.epoch === undefined;
     // A file of a version before the ledger was chained never had a head.
-    const isHeadless = head === null && registry?.chained === true;
+    const isHeadless = (head === null || head.seq === 0) && registry?.chained === true;
     if (!isEmpty && !isHeadless) return null;
     const found = unnamedFiles(dataFolder, registry);
     if (found.unnamed.length === 0) return null;
@@ -112,7 +113,7 @@ const WAYS_OUT = `Ways out (docs/operations.md, "When the registry and the files
   npm run doctor -- --adopt --tenant NAME   goes on from this registry; files without a row get one again, by their key`;
 
 /** What was found, one sentence or two. */
-function wordsFor(disagreement: Disagreement, registryPath: string): string {
+export function wordsFor(disagreement: Disagreement, registryPath: string): string {
   const head = `${basename(registryPath)}.head`;
   switch (disagreement.kind) {
     case 'log_only':

@@ -5,8 +5,12 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { CHAIN_START, type ChainedLine, type ChainHead } from './chain.ts';
+import type { CopyKind } from './copies.ts';
 import type { Value } from './database.ts';
 import { chainedLineOf, LAST_DROPPED, LAST_LINE, SELECT_CHAINED } from './ledger.ts';
+import { miscounted } from './recount.ts';
+import type { FileRecord, InstanceRow } from './registry.ts';
+import { ROW_COLUMNS, rowOf } from './rows.ts';
 import { SELECT_SEGMENTS, type Segment, segmentOf } from './segments.ts';
 
 /** What there is of a registry before it is opened. */
@@ -36,12 +40,29 @@ export interface RegistryFile {
   hasInstance(id: string): boolean;
   /** Whether a snapshot, a blueprint or an instance has, or had, that file: a path relative to the data folder, and its hash. */
   hasCopy(path: string, hash: string): boolean;
+  /** Whether a living row needs a copy's file: a snapshot, a blueprint, or an instance that was never resumed. */
+  needsCopy(path: string, hash: string): boolean;
+  /** Rows of instances in the order of their ids, after `after`. */
+  rows(after: string, limit: number): InstanceRow[];
+  /** Snapshots and blueprints that were not deleted, with their files. */
+  copies(): { kind: CopyKind; name: string; hash: string; file: FileRecord }[];
+  /** Whose an instance is or was, as far as the ledger tells; null when it tells nothing. */
+  tenantInLedger(id: string): string | null;
+  /** `ok`, or what SQLite finds wrong with the file. Reads all of it. */
+  integrity(): string;
+  /** The tables of counts that are not those of the rows. */
+  miscounted(): string[];
   /** Paths that are marked: what lies there goes, unless a row claims it. */
   marks(): Set<string>;
   close(): void;
 }
 
 const BUSY_MS = 5000;
+const SELECT_ROWS = `SELECT ${ROW_COLUMNS} FROM instances WHERE id > ? ORDER BY id LIMIT ?`;
+const SELECT_COPIES = `SELECT 'snapshot', id, hash, file FROM snapshots WHERE deleted IS NULL
+  UNION ALL SELECT 'blueprint', name, hash, file FROM blueprints`;
+const TENANT_IN_LEDGER = `SELECT tenant FROM events INDEXED BY events_by_instance
+  WHERE instance = ? AND tenant IS NOT NULL AND tenant <> '' ORDER BY time_ms DESC LIMIT 1`;
 
 /** Opens the registry file at `path`, which must be there and not be empty. Throws what SQLite throws. */
 export function openRegistryFile(path: string): RegistryFile {
@@ -75,6 +96,27 @@ export function openRegistryFile(path: string): RegistryFile {
         has('snapshots', 'hash = ?', hash) ||
         has('blueprints', 'hash = ?', hash) ||
         has('instances', 'vfs_path = ?', at),
+      needsCopy: (at, hash) =>
+        has('snapshots', 'hash = ? AND deleted IS NULL', hash) ||
+        has('blueprints', 'hash = ?', hash) ||
+        has('instances', "vfs_path = ? AND state = 'created'", at),
+      rows: (after, limit) => (tables.has('instances') ? all(SELECT_ROWS, after, limit).map(rowOf) : []),
+      copies: () =>
+        (tables.has('snapshots') ? all(SELECT_COPIES) : []).map(([kind, name, hash, file]) => ({
+          kind: kind as CopyKind,
+          name: String(name),
+          hash: String(hash),
+          file: JSON.parse(String(file)) as FileRecord,
+        })),
+      tenantInLedger(id) {
+        const [line] = tables.has('events') ? all(TENANT_IN_LEDGER, id) : [];
+        return line === undefined ? null : String(line[0]);
+      },
+      integrity: () =>
+        all('PRAGMA integrity_check(20)')
+          .map(([says]) => String(says))
+          .join('\n'),
+      miscounted: () => (tables.has('counts_by_label') ? miscounted((sql) => all(sql).length > 0) : []),
       marks: () =>
         new Set(tables.has('unclaimed_files') ? all('SELECT path FROM unclaimed_files').map(([at]) => String(at)) : []),
       close: () => client.close(),

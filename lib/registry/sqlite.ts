@@ -20,7 +20,8 @@ import { Ledger } from './ledger.ts';
 import { Lists } from './lists.ts';
 import type { Upgrade } from './migrate.ts';
 import { QuotaBook } from './quotas.ts';
-import type { DueRow, Registry, Thresholds } from './registry.ts';
+import { recount } from './recount.ts';
+import type { DueRow, LedgerEntry, Registry, Thresholds } from './registry.ts';
 import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
@@ -35,6 +36,8 @@ export interface SqliteRegistry extends Registry {
   readonly database: Database;
   /** Brings what was committed from the log into the file, so that the file alone is not far behind. Waits for nobody. */
   checkpoint(): void;
+  /** Makes the counts that are not those of the rows again, with the line that `entry` gives. Returns the names of their tables. */
+  recount(entry: (tables: string[]) => LedgerEntry): string[];
   /** What opening it did to a file of an older version; null when nothing was to be done. */
   readonly upgraded: Upgrade | null;
 }
@@ -156,6 +159,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     ping() {
       database.write(() => database.sql(PING).run(epochSeconds(clock)));
     },
+    recount: (entry) => recount(database, ledger, entry),
     checkpoint: () => database.checkpoint(),
     close: () => database.close(),
   };

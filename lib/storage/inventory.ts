@@ -34,7 +34,7 @@ export function* keptFiles(dataFolder: string): Generator<KeptFile> {
 }
 
 /** The names in a folder, in no order; none when there is no such folder. */
-function* namesIn(folder: string): Generator<string> {
+export function* namesIn(folder: string): Generator<string> {
   let opened: ReturnType<typeof opendirSync>;
   try {
     opened = opendirSync(folder);

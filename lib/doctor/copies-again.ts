@@ -1,0 +1,55 @@
+/** Gives the file of a snapshot or a blueprint a row again. Its name is the hash of its bytes, so it proves itself; what it was called is lost. */
+import { join } from 'node:path';
+import { epochSeconds } from '../clock.ts';
+import { WinterdockError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import type { CopyContent } from '../registry/copies.ts';
+import { line, systemCause } from '../sessions/engine.ts';
+import { recordOf } from '../sessions/trust.ts';
+import { stampOf } from '../storage/files.ts';
+import type { KeptFile } from '../storage/inventory.ts';
+import type { Hands } from './rows-again.ts';
+
+/** What a snapshot whose source nobody knows any more says of it. */
+const NOBODY = 'unknown';
+/** Digits of the hash in the name of a blueprint. */
+const NAMED_BY = 12;
+
+/**
+ * Adds the row, with its ledger line: a snapshot of `tenant`, a blueprint for everybody. Returns what it is called now. Throws `corrupt` when
+ * the bytes are not those of the name, `validation` for a snapshot without a tenant, `quota_exceeded`, `conflict`.
+ */
+export async function nameAgain(
+  { dataFolder, registry, readers, clock }: Hands,
+  { drawer, key, path }: KeptFile,
+  tenant: string | null,
+): Promise<string> {
+  const file = join(dataFolder, path);
+  const isSnapshot = drawer === 'snapshots';
+  if (isSnapshot && tenant === null) {
+    throw new WinterdockError('validation', `whose ${path} is, no row tells: say it with --tenant NAME`);
+  }
+  const found = await readers.check(file, { urgent: true });
+  const stamp = stampOf(file);
+  if (stamp === null || found.sha256 !== key || found.quickCheck !== 'ok') {
+    throw new WinterdockError('corrupt', `The bytes of ${path} are not those of its name, or are damaged.`);
+  }
+  const { volumes } = await readers.read({ path: file, mode: 'rest' }, { op: 'volumes' });
+  const content: CopyContent = { hash: key, bytes: stamp.size, volumes, file: recordOf(stamp, found) };
+  const made = { created: epochSeconds(clock), actor: 'doctor' };
+  const cause = { ...systemCause('operator'), actor: 'doctor' };
+  const told = (type: string, name: string) =>
+    line({ clock }, null, cause, type, { reason: `${name}, found at ${path}` });
+  if (isSnapshot) {
+    const id = newId('snap');
+    const row = { ...content, ...made, id, tenant: tenant ?? '', source: NOBODY, tag: null, deleted: null };
+    await registry.copies.addSnapshot(row, told('snapshot.adopted', id));
+    return `snapshot ${id}`;
+  }
+  const name = `adopted-${key.slice(0, NAMED_BY)}`;
+  await registry.copies.addBlueprint(
+    { ...content, ...made, name, tenant: null, source: null },
+    told('blueprint.adopted', name),
+  );
+  return `blueprint ${name}`;
+}

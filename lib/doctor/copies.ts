@@ -1,0 +1,56 @@
+/** Snapshots and blueprints against their files. */
+import { join } from 'node:path';
+import { copyPath } from '../registry/copies.ts';
+import { stampOf } from '../storage/files.ts';
+import type { Looking } from './rows.ts';
+
+/** Finds rows without their file, files without a row, and with readers bytes that are not those of their name. */
+export async function examineCopies({ dataFolder, registry, files, readers, examined, find }: Looking): Promise<void> {
+  const hashed = new Set<string>();
+  for (const { kind, name, hash, file } of registry?.copies() ?? []) {
+    const path = copyPath(kind, hash);
+    const about = { about: name, path, way: null } as const;
+    const stamp = stampOf(join(dataFolder, path));
+    if (stamp === null) {
+      find({
+        ...about,
+        kind: 'copy.missing',
+        weight: 'wrong',
+        says: `the file of the ${kind} is not there: restore it from a backup`,
+      });
+    } else if (stamp.size !== file.size) {
+      find({
+        ...about,
+        kind: 'copy.changed',
+        weight: 'wrong',
+        says: `the file of the ${kind} has ${stamp.size} bytes, ${file.size} were kept`,
+      });
+    } else if (readers !== null && !hashed.has(path)) {
+      hashed.add(path);
+      const found = await readers.check(join(dataFolder, path));
+      examined.looked.hashed += 1;
+      if (found.sha256 !== hash)
+        find({
+          ...about,
+          kind: 'copy.changed',
+          weight: 'wrong',
+          says: `the bytes of the ${kind} are not those of its name`,
+        });
+    }
+  }
+  const marks = registry?.marks() ?? new Set<string>();
+  for (const { drawer, key, path } of files.kept) {
+    if (drawer !== 'snapshots' && drawer !== 'blueprints') continue;
+    if (registry?.needsCopy(path, key) === true) continue;
+    const isMarked = marks.has(path);
+    if (!isMarked) examined.adoptable.push({ drawer, key, path });
+    find({
+      kind: isMarked ? 'copy.marked' : 'copy.unnamed',
+      weight: isMarked ? 'note' : 'wrong',
+      way: isMarked ? null : 'adopt',
+      about: key,
+      path,
+      says: isMarked ? 'no row needs it any more: the next start removes it' : 'no row names this file',
+    });
+  }
+}

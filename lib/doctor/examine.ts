@@ -1,0 +1,139 @@
+/**
+ * Compares what the registry says with what lies in the data folder, and names every disagreement. Opens the registry to look and the files
+ * only to hash them; changes nothing. Beside a running server what moves meanwhile may look wrong: look twice.
+ */
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { messageOf } from '../errors.ts';
+import { whyNotThisRegistry, wordsFor } from '../ledger/start-check.ts';
+import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/registry-file.ts';
+import { isStaging } from '../storage/files.ts';
+import { keptFiles, namesIn } from '../storage/inventory.ts';
+import type { Readers } from '../vfs/read.ts';
+import { examineCopies } from './copies.ts';
+import { type Examined, type Finding, orphanOf } from './findings.ts';
+import { examineHead } from './head.ts';
+import { examineRows, type Files } from './rows.ts';
+
+export interface ExamineOptions {
+  place: Pick<Config, 'dataFolder' | 'registryPath'>;
+  /** Hash every file at rest: with them. Null: compare what the system says of the files. */
+  readers: Readers | null;
+}
+
+/** Looks at everything. Throws only what the disk throws; a registry that cannot be read is a finding. */
+export async function examine({ place, readers }: ExamineOptions): Promise<Examined> {
+  const { dataFolder, registryPath } = place;
+  const examined: Examined = { findings: [], looked: { rows: 0, files: 0, hashed: 0 }, adoptable: [] };
+  const find = (finding: Finding) => examined.findings.push(finding);
+  const files = filesOf(dataFolder);
+  examined.looked.files = files.kept.length;
+  await examineStart(place, find);
+  const registry = await openOrTell(registryPath, find);
+  try {
+    if (registry !== null) {
+      const integrity = registry.integrity();
+      if (integrity !== 'ok') find(wrong('registry.damaged', `the registry is damaged: ${integrity.slice(0, 300)}`));
+      for (const table of registry.miscounted()) {
+        find({ ...wrong('registry.miscounted', `the counts in ${table} are not those of the rows`), way: 'fix' });
+      }
+      examineHead(place, registry, find);
+    }
+    await examineRows({ dataFolder, registry, files, readers, examined, find });
+    await examineCopies({ dataFolder, registry, files, readers, examined, find });
+  } finally {
+    registry?.close();
+  }
+  for (const folder of stagings(dataFolder)) {
+    for (const name of namesIn(join(dataFolder, folder))) {
+      const path = `${folder}/${name}`;
+      find({ ...note('staging.left', 'unfinished work: the next start removes it'), path });
+    }
+  }
+  return examined;
+}
+
+/** A finding about none in particular that is wrong. */
+function wrong(kind: string, says: string): Finding {
+  return { kind, weight: 'wrong', way: null, about: null, path: null, says };
+}
+
+/** One that needs nobody. */
+function note(kind: string, says: string): Finding {
+  return { kind, weight: 'note', way: null, about: null, path: null, says };
+}
+
+async function examineStart(place: ExamineOptions['place'], find: (finding: Finding) => void): Promise<void> {
+  try {
+    const refusal = await whyNotThisRegistry(place);
+    if (refusal === null) return;
+    const { disagreement, unnamed } = refusal;
+    find({
+      ...wrong(
+        `registry.${disagreement.kind}`,
+        `${wordsFor(disagreement, place.registryPath).replace(/\.$/, '')}; a server does not start on it, and ${unnamed.length} files have no row`,
+      ),
+      way: disagreement.kind === 'log_only' ? null : 'adopt',
+    });
+  } catch (error) {
+    find(wrong('registry.unreadable', `the registry ${place.registryPath} cannot be read: ${messageOf(error)}`));
+  }
+}
+
+async function openOrTell(path: string, find: (finding: Finding) => void): Promise<RegistryFile | null> {
+  const { bytes, walBytes } = path === ':memory:' ? { bytes: null, walBytes: 0 } : registryFileState(path);
+  if (bytes === null || bytes === 0) return null;
+  if (walBytes > 0) {
+    find(
+      note(
+        'registry.log',
+        `the registry has a log of ${walBytes} bytes: a server runs, or did not come to its stop; whoever opens it next reads it`,
+      ),
+    );
+  }
+  try {
+    const registry = openRegistryFile(path);
+    // A file of an older version lacks columns: the first row tells.
+    try {
+      registry.rows('', 1);
+    } catch (error) {
+      registry.close();
+      find(
+        wrong(
+          'registry.older',
+          `the registry is of another version (${messageOf(error)}): a start brings it up to date`,
+        ),
+      );
+      return null;
+    }
+    return registry;
+  } catch {
+    // The look at the start has told why.
+    return null;
+  }
+}
+
+function filesOf(dataFolder: string): Files {
+  const kept = [...keptFiles(dataFolder)];
+  const byKey = Map.groupBy(
+    kept.filter(({ drawer }) => drawer === 'live' || drawer === 'cold' || drawer === 'archive'),
+    ({ key }) => key,
+  );
+  const orphans = Map.groupBy(
+    [...namesIn(join(dataFolder, 'orphans'))].flatMap((name) => orphanOf(name) ?? []),
+    ({ id }) => id,
+  );
+  // The one that was set aside last is the newest.
+  for (const same of orphans.values()) same.sort((a, b) => b.setAsideMs - a.setAsideMs);
+  return { kept, byKey, orphans };
+}
+
+/** Folders of unfinished work, relative to the data folder. */
+function stagings(dataFolder: string): string[] {
+  const folders = ['live', 'cold', 'archive', 'snapshots', 'blueprints', 'bundles', 'expanded'];
+  const inDrawers = folders.flatMap((folder) => {
+    const [staging] = [...namesIn(join(dataFolder, folder))].filter(isStaging);
+    return staging === undefined ? [] : [`${folder}/${staging}`];
+  });
+  return [...inDrawers, 'staging'];
+}

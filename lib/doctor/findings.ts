@@ -1,0 +1,63 @@
+/** What a look at a data folder finds: each disagreement with what it is about and what can be done. Pure; decides no exit code but its own. */
+import type { KeptFile } from '../storage/inventory.ts';
+
+/** `wrong`: something is lost, or would be; `note`: the next start or wake deals with it, or it is kept for a person. */
+type Weight = 'wrong' | 'note';
+
+/** `fix`: `--fix` does it. `adopt`: `--adopt` does it. Null: a person has to. */
+type Way = 'fix' | 'adopt' | null;
+
+export interface Finding {
+  /** What kind of disagreement, as one word for programs. */
+  kind: string;
+  weight: Weight;
+  way: Way;
+  /** Id of the sandbox, or name of the copy. */
+  about: string | null;
+  /** Relative to the data folder. */
+  path: string | null;
+  /** One sentence without its full stop. */
+  says: string;
+}
+
+/** A file that was set aside: `<epoch milliseconds>-<id>-<name of the file>` in `orphans/`. */
+export interface Orphan {
+  path: string;
+  id: string;
+  setAsideMs: number;
+  /** The drawer that a file of such a name is of. */
+  drawer: 'live' | 'cold' | 'archive';
+}
+
+export interface Examined {
+  findings: Finding[];
+  /** Rows that were looked at, files in the drawers, files that were hashed. */
+  looked: { rows: number; files: number; hashed: number };
+  /** Files that lie under the key of a row that has none, or of no row: what could be taken back. */
+  adoptable: (KeptFile | Orphan)[];
+}
+
+const NAMES = [
+  { drawer: 'live', end: (_id: string) => '-vfs.sqlite' },
+  { drawer: 'archive', end: (id: string) => `-${id}.sqlite.zst` },
+  { drawer: 'cold', end: (id: string) => `-${id}.sqlite` },
+] as const;
+
+/** What a name in `orphans/` says, or null when it is not one of a sandbox's file. */
+export function orphanOf(name: string): Orphan | null {
+  const [, ms, rest] = /^(\d+)-(.+)$/.exec(name) ?? [];
+  if (rest === undefined) return null;
+  for (const { drawer, end } of NAMES) {
+    // The id stands twice, or once before `vfs.sqlite`.
+    const bare = end('').length;
+    const length = drawer === 'live' ? rest.length - bare : (rest.length - bare) / 2;
+    const id = rest.slice(0, length);
+    if (id !== '' && id + end(id) === rest) return { path: `orphans/${name}`, id, setAsideMs: Number(ms), drawer };
+  }
+  return null;
+}
+
+/** Whether nothing is wrong. */
+export function isWell(findings: readonly Finding[]): boolean {
+  return findings.every(({ weight }) => weight === 'note');
+}

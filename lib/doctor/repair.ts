@@ -1,0 +1,159 @@
+/**
+ * What a look has found, mended: the safe part by `fix`, and by `adopt` the files that have no row. Works on the stopped server's folder, whose
+ * lock the caller holds. Every change is a line of the ledger.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { messageOf } from '../errors.ts';
+import { beginEpochOf, type Epoch } from '../ledger/epoch.ts';
+import { whyNotThisRegistry } from '../ledger/start-check.ts';
+import type { SqliteRegistry } from '../registry/sqlite.ts';
+import { line, systemCause } from '../sessions/engine.ts';
+import { makeFolder, renameFile, syncFolder } from '../storage/effects.ts';
+import { clearStaging } from '../storage/files.ts';
+import { nameAgain } from './copies-again.ts';
+import type { Examined } from './findings.ts';
+import { type Candidate, follow, type Hands } from './rows-again.ts';
+
+export interface Repair extends Hands {
+  registry: SqliteRegistry;
+  registryPath: string;
+}
+
+export interface Repaired {
+  /** What was done, a sentence each. */
+  done: string[];
+  /** What could not be done, and why. */
+  refused: string[];
+}
+
+const CAUSE = { ...systemCause('operator'), actor: 'doctor' };
+
+/**
+ * Does the safe part: rows whose file lies untouched under its key in another drawer follow it, logs beside files at rest are set aside,
+ * counts are made again, unfinished work is removed.
+ */
+export async function fix(repair: Repair, { findings, adoptable }: Examined): Promise<Repaired> {
+  const repaired: Repaired = { done: [], refused: [] };
+  const { registry, clock, dataFolder } = repair;
+  for (const { kind, about, path } of findings.filter(({ way }) => way === 'fix')) {
+    await attempt(repaired, async () => {
+      if (kind === 'row.log' && path !== null) return setLogAside(repair, about ?? '', path);
+      if (kind !== 'row.elsewhere' || about === null) return null;
+      const candidate = candidatesOf(adoptable).find(({ id }) => id === about);
+      if (candidate === undefined) return null;
+      const row = await registry.get(about);
+      const { state, vfsPath } = await follow(repair, candidate, {
+        tenant: row?.tenant ?? '',
+        type: 'instance.found',
+        mustBe: row?.file ?? null,
+      });
+      return `${about}: its row says ${state} at ${vfsPath} now`;
+    });
+  }
+  await attempt(repaired, async () => {
+    const tables = registry.recount((names) =>
+      line({ clock }, null, CAUSE, 'registry.recounted', { reason: names.join(', ') }),
+    );
+    return tables.length === 0 ? null : `counted again: ${tables.join(', ')}`;
+  });
+  if (findings.some(({ kind }) => kind === 'staging.left')) {
+    await attempt(repaired, async () => {
+      await registry.append([line({ clock }, null, CAUSE, 'staging.cleared', { reason: 'unfinished work' })]);
+      await clearStaging(dataFolder);
+      return 'unfinished work was removed';
+    });
+  }
+  return repaired;
+}
+
+export interface Adoption {
+  /** Of the sandboxes that no row and no line of the ledger knows; null: such files are refused. */
+  tenant: string | null;
+  /** Ids to take back; none given: all. */
+  keys: readonly string[];
+  /** Whose a sandbox is as far as the ledger tells. */
+  tenantOf(id: string): string | null;
+}
+
+/**
+ * Takes files back: those without a row get one, those that their row does not name get it changed. When no file is left without a row, and a
+ * server would not start on this registry as it is, an epoch is begun: last, so that until then a start is refused.
+ */
+export async function adopt(
+  repair: Repair,
+  { adoptable }: Examined,
+  { tenant, keys, tenantOf }: Adoption,
+): Promise<Repaired & { epoch: Epoch | null }> {
+  const repaired: Repaired = { done: [], refused: [] };
+  const candidates = candidatesOf(adoptable);
+  for (const candidate of candidates) {
+    const { id, path } = candidate;
+    if (keys.length > 0 && !keys.includes(id)) continue;
+    await attempt(repaired, async () => {
+      const row = await repair.registry.get(id);
+      const whose = row?.tenant ?? tenantOf(id) ?? tenant;
+      if (whose === null) throw new Error(`whose ${path} is, no row tells: say it with --tenant NAME`);
+      const after = await follow(repair, candidate, { tenant: whose, type: 'instance.adopted' });
+      return `${id}: ${path} is the file of a sandbox of ${after.tenant}, ${after.state}`;
+    });
+  }
+  for (const file of keys.length > 0 ? [] : adoptable) {
+    if ('id' in file || (file.drawer !== 'snapshots' && file.drawer !== 'blueprints')) continue;
+    await attempt(repaired, async () => `${file.path} is ${await nameAgain(repair, file, tenant)} now`);
+  }
+  for (const key of keys.filter((key) => !candidates.some(({ id }) => id === key))) {
+    repaired.refused.push(`${key}: there is no file of it that a row does not name`);
+  }
+  const refusal = await whyNotThisRegistry(repair);
+  if (refusal === null) return { ...repaired, epoch: null };
+  const left = refusal.unnamed.length;
+  if (left > 0) {
+    repaired.refused.push(
+      `${left} files have no row still, so a start is still refused: take them back too, or go on without them with --accept REASON (a start then sets them aside)`,
+    );
+    return { ...repaired, epoch: null };
+  }
+  const epoch = await accept(repair, `${repaired.done.length} files were taken back by their keys`);
+  repaired.done.push(`epoch ${epoch.epoch} of the ledger was begun at line ${epoch.head.seq}`);
+  return { ...repaired, epoch };
+}
+
+/** Begins an epoch: the registry as it is now is the one that servers start on. */
+export function accept({ registry, registryPath, dataFolder, clock }: Repair, reason: string): Promise<Epoch> {
+  return beginEpochOf(registry, { registryPath, dataFolder, clock, reason, actor: 'doctor' });
+}
+
+function candidatesOf(adoptable: Examined['adoptable']): Candidate[] {
+  return adoptable.flatMap((file) => {
+    if ('id' in file) return [{ id: file.id, path: file.path, drawer: file.drawer }];
+    const { key, path, drawer } = file;
+    return drawer === 'live' || drawer === 'cold' || drawer === 'archive' ? [{ id: key, path, drawer }] : [];
+  });
+}
+
+async function attempt(repaired: Repaired, work: () => Promise<string | null>): Promise<void> {
+  try {
+    const done = await work();
+    if (done !== null) repaired.done.push(done);
+  } catch (error) {
+    repaired.refused.push(messageOf(error));
+  }
+}
+
+/** Moves a log that is not the file's own to `orphans/`, where it can be looked at. */
+async function setLogAside({ dataFolder, registry, clock }: Repair, id: string, path: string): Promise<string> {
+  const folder = join(dataFolder, 'orphans');
+  const kept = `${clock.now()}-${id}-${path.slice(path.lastIndexOf('/') + 1)}`;
+  if (existsSync(join(folder, kept))) throw new Error(`${kept} is there already`);
+  await makeFolder(folder);
+  await renameFile(join(dataFolder, path), join(folder, kept));
+  await Promise.all([syncFolder(folder), syncFolder(dirname(join(dataFolder, path)))]);
+  const row = await registry.get(id);
+  await registry.append([
+    line({ clock }, row, CAUSE, 'orphan.set_aside', {
+      reason: `${path} lay beside a file at rest; kept as orphans/${kept}`,
+    }),
+  ]);
+  return `${id}: ${path} was set aside as orphans/${kept}`;
+}

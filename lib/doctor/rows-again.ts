@@ -1,0 +1,153 @@
+/**
+ * Gives a file that lies in a drawer a row again, or the row of its key its file back: the row follows the file. What a row says is changed by
+ * hops of the state map alone, each with its ledger line; a file is proved before that, and none is ever overwritten or removed.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Clock, epochSeconds } from '../clock.ts';
+import { WinterdockError } from '../errors.ts';
+import { DEFAULT_POLICY } from '../instance/policies.ts';
+import { plan } from '../lifecycle/plan.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { FileRecord, InstanceRow, LedgerEntry, Registry } from '../registry/registry.ts';
+import { line, livePath, systemCause } from '../sessions/engine.ts';
+import { isRecorded, recordOf } from '../sessions/trust.ts';
+import { makeFolder, renameFile, syncFolder } from '../storage/effects.ts';
+import { stampOf } from '../storage/files.ts';
+import type { Readers } from '../vfs/read.ts';
+
+/** A file of a sandbox, wherever it lies. */
+export interface Candidate {
+  id: string;
+  /** Relative to the data folder. */
+  path: string;
+  drawer: 'live' | 'cold' | 'archive';
+}
+
+export interface Hands {
+  dataFolder: string;
+  registry: Registry;
+  readers: Readers;
+  clock: Clock;
+}
+
+/** The state of what lies in a drawer. */
+const STATE_IN: Readonly<Record<Candidate['drawer'], State>> = {
+  live: 'suspended',
+  cold: 'frozen',
+  archive: 'archived',
+};
+
+const PATH_IN: Readonly<Record<Candidate['drawer'], (id: string) => string>> = {
+  live: livePath,
+  cold: (id) => `cold/${id}.sqlite`,
+  archive: (id) => `archive/${id}.sqlite.zst`,
+};
+
+/** What ids are made of, as the API takes them: what is named otherwise is no sandbox's. */
+const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+/**
+ * Proves the file and makes the row say where it is. A new row belongs to `tenant`. `type` is the kind of the ledger's line; with `mustBe` only the
+ * file that was so recorded is taken. Returns the row.
+ * Throws `corrupt` for a file that is not sound, `validation` for a key that is no id, `conflict` for the id of a deleted sandbox and for a
+ * place that is taken, `quota_exceeded`, and what the disk throws.
+ */
+export async function follow(
+  hands: Hands,
+  candidate: Candidate,
+  { tenant, type, mustBe = null }: { tenant: string; type: string; mustBe?: FileRecord | null },
+): Promise<InstanceRow> {
+  const { registry, clock } = hands;
+  const { id, drawer } = candidate;
+  if (!ID.test(id)) throw new WinterdockError('validation', `"${id}" is no id of a sandbox.`);
+  const before = await registry.get(id);
+  if (before?.state === 'deleted') {
+    throw new WinterdockError('conflict', `The sandbox "${id}" was deleted, and its id is never used again.`);
+  }
+  const known = await proved(hands, candidate);
+  const found = stampOf(join(hands.dataFolder, candidate.path));
+  if (mustBe !== null && (found === null || !isRecorded(mustBe, found, known))) {
+    throw new WinterdockError(
+      'corrupt',
+      `The file at ${candidate.path} is not the one that was filed of "${id}": look at it, then --adopt it.`,
+    );
+  }
+  const path = PATH_IN[drawer](id);
+  if (candidate.path !== path) await moveBack(hands.dataFolder, candidate.path, path);
+  const stamp = stampOf(join(hands.dataFolder, path));
+  if (stamp === null) throw new WinterdockError('missing_file', `The file of "${id}" went away.`);
+  const record = recordOf(stamp, known);
+  const cause = { ...systemCause('operator'), actor: 'doctor' };
+  const told = (row: Pick<InstanceRow, 'id' | 'tenant'>): LedgerEntry =>
+    line({ clock }, row, cause, type, {
+      reason: `found at ${candidate.path}`,
+      from: before?.state ?? null,
+      to: STATE_IN[drawer],
+    });
+  const now = epochSeconds(clock);
+  const row =
+    before ??
+    (await registry.create(
+      {
+        id,
+        tenant,
+        name: null,
+        vfsPath: path,
+        ephemeral: false,
+        policy: DEFAULT_POLICY,
+        keepHot: false,
+        idleToSuspendSeconds: null,
+        idleToFreezeSeconds: null,
+        labels: {},
+        workbook: null,
+        lineageBlueprint: null,
+        lineageSnapshot: null,
+        lineageParent: null,
+        file: record,
+        bytes: stamp.size,
+      },
+      now,
+      told({ id, tenant }),
+    ));
+  const to = STATE_IN[drawer];
+  const hops = plan(row.state, to) ?? [];
+  const way = [row.state, ...hops];
+  return await registry.commit({
+    id,
+    from: row.state,
+    to,
+    ...(hops.length > 1 ? { through: hops.slice(0, -1) } : {}),
+    generation: row.generation,
+    vfsPath: path,
+    file: record,
+    bytes: stamp.size,
+    fault: null,
+    now,
+    ledger: [
+      ...(before === null ? [] : [told(row)]),
+      ...hops.map((hop, at) => line({ clock }, row, cause, 'transition', { from: way[at] ?? null, to: hop })),
+    ],
+  });
+}
+
+/** What is known of a sound file; its log, if it was left with one, is taken up first. */
+async function proved({ dataFolder, readers }: Hands, { id, path, drawer }: Candidate) {
+  const file = join(dataFolder, path);
+  const packed = drawer === 'archive';
+  if (stampOf(file)?.size === 0) throw new WinterdockError('corrupt', `The file of "${id}" at ${path} is empty.`);
+  if (!packed && (stampOf(`${file}-wal`)?.size ?? 0) > 0) await readers.settle(file);
+  const found = await readers.check(file, { packed, urgent: true });
+  if (found.quickCheck === 'ok') return { ...found, quickCheck: packed ? null : found.quickCheck };
+  throw new WinterdockError('corrupt', `The file of "${id}" at ${path} is damaged: ${found.quickCheck.slice(0, 200)}.`);
+}
+
+/** Moves a file out of `orphans/` into its drawer. */
+async function moveBack(dataFolder: string, from: string, path: string): Promise<void> {
+  const target = join(dataFolder, path);
+  if (existsSync(target)) throw new WinterdockError('conflict', `There is a file at ${path} already.`);
+  const source = join(dataFolder, from);
+  await makeFolder(dirname(target));
+  await renameFile(source, target);
+  await Promise.all([syncFolder(dirname(target)), syncFolder(dirname(dirname(target))), syncFolder(dirname(source))]);
+}

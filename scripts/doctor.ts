@@ -1,0 +1,163 @@
+/**
+ * `npm run doctor`: explains every disagreement between the registry's rows, the files in the drawers and their hashes, and changes nothing;
+ * `-- --full` hashes every file at rest, `-- --json` says it for programs. On the data folder of a stopped server `-- --fix` does the safe
+ * part, `-- --adopt [KEY…] --tenant NAME` gives files without a row one again, and `-- --accept REASON` goes on from a registry that is not
+ * the newest. Exits with 0 when all is well, with 1 when something is wrong, and with 2 for what it cannot do.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { slugSchema } from '../lib/api/schema.ts';
+import { systemClock } from '../lib/clock.ts';
+import { type Config, readConfig } from '../lib/config.ts';
+import { examine } from '../lib/doctor/examine.ts';
+import { type Examined, type Finding, isWell } from '../lib/doctor/findings.ts';
+import { accept, adopt, fix, type Repaired } from '../lib/doctor/repair.ts';
+import { messageOf } from '../lib/errors.ts';
+import { lockStores } from '../lib/front/lock.ts';
+import { openRegistryFile, registryFileState } from '../lib/registry/registry-file.ts';
+import { openSqliteRegistry } from '../lib/registry/sqlite.ts';
+import { createReaders } from '../lib/vfs/readers.ts';
+
+const WELL = 0;
+const WRONG = 1;
+const CANNOT = 2;
+/** Between two looks beside a running server: what moves is somewhere else by then. */
+const AGAIN_MS = 1500;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    full: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    fix: { type: 'boolean', default: false },
+    adopt: { type: 'boolean', default: false },
+    tenant: { type: 'string' },
+    accept: { type: 'string' },
+  },
+});
+const say = (text: string): void => {
+  if (!values.json) process.stdout.write(`${text}\n`);
+};
+
+async function look(config: Config, beside: boolean): Promise<Examined> {
+  const readers = values.full ? createReaders({ maxFileBytes: config.maxFileBytes }) : null;
+  try {
+    const first = await examine({ place: config, readers });
+    if (!beside) return first;
+    await wait(AGAIN_MS);
+    const second = await examine({ place: config, readers: null });
+    const still = new Set(second.findings.map(keyOf));
+    const stays = (finding: Finding) => still.has(keyOf(finding)) || /corrupt|changed/.test(finding.kind);
+    return { ...second, looked: first.looked, findings: first.findings.filter(stays) };
+  } finally {
+    await readers?.stop();
+  }
+}
+
+const keyOf = ({ kind, about, path }: Finding) => `${kind} ${about} ${path}`;
+
+async function repair(config: Config, examined: Examined): Promise<Repaired> {
+  const { registryPath, dataFolder } = config;
+  const blocked = examined.findings.find(({ kind }) => /^registry\.(log_only|unreadable|damaged)$/.test(kind));
+  if (blocked !== undefined) {
+    throw new Error(`Nothing was changed: ${blocked.says}. Move that file away and keep it, then run this again.`);
+  }
+  const tenants = whoseFrom(registryPath);
+  const registry = openSqliteRegistry({
+    path: registryPath,
+    thresholds: { idleToSuspendSeconds: config.idleToSuspendSeconds, idleToFreezeSeconds: config.idleToFreezeSeconds },
+  });
+  const readers = createReaders({ maxFileBytes: config.maxFileBytes });
+  const hands = { dataFolder, registryPath, registry, readers, clock: systemClock };
+  const all: Repaired = { done: [], refused: [] };
+  try {
+    const take = ({ done, refused }: Repaired) => {
+      all.done.push(...done);
+      all.refused.push(...refused);
+    };
+    if (values.fix) take(await fix(hands, examined));
+    if (values.adopt) {
+      const { tenant = null } = values;
+      // What was fixed has its file again.
+      const found = values.fix ? await examine({ place: config, readers: null }) : examined;
+      take(await adopt(hands, found, { tenant, keys: positionals, tenantOf: tenants }));
+    }
+    if (values.accept !== undefined) {
+      const { epoch, head } = await accept(hands, values.accept);
+      all.done.push(`epoch ${epoch} of the ledger was begun at line ${head.seq}`);
+    }
+    return all;
+  } finally {
+    await readers.stop();
+    await registry.close();
+  }
+}
+
+/** Whose a sandbox is, as the ledger told before anything was changed. */
+function whoseFrom(registryPath: string): (id: string) => string | null {
+  return (id) => {
+    if ((registryFileState(registryPath).bytes ?? 0) === 0) return null;
+    const file = openRegistryFile(registryPath);
+    try {
+      return file.tenantInLedger(id);
+    } finally {
+      file.close();
+    }
+  };
+}
+
+function tell({ findings, looked }: Examined): void {
+  for (const weight of ['wrong', 'note'] as const) {
+    const some = findings.filter((finding) => finding.weight === weight);
+    if (some.length > 0) say(weight === 'wrong' ? '\nWrong:' : '\nTo know:');
+    for (const { about, path, says, way, kind } of some) {
+      const where = [about, path].filter((part) => part !== null).join(' ');
+      say(`  ${where === '' ? '' : `${where}: `}${says}${way === null ? '' : ` [--${way}]`} (${kind})`);
+    }
+  }
+  const hashed = values.full ? `, ${looked.hashed} hashed` : '';
+  say(`\n${looked.rows} rows and ${looked.files} files were looked at${hashed}.`);
+}
+
+async function main(): Promise<number> {
+  const config = readConfig(process.env);
+  const changes = values.fix || values.adopt || values.accept !== undefined;
+  if (config.registryPath === ':memory:') throw new Error('A registry in memory has no file to look at.');
+  if (positionals.length > 0 && !values.adopt) throw new Error('Keys are for --adopt.');
+  if (values.accept?.trim() === '') throw new Error('--accept needs the reason: it stands in the ledger.');
+  if (values.tenant !== undefined && !slugSchema.safeParse(values.tenant).success) {
+    throw new Error(`--tenant ${values.tenant} is no name of a tenant.`);
+  }
+  let unlock: (() => void) | null = null;
+  try {
+    unlock = lockStores(config);
+  } catch (error) {
+    if (changes) throw new Error(`${messageOf(error)} Only a look is possible beside it.`);
+    say('A server runs on this data folder: what is seen twice is told, and nothing is changed.');
+  }
+  try {
+    const examined = await look(config, unlock === null);
+    const repaired = changes ? await repair(config, examined) : null;
+    const after = repaired === null ? examined : await look(config, false);
+    if (values.json) {
+      process.stdout.write(
+        `${JSON.stringify({ well: isWell(after.findings), ...repaired, looked: after.looked, findings: after.findings })}\n`,
+      );
+    }
+    for (const done of repaired?.done ?? []) say(`done: ${done}`);
+    for (const refused of repaired?.refused ?? []) say(`not done: ${refused}`);
+    tell(after);
+    const well = isWell(after.findings) && (repaired?.refused.length ?? 0) === 0;
+    say(well ? 'All is well.' : 'Something is wrong.');
+    return well ? WELL : WRONG;
+  } finally {
+    unlock?.();
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = CANNOT;
+}
