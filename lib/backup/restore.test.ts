@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -186,4 +186,43 @@ test('a restore that is killed is begun again, and until it is whole no server s
   // What was there at first is in one folder or the other, however often it was begun.
   const kept = readdirSync(living).filter((name) => name.startsWith('replaced-'));
   expect(kept.map((name) => contents(join(living, name)))).toContainEqual(before);
+});
+
+test('what is not sound in the store is named, kept as it is, and a fault of its sandbox after a restore', async () => {
+  const ill = join(root, 'ill');
+  cpSync(folder, ill, { recursive: true });
+  rmSync(join(ill, 'cold/frozen.sqlite'));
+  const path = join(ill, 'live/suspended/vfs.sqlite');
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, 4096, 4200);
+  writeFileSync(path, bytes);
+  // Another sandbox's log, beside a file at rest.
+  cpSync(join(folder, 'live/awake/vfs.sqlite-wal'), join(ill, 'live/suspended/vfs.sqlite-wal'));
+  const to = join(root, 'of-ill');
+  const made = run('backup', ill, [to]);
+  expect(made.status).toBe(2);
+  expect(made.stderr).toMatch(/^NOT SOUND: The sandbox "frozen": there was no file where its row says\.$/m);
+  expect(made.stderr).toMatch(/^NOT SOUND: The sandbox "suspended": /m);
+  expect(run('backup', ill, ['--verify', to]).status).toBe(0);
+  const restored = join(root, 'restored-ill');
+  expect(run('restore', restored, ['--from', to]).stdout).toContain('Not in the backup, and will be missing: frozen.');
+  const server = await serve(restored);
+  const rows = (await server.call<{ id: string; fault: string | null }[]>('GET', '/api/instances')).json;
+  expect(Object.fromEntries(rows.map(({ id, fault }) => [id, fault]))).toEqual({
+    awake: null,
+    archived: null,
+    frozen: 'missing',
+    suspended: 'corrupt',
+  });
+  expect((await server.call('GET', '/api/events?type=orphan.set_aside')).json).toEqual([]);
+  await server.end();
+});
+
+test('a tar that was cut off is no backup', () => {
+  const cut = join(root, 'cut.tar');
+  writeFileSync(cut, readFileSync(tar).subarray(0, 100_000));
+  const verified = run('backup', folder, ['--verify', cut]);
+  expect([verified.status, verified.stderr]).toEqual([1, expect.stringContaining('is not a whole backup')]);
+  const refused = run('restore', join(root, 'of-cut'), ['--from', cut]);
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('is not a whole backup')]);
 });
