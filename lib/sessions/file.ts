@@ -12,10 +12,10 @@ import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since
 import type { Entry } from './entries.ts';
 import { removeListing, writeListing } from './listing.ts';
 import { comeHome, forgetArchived, goBack } from './passing.ts';
-import { clearLive, hasWal, leaveLive, placeOf, putAway } from './places.ts';
+import { clearLive, leaveLive, placeOf, putAway } from './places.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
-import { corrupt, ensureTrusted, isSameBytes, type Known, recordOf } from './trust.ts';
+import { corrupt, ensureAlone, ensureTrusted, isSameBytes, type Known, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
 
 /** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
@@ -271,8 +271,7 @@ export function freeze(engine: Engine, entry: Entry, cause: Cause, force: boolea
       work: async (row) => {
         const source = absolute(engine, livePath(row.id));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
-        if (hasWal(source)) await engine.readers.settle(source);
-        const known = force ? null : await ensureTrusted(engine, row, source, false);
+        const known = await trusted(engine, row, source, force);
         await putAway(engine, row, source, engine.cold);
         engine.reached('freeze.moved');
         await leaveLive(engine, row.id);
@@ -324,7 +323,7 @@ export function archive(
         const source = absolute(engine, row.state === 'created' ? livePath(row.id) : (row.vfsPath ?? ''));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
         if (row.state !== 'active' && row.state !== 'created') {
-          known = force ? null : await ensureTrusted(engine, row, source, false);
+          known = await trusted(engine, row, source, force);
         }
         const size = stampOf(source)?.size ?? null;
         await listFor(engine, row.id, source, force);
@@ -352,6 +351,18 @@ export function archive(
     },
     force,
   );
+}
+
+/** Makes sure of a file at rest that is about to move. By force it moves as it is, but alone. */
+async function trusted(
+  engine: Engine,
+  row: InstanceRow,
+  source: string,
+  force: boolean,
+): Promise<Partial<Known> | null> {
+  if (!force) return ensureTrusted(engine, row, source, false);
+  await ensureAlone(engine, row, source);
+  return null;
 }
 
 /** Lists what is about to be archived. What is so damaged that it cannot be listed is archived by force without a listing, byte for byte. */

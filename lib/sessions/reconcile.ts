@@ -13,7 +13,17 @@ import { discardMemory, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { listedIds, removeListing } from './listing.ts';
-import { clearLive, hasWal, isPacked, isShared, leaveLive, placeOf, putAway, setAside } from './places.ts';
+import {
+  clearLive,
+  hasWal,
+  isPacked,
+  isShared,
+  leaveLive,
+  placeOf,
+  putAway,
+  setAside,
+  setLogsAside,
+} from './places.ts';
 import type { Cause } from './sessions.ts';
 import { type Known, recordOf, sameStamp } from './trust.ts';
 
@@ -151,16 +161,24 @@ async function undoWake(engine: Engine, row: InstanceRow, how: Settling): Promis
     }
     if (stampOf(live) === null) return rolledBack(engine, row, how);
     const opened = hasWal(live);
-    const identity = await engine.readers.settle(live);
+    const identity = await settleOpened(engine, row, live);
     await putAway(engine, row, live, engine.cold);
     await leaveLive(engine, row.id);
     const untouched = !opened && row.file?.mtimeNs === engine.cold.stamp(row.id)?.mtimeNs;
     return restored(engine, row, untouched ? row.file : { identity }, how);
   }
   if (stampOf(live) === null) return rolledBack(engine, row, how);
-  const identity = await engine.readers.settle(live);
+  const identity = await settleOpened(engine, row, live);
   const untouched = row.file !== null && stampOf(live)?.mtimeNs === row.file.mtimeNs;
   return restored(engine, row, untouched ? row.file : { identity }, how);
+}
+
+/** Takes up the log that a process left which had opened the file. Where none can have, what lies beside the file is not its own. */
+async function settleOpened(engine: Engine, row: InstanceRow, live: string): Promise<string | null> {
+  const verb = row.pending?.verb;
+  if (verb === 'resume' || verb === 'revive') return engine.readers.settle(live);
+  await setLogsAside(engine, row, livePath(row.id));
+  return row.file?.identity ?? null;
 }
 
 /** A move to the cold drawer either happened or not; which, the drawer says. */

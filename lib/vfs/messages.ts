@@ -11,7 +11,7 @@ export type Job =
   | { kind: 'read'; target: ReadTarget; request: ReadRequest }
   | { kind: 'check'; path: string; packed: boolean }
   | { kind: 'settle'; path: string }
-  | { kind: 'copy'; target: ReadTarget; path: string; volumes: Volume[]; strict: boolean };
+  | { kind: 'copy'; target: ReadTarget; path: string; volumes: Volume[]; strict: boolean; sha256: string | null };
 
 export interface Check {
   sha256: string;
@@ -44,16 +44,24 @@ type Fields = Record<string, unknown>;
 /** A message of the server, checked. Throws `validation` when it is none; volumes and paths are checked by the operations themselves. */
 export function parseToReader(message: unknown): ToReader {
   const { id, job } = fields(message, 'message');
-  const { kind, target, request, path, packed, volumes, strict } = fields(job, 'job');
+  const { kind, target, request, path, packed, volumes, strict, sha256 } = fields(job, 'job');
   if (kind === 'check')
     return { id: whole(id, 'id'), job: { kind, path: text(path, 'path'), packed: packed === true } };
   if (kind === 'settle') return { id: whole(id, 'id'), job: { kind, path: text(path, 'path') } };
   if (kind === 'copy') {
-    if (!Array.isArray(volumes) || typeof strict !== 'boolean') throw unfit('job', 'must say what to copy');
+    if (!Array.isArray(volumes) || typeof strict !== 'boolean' || !orNull(sha256))
+      throw unfit('job', 'must say what to copy');
     const copied = volumes.map((volume) => asVolume(text(volume, 'volume')));
     return {
       id: whole(id, 'id'),
-      job: { kind, target: parseTarget(target), path: text(path, 'path'), volumes: copied, strict },
+      job: {
+        kind,
+        target: parseTarget(target),
+        path: text(path, 'path'),
+        volumes: copied,
+        strict,
+        sha256: sha256 as string | null,
+      },
     };
   }
   if (kind !== 'read') throw unfit('job', 'must be a read, a check, a copy or to settle');

@@ -42,7 +42,7 @@ async function run(job: Job): Promise<JobAnswer> {
   }
   if (job.kind === 'copy') {
     await startWatch();
-    return copyVfs(job.target, job.path, job.volumes, job.strict);
+    return copyVfs(job.target, job.path, job.volumes, { strict: job.strict, sha256: job.sha256 });
   }
   if (job.request.op === 'query') await startWatch();
   return read(job.target, job.request);
