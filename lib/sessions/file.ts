@@ -1,6 +1,6 @@
 /** Filing: suspend, freeze, archive, delete. Each ends the process when there is one, moves a single clean file, and commits. */
 import { dirname } from 'node:path';
-import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
+import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../errors.ts';
 import { whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS, transition, type Verb } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
@@ -176,14 +176,16 @@ async function failed(
   const code = isWinterdockError(error) ? error.code : null;
   const refused = code === 'conflict';
   if (!refused) engine.log.warn({ id: row.id, err: error }, `${filing.verb} failed`);
-  const failures = refused ? row.failures : row.failures + 1;
+  // What the disk refuses is not the sandbox's fault, however often it is tried.
+  const counts = !refused && code !== 'storage_unavailable' && storageFailure(error) === null;
+  const failures = counts ? row.failures + 1 : row.failures;
   const ledger = [
     line(engine, row, cause, `${filing.verb}.${refused ? 'refused' : 'failed'}`, { error: tellable(error) }),
   ];
   const fault =
     code === 'corrupt' || code === 'missing_file'
       ? { fault: code === 'corrupt' ? ('corrupt' as const) : ('missing' as const), reason: tellable(error) }
-      : failures >= FAILURES_TO_UNKNOWN
+      : counts && failures >= FAILURES_TO_UNKNOWN
         ? { fault: 'unknown' as const, reason: `${filing.verb} failed ${failures} times: ${tellable(error)}` }
         : null;
   if (fault !== null)

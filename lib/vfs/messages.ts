@@ -2,7 +2,14 @@
  * What the server and a reader process say to each other, and the checks of it at both ends. Written by hand: a schema library would take
  * 9 MB in every reader process.
  */
-import { ERROR_STATUS, type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import {
+  ERROR_STATUS,
+  type ErrorCode,
+  isWinterdockError,
+  messageOf,
+  storageFailure,
+  WinterdockError,
+} from '../errors.ts';
 import type { Copied } from './copy.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
 import { asVolume, type Volume } from './volumes.ts';
@@ -87,8 +94,9 @@ export function parseFromReader(message: unknown): FromReader {
   };
 }
 
-/** Any error as it crosses to the server; what is none of the contract's is `internal` and says nothing of the machine. */
-export function failureOf(error: unknown): Failure {
+/** Any error as it crosses to the server. A disk that refuses is `storage_unavailable`; what else is none of the contract's is `internal` and says nothing of the machine. */
+export function failureOf(thrown: unknown): Failure {
+  const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error))
     return { code: 'internal', message: 'A reader failed unexpectedly.', extra: { reason: messageOf(error) } };
   const { code, message, hint, extra, retryAfterSeconds } = error;
