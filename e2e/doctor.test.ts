@@ -100,7 +100,7 @@ test('a healthy folder is well, stopped and beside a server, and the look change
 
 test('with the registry lost every sandbox gets its row back by its key, and wakes with its bytes', async () => {
   await makeFour();
-  await call('POST', '/instances/rest/snapshots', {});
+  await call('POST', '/instances/rest/snapshots');
   await server?.end('SIGKILL');
   for (const suffix of ['', '-wal', '-shm']) rmSync(registry(suffix), { force: true });
   await expect(spawnServer({ folder })).rejects.toThrow(/npm run doctor/);
@@ -132,7 +132,7 @@ test('with the registry lost every sandbox gets its row back by its key, and wak
   const told = (await server.call<{ instance: string }[]>('GET', '/api/events?type=instance.adopted')).json;
   expect(told.map(({ instance }) => instance).sort()).toEqual(['box', 'ice', 'rest', 'up']);
   const [snapshot] = (await server.call<{ id: string }[]>('GET', '/api/snapshots?tenant=acme')).json;
-  const made = await server.call<{ id: string }[]>('POST', `/api/snapshots/${snapshot?.id}/restore`, {});
+  const made = await server.call<{ id: string }[]>('POST', `/api/snapshots/${snapshot?.id}/restore`);
   expect(await wake(made.json[0]?.id ?? '')).toBe('of rest');
   await server.end();
   expect(readdirSync(join(folder, 'orphans'))).toEqual([]);
@@ -209,6 +209,39 @@ test('what is wrong is named: a file that is gone, one that was changed, a forei
   ]);
   server = await spawnServer({ folder });
   expect(await wake('rest')).toBe('of rest');
+});
+
+test('a sandbox whose file is missing gets it back from another drawer, or from where it was set aside, and its fault goes', async () => {
+  await makeFour();
+  await server?.end();
+  const ice = join(folder, 'cold/ice.sqlite');
+  mkdirSync(join(folder, 'live/ice'));
+  cpSync(ice, join(folder, 'live/ice/vfs.sqlite'));
+  rmSync(ice);
+  renameSync(join(folder, 'archive/box.sqlite.zst'), join(folder, 'orphans/1700000000000-box-box.sqlite.zst'));
+  expect(doctor().said).toMatch(
+    /ice cold\/ice\.sqlite: its file is not there, but one lies at live\/ice\/vfs\.sqlite, with the size that was recorded/,
+  );
+  expect(doctor('--fix').said).toMatch(/done: ice: its row says suspended at live\/ice\/vfs\.sqlite now/);
+  server = await spawnServer({ folder });
+  expect(await wake('ice')).toBe('of ice');
+  expect((await server.call('POST', '/api/instances/box/revive')).json.code).toBe('missing_file');
+  const box = async () => (await call('GET', '/instances/box')).text;
+  expect(JSON.parse(await box())).toMatchObject({ state: 'archived', fault: 'missing' });
+  await server.end();
+  server = null;
+  const told = doctor();
+  expect([told.status, told.said]).toEqual([
+    1,
+    expect.stringMatching(/box .*set aside as orphans\/1700000000000-box-box\.sqlite\.zst \[--adopt\]/),
+  ]);
+  expect(doctor('--adopt', 'box')).toEqual({
+    status: 0,
+    said: expect.stringContaining('is the file of a sandbox of acme, archived'),
+  });
+  server = await spawnServer({ folder });
+  expect(JSON.parse(await box())).toMatchObject({ state: 'archived', fault: null });
+  expect(await wake('box')).toBe('of box');
 });
 
 test('a registry that is older on purpose starts once its epoch was begun with a reason', async () => {

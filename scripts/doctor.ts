@@ -75,7 +75,11 @@ async function repair(config: Config, examined: Examined): Promise<Repaired> {
       all.done.push(...done);
       all.refused.push(...refused);
     };
-    if (values.fix) take(await fix(hands, examined));
+    if (values.fix) {
+      const fixed = await fix(hands, examined);
+      // What is not proved to be the filed file is taken all the same, by whoever adopts.
+      take(values.adopt ? { ...fixed, refused: [] } : fixed);
+    }
     if (values.adopt) {
       const { tenant = null } = values;
       // What was fixed has its file again.

@@ -4,8 +4,8 @@ import type { KeptFile } from '../storage/inventory.ts';
 /** `wrong`: something is lost, or would be; `note`: the next start or wake deals with it, or it is kept for a person. */
 type Weight = 'wrong' | 'note';
 
-/** `fix`: `--fix` does it. `adopt`: `--adopt` does it. Null: a person has to. */
-type Way = 'fix' | 'adopt' | null;
+/** Which option of the doctor does it: `--fix`, `--adopt`, `--accept`. Null: a person, or the next start. */
+type Way = 'fix' | 'adopt' | 'accept' | null;
 
 export interface Finding {
   /** What kind of disagreement, as one word for programs. */

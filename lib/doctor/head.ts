@@ -15,7 +15,7 @@ export function examineHead(
 ): void {
   const path = headPathOf(registryPath);
   if (path === null || !registry.chained) return;
-  const about = { about: null, path: basename(path), way: 'adopt' } as const;
+  const about = { about: null, path: basename(path), way: 'accept' } as const;
   try {
     const head = readHead(path);
     if (head === null) {

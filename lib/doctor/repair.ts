@@ -7,7 +7,6 @@ import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { beginEpochOf, type Epoch } from '../ledger/epoch.ts';
 import { whyNotThisRegistry } from '../ledger/start-check.ts';
-import type { SqliteRegistry } from '../registry/sqlite.ts';
 import { line, systemCause } from '../sessions/engine.ts';
 import { makeFolder, renameFile, syncFolder } from '../storage/effects.ts';
 import { clearStaging } from '../storage/files.ts';
@@ -16,7 +15,6 @@ import type { Examined } from './findings.ts';
 import { type Candidate, follow, type Hands } from './rows-again.ts';
 
 export interface Repair extends Hands {
-  registry: SqliteRegistry;
   registryPath: string;
 }
 
@@ -30,7 +28,7 @@ export interface Repaired {
 const CAUSE = { ...systemCause('operator'), actor: 'doctor' };
 
 /**
- * Does the safe part: rows whose file lies untouched under its key in another drawer follow it, logs beside files at rest are set aside,
+ * Does the safe part: rows whose file lies, proved, under its key in another drawer follow it, logs beside files at rest are set aside,
  * counts are made again, unfinished work is removed.
  */
 export async function fix(repair: Repair, { findings, adoptable }: Examined): Promise<Repaired> {
@@ -82,7 +80,7 @@ export interface Adoption {
  */
 export async function adopt(
   repair: Repair,
-  { adoptable }: Examined,
+  { findings, adoptable }: Examined,
   { tenant, keys, tenantOf }: Adoption,
 ): Promise<Repaired & { epoch: Epoch | null }> {
   const repaired: Repaired = { done: [], refused: [] };
@@ -106,8 +104,9 @@ export async function adopt(
     repaired.refused.push(`${key}: there is no file of it that a row does not name`);
   }
   const refusal = await whyNotThisRegistry(repair);
-  if (refusal === null) return { ...repaired, epoch: null };
-  const left = refusal.unnamed.length;
+  const wasRefused = findings.some(({ kind, way }) => kind.startsWith('registry.') && way === 'adopt');
+  if (refusal === null && !wasRefused) return { ...repaired, epoch: null };
+  const left = refusal?.unnamed.length ?? 0;
   if (left > 0) {
     repaired.refused.push(
       `${left} files have no row still, so a start is still refused: take them back too, or go on without them with --accept REASON (a start then sets them aside)`,

@@ -9,7 +9,8 @@ import { WinterdockError } from '../errors.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
-import type { FileRecord, InstanceRow, LedgerEntry, Registry } from '../registry/registry.ts';
+import type { FileRecord, InstanceRow, LedgerEntry, NewInstance } from '../registry/registry.ts';
+import type { SqliteRegistry } from '../registry/sqlite.ts';
 import { line, livePath, systemCause } from '../sessions/engine.ts';
 import { isRecorded, recordOf } from '../sessions/trust.ts';
 import { makeFolder, renameFile, syncFolder } from '../storage/effects.ts';
@@ -26,7 +27,7 @@ export interface Candidate {
 
 export interface Hands {
   dataFolder: string;
-  registry: Registry;
+  registry: SqliteRegistry;
   readers: Readers;
   clock: Clock;
 }
@@ -79,55 +80,47 @@ export async function follow(
   if (stamp === null) throw new WinterdockError('missing_file', `The file of "${id}" went away.`);
   const record = recordOf(stamp, known);
   const cause = { ...systemCause('operator'), actor: 'doctor' };
-  const told = (row: Pick<InstanceRow, 'id' | 'tenant'>): LedgerEntry =>
-    line({ clock }, row, cause, type, {
-      reason: `found at ${candidate.path}`,
-      from: before?.state ?? null,
-      to: STATE_IN[drawer],
-    });
-  const now = epochSeconds(clock);
-  const row =
-    before ??
-    (await registry.create(
-      {
-        id,
-        tenant,
-        name: null,
-        vfsPath: path,
-        ephemeral: false,
-        policy: DEFAULT_POLICY,
-        keepHot: false,
-        idleToSuspendSeconds: null,
-        idleToFreezeSeconds: null,
-        labels: {},
-        workbook: null,
-        lineageBlueprint: null,
-        lineageSnapshot: null,
-        lineageParent: null,
-        file: record,
-        bytes: stamp.size,
-      },
-      now,
-      told({ id, tenant }),
-    ));
   const to = STATE_IN[drawer];
-  const hops = plan(row.state, to) ?? [];
-  const way = [row.state, ...hops];
-  return await registry.commit({
+  const now = epochSeconds(clock);
+  const hops = plan(before?.state ?? 'created', to) ?? [];
+  const way: (State | null)[] = [before?.state ?? 'created', ...hops];
+  const lines = (row: Pick<InstanceRow, 'id' | 'tenant'>): LedgerEntry[] => [
+    line({ clock }, row, cause, type, { reason: `found at ${candidate.path}` }),
+    ...hops.map((hop, at) => line({ clock }, row, cause, 'transition', { from: way[at] ?? null, to: hop })),
+  ];
+  if (before === null) {
+    const instance: NewInstance = {
+      id,
+      tenant,
+      name: null,
+      vfsPath: path,
+      ephemeral: false,
+      policy: DEFAULT_POLICY,
+      keepHot: false,
+      idleToSuspendSeconds: null,
+      idleToFreezeSeconds: null,
+      labels: {},
+      workbook: null,
+      lineageBlueprint: null,
+      lineageSnapshot: null,
+      lineageParent: null,
+      file: record,
+      bytes: stamp.size,
+    };
+    return registry.adopt(instance, to, now, lines({ id, tenant }));
+  }
+  return registry.commit({
     id,
-    from: row.state,
+    from: before.state,
     to,
     ...(hops.length > 1 ? { through: hops.slice(0, -1) } : {}),
-    generation: row.generation,
+    generation: before.generation,
     vfsPath: path,
     file: record,
     bytes: stamp.size,
     fault: null,
     now,
-    ledger: [
-      ...(before === null ? [] : [told(row)]),
-      ...hops.map((hop, at) => line({ clock }, row, cause, 'transition', { from: way[at] ?? null, to: hop })),
-    ],
+    ledger: lines(before),
   });
 }
 

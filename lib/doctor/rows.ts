@@ -150,9 +150,10 @@ function examineMissing(looking: Looking, row: InstanceRow, others: KeptFile[], 
   const [other, ...further] = others;
   if (other !== undefined) {
     const stamp = stampOf(join(looking.dataFolder, other.path));
-    const isSame = stamp !== null && row.file !== null && isUnchanged(row.file, stamp);
+    // Whether it is the one is for its hash or its identity to say, when something is done about it.
+    const isSame = stamp !== null && stamp.size === row.file?.size;
     looking.examined.adoptable.push(other);
-    const size = isSame ? 'with the size and time that were recorded' : 'and it is not as it was recorded';
+    const size = isSame ? 'with the size that was recorded' : 'and not with the size that was recorded';
     tell(
       'row.elsewhere',
       'wrong',
@@ -231,11 +232,6 @@ async function examineBytes(
       `it is not the file that was filed: ${filed} then, ${stamp.size} bytes, SHA-256 ${found.sha256} now`,
     );
   }
-}
-
-/** Whether a file that lies elsewhere has what a move keeps: size and modification time. */
-function isUnchanged(recorded: FileStamp, stamp: FileStamp): boolean {
-  return recorded.size === stamp.size && recorded.mtimeNs === stamp.mtimeNs;
 }
 
 function alsoIn(others: readonly { path: string }[]): string {

@@ -1,9 +1,11 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLedgerFile } from '../registry/ledger-file.ts';
+import { observeEffects } from '../storage/effects.ts';
 import { beginEpoch } from './epoch.ts';
 import { headPathOf, readHead } from './head-file.ts';
 import { isSigned } from './sign.ts';
+import { whyNotThisRegistry } from './start-check.ts';
 import { type Book, openBook } from './testing/book.ts';
 import { verifyLedger } from './verify.ts';
 
@@ -112,4 +114,41 @@ test('each epoch has the next number, also without a head and after one that can
   });
   expect((await prove()).epochs.map(({ epoch }) => epoch)).toEqual([2, 3, 4]);
   expect((await prove()).flaw).toBeNull();
+});
+
+test('an epoch that fails at any of its effects leaves the old head in charge, and is begun as the same one when it is tried again', async () => {
+  await goBack();
+  const kept = readHead(headPath);
+  const before = readFileSync(book.path);
+  const headText = readFileSync(headPath, 'utf8');
+  const place = { dataFolder: book.folder, registryPath: book.path };
+  for (let at = 0; ; at += 1) {
+    let seen = 0;
+    observeEffects({
+      before: ({ path }) => {
+        if (!path.startsWith(book.path)) return;
+        seen += 1;
+        if (seen > at) throw Object.assign(new Error('no room'), { code: 'ENOSPC' });
+      },
+    });
+    const failed = await begin().then(
+      () => false,
+      () => true,
+    );
+    observeEffects(null);
+    if (!failed) {
+      expect(at).toBeGreaterThan(6);
+      break;
+    }
+    // The last effect of all, the folder's fsync, may be the one that fails.
+    if (readHead(headPath)?.epoch === undefined) {
+      expect(readHead(headPath)).toEqual(kept);
+      expect((await whyNotThisRegistry(place))?.disagreement.kind).toBe('behind');
+      expect(await begin()).toMatchObject({ epoch: 2, head: { seq: 81 } });
+    }
+    expect(await whyNotThisRegistry(place)).toBeNull();
+    expect((await prove()).epochs.map(({ epoch }) => epoch)).toEqual([2]);
+    writeFileSync(book.path, before);
+    writeFileSync(headPath, headText);
+  }
 });

@@ -109,8 +109,9 @@ export function isStartRefused(error: unknown): boolean {
 
 const WAYS_OUT = `Ways out (docs/operations.md, "When the registry and the files disagree"):
   put back the registry file with its -wal and .head, if it was moved or replaced
-  npm run doctor                            explains every disagreement, changes nothing
-  npm run doctor -- --adopt --tenant NAME   goes on from this registry; files without a row get one again, by their key`;
+  npm run doctor                                 explains every disagreement, changes nothing
+  npm run restore -- --from BACKUP --dry-run     says what a backup would bring back
+  npm run doctor -- --adopt --tenant NAME        goes on from this registry; files without a row get one again, by their key`;
 
 /** What was found, one sentence or two. */
 export function wordsFor(disagreement: Disagreement, registryPath: string): string {

@@ -134,16 +134,30 @@ export class RegistryDatabase {
     }
   }
 
-  /** Brings what was committed from the log into the file, as far as no reader needs what is there now. Waits for nobody. */
-  checkpoint(): void {
-    if (!this.client.memory) this.client.pragma('wal_checkpoint(PASSIVE)');
+  /**
+   * Brings what was committed from the log into the file, as far as no reader needs what is there now. Waits for nobody. False when the disk
+   * did not take it: nothing is lost then, for the log stays, and the next one tries again.
+   */
+  checkpoint(): boolean {
+    return this.#checkpoint('PASSIVE');
+  }
+
+  #checkpoint(how: 'PASSIVE' | 'TRUNCATE'): boolean {
+    if (this.client.memory) return true;
+    try {
+      this.client.pragma(`wal_checkpoint(${how})`);
+      return true;
+    } catch (error) {
+      if (sqliteCode(error) === null) throw error;
+      return false;
+    }
   }
 
   /** Leaves one whole file without a log, unless somebody else has it open. Idempotent. */
   close(): void {
     if (this.client.open && !this.client.memory) {
       this.client.pragma('busy_timeout = 0');
-      this.client.pragma('wal_checkpoint(TRUNCATE)');
+      this.#checkpoint('TRUNCATE');
     }
     this.client.close();
   }

@@ -1,6 +1,7 @@
 /** The registry on one SQLite file. Puts the parts together; what each does is in its own file. */
 import type { Database } from 'better-sqlite3';
 import { type Clock, epochSeconds, systemClock } from '../clock.ts';
+import type { State } from '../lifecycle/states.ts';
 import {
   bytesByState,
   countsByFault,
@@ -21,7 +22,7 @@ import { Lists } from './lists.ts';
 import type { Upgrade } from './migrate.ts';
 import { QuotaBook } from './quotas.ts';
 import { recount } from './recount.ts';
-import type { DueRow, LedgerEntry, Registry, Thresholds } from './registry.ts';
+import type { DueRow, InstanceRow, LedgerEntry, NewInstance, Registry, Thresholds } from './registry.ts';
 import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
@@ -34,8 +35,13 @@ import { Writes } from './writes.ts';
 export interface SqliteRegistry extends Registry {
   /** The same connection for the auth library, whose tables are in the same file. Never hold a transaction of it across an await. */
   readonly database: Database;
-  /** Brings what was committed from the log into the file, so that the file alone is not far behind. Waits for nobody. */
-  checkpoint(): void;
+  /** Brings what was committed from the log into the file, so that the file alone is not far behind. Waits for nobody. False when the disk did not take it. */
+  checkpoint(): boolean;
+  /**
+   * Inserts the row of a file that lies at its `vfsPath` already and walks it to `to`, in one transaction with its lines: of a sandbox that was
+   * there once. Throws as `create` does, and `invalid_transition`.
+   */
+  adopt(instance: NewInstance, to: State, now: number, entries: LedgerEntry[]): InstanceRow;
   /** Makes the counts that are not those of the rows again, with the line that `entry` gives. Returns the names of their tables. */
   recount(entry: (tables: string[]) => LedgerEntry): string[];
   /** What opening it did to a file of an older version; null when nothing was to be done. */
@@ -159,6 +165,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     ping() {
       database.write(() => database.sql(PING).run(epochSeconds(clock)));
     },
+    adopt: (...args) => writes.adopt(...args),
     recount: (entry) => recount(database, ledger, entry),
     checkpoint: () => database.checkpoint(),
     close: () => database.close(),

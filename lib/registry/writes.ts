@@ -3,7 +3,7 @@
  * ledger lines. Knows nothing of files; the hops come from the state map, what falls due from the ladder.
  */
 import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
-import { whyNot } from '../lifecycle/plan.ts';
+import { plan, whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS, transition } from '../lifecycle/states.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
@@ -76,6 +76,24 @@ export class Writes {
         const rows = instances.map((instance) => ({ ...newRow(instance, now), ...shared }));
         for (const row of rows) this.#insert(row);
         return rows;
+      }),
+    );
+  }
+
+  /**
+   * Inserts the row of a file that lies at its `vfsPath` already and walks it to `to` by the shortest way of the map, in one transaction with
+   * its lines: of a sandbox that was there once. Throws as `create` does, and `invalid_transition`.
+   */
+  adopt(instance: NewInstance, to: State, now: number, entries: LedgerEntry[]): InstanceRow {
+    const hops = plan('created', to);
+    if (hops === null) throw offTheMap({ id: instance.id, from: 'created', to });
+    const row = newRow(instance, now);
+    return this.#tellingRefusals(entries[0], () =>
+      this.#logged(entries, () => {
+        this.#insert(row);
+        const walked: InstanceRow = { ...row, state: to, generation: hops.length };
+        this.#update(row, walked);
+        return walked;
       }),
     );
   }
