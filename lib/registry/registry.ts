@@ -274,10 +274,13 @@ export interface Registry {
    * loss with the next committed transaction.
    */
   begin(id: string, intent: Intent): Awaitable<boolean>;
-  /** Clears the intent, keeps the state, appends the lines: the operation did not happen. */
+  /**
+   * Clears the intent, keeps the state, appends the lines: the operation did not happen. `file`: its file was moved and put back, so what is
+   * recorded of it is this, and the generation is the next.
+   */
   abandon(
     id: string,
-    patch: { fault?: { fault: Fault; reason: string } | null; failures?: number },
+    patch: { fault?: { fault: Fault; reason: string } | null; failures?: number; file?: FileRecord | null },
     ledger: LedgerEntry[],
   ): Awaitable<void>;
   /**

@@ -11,6 +11,7 @@ import type { Ledger } from './ledger.ts';
 import type { Lists } from './lists.ts';
 import type { QuotaBook } from './quotas.ts';
 import type {
+  FileRecord,
   InstancePatch,
   InstanceRow,
   Intent,
@@ -157,11 +158,17 @@ export class Writes {
     return this.#database.writeSoon(BEGIN, JSON.stringify(intent), id, intent.from, intent.generation) === 1;
   }
 
-  abandon(id: string, patch: { fault?: Fault | null; failures?: number }, entries: LedgerEntry[]): void {
+  abandon(
+    id: string,
+    patch: { fault?: Fault | null; failures?: number; file?: FileRecord | null },
+    entries: LedgerEntry[],
+  ): void {
     this.#logged(entries, () => {
       const before = this.#existing(id);
       const failures = patch.failures ?? before.failures;
-      this.#update(before, { ...before, ...faultOf(patch.fault, before), failures, pending: null });
+      // Another file than before: what was found out of the one before is not of this one.
+      const refiled = patch.file === undefined ? {} : { file: patch.file, generation: before.generation + 1 };
+      this.#update(before, { ...before, ...faultOf(patch.fault, before), ...refiled, failures, pending: null });
     });
   }
 

@@ -11,7 +11,6 @@ import { makeFolderNow } from '../storage/effects.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Readers } from '../vfs/read.ts';
 import { Attachments } from './attachments.ts';
-import { tellingStorage } from './border.ts';
 import { evaluate, exec, write } from './calls.ts';
 import { Checks } from './checks.ts';
 import { CopyTurns } from './copy-turns.ts';
@@ -21,14 +20,14 @@ import { Entries, type Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
 import { placeOf } from './places.ts';
 import { PREFETCH_SECONDS, type Prefetched, prefetch } from './prefetch.ts';
-import { PutOff } from './put-off.ts';
 import { copyRaw } from './raw.ts';
 import { copyOut, Expansions, type Reading, read } from './reading.ts';
-import { reconcile, settleInterrupted, sweepDrawers } from './reconcile.ts';
+import { reconcile, settleInterrupted } from './reconcile.ts';
 import { restore } from './restore.ts';
 import { PACE, type Pace, scrubForever } from './scrub.ts';
 import type { Cause, Live, ResumeResult, Sessions } from './sessions.ts';
 import type { Step } from './steps.ts';
+import { sweepDrawers } from './sweep.ts';
 import { flushActivity, type Round, runRound } from './ticker.ts';
 import { wake } from './wake.ts';
 import { walk } from './walk.ts';
@@ -61,7 +60,6 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
   const checks = new Checks();
   const prefetched: Prefetched = new Map();
-  const putOff = new PutOff();
   const reading: Reading = {
     copyTurns: new CopyTurns(),
     expansions: new Expansions(config.dataFolder),
@@ -94,7 +92,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   const tick = (): Promise<Round> => {
     attachments.expire(now(engine));
-    round ??= runRound(engine, prefetched, putOff).finally(() => {
+    round ??= runRound(engine, prefetched).finally(() => {
       round = null;
     });
     return round;
@@ -125,7 +123,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       };
     });
 
-  return tellingStorage({
+  return {
     resume,
     prefetch: (id, cause) => locked(id, (entry) => prefetch(engine, prefetched, entry, cause)),
     suspend: (id, cause, { force = false } = {}) => locked(id, (entry) => suspend(engine, entry, cause, force)),
@@ -191,7 +189,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       stopped ??= stop();
       return stopped;
     },
-  });
+  };
 
   async function stop(): Promise<void> {
     stopping.abort();

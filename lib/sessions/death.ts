@@ -8,6 +8,7 @@ import { makeFolder } from '../storage/effects.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
+import { isOwn } from './sweep.ts';
 import { recordOf } from './trust.ts';
 
 export interface Aftermath {
@@ -76,9 +77,9 @@ function faultOf(error: unknown): { fault: Fault; reason: string } | null {
   return { fault: code === 'corrupt' ? 'corrupt' : 'unknown', reason: tellable(error) };
 }
 
-/** Brings a file home whose move there was undone by power loss: it lies in the cold drawer and has the inode that was recorded. */
+/** Brings a file home whose move there was undone by power loss: it lies in the cold drawer and is the one that was recorded. */
 async function fetchUndone(engine: Engine, row: InstanceRow, file: string): Promise<void> {
-  if (row.file === null || engine.cold.stamp(row.id)?.inode !== row.file.inode) return;
+  if (!(await isOwn(engine, row, engine.cold.pathOf(row.id)))) return;
   await makeFolder(dirname(file));
   await (await engine.cold.fetch(row.id, file)).makeDurable();
 }

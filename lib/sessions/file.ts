@@ -1,6 +1,6 @@
 /** Filing: suspend, freeze, archive, delete. Each ends the process when there is one, moves a single clean file, and commits. */
 import { dirname } from 'node:path';
-import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../errors.ts';
+import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
 import { whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS, transition, type Verb } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
@@ -11,11 +11,12 @@ import { settleDead } from './death.ts';
 import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since, takingBack } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { removeListing, writeListing } from './listing.ts';
-import { comeHome, forgetArchived, goBack } from './passing.ts';
-import { clearLive, leaveLive, placeOf, putAway } from './places.ts';
+import { comeHome, forgetArchived } from './passing.ts';
+import { clearLive, hasWal, leaveLive, placeOf, putAway } from './places.ts';
+import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
-import { corrupt, ensureAlone, ensureTrusted, isSameBytes, type Known, recordOf } from './trust.ts';
+import { corrupt, ensureTrusted, isSameBytes, type Known, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
 
 /** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
@@ -49,9 +50,7 @@ export interface Filing {
    * said of the file; null when there was none.
    */
   work: (row: InstanceRow, force: boolean, identity: string | null) => Promise<Filed>;
-  /** Puts the file back to where the row says when the work failed. */
-  undo?: (row: InstanceRow) => Promise<void>;
-  /** What may go once the row says where the file is now. */
+  /** What may go once the row says where the file is now. A failure of it undoes nothing: it is done later. */
   after?: (before: InstanceRow, after: InstanceRow) => Promise<void>;
 }
 
@@ -102,7 +101,7 @@ export async function file(
           ledger: transitionLines(engine, row, cause, [row.state, ...through, filing.to], since(started)),
         });
         engine.reached(`${filing.verb}.committed`);
-        await filing.after?.(row, after);
+        await tidying(engine, row.id, () => filing.after?.(row, after));
         return after;
       });
     } catch (error) {
@@ -176,27 +175,25 @@ async function failed(
   const code = isWinterdockError(error) ? error.code : null;
   const refused = code === 'conflict';
   if (!refused) engine.log.warn({ id: row.id, err: error }, `${filing.verb} failed`);
-  // What the disk refuses is not the sandbox's fault, however often it is tried.
-  const counts = !refused && code !== 'storage_unavailable' && storageFailure(error) === null;
-  const failures = counts ? row.failures + 1 : row.failures;
+  const failures = refused ? row.failures : row.failures + 1;
   const ledger = [
     line(engine, row, cause, `${filing.verb}.${refused ? 'refused' : 'failed'}`, { error: tellable(error) }),
   ];
   const fault =
     code === 'corrupt' || code === 'missing_file'
       ? { fault: code === 'corrupt' ? ('corrupt' as const) : ('missing' as const), reason: tellable(error) }
-      : counts && failures >= FAILURES_TO_UNKNOWN
+      : failures >= FAILURES_TO_UNKNOWN
         ? { fault: 'unknown' as const, reason: `${filing.verb} failed ${failures} times: ${tellable(error)}` }
         : null;
   if (fault !== null)
     ledger.push(line(engine, row, cause, 'fault.raised', { reason: fault.fault, error: fault.reason }));
-  try {
-    await filing.undo?.(row);
-  } catch (undoing) {
-    // The file is whole, and not where the row says: the next wake finds that out and says so.
-    engine.log.error({ id: row.id, err: undoing }, `${filing.verb} not undone`);
-  }
-  await engine.registry.abandon(row.id, { failures, ...(fault === null ? {} : { fault }) }, ledger);
+  await entry.exclusive(async () => {
+    await putBack(engine, row);
+    // Of a damaged file what was recorded stays: it is what a repaired one is compared with.
+    const moved = row.state !== 'active' && !refused && code !== 'corrupt' && code !== 'missing_file';
+    const file = moved ? { file: recordPutBack(engine, row) ?? row.file } : {};
+    await engine.registry.abandon(row.id, { failures, ...file, ...(fault === null ? {} : { fault }) }, ledger);
+  });
   if (row.state !== 'active' || refused) return;
   if (entry.process !== null) await entry.process.kill('killed');
   entry.process = null;
@@ -231,7 +228,7 @@ export function suspend(
     {
       verb: 'suspend',
       to: 'suspended',
-      ...(passing ? { through: ['active'], undo: (row) => goBack(engine, row) } : {}),
+      ...(passing ? { through: ['active'] } : {}),
       toPath: (row) => {
         refuseMemory(row);
         return livePath(row.id);
@@ -273,7 +270,8 @@ export function freeze(engine: Engine, entry: Entry, cause: Cause, force: boolea
       work: async (row) => {
         const source = absolute(engine, livePath(row.id));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
-        const known = await trusted(engine, row, source, force);
+        if (hasWal(source)) await engine.readers.settle(source);
+        const known = force ? null : await ensureTrusted(engine, row, source, false);
         await putAway(engine, row, source, engine.cold);
         engine.reached('freeze.moved');
         await leaveLive(engine, row.id);
@@ -308,9 +306,7 @@ export function archive(
     {
       verb: 'archive',
       to: 'archived',
-      ...(passing
-        ? { through: ['active'], undo: async (row) => (row.state === 'created' ? goBack(engine, row) : undefined) }
-        : {}),
+      ...(passing ? { through: ['active'] } : {}),
       toPath: (row) => {
         if (!force) refuseMemory(row);
         return row.vfsPath === MEMORY ? null : engine.archive.pathOf(row.id);
@@ -325,7 +321,7 @@ export function archive(
         const source = absolute(engine, row.state === 'created' ? livePath(row.id) : (row.vfsPath ?? ''));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
         if (row.state !== 'active' && row.state !== 'created') {
-          known = await trusted(engine, row, source, force);
+          known = force ? null : await ensureTrusted(engine, row, source, false);
         }
         const size = stampOf(source)?.size ?? null;
         await listFor(engine, row.id, source, force);
@@ -355,18 +351,6 @@ export function archive(
   );
 }
 
-/** Makes sure of a file at rest that is about to move. By force it moves as it is, but alone. */
-async function trusted(
-  engine: Engine,
-  row: InstanceRow,
-  source: string,
-  force: boolean,
-): Promise<Partial<Known> | null> {
-  if (!force) return ensureTrusted(engine, row, source, false);
-  await ensureAlone(engine, row, source);
-  return null;
-}
-
 /** Lists what is about to be archived. What is so damaged that it cannot be listed is archived by force without a listing, byte for byte. */
 async function listFor(engine: Engine, id: string, source: string, force: boolean): Promise<void> {
   try {
@@ -377,7 +361,7 @@ async function listFor(engine: Engine, id: string, source: string, force: boolea
   }
 }
 
-/** archived → deleted: the file goes first, so that no file outlives its tombstone. `passing`: from created, which has none. */
+/** archived → deleted: the row first, so that a failure leaves the whole sandbox; then its files. `passing`: from created, which has none. */
 export function remove(engine: Engine, entry: Entry, cause: Cause, { passing = false } = {}): Promise<InstanceRow> {
   return file(
     engine,
@@ -388,14 +372,13 @@ export function remove(engine: Engine, entry: Entry, cause: Cause, { passing = f
       to: 'deleted',
       ...(passing ? { through: ['active', 'archived'] } : {}),
       toPath: () => null,
-      work: async (row) => {
-        await engine.archive.remove(row.id);
-        await removeListing(engine, row.id);
-        const place = placeOf(engine, row);
-        if (place === 'live') await clearLive(engine, row.id);
-        if (place === 'cold') await engine.cold.remove(row.id);
+      work: async () => ({ vfsPath: null, file: null, bytes: null }),
+      after: async (before) => {
+        await forgetArchived(engine, before.id);
+        const place = placeOf(engine, before);
+        if (place === 'live') await clearLive(engine, before.id);
+        if (place === 'cold') await engine.cold.remove(before.id);
         engine.reached('delete.removed');
-        return { vfsPath: null, file: null, bytes: null };
       },
     },
     true,

@@ -5,12 +5,11 @@
 import { dirname } from 'node:path';
 import type { InstanceRow } from '../registry/registry.ts';
 import { makeFolderNow, syncFolder } from '../storage/effects.ts';
-import { stampOf } from '../storage/files.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { removeListing } from './listing.ts';
-import { bringHome, clearLive, drawerOf, isShared, leaveLive, placeOf, putAway } from './places.ts';
-import { ensureAlone, ensurePacked, ensureTrusted, type Known } from './trust.ts';
+import { bringHome, isShared, placeOf } from './places.ts';
+import { ensurePacked, ensureTrusted, type Known } from './trust.ts';
 
 /**
  * Brings the file of a sandbox that has no process to the live drawer, durably; makes an empty one where there never was any. tmp stays:
@@ -24,7 +23,6 @@ export async function comeHome(engine: Engine, row: InstanceRow, force: boolean)
   if (!force && (place === 'live' || place === 'cold' || isShared(place))) {
     known = await ensureTrusted(engine, row, from, false);
   }
-  if (force && (place === 'live' || place === 'cold')) await ensureAlone(engine, row, from);
   if (place === 'archive') known = await ensurePacked(engine, row, from, force);
   const { makeDurable } = await bringHome(engine, row, place);
   const file = absolute(engine, livePath(row.id));
@@ -36,21 +34,6 @@ export async function comeHome(engine: Engine, row: InstanceRow, force: boolean)
   }
   await makeDurable();
   return known;
-}
-
-/** Puts what came home back to where the row says. Does nothing when nothing came. */
-export async function goBack(engine: Engine, row: InstanceRow): Promise<void> {
-  const place = placeOf(engine, row);
-  const file = absolute(engine, livePath(row.id));
-  if (row.state === 'active' || place === 'live' || stampOf(file) === null) return;
-  const drawer = drawerOf(engine, place);
-  if (place === 'cold' && drawer !== null && drawer.stamp(row.id) === null) {
-    await putAway(engine, row, file, drawer);
-    await leaveLive(engine, row.id);
-    return;
-  }
-  // The drawer has it still, or it was made from what stays where it is.
-  await clearLive(engine, row.id);
 }
 
 /** Removes what the archive has of a sandbox that came back from it. */

@@ -5,8 +5,8 @@ import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, begin, type Engine, line, livePath, now, rowOf, since, systemCause, takingBack } from './engine.ts';
 import type { Entry } from './entries.ts';
-import { goBack } from './passing.ts';
 import { bringHome, clearLive, leaveLive, placeOf, putAway, SOURCE_OF } from './places.ts';
+import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
 import { ensurePacked, ensureTrusted, recordOf } from './trust.ts';
@@ -48,30 +48,22 @@ export async function prefetch(
       return { source: SOURCE_OF[place], vfsPath: livePath(row.id) };
     });
   } catch (error) {
-    await notDone(engine, entry, row, cause, error, () => goBack(engine, row));
+    await notDone(engine, entry, row, cause, error);
     throw error;
   } finally {
     entry.pending = null;
   }
 }
 
-/** One that failed: `undo` puts the file back to where the row says, and the intent goes. */
-async function notDone(
-  engine: Engine,
-  entry: Entry,
-  row: InstanceRow,
-  cause: Cause,
-  error: unknown,
-  undo: () => Promise<void>,
-): Promise<void> {
-  try {
-    await entry.exclusive(undo);
-  } catch (undoing) {
-    // The file is whole, and not where the row says: the next wake finds that out and says so.
-    engine.log.error({ id: row.id, err: undoing }, 'prefetch not undone');
-  }
+/** One that failed: the file goes back to where the row says, and the intent goes. */
+async function notDone(engine: Engine, entry: Entry, row: InstanceRow, cause: Cause, error: unknown): Promise<void> {
   const ledger = [line(engine, row, cause, 'prefetch.failed', { error: tellable(error) })];
-  await takingBack(engine, row.id, async () => engine.registry.abandon(row.id, {}, ledger));
+  await takingBack(engine, row.id, () =>
+    entry.exclusive(async () => {
+      await putBack(engine, row);
+      await engine.registry.abandon(row.id, { file: recordPutBack(engine, row) ?? row.file }, ledger);
+    }),
+  );
 }
 
 /** Records that the file of a row now rests at `vfsPath`, in the same state. What is known of its bytes stays known. */
@@ -117,14 +109,12 @@ export async function fileBack(engine: Engine, entry: Entry): Promise<void> {
       await refile(engine, row, drawer.pathOf(row.id), [line(engine, row, cause, 'file.returned')]);
     });
   } catch (error) {
-    await notDone(engine, entry, row, cause, error, async () => {
-      if (!puts || drawer.stamp(row.id) === null) return;
-      if (stampOf(source) !== null) await drawer.remove(row.id);
-      else await (await drawer.fetch(row.id, source)).makeDurable();
-    });
+    await notDone(engine, entry, row, cause, error);
     throw error;
   } finally {
     entry.pending = null;
   }
-  await entry.exclusive(() => (row.state === 'archived' ? clearLive(engine, row.id) : leaveLive(engine, row.id)));
+  await tidying(engine, row.id, () =>
+    entry.exclusive(() => (row.state === 'archived' ? clearLive(engine, row.id) : leaveLive(engine, row.id))),
+  );
 }

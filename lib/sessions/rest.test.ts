@@ -1,7 +1,17 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { namesIn } from '../testing/files-in.ts';
+import { livePath } from './engine.ts';
 import { liveFile, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
@@ -97,19 +107,19 @@ describe('the row says where the file is', () => {
 
 describe('power loss', () => {
   /** The registry says that a frozen sandbox woke, and its file is still in the cold drawer: the rename was undone. */
-  async function undoneThaw(): Promise<void> {
-    await at.dock.create('a');
-    await at.dock.put('a', '/x', 'kept');
-    await at.dock.sessions.suspend('a', REQUEST);
-    await at.dock.sessions.freeze('a', REQUEST);
-    const row = await at.dock.registry.get('a');
+  async function undoneThaw(id = 'a'): Promise<void> {
+    await at.dock.create(id);
+    await at.dock.put(id, '/x', 'kept');
+    await at.dock.sessions.suspend(id, REQUEST);
+    await at.dock.sessions.freeze(id, REQUEST);
+    const row = await at.dock.registry.get(id);
     if (row === null) throw new Error('no row');
     await at.dock.registry.commit({
-      id: 'a',
+      id,
       from: 'frozen',
       to: 'active',
       generation: row.generation,
-      vfsPath: 'live/a/vfs.sqlite',
+      vfsPath: livePath(id),
       file: row.file,
       now: row.updated,
       ledger: [],
@@ -125,11 +135,16 @@ describe('power loss', () => {
   });
 
   test('does not make another file in the drawer pass for the one that woke', async () => {
-    await undoneThaw();
-    writeFileSync(join(at.folder, 'other'), readFileSync(at.cold('a')));
-    renameSync(join(at.folder, 'other'), at.cold('a'));
+    const others = join(at.folder, 'others.sqlite');
     await at.restart();
-    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: 'missing' });
+    await at.dock.create('b');
+    await at.dock.put('b', '/x', 'kept');
+    await at.dock.sessions.suspend('b', REQUEST);
+    copyFileSync(liveFile(at.dock, 'b'), others);
+    await undoneThaw('c');
+    renameSync(others, at.cold('c'));
+    await at.restart();
+    expect(await at.dock.registry.get('c')).toMatchObject({ state: 'suspended', fault: 'missing' });
   });
 });
 

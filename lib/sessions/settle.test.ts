@@ -53,17 +53,18 @@ test('an interrupted suspension of an active sandbox leaves it suspended, with i
   expect(await dock.run('a', 'cat kept')).toBe('the work');
 });
 
-test('an interrupted freeze that had moved the file is finished, one that had not is taken back, and the ledger says who did it', async () => {
+test('an interrupted freeze is taken back whether or not it had moved the file, and the ledger says who did it', async () => {
   await dock.sessions.suspend('a', REQUEST);
   await interrupt('freeze.intent', () => dock.sessions.freeze('a', REQUEST));
   expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'suspended', pending: null });
   await interrupt('freeze.moved', () => dock.sessions.freeze('a', REQUEST));
-  expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'frozen', pending: null });
+  expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'suspended', pending: null });
+  expect(namesIn(join(folder, 'cold'))).toEqual([]);
   expect(await dock.get('a', '/kept')).toBe('the work');
   const { rows } = await dock.registry.ledger({ instance: 'a' }, 100);
   const told = rows.filter(({ type }) => type.startsWith('reconcile.'));
   expect(told.map(({ type, actor }) => [type, actor])).toEqual([
-    ['reconcile.rolled_forward', REQUEST.actor],
+    ['reconcile.rolled_back', REQUEST.actor],
     ['reconcile.rolled_back', REQUEST.actor],
   ]);
 });

@@ -1,10 +1,10 @@
 /** Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`. */
-import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../errors.ts';
+import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { Fault, Source } from '../lifecycle/words.ts';
-import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { settleDead } from './death.ts';
 import {
@@ -23,20 +23,11 @@ import {
 import type { Entry } from './entries.ts';
 import { openProcess } from './opening.ts';
 import { forgetArchived } from './passing.ts';
-import {
-  bringHome,
-  clearLive,
-  drawerOf,
-  isShared,
-  leaveLive,
-  type Place,
-  placeOf,
-  putAway,
-  SOURCE_OF,
-} from './places.ts';
+import { bringHome, isShared, type Place, placeOf, SOURCE_OF } from './places.ts';
+import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
-import { ensurePacked, ensureTrusted, recordOf } from './trust.ts';
+import { ensurePacked, ensureTrusted } from './trust.ts';
 
 export interface WakeOptions {
   policy?: string;
@@ -202,7 +193,7 @@ async function start(
     }
     entry.process = process;
     engine.watch(row.id, process);
-    if (row.state === 'archived') await forgetArchived(engine, row.id);
+    if (row.state === 'archived') await tidying(engine, row.id, () => forgetArchived(engine, row.id));
     return { process, row: active, source, from: row.state, tookMs };
   } catch (error) {
     await process.kill('killed');
@@ -235,63 +226,42 @@ async function backToRest(
   ];
   const raised = fault === null ? {} : { fault: { fault, reason: tellable(error) } };
   await entry.exclusive(async () => {
-    if (fault === 'corrupt' || fault === 'missing' || !(await refile(engine, row, place, raised, ledger))) {
-      await engine.registry.abandon(row.id, raised, ledger);
+    if (fault === 'corrupt' || fault === 'missing') {
+      await putBack(engine, row);
+      // What was recorded stays: it is what a repaired file is compared with.
+      return engine.registry.abandon(row.id, raised, ledger);
     }
+    const left = await takeUp(engine, row, place);
+    await putBack(engine, row);
+    const file = place === 'live' || place === 'cold' ? recordPutBack(engine, row, left) : null;
+    const recorded = file === null ? {} : { file: left.unsettled ? { ...file, unsettled: true as const } : file };
+    await engine.registry.abandon(row.id, { ...raised, ...recorded }, ledger);
   });
 }
 
-/** Puts the live file back to where the row says and records its stamp anew. False when there was nothing to record. */
-async function refile(
+/**
+ * Takes up what a process left in the log of a file that it had open. Returns the mark in the file, and whether that is still to be done
+ * before anything opens it: only where it rests as it lies.
+ */
+async function takeUp(
   engine: Engine,
   row: InstanceRow,
   place: Place,
-  raised: { fault?: { fault: Fault; reason: string } },
-  ledger: LedgerEntry[],
-): Promise<boolean> {
+): Promise<{ identity: string | null; unsettled: boolean }> {
   const file = absolute(engine, livePath(row.id));
-  if (place === 'none' || place === 'memory' || isShared(place)) {
-    await clearLive(engine, row.id);
-    return false;
-  }
-  if (place === 'archive') {
-    if (engine.archive.stamp(row.id) !== null) await clearLive(engine, row.id);
-    return false;
-  }
-  if (stampOf(file) === null || row.vfsPath === null) return false;
-  let unsettled = false;
-  let identity: string | null = null;
+  const nothing = { identity: null, unsettled: false };
+  if ((place !== 'live' && place !== 'cold') || stampOf(file) === null) return nothing;
   try {
-    identity = await engine.readers.settle(file);
+    return { identity: await engine.readers.settle(file), unsettled: false };
   } catch (error) {
     // It rests with its log beside it, and is recovered before anything opens it; one that has to move waits for that.
     if (place !== 'live') throw error;
-    unsettled = true;
+    return { ...nothing, unsettled: true };
   }
-  const drawer = drawerOf(engine, place);
-  if (drawer !== null) {
-    await putAway(engine, row, file, drawer);
-    await leaveLive(engine, row.id);
-  }
-  const stamp = stampOf(absolute(engine, row.vfsPath));
-  if (stamp === null) return false;
-  // A process may have opened it and cleared tmp: what was recorded of its bytes holds no longer.
-  await engine.registry.commit({
-    id: row.id,
-    from: row.state,
-    to: row.state,
-    generation: row.generation,
-    vfsPath: row.vfsPath,
-    file: { ...recordOf(stamp, { identity }), ...(unsettled && { unsettled }) },
-    ...raised,
-    now: now(engine),
-    ledger,
-  });
-  return true;
 }
 
 function faultOf(error: unknown): Fault | null {
-  if (!isWinterdockError(error)) return storageFailure(error) === null ? 'error' : null;
+  if (!isWinterdockError(error)) return 'error';
   if (error.code === 'corrupt') return 'corrupt';
   return error.code === 'missing_file' ? 'missing' : null;
 }

@@ -76,12 +76,10 @@ function lay(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promis
       through: ['active'],
       refusesFaulted: false,
       toPath: kept,
-      work: async (row, _force, identity) => {
+      work: async (row) => {
         const vfsPath = kept(row);
         const stamp = vfsPath === null ? null : stampOf(absolute(engine, vfsPath));
-        // What was at rest is not touched: what was recorded of it holds on.
-        const file = row.state !== 'active' && row.file !== null ? row.file : stamp && recordOf(stamp, { identity });
-        return { vfsPath, file: stamp && file, bytes: stamp?.size ?? null };
+        return { vfsPath, file: stamp === null ? null : recordOf(stamp), bytes: stamp?.size ?? null };
       },
     },
     force,

@@ -1,0 +1,123 @@
+/**
+ * Taking an operation back: whatever it did to a file, the file goes to where the row says, and what it made elsewhere goes. Decided by the
+ * files alone, so a failure, a kill and a power cut are taken back by the same steps, and by doing them again. The caller holds the file
+ * exclusively. Knows nothing of why an operation failed.
+ */
+
+import { dirname } from 'node:path';
+import type { FileRecord, InstanceRow } from '../registry/registry.ts';
+import { makeFolder } from '../storage/effects.ts';
+import { sha256Of, stampOf } from '../storage/files.ts';
+import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
+import { removeListing } from './listing.ts';
+import { clearLive, drawerOf, leaveLive, placeOf, putAway, setAside } from './places.ts';
+import { type Known, recordOf } from './trust.ts';
+
+/** Hops of one sandbox among which a return from the archive is looked for. */
+const HOPS_LOOKED_AT = 20;
+
+/**
+ * Puts the file of a row back to where the row says. Does nothing when nothing was moved, and loses nothing: what is not proved to be a copy of
+ * the row's own file is set aside. Throws what the disk throws; then it is to be done again.
+ */
+export async function putBack(engine: Engine, row: InstanceRow): Promise<void> {
+  const place = placeOf(engine, row);
+  if (place === 'memory') return;
+  const live = absolute(engine, livePath(row.id));
+  if (place === 'live') {
+    if (stampOf(live) === null && engine.cold.stamp(row.id) !== null) {
+      await makeFolder(dirname(live));
+      await (await engine.cold.fetch(row.id, live)).makeDurable();
+    }
+    await dropCopy(engine, row, 'cold', live);
+    await dropCopy(engine, row, 'archive', live);
+    return;
+  }
+  if (place === 'cold') {
+    const cold = absolute(engine, row.vfsPath ?? '');
+    if (stampOf(cold) === null && stampOf(live) !== null) {
+      await putAway(engine, row, live, engine.cold);
+      await leaveLive(engine, row.id);
+    }
+    // The copy of a move to another filesystem: its source goes last.
+    if (stampOf(cold) !== null) await clearLive(engine, row.id);
+    await dropCopy(engine, row, 'archive', cold);
+    return;
+  }
+  if (place === 'archive') {
+    if (engine.archive.stamp(row.id) !== null) await clearLive(engine, row.id);
+    return;
+  }
+  // It was made from a copy that stays where it is, or of nothing.
+  await dropCopy(engine, row, 'archive', live);
+  await clearLive(engine, row.id);
+}
+
+/** Removes what a drawer has under the key of a row that is not filed there, when it is a copy of `original`; anything else is set aside. */
+async function dropCopy(engine: Engine, row: InstanceRow, place: 'cold' | 'archive', original: string): Promise<void> {
+  const drawer = drawerOf(engine, place);
+  // What an archived sandbox is expanded from stays packed until it is revived.
+  if (drawer === null || (place === 'archive' && row.state === 'archived')) return;
+  if (drawer.stamp(row.id) !== null) {
+    const spent = place === 'archive' && (await cameBack(engine, row));
+    if (spent || (await isCopyOf(engine, drawer.pathOf(row.id), place === 'archive', original))) {
+      await drawer.remove(row.id);
+    } else await setAside(engine, row, drawer.pathOf(row.id));
+  }
+  if (place === 'archive') await removeListing(engine, row.id);
+}
+
+/** Whether the file at `path` (relative to the data folder) has the bytes of `original`, expanded when it is `packed`. */
+export async function isCopyOf(engine: Engine, path: string, packed: boolean, original: string): Promise<boolean> {
+  if (stampOf(original) === null) return false;
+  const copy = packed
+    ? (await engine.readers.check(absolute(engine, path), { urgent: true, packed: true })).sha256
+    : await sha256Of(absolute(engine, path));
+  return copy === (await sha256Of(original));
+}
+
+/** Whether what the archive holds is what a sandbox came back from: its row has its file elsewhere, and it was archived once. */
+export async function cameBack(engine: Engine, row: InstanceRow): Promise<boolean> {
+  if (row.vfsPath === null || row.vfsPath === MEMORY || row.state === 'archived') return false;
+  if (stampOf(absolute(engine, row.vfsPath)) === null) return false;
+  const { rows } = await engine.registry.ledger({ instance: row.id, type: 'transition' }, HOPS_LOOKED_AT);
+  return rows.some(({ from }) => from === 'archived');
+}
+
+/**
+ * The record of a file that was put back: its stamp of now, when it is the recorded file. All that was known of its bytes stays known while nothing has
+ * written to it; else it is what is `known` now. What may be another file keeps the record that it is to be compared with. Null without a file.
+ */
+export function recordPutBack(
+  engine: Engine,
+  row: InstanceRow,
+  known: Partial<Known> | null = null,
+): FileRecord | null {
+  const stamp = row.vfsPath === null ? null : stampOf(absolute(engine, row.vfsPath));
+  if (stamp === null || row.file === null) return stamp && recordOf(stamp, known);
+  const { inode, size, mtimeNs, identity } = row.file;
+  const same = inode === stamp.inode;
+  if (same && size === stamp.size && mtimeNs === stamp.mtimeNs) return recordOf(stamp, row.file);
+  const marked = known?.identity != null && known.identity === identity;
+  return same || marked ? recordOf(stamp, known) : row.file;
+}
+
+/**
+ * Does what may follow a commit and needs none: what was committed stays so whether or not it succeeds now. What fails is done by a later round of
+ * the ladder, or at the next start.
+ */
+export async function tidying(engine: Engine, id: string, work: () => Promise<void> | void | undefined): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    engine.interrupted.add(id);
+    engine.log.warn({ id, err: error }, 'what an operation leaves was not removed yet');
+  }
+}
+
+/** The ledger's line of an operation that was taken back by whoever found it. */
+export function tookBack(engine: Engine, row: InstanceRow, because: string, cause = systemCause('reconcile')) {
+  return line(engine, row, cause, 'reconcile.rolled_back', {
+    reason: `${because} during ${row.pending?.verb ?? 'a move'}`,
+  });
+}

@@ -1,0 +1,186 @@
+/**
+ * What lies in a drawer and is not where its row says: what a committed operation had still to remove is removed, a row's own file goes back to its
+ * place, and anything else is set aside. Decided key by key, by the row and the files. Knows nothing of intents.
+ */
+import { existsSync } from 'node:fs';
+import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { InstanceRow } from '../registry/registry.ts';
+import type { Drawer } from '../storage/drawer.ts';
+import { isStaging, stampOf } from '../storage/files.ts';
+import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
+import { listedIds, removeListing } from './listing.ts';
+import { clearLive, hasWal, isPacked, placeOf, setAside } from './places.ts';
+import { cameBack, isCopyOf, putBack, recordPutBack } from './putting-back.ts';
+import { isRecorded, sameStamp } from './trust.ts';
+
+export interface Swept {
+  /** Files that were set aside. */
+  orphans: number;
+  /** Sleeping sandboxes whose file is in the live drawer: it was brought home early, and nobody is left who would file it back. */
+  early: string[];
+}
+
+type Found = 'its own' | 'settled' | 'left' | 'set aside';
+
+/** Whether a row at rest names a place where no file is. Costs one stat. */
+export function isAstray(engine: Engine, row: InstanceRow): boolean {
+  const place = placeOf(engine, row);
+  return (place === 'live' || place === 'cold') && stampOf(absolute(engine, row.vfsPath ?? '')) === null;
+}
+
+/**
+ * Takes the file of a row at rest back from another drawer, where it lies under the row's own key, with a ledger line: power loss may keep a move and
+ * lose what was written of it. True when it was there and is the one that was filed. The caller holds the file exclusively.
+ */
+export async function reclaim(engine: Engine, row: InstanceRow): Promise<boolean> {
+  if (!isAstray(engine, row)) return false;
+  const elsewhere = placeOf(engine, row) === 'live' ? engine.cold.pathOf(row.id) : livePath(row.id);
+  if (!(await isOwn(engine, row, elsewhere))) return false;
+  // A process may have had it open where it was brought.
+  const known = { identity: await engine.readers.settle(absolute(engine, elsewhere)) };
+  await putBack(engine, row);
+  const file = recordPutBack(engine, row, known);
+  const found = line(engine, row, systemCause('reconcile'), 'file.reclaimed', {
+    reason: `its file was at ${elsewhere}, not at ${row.vfsPath}`,
+  });
+  await engine.registry.abandon(row.id, file === null ? {} : { file }, [found]);
+  return true;
+}
+
+/** Whether the file at `path` (relative to the data folder) is the one that was recorded in a row: the same one, or another with its bytes. */
+export async function isOwn(engine: Engine, row: InstanceRow, path: string): Promise<boolean> {
+  const stamp = stampOf(absolute(engine, path));
+  if (stamp === null || row.file === null) return false;
+  if (stamp.inode === row.file.inode) return true;
+  if (hasWal(absolute(engine, path))) return false;
+  const found = await engine.readers.check(absolute(engine, path), { urgent: true });
+  return found.quickCheck === 'ok' && isRecorded(row.file, stamp, found);
+}
+
+/** Looks at the live drawer, whose size is what was awake or suspended, and sets aside what no row claims. Nothing else may run. */
+export async function sweepLive(engine: Engine): Promise<Swept> {
+  const early: string[] = [];
+  const landing = new Set((await engine.registry.copies.unclaimed()).filter((path) => path.startsWith('live/')));
+  let orphans = 0;
+  for await (const { name: id } of await opendir(join(engine.config.dataFolder, 'live'))) {
+    if (isStaging(id)) continue;
+    const row = await engine.registry.get(id);
+    // What was landing has a mark until it has a row.
+    if (row === null && landing.has(livePath(id))) {
+      await clearLive(engine, id);
+      continue;
+    }
+    const found = await tidyLive(engine, id, row);
+    if (found === 'its own' && (row?.state === 'frozen' || row?.state === 'archived')) early.push(id);
+    if (found === 'set aside') orphans += 1;
+  }
+  for (const path of landing) await engine.registry.copies.forget(path);
+  return { orphans, early };
+}
+
+/** Looks through the drawers of sleeping files, a few at a time beside everything else. Returns how many were set aside. */
+export async function sweepDrawers(engine: Engine): Promise<number> {
+  let orphans = 0;
+  for (const drawer of [engine.cold, engine.archive]) {
+    for await (const key of drawer.keys()) {
+      if (engine.stop.aborted) return orphans;
+      const found = await engine.entries.with(key, (entry) =>
+        entry.verbs.runExclusive(() => entry.exclusive(() => tidyDrawer(engine, drawer, key))),
+      );
+      if (found === 'set aside') orphans += 1;
+    }
+  }
+  await sweepListings(engine);
+  return orphans;
+}
+
+/** The same for one sandbox, which an operation has left something of. The caller holds the verbs lock and the file exclusively. */
+export async function tidy(engine: Engine, row: InstanceRow): Promise<void> {
+  if (existsSync(join(engine.config.dataFolder, 'live', row.id))) await tidyLive(engine, row.id, row);
+  await tidyDrawer(engine, engine.cold, row.id);
+  await tidyDrawer(engine, engine.archive, row.id);
+  if (engine.archive.stamp(row.id) === null) await removeListing(engine, row.id);
+}
+
+async function tidyLive(engine: Engine, id: string, row: InstanceRow | null): Promise<Found> {
+  const path = livePath(id);
+  if (row?.vfsPath === path) return 'its own';
+  if (existsSync(absolute(engine, path)) && row !== null && (await reclaim(engine, row))) return 'settled';
+  const done = row === null ? null : whatWasDone(engine, row);
+  if (row !== null && done !== null) {
+    await finished(engine, row, done, () => clearLive(engine, id));
+    return 'settled';
+  }
+  const lies = existsSync(absolute(engine, path));
+  if (lies && !isNobodys(engine, row)) return 'left';
+  if (lies) await setAside(engine, row ?? { id, tenant: '' }, path);
+  await clearLive(engine, id);
+  return lies ? 'set aside' : 'settled';
+}
+
+async function tidyDrawer(engine: Engine, drawer: Drawer, key: string): Promise<Found> {
+  const row = await engine.registry.get(key);
+  const path = drawer.pathOf(key);
+  // What an archived sandbox was expanded from early stays packed.
+  const expanded = drawer === engine.archive && row?.state === 'archived' && row.vfsPath === livePath(key);
+  if (row?.vfsPath === path || expanded || drawer.stamp(key) === null) return 'its own';
+  if (row !== null && drawer === engine.cold && (await reclaim(engine, row))) return 'settled';
+  const done = row === null ? null : (whatWasDone(engine, row) ?? (await whatWasBrought(engine, drawer, row)));
+  if (row !== null && done !== null) {
+    await finished(engine, row, done, () => drawer.remove(key));
+    return 'settled';
+  }
+  if (!isNobodys(engine, row)) return 'left';
+  await setAside(engine, row ?? { id: key, tenant: '' }, path);
+  return 'set aside';
+}
+
+/**
+ * Whether a file that no row says is there may be set aside. Not in a registry that is not the one that was signed; and not while the file
+ * that the row of its key does name is gone, for then this one may be it.
+ */
+function isNobodys(engine: Engine, row: InstanceRow | null): boolean {
+  if (!engine.registryIsWhole()) return false;
+  if (row === null || row.vfsPath === null || row.vfsPath === MEMORY) return true;
+  return stampOf(absolute(engine, row.vfsPath)) !== null;
+}
+
+/** The operation that was committed and had still to remove a file of the sandbox, or null. */
+function whatWasDone(engine: Engine, row: InstanceRow): string | null {
+  if (row.state === 'deleted') return 'delete was committed';
+  if (row.state !== 'archived' || row.file === null || !isPacked(engine, row)) return null;
+  const stamp = engine.archive.stamp(row.id);
+  return stamp !== null && sameStamp(stamp, row.file) ? 'archive had packed the file' : null;
+}
+
+/** The same of a file that came home and is still where it came from. */
+async function whatWasBrought(engine: Engine, drawer: Drawer, row: InstanceRow): Promise<string | null> {
+  if (drawer === engine.archive) {
+    return (await cameBack(engine, row)) ? 'revive had brought the file home' : null;
+  }
+  const home = row.state !== 'active' && row.vfsPath === livePath(row.id) ? absolute(engine, row.vfsPath) : null;
+  return home !== null && (await isCopyOf(engine, drawer.pathOf(row.id), false, home))
+    ? 'the file had been brought home'
+    : null;
+}
+
+/** Does the last step of an operation that was committed and killed before it. */
+async function finished(engine: Engine, row: InstanceRow, reason: string, step: () => Promise<void>): Promise<void> {
+  await engine.registry.append([line(engine, row, systemCause('reconcile'), 'reconcile.rolled_forward', { reason })]);
+  await step();
+}
+
+/** Removes the listings of what is not archived any more, or never came to be. They are made from a file, so none is anybody's work. */
+async function sweepListings(engine: Engine): Promise<void> {
+  for await (const id of listedIds(engine)) {
+    if (engine.stop.aborted) return;
+    if (engine.archive.stamp(id) !== null) continue;
+    await engine.entries.with(id, (entry) =>
+      entry.verbs.runExclusive(async () => {
+        const row = await engine.registry.get(id);
+        if (row?.state !== 'archived' && engine.archive.stamp(id) === null) await removeListing(engine, id);
+      }),
+    );
+  }
+}
