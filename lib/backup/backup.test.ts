@@ -64,14 +64,14 @@ test('a backup made beside a running server is restored to an empty folder with 
 });
 
 test('a second backup copies only what changed, and --keep removes the first with what only it had', async () => {
-  // The registry, which has a line more.
-  expect(run('backup', folder, [store]).stdout).toMatch(/^1 objects new, /m);
+  // The registry, which has a line more, and the head of the ledger when it was signed anew by then.
+  expect(run('backup', folder, [store]).stdout).toMatch(/^[12] objects new, /m);
   await server.call('POST', '/api/instances/suspended/exec', { command: 'echo more > more' });
   await server.call('POST', '/api/instances/suspended/suspend', {});
   const third = run('backup', folder, [store, '--keep', '2']);
-  // And the sandbox, and the head of the ledger when it was signed anew by then.
+  // And the sandbox.
   expect(third.stdout).toMatch(/^[23] objects new, /m);
-  expect(third.stdout).toMatch(/^1 older backups removed, 1 objects with them\.$/m);
+  expect(third.stdout).toMatch(/^1 older backups removed, [12] objects with them\.$/m);
   const { manifests } = await manifestsIn(store);
   const [after, before] = manifests.map(({ rows }) => new Map(rows.map((row) => [row.id, row.object?.sha256])));
   const changed = [...(after ?? [])].filter(([id, sha256]) => sha256 !== before?.get(id)).map(([id]) => id);

@@ -22,8 +22,11 @@ const stampSchema = z.object({ size: count, inode: z.string(), mtimeNs: z.string
  */
 const HOWS = ['none', 'memory', 'shared', 'whole', 'online', 'missing'] as const;
 
+/** As the ids of sandboxes are: they become names of files. */
+const idSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/);
+
 const rowSchema = z.object({
-  id: z.string(),
+  id: idSchema,
   tenant: z.string(),
   /** As it was when its file was copied; what was awake is `suspended`. */
   state: z.enum(STATES),
