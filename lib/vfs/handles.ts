@@ -11,7 +11,7 @@ import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { WinterdockError } from '../errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
-import { syncFolderNow } from '../storage/effects.ts';
+import { syncFolderNow, unlinkFileNow } from '../storage/effects.ts';
 import { corrupt, translateFailure } from './failures.ts';
 import type { ReadTarget } from './read.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
@@ -107,8 +107,18 @@ export function restLiveFile(db: DatabaseSync): void {
     throw translateFailure(error);
   }
   db.close();
+  removeEmptyLog(file);
   if (existsSync(`${file}-wal`) || existsSync(`${file}-shm`)) throw notAtRest('a log is still beside it');
   syncDirectory(dirname(file));
+}
+
+/**
+ * Power may be lost when the name of a log is on disk and nothing else of it is, the file's header included. To SQLite a log of 0 bytes is none: the
+ * file is opened without it, and whoever closes it leaves it there. It holds nothing, and its index nothing either.
+ */
+function removeEmptyLog(file: string): void {
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+  for (const name of [`${file}-wal`, `${file}-shm`]) if (existsSync(name)) unlinkFileNow(name);
 }
 
 /**

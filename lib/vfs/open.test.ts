@@ -82,6 +82,20 @@ describe('coming to life', () => {
     rest.close();
   });
 
+  test('24. the name of a log that power was lost before is no log', () => {
+    const file = scratchFile();
+    const vfs = openLive(file, NEW);
+    vfs.put('/kept', bytes('kept'));
+    closeToRest(vfs);
+    writeFileSync(`${file}-wal`, '');
+    writeFileSync(`${file}-shm`, Buffer.alloc(3));
+    recoverToRest(file);
+    expect(beside(file)).toEqual(['vfs.sqlite']);
+    const rest = openAtRest(file);
+    expect(text(rest.get('/kept'))).toBe('kept');
+    rest.close();
+  });
+
   test('55. a new file has its tables on disk before it has a log', () => {
     const file = scratchFile();
     const vfs = openLive(file, { ...NEW, walLater: true });
