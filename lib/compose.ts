@@ -1,5 +1,5 @@
 /** The composition root: builds every part of the engine once and knows in which order they start and stop. */
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
 import { accessOperations } from './api/access-operations.ts';
 import { eventText } from './api/answer.ts';
@@ -26,8 +26,9 @@ import { Bundles } from './bundles/bundles.ts';
 import { Passage } from './bundles/passage.ts';
 import { systemClock } from './clock.ts';
 import { Copies } from './copies.ts';
-import { WinterdockError } from './errors.ts';
+import { tellable, WinterdockError } from './errors.ts';
 import { createEventHub } from './events.ts';
+import { checkDrawers } from './health/readiness.ts';
 import { StorageHealth } from './health/storage-health.ts';
 import type { Host, HostOptions } from './host.ts';
 import { sweepLeftovers } from './instance/leftovers.ts';
@@ -43,7 +44,7 @@ import { Seeding } from './seeding.ts';
 import { createSessions } from './sessions/create.ts';
 import { openSigner } from './signing.ts';
 import { createSnapshots } from './snapshots.ts';
-import { makeFolderNow, unlinkFile, writeFile } from './storage/effects.ts';
+import { makeFolderNow } from './storage/effects.ts';
 import { createReaders } from './vfs/readers.ts';
 
 /** How long an answer of `/readyz` holds, so that asking often costs nothing. */
@@ -145,18 +146,19 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const checkReady = async (): Promise<void> => {
     if (!serving)
       throw new WinterdockError('storage_unavailable', 'The engine does not run.', { retryAfterSeconds: 1 });
-    const probe = join(config.dataFolder, '.probe');
     try {
       await registry.ping();
-      await writeFile(probe, '');
-      await unlinkFile(probe);
     } catch (error) {
       log.error({ err: error }, 'not ready');
-      throw new WinterdockError('storage_unavailable', 'The registry or the data folder cannot be written.', {
+      throw new WinterdockError('storage_unavailable', `The registry cannot be written: ${tellable(error)}.`, {
         retryAfterSeconds: 5,
         cause: error,
       });
     }
+    await checkDrawers(config.dataFolder).catch((error: unknown) => {
+      log.error({ err: error }, 'not ready');
+      throw error;
+    });
   };
   let asked: { at: number; answer: Promise<void> } | null = null;
   const ready = (): Promise<void> => {

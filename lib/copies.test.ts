@@ -254,3 +254,28 @@ test('snapshots, restores, resumes and deletions at once lose no sandbox its con
   expect(existsSync(join(folder, 'orphans')) ? namesIn(join(folder, 'orphans')) : []).toEqual([]);
   await server.stop();
 });
+
+test('a log beside a snapshot is set aside: it is restored, taken again and read as before', async () => {
+  const snapshot = await prepare();
+  const [name = ''] = namesIn(join(folder, 'snapshots'));
+  const file = join(folder, 'snapshots', name);
+  const server = await startServer({ folder, settings: { WB_POOL: '0' } });
+  try {
+    for (const [suffix, use] of [
+      ['-wal', () => get(server, 'clone', '/kept')],
+      ['-journal', () => server.call('POST', `/api/snapshots/${snapshot.id}/restore`, {})],
+      ['-wal', () => server.call('POST', '/api/instances/clone/snapshots', {})],
+      ['-wal', () => server.call('POST', '/api/instances/clone/resume')],
+    ] as const) {
+      writeFileSync(file + suffix, 'not its own');
+      const answer = await use();
+      expect(existsSync(file + suffix), `${suffix} ${JSON.stringify(answer)}`).toBe(false);
+    }
+    expect(namesIn(join(folder, 'orphans'))).toHaveLength(4);
+    const { json } = await server.call<Instance[]>('POST', `/api/snapshots/${snapshot.id}/restore`, {});
+    expect(await get(server, json[0]?.id ?? '', '/kept')).toBe('the first work');
+    expect(await get(server, 'clone', '/kept')).toBe('the first work');
+  } finally {
+    await server.stop();
+  }
+});

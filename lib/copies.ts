@@ -15,7 +15,7 @@ import { isWinterdockError, messageOf, WinterdockError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { COPY_KINDS, type CopyContent, type CopyKind, copyAt, copyPath } from './registry/copies.ts';
 import type { LedgerLine, Registry } from './registry/registry.ts';
-import { setAside } from './sessions/places.ts';
+import { setAside, setLogsAside } from './sessions/places.ts';
 import { ensureTrusted, recordOf } from './sessions/trust.ts';
 import { createCopyDrawers } from './storage/disk.ts';
 import type { Drawer } from './storage/drawer.ts';
@@ -156,6 +156,7 @@ export class Copies {
   async #put(kind: CopyKind, staged: string, copied: Copied): Promise<CopyContent> {
     const drawer = this.#drawers[kind];
     const hash = copied.sha256;
+    await setLogsAside(this.#parts, { id: hash.slice(0, 63), tenant: '' }, drawer.pathOf(hash));
     if (drawer.stamp(hash) !== null && !(await this.#isWhole(drawer, hash))) await drawer.remove(hash);
     if (drawer.stamp(hash) === null) await drawer.put(staged, hash);
     const stamp = drawer.stamp(hash);

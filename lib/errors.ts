@@ -69,6 +69,25 @@ export function isWinterdockError(error: unknown): error is WinterdockError {
   );
 }
 
+/** What systems call a disk that is full, may not be written or does not work. */
+const STORAGE_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO']);
+/** Calls that fail with these codes for other reasons than a disk: of processes and of the network. */
+const OTHER_CALLS = /^(?:spawn|kill|connect|listen|bind|accept|send|recv|getaddrinfo|uv_os_setpriority)/;
+
+/**
+ * `storage_unavailable` for a system error that says that a disk is full, read-only or broken; null for anything else. It names the code and
+ * the call, never the path.
+ */
+export function storageFailure(error: unknown): WinterdockError | null {
+  if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return null;
+  if (!STORAGE_CODES.has(String(error.code)) || OTHER_CALLS.test(String(error.syscall))) return null;
+  return new WinterdockError('storage_unavailable', `The disk did not take or give the file: ${tellable(error)}.`, {
+    hint: 'Nothing was lost. /readyz names what cannot be written; try again when it can.',
+    retryAfterSeconds: 5,
+    cause: error,
+  });
+}
+
 /**
  * What may be told of anything that was thrown, in the ledger and to callers: the words of a WinterdockError, the code and the call of a
  * system error, and nothing of what else there is, which may name paths of the machine.

@@ -94,7 +94,7 @@ async function make(path: string, options: { withKeys: boolean; keep: number | n
       tell(`${gone.backups} older backups removed, ${gone.objects} objects with them.`);
     }
     try {
-      await recordBackup(config.registryPath, made, manifest.id, systemClock, config);
+      await recordBackup(config.registryPath, made, manifest, systemClock, config);
     } catch (error) {
       process.stderr.write(`The backup is made, but the registry could not be told: ${messageOf(error)}\n`);
     }

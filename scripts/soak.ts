@@ -1,6 +1,6 @@
 /**
  * `npm run soak -- --minutes N --seed S`: a long random life of a real server on a small disk. Everything is written to a log, an object a line;
- * `--replay FILE` lives the days of such a log again. Ends with 1 when something was found, and keeps the data folder then.
+ * `--replay FILE` lives the days of such a log again, `--without fill,jump` leaves kinds of faults out. Ends with 1 when something was found, and keeps the data folder then.
  */
 import { spawnSync } from 'node:child_process';
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     replay: { type: 'string' },
     log: { type: 'string' },
+    without: { type: 'string', default: '' },
   },
 });
 
@@ -44,6 +45,7 @@ const lived = await live({
   seed,
   forMs: replayed === null ? Number(values.minutes) * 60_000 : Number.POSITIVE_INFINITY,
   ...(replayed === null ? {} : { days: replayed.days }),
+  without: values.without.split(','),
   log: (line) => log.write(`${JSON.stringify(line)}\n`),
   found: async (world) => {
     await world.end('SIGKILL');

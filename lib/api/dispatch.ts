@@ -8,7 +8,7 @@ import { addressOf } from '../auth/address.ts';
 import { type AnyHeaders, headerOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import type { Auth, Caller } from '../auth.ts';
-import { isWinterdockError, WinterdockError } from '../errors.ts';
+import { isWinterdockError, storageFailure, WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { roleRefusal } from './access.ts';
 import { type Answer, json } from './answer.ts';
@@ -85,9 +85,11 @@ export function requestIdOf(headers: AnyHeaders): string {
 }
 
 /** The problem answer of anything that was thrown; what is unexpected is logged under the request's id. */
-export function problemAnswer(error: unknown, requestId: string, log: Logger): Answer {
+export function problemAnswer(thrown: unknown, requestId: string, log: Logger): Answer {
+  const error = storageFailure(thrown) ?? thrown;
   const problem = toProblem(error, requestId);
   if (!isWinterdockError(error) || error.code === 'internal') log.error({ err: error, requestId }, 'a request failed');
+  else if (error.code === 'storage_unavailable') log.warn({ err: error, requestId }, 'the storage refused a request');
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' };
   if (isWinterdockError(error)) {
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterSeconds));

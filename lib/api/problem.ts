@@ -1,5 +1,5 @@
 /** The problem document of an error, for answers and for pages. Stack traces, paths of the machine and secrets never enter it. */
-import { ERROR_STATUS, isWinterdockError } from '../errors.ts';
+import { ERROR_STATUS, isWinterdockError, storageFailure } from '../errors.ts';
 import type { Problem } from './schema.ts';
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -19,8 +19,9 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
-/** Makes the problem document of anything thrown. What nobody expected is `internal` and tells nothing. */
-export function toProblem(error: unknown, requestId: string): Problem {
+/** Makes the problem document of anything thrown: a disk that refuses is `storage_unavailable`. What nobody expected is `internal` and tells nothing. */
+export function toProblem(thrown: unknown, requestId: string): Problem {
+  const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error) || error.code === 'internal') {
     return {
       type: 'about:blank',

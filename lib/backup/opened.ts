@@ -41,10 +41,11 @@ async function openFolder(folder: string, atMs: number | null): Promise<OpenedBa
       `There is no backup${upTo} in ${folder}.${why === undefined ? '' : ` ${why}`}`,
     );
   }
+  const known = new Set<string>();
   return {
     manifest,
     async prepare() {},
-    path: (object, whose) => proved(objectPath(folder, object.sha256), object, whose),
+    path: (object, whose) => proved(known, objectPath(folder, object.sha256), object, whose),
     async close() {},
   };
 }
@@ -55,24 +56,34 @@ async function openTar(path: string, scratch: string, atMs: number | null): Prom
     throw new WinterdockError('not_found', `The backup in ${path} is of ${new Date(manifest.begun_ms).toISOString()}.`);
   }
   const at = (sha256: string) => join(scratch, sha256);
+  const known = new Set<string>();
+  const unpacked = new Set<string>();
   return {
     manifest,
     async prepare(objects) {
-      const wanted = new Set(objects.map(({ sha256 }) => sha256).filter((sha256) => !existsSync(at(sha256))));
+      const wanted = new Set(objects.map(({ sha256 }) => sha256).filter((sha256) => !unpacked.has(sha256)));
       if (wanted.size === 0) return;
+      // Half of an object may lie there, of a restore that was killed.
+      if (unpacked.size === 0) await removeTree(scratch);
       await makeFolder(scratch);
       await readTar(path, (sha256) => (wanted.has(sha256) ? at(sha256) : null));
+      for (const sha256 of wanted) unpacked.add(sha256);
     },
-    path: (object, whose) => proved(at(object.sha256), object, whose),
+    path: (object, whose) => proved(known, at(object.sha256), object, whose),
     close: () => removeTree(scratch),
   };
 }
 
-async function proved(path: string, { sha256 }: ObjectRef, whose: string): Promise<string> {
+/** Reads an object once; what is made of it is compared with its hash anyway. */
+async function proved(known: Set<string>, path: string, { sha256 }: ObjectRef, whose: string): Promise<string> {
+  if (known.has(sha256)) return path;
   if (!existsSync(path)) {
     throw new WinterdockError('missing_file', `The backup lacks objects/${sha256}, which is ${whose}.`);
   }
-  if ((await sha256Of(path)) === sha256) return path;
+  if ((await sha256Of(path)) === sha256) {
+    known.add(sha256);
+    return path;
+  }
   throw new WinterdockError('corrupt', `In the backup objects/${sha256} is damaged, which is ${whose}.`, {
     hint: 'Restore an older backup with --at, or what is sound of it one sandbox at a time with --instance.',
   });

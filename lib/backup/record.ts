@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { type Clock, epochSeconds } from '../clock.ts';
+import { knownMigrations } from '../registry/migrate.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite.ts';
 import { line, systemCause } from '../sessions/engine.ts';
@@ -48,14 +49,18 @@ export async function keepLastBackup(facts: Registry['facts'], last: LastBackup,
   await facts.keep(NAME, last, epochSeconds(clock));
 }
 
-/** Records a backup in the registry file at `path`, beside a server or without one. Throws what SQLite throws when it cannot be written. */
+/**
+ * Records a backup in the registry file at `path`, beside a server or without one. Throws what SQLite throws when it cannot be written, and
+ * for a file of another version: it is a start that brings one up to date, not a backup.
+ */
 export async function recordBackup(
   path: string,
   last: LastBackup,
-  id: string,
+  { id, migrations }: Pick<Manifest, 'id' | 'migrations'>,
   clock: Clock,
   thresholds: Parameters<typeof openSqliteRegistry>[0]['thresholds'],
 ): Promise<void> {
+  if (migrations !== knownMigrations()) throw new Error('It is of another version of Winterdock.');
   const registry = openSqliteRegistry({ path, clock, thresholds });
   try {
     await keepLastBackup(registry.facts, last, clock);

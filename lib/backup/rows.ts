@@ -103,8 +103,10 @@ async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
     return { ...packed, state: 'archived', expands: row.file?.sha256 ?? null, listing: await listingOf(parts, row) };
   }
   const plain = row.state === 'archived' ? ({ state: 'suspended' } as const) : {};
+  // At rest there is no log: one that lies beside such a file is not its own, and is never read with it.
+  const mayHaveLog = row.state === 'active' || row.pending !== null || row.file?.unsettled === true;
   const logged = ['-wal', '-journal'].some((log) => (stampOf(path + log)?.size ?? 0) > 0);
-  if (logged || row.state === 'active') return { ...(await awake(parts, row, path)), ...plain };
+  if (row.state === 'active' || (mayHaveLog && logged)) return { ...(await awake(parts, row, path)), ...plain };
   return { ...(await whole(parts, row, path, false)), ...plain };
 }
 
@@ -128,9 +130,9 @@ async function whole(parts: RowParts, row: InstanceRow, path: string, packed: bo
     const made = await copyResting(path, draft);
     const { object } = made;
     let wrong: string | null = null;
-    if (!packed && recorded?.sha256 != null && recorded.sha256 !== object.sha256) {
-      wrong = 'its bytes are not those that were filed';
-    } else if (!packed && recorded?.sha256 == null) wrong = complaintOf(draft);
+    const filed = row.file?.sha256 ?? null;
+    if (!packed && filed !== null && filed !== object.sha256) wrong = 'its bytes are not those that were filed';
+    else if (!packed && filed === null) wrong = complaintOf(draft);
     await keep(parts, draft, object);
     return entry(row, { how: 'whole', object, packed, stamp: made.stamp, wrong });
   } finally {

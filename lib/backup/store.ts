@@ -38,6 +38,8 @@ export interface BackupTarget {
 }
 
 const MANIFEST = /^(\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z-[0-9a-f]+)\.json$/;
+/** Name of the file that is locked while a backup is written. */
+export const LOCK = 'lock.sqlite';
 /** Nothing changes an object any more. */
 const SEALED = 0o400;
 
@@ -49,7 +51,7 @@ export function objectPath(folder: string, sha256: string): string {
 /** Opens a backup folder for one more backup, making it when there is none. Throws `conflict` when another backup writes to it. */
 export async function openFolderTarget(folder: string): Promise<BackupTarget> {
   for (const name of ['objects', 'backups']) await makeFolder(join(folder, name));
-  const unlock = lock(folder);
+  const unlock = lockTarget(folder);
   const drafts = join(folder, 'drafts');
   try {
     await removeTree(drafts);
@@ -109,7 +111,7 @@ export async function manifestsIn(folder: string): Promise<{ manifests: Manifest
 
 /**
  * Removes all backups but the newest `keep`, and every object that none of those needs. Does nothing while a manifest cannot be read: what it
- * needs is not known. Returns how many of each went.
+ * needs is not known. Returns how many of each went. The caller holds the folder.
  */
 export async function prune(folder: string, keep: number): Promise<{ backups: number; objects: number }> {
   const { manifests, damaged } = await manifestsIn(folder);
@@ -133,9 +135,9 @@ export async function prune(folder: string, keep: number): Promise<{ backups: nu
   return { backups: gone.length, objects };
 }
 
-/** Holds the folder by an exclusive transaction, which the kernel lets go when the process is gone, however it went. */
-function lock(folder: string): () => void {
-  const database = new DatabaseSync(join(folder, 'lock.sqlite'), { timeout: 0 });
+/** Holds a folder that a backup is written to by an exclusive transaction, which the kernel lets go when the process is gone, however it went. */
+export function lockTarget(folder: string): () => void {
+  const database = new DatabaseSync(join(folder, LOCK), { timeout: 0 });
   try {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
   } catch (error) {

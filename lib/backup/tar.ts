@@ -3,7 +3,7 @@
  * in an object.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -19,7 +19,7 @@ import {
   writeStream,
 } from '../storage/effects.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
-import type { BackupTarget } from './store.ts';
+import { type BackupTarget, LOCK, lockTarget } from './store.ts';
 
 const OBJECT = /^objects\/([0-9a-f]{64})$/;
 const MANIFEST_NAME = 'manifest.json';
@@ -28,10 +28,12 @@ const MOST_MANIFEST_BYTES = 512 * 1024 * 1024;
 
 /** Begins a backup in a file; what is there is replaced once the new one is whole. */
 export async function openTarTarget(path: string): Promise<BackupTarget> {
-  const unfinished = `${path}.${process.pid}.unfinished`;
-  const drafts = `${path}.${process.pid}.drafts`;
-  await removeTree(drafts);
+  const drafts = `${path}.unfinished`;
+  const unfinished = join(drafts, 'backup.tar');
   await makeFolder(drafts);
+  const unlock = lockTarget(drafts);
+  // Of one that was killed.
+  for (const name of readdirSync(drafts)) if (name !== LOCK) await removeTree(join(drafts, name));
   const tar = pack();
   const written = pipeline(tar, writeStream(unfinished));
   // Whoever waits for an entry or the end is told; nobody may be waiting when the disk is full.
@@ -65,8 +67,8 @@ export async function openTarTarget(path: string): Promise<BackupTarget> {
     async close() {
       tar.destroy();
       await written.catch(() => undefined);
-      await unlinkFile(unfinished);
       await removeTree(drafts);
+      unlock();
     },
   };
 }

@@ -38,7 +38,7 @@ export async function adoptVfs(source: string, target: string, options: AdoptOpt
   if (options.bundled && isWal(source)) throw corrupt('it is in WAL mode, which no file of a bundle is');
   try {
     refuseUndeclared(source, options);
-    const copied = await copyVfs({ path: source, mode: 'rest' }, target, options.kept, options.bundled);
+    const copied = await copyVfs({ path: source, mode: 'rest' }, target, options.kept, { strict: options.bundled });
     inspectVfs(target, options.maxFileBytes);
     return copied;
   } catch (error) {

@@ -1,5 +1,5 @@
 /** An error as it travels between the server and an Instance. Knows nothing of the messages around it. */
-import { type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { type ErrorCode, isWinterdockError, messageOf, storageFailure, WinterdockError } from '../errors.ts';
 
 export interface Failure {
   code: ErrorCode;
@@ -9,8 +9,9 @@ export interface Failure {
   retryAfterSeconds?: number;
 }
 
-/** Anything that was thrown; what is none of the contract's is `internal` and its message is for the server's log alone. */
-export function failureOf(error: unknown): Failure {
+/** Anything that was thrown. A disk that refuses is `storage_unavailable`; what else is none of the contract's is `internal` and its message is for the server's log alone. */
+export function failureOf(thrown: unknown): Failure {
+  const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error)) {
     return { code: 'internal', message: 'The Instance failed unexpectedly.', extra: { reason: messageOf(error) } };
   }

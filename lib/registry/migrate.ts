@@ -34,6 +34,11 @@ export interface Upgrade {
   copy: string;
 }
 
+/** How many migrations this version knows. */
+export function knownMigrations(): number {
+  return readMigrationFiles(MIGRATIONS).length;
+}
+
 /**
  * Does all that is missing, or nothing. Of processes that open a new file at once one does it; the others wait and find it done. Returns
  * what was done to a file that held something; null for one that is new or lacked nothing. Throws `conflict` when a newer version

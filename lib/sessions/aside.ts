@@ -9,7 +9,6 @@ import { makeFolder, syncFolder, unlinkFile } from '../storage/effects.ts';
 import { moveFile, stagingFor, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { clearLive, isShared, leaveLive, placeOf } from './places.ts';
-import { recordOf } from './trust.ts';
 
 /** A file and what SQLite keeps beside it; they move together. */
 const PARTS = ['', '-wal', '-journal'] as const;
@@ -72,7 +71,7 @@ export function recordAgain(engine: Engine, row: InstanceRow): FileRecord | null
   if (row.vfsPath === null || row.file === null) return row.file;
   const stamp = stampOf(absolute(engine, row.vfsPath));
   const same = stamp !== null && stamp.inode === row.file.inode && stamp.mtimeNs === row.file.mtimeNs;
-  return same && stamp.size === row.file.size ? recordOf(stamp, row.file) : row.file;
+  return same && stamp.size === row.file.size ? { ...row.file, ...stamp } : row.file;
 }
 
 async function move(engine: Engine, source: string, target: string): Promise<void> {

@@ -11,6 +11,7 @@ import { makeFolderNow } from '../storage/effects.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Readers } from '../vfs/read.ts';
 import { Attachments } from './attachments.ts';
+import { tellingStorage } from './border.ts';
 import { evaluate, exec, write } from './calls.ts';
 import { Checks } from './checks.ts';
 import { CopyTurns } from './copy-turns.ts';
@@ -20,6 +21,7 @@ import { Entries, type Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
 import { placeOf } from './places.ts';
 import { PREFETCH_SECONDS, type Prefetched, prefetch } from './prefetch.ts';
+import { PutOff } from './put-off.ts';
 import { copyRaw } from './raw.ts';
 import { copyOut, Expansions, type Reading, read } from './reading.ts';
 import { reconcile, settleInterrupted } from './reconcile.ts';
@@ -60,6 +62,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
   const checks = new Checks();
   const prefetched: Prefetched = new Map();
+  const putOff = new PutOff();
   const reading: Reading = {
     copyTurns: new CopyTurns(),
     expansions: new Expansions(config.dataFolder),
@@ -92,7 +95,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   const tick = (): Promise<Round> => {
     attachments.expire(now(engine));
-    round ??= runRound(engine, prefetched).finally(() => {
+    round ??= runRound(engine, prefetched, putOff).finally(() => {
       round = null;
     });
     return round;
@@ -123,7 +126,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       };
     });
 
-  return {
+  return tellingStorage({
     resume,
     prefetch: (id, cause) => locked(id, (entry) => prefetch(engine, prefetched, entry, cause)),
     suspend: (id, cause, { force = false } = {}) => locked(id, (entry) => suspend(engine, entry, cause, force)),
@@ -189,7 +192,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       stopped ??= stop();
       return stopped;
     },
-  };
+  });
 
   async function stop(): Promise<void> {
     stopping.abort();

@@ -1,6 +1,6 @@
 /** Filing: suspend, freeze, archive, delete. Each ends the process when there is one, moves a single clean file, and commits. */
 import { dirname } from 'node:path';
-import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
+import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../errors.ts';
 import { whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS, transition, type Verb } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
@@ -12,11 +12,11 @@ import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since
 import type { Entry } from './entries.ts';
 import { removeListing, writeListing } from './listing.ts';
 import { comeHome, forgetArchived } from './passing.ts';
-import { clearLive, hasWal, leaveLive, placeOf, putAway } from './places.ts';
+import { clearLive, leaveLive, placeOf, putAway } from './places.ts';
 import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
-import { corrupt, ensureTrusted, isSameBytes, type Known, recordOf } from './trust.ts';
+import { corrupt, ensureAlone, ensureTrusted, isSameBytes, type Known, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
 
 /** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
@@ -175,14 +175,16 @@ async function failed(
   const code = isWinterdockError(error) ? error.code : null;
   const refused = code === 'conflict';
   if (!refused) engine.log.warn({ id: row.id, err: error }, `${filing.verb} failed`);
-  const failures = refused ? row.failures : row.failures + 1;
+  // What the disk refuses is not the sandbox's fault, however often it is tried.
+  const counts = !refused && code !== 'storage_unavailable' && storageFailure(error) === null;
+  const failures = counts ? row.failures + 1 : row.failures;
   const ledger = [
     line(engine, row, cause, `${filing.verb}.${refused ? 'refused' : 'failed'}`, { error: tellable(error) }),
   ];
   const fault =
     code === 'corrupt' || code === 'missing_file'
       ? { fault: code === 'corrupt' ? ('corrupt' as const) : ('missing' as const), reason: tellable(error) }
-      : failures >= FAILURES_TO_UNKNOWN
+      : counts && failures >= FAILURES_TO_UNKNOWN
         ? { fault: 'unknown' as const, reason: `${filing.verb} failed ${failures} times: ${tellable(error)}` }
         : null;
   if (fault !== null)
@@ -270,8 +272,7 @@ export function freeze(engine: Engine, entry: Entry, cause: Cause, force: boolea
       work: async (row) => {
         const source = absolute(engine, livePath(row.id));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
-        if (hasWal(source)) await engine.readers.settle(source);
-        const known = force ? null : await ensureTrusted(engine, row, source, false);
+        const known = await trusted(engine, row, source, force);
         await putAway(engine, row, source, engine.cold);
         engine.reached('freeze.moved');
         await leaveLive(engine, row.id);
@@ -321,7 +322,7 @@ export function archive(
         const source = absolute(engine, row.state === 'created' ? livePath(row.id) : (row.vfsPath ?? ''));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
         if (row.state !== 'active' && row.state !== 'created') {
-          known = force ? null : await ensureTrusted(engine, row, source, false);
+          known = await trusted(engine, row, source, force);
         }
         const size = stampOf(source)?.size ?? null;
         await listFor(engine, row.id, source, force);
@@ -349,6 +350,18 @@ export function archive(
     },
     force,
   );
+}
+
+/** Makes sure of a file at rest that is about to move. By force it moves as it is, but alone. */
+async function trusted(
+  engine: Engine,
+  row: InstanceRow,
+  source: string,
+  force: boolean,
+): Promise<Partial<Known> | null> {
+  if (!force) return ensureTrusted(engine, row, source, false);
+  await ensureAlone(engine, row, source);
+  return null;
 }
 
 /** Lists what is about to be archived. What is so damaged that it cannot be listed is archived by force without a listing, byte for byte. */

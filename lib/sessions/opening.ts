@@ -1,21 +1,24 @@
 /** Getting a process that has a file open. Knows nothing of rows or drawers: the file lies where it is to be opened. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { tellable, WinterdockError } from '../errors.ts';
 import type { InstanceProcess, OpenSpec } from '../instance/instance.ts';
-import { type Engine, serverStops } from './engine.ts';
+import { type Engine, MEMORY, serverStops } from './engine.ts';
 
 /** Processes tried one after another when they end by themselves while they open a file. */
 const ATTEMPTS = 2;
 
 /**
  * Resolves with a process that has the file of `spec` open; `onProcess` gets each one that is tried, before it has. One that ends by itself is
- * replaced once, as nothing of the file's may be to blame. Throws what opening the file throws, `capacity` when both ended, and `capacity`
- * when the server stops meanwhile. No process is left then.
+ * replaced once, as nothing of the file's may be to blame. Throws what opening the file throws, what the system says of a file that may not be
+ * written, `capacity` when both ended, and `capacity` when the server stops meanwhile. No process is left then.
  */
 export async function openProcess(
   engine: Pick<Engine, 'pool' | 'stop' | 'log'>,
   spec: OpenSpec,
   onProcess: (process: InstanceProcess) => void = () => {},
 ): Promise<InstanceProcess> {
+  if (spec.file !== MEMORY) needWritable(spec.file);
   for (let attempt = 1; ; attempt += 1) {
     const process = engine.pool.open(spec);
     // A process that is still starting would be waited for longer than a stop may take.
@@ -44,4 +47,10 @@ export async function openProcess(
       engine.stop.removeEventListener('abort', breakOff);
     }
   }
+}
+
+/** SQLite opens what may not be written for reading alone: such a process would refuse every write, also once it may be written again. */
+function needWritable(file: string): void {
+  accessSync(dirname(file), constants.W_OK);
+  if (existsSync(file)) accessSync(file, constants.W_OK);
 }

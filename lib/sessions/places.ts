@@ -1,6 +1,7 @@
 /** Bringing files home and putting them back: which drawer a row's file is in, and the moves between it and the live drawer. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isWinterdockError } from '../errors.ts';
 import type { Source } from '../lifecycle/words.ts';
 import { type CopyKind, copyAt } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/registry.ts';
@@ -59,6 +60,7 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
   const file = absolute(engine, livePath(row.id));
   const folder = dirname(file);
   if (existsSync(file)) await setAside(engine, row, livePath(row.id));
+  await setLogsAside(engine, row, livePath(row.id));
   makeFolderNow(folder);
   const placed = await fetchHome(engine, row, place, file);
   return {
@@ -108,6 +110,7 @@ export async function putAway(
   drawer: Drawer,
 ): Promise<string | null> {
   if (drawer.stamp(row.id) !== null) await setAside(engine, row, drawer.pathOf(row.id));
+  await setLogsAside(engine, row, drawer.pathOf(row.id));
   return drawer.put(source, row.id);
 }
 
@@ -116,29 +119,66 @@ export function hasWal(file: string): boolean {
   return (stampOf(`${file}-wal`)?.size ?? 0) > 0;
 }
 
+/** What SQLite keeps committed or undone pages in beside a file. */
+const LOGS = ['-wal', '-journal'];
+
+type Keeping = Pick<Engine, 'clock' | 'registry'> & { config: Pick<Engine['config'], 'dataFolder'> };
+
 /** Moves an orphan out of the drawers into `orphans/`, with a ledger line. It is never preferred and never deleted. */
-export async function setAside(
-  engine: Pick<Engine, 'clock' | 'registry'> & { config: Pick<Engine['config'], 'dataFolder'> },
-  row: Pick<InstanceRow, 'id' | 'tenant'>,
-  path: string,
-): Promise<void> {
-  const source = absolute(engine, path);
-  const folder = join(engine.config.dataFolder, 'orphans');
-  await makeFolder(folder);
-  const name = (n: number) => `${engine.clock.now() + n}-${row.id}-${basename(path)}`;
-  let n = 0;
-  while (existsSync(join(folder, name(n)))) n += 1;
-  const kept = name(n);
-  const staging = stagingFor(engine.config.dataFolder, join(folder, kept));
+export async function setAside(engine: Keeping, row: Pick<InstanceRow, 'id' | 'tenant'>, path: string): Promise<void> {
   // The log goes first: alone it says nothing, and a file without its log says too little.
-  for (const suffix of ['-wal', '']) {
-    if (!existsSync(source + suffix)) continue;
-    await (await moveFile(source + suffix, join(folder, kept + suffix), staging)).makeDurable();
-  }
-  await removeFile(`${source}-shm`);
+  const kept = await intoOrphans(engine, row.id, path, [...LOGS, '']);
   await engine.registry.append([
     line(engine, row, systemCause('reconcile'), 'orphan.set_aside', {
       reason: `${path} is not where the row says its file is; kept as orphans/${kept}`,
     }),
   ]);
+}
+
+/**
+ * Sets aside what lies beside a file at rest as if it were its log, with a ledger line: a file at rest has none, and SQLite would take up
+ * whatever it finds. What holds nothing is removed.
+ */
+export async function setLogsAside(
+  engine: Keeping,
+  row: Pick<InstanceRow, 'id' | 'tenant'>,
+  path: string,
+): Promise<void> {
+  const source = absolute(engine, path);
+  const found = [...LOGS, '-shm'].filter((suffix) => existsSync(source + suffix));
+  if (found.length === 0) return;
+  const logs = found.filter((suffix) => LOGS.includes(suffix) && stampOf(source + suffix)?.size !== 0);
+  if (logs.length > 0) {
+    const kept = await intoOrphans(engine, row.id, path, logs);
+    await engine.registry.append([
+      line(engine, row, systemCause('reconcile'), 'orphan.set_aside', {
+        reason: `${logs.map((suffix) => path + suffix).join(' and ')} lay beside a file at rest, which has no log; kept beside orphans/${kept}`,
+      }),
+    ]);
+  }
+  for (const suffix of found) await removeFile(source + suffix);
+}
+
+/** Moves what lies at `path` with each suffix into `orphans/`, under one name, which is returned. */
+async function intoOrphans(engine: Keeping, id: string, path: string, suffixes: readonly string[]): Promise<string> {
+  const source = absolute(engine, path);
+  const folder = join(engine.config.dataFolder, 'orphans');
+  await makeFolder(folder);
+  const name = (n: number) => `${engine.clock.now() + n}-${id}-${basename(path)}`;
+  const isTaken = (n: number) => ['', ...LOGS].some((suffix) => existsSync(join(folder, name(n) + suffix)));
+  let n = 0;
+  while (isTaken(n)) n += 1;
+  const kept = name(n);
+  const staging = stagingFor(engine.config.dataFolder, join(folder, kept));
+  for (const suffix of suffixes) {
+    if (!existsSync(source + suffix)) continue;
+    try {
+      await (await moveFile(source + suffix, join(folder, kept + suffix), staging)).makeDurable();
+    } catch (error) {
+      // Another reader of the same file was faster.
+      if (!isWinterdockError(error) || error.code !== 'missing_file') throw error;
+    }
+  }
+  await removeFile(`${source}-shm`);
+  return kept;
 }

@@ -15,7 +15,7 @@ import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { readListing } from './listing.ts';
 import { placeOf } from './places.ts';
-import { ensurePacked } from './trust.ts';
+import { ensurePacked, ensureReadable } from './trust.ts';
 
 /** How long an expanded copy of an archived file is kept for further reads. */
 const EXPANDED_MS = 60_000;
@@ -124,7 +124,7 @@ export async function copyOut(
         `The sandbox "${row.id}" lives only in its process: it has no file to copy.`,
       );
     }
-    return withTarget(engine, reading, row, (target) => engine.readers.copy(target, path, { volumes }));
+    return withTarget(engine, reading, row, (target, sha256) => engine.readers.copy(target, path, { volumes, sha256 }));
   };
   const { tenant } = await rowOf(engine, entry.id);
   return reading.copyTurns.take(tenant, () => leased(entry, copy));
@@ -142,22 +142,27 @@ async function leased<T>(entry: Entry, look: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs `look` on the file that holds what a sandbox has now. The caller holds the lease. */
+/**
+ * Runs `look` on the file that holds what a sandbox has now; at rest only when it is the file that was filed, with its hash where one is
+ * known. The caller holds the lease.
+ */
 async function withTarget<T>(
   engine: Engine,
   reading: Reading,
   row: InstanceRow,
-  look: (target: ReadTarget) => Promise<T>,
+  look: (target: ReadTarget, sha256: string | null) => Promise<T>,
 ): Promise<T> {
-  const atRest = (path: string) => look({ path, mode: 'rest' });
+  const atRest = (path: string, sha256: string | null) => look({ path, mode: 'rest' }, sha256);
   const place = placeOf(engine, row);
-  if (row.state === 'created' && (place === 'none' || place === 'memory')) return atRest(reading.emptyFile);
+  if (row.state === 'created' && (place === 'none' || place === 'memory')) return atRest(reading.emptyFile, null);
   if (place === 'none' || row.vfsPath === MEMORY || row.vfsPath === null) {
     throw new WinterdockError('missing_file', `The sandbox "${row.id}" has no file any more.`, {
       hint: waysOut('missing'),
     });
   }
-  if (place === 'archive') return reading.expansions.use(engine, row, atRest);
+  if (place === 'archive') return reading.expansions.use(engine, row, (path) => atRest(path, row.file?.sha256 ?? null));
   const path = absolute(engine, row.vfsPath);
-  return row.state === 'active' ? look({ path, mode: 'live' }) : atRest(path);
+  if (row.state === 'active') return look({ path, mode: 'live' }, null);
+  const known = await ensureReadable(engine, row, path);
+  return atRest(path, known?.sha256 ?? null);
 }

@@ -10,7 +10,7 @@ import { bringBack, recordAgain } from './aside.ts';
 import { discardMemory, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
-import { placeOf } from './places.ts';
+import { placeOf, setLogsAside } from './places.ts';
 import { putBack, recordPutBack, tookBack } from './putting-back.ts';
 import type { Cause } from './sessions.ts';
 import { isAstray, reclaim, type Swept, sweepLive } from './sweep.ts';
@@ -102,12 +102,18 @@ async function settle(engine: Engine, row: InstanceRow, how: Settling): Promise<
   if (row.pending?.verb === 'restore') return settleRestore(engine, row, how);
   const place = placeOf(engine, row);
   const live = absolute(engine, livePath(row.id));
-  // A process may have had it open: what it left in a log is the sandbox's own.
-  const opened = (place === 'live' || place === 'cold') && WAKES.has(row.pending?.verb ?? '') && stampOf(live) !== null;
-  const known = opened ? { identity: await engine.readers.settle(live) } : null;
+  const known = place === 'live' || place === 'cold' ? await takeUp(engine, row, live) : null;
   await putBack(engine, row);
   const file = recordPutBack(engine, row, known);
   await engine.registry.abandon(row.id, file === null ? {} : { file }, [tookBack(engine, row, how.because, how.cause)]);
+}
+
+/** Takes up the log that a process left which had opened the file. Where none can have, what lies beside the file is not its own. */
+async function takeUp(engine: Engine, row: InstanceRow, live: string): Promise<{ identity: string | null } | null> {
+  if (stampOf(live) === null) return null;
+  if (WAKES.has(row.pending?.verb ?? '')) return { identity: await engine.readers.settle(live) };
+  await setLogsAside(engine, row, livePath(row.id));
+  return null;
 }
 
 /** No process outlives the server: what was active is filed as suspended, whatever was being done with it. */

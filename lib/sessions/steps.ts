@@ -8,7 +8,7 @@ export const STEPS = {
   freeze: ['intent', 'moved', 'committed'],
   resume: ['intent', 'brought', 'opened', 'committed'],
   archive: ['intent', 'closed', 'brought', 'packed', 'committed', 'removed'],
-  delete: ['intent', 'removed', 'committed'],
+  delete: ['intent', 'committed', 'removed'],
   prefetch: ['intent', 'brought', 'committed', 'returned'],
 } as const;
 

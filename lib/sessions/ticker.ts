@@ -2,7 +2,7 @@
  * The ticker: applies the ladder to what is due. A round never overlaps another, costs what is due and not what exists, and one
  * failing sandbox stops no other.
  */
-import { messageOf } from '../errors.ts';
+import { isWinterdockError, messageOf, storageFailure } from '../errors.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
 import { blocks } from '../lifecycle/words.ts';
 import type { DueRow } from '../registry/registry.ts';
@@ -12,6 +12,7 @@ import { absolute, type Engine, livePath, MEMORY, now, systemCause } from './eng
 import type { Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
 import { fileBack, PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
+import type { PutOff } from './put-off.ts';
 import { settleFirst } from './reconcile.ts';
 import { tidy } from './sweep.ts';
 
@@ -55,7 +56,7 @@ export async function flushActivity(engine: Engine): Promise<void> {
 }
 
 /** One round: activity first, then everything that is due at this moment. */
-export async function runRound(engine: Engine, prefetched: Prefetched): Promise<Round> {
+export async function runRound(engine: Engine, prefetched: Prefetched, putOff: PutOff): Promise<Round> {
   await flushActivity(engine);
   await settleLeft(engine);
   const round: Round = { moved: 0, failed: 0 };
@@ -63,14 +64,15 @@ export async function runRound(engine: Engine, prefetched: Prefetched): Promise<
   /** Ids that a round tries once: what failed was put back, and is another generation. */
   const failed = new Set<string>();
   for (let batch = 0; batch < BATCHES && !engine.stop.aborted; batch += 1) {
-    const due = (await engine.registry.due(now(engine), BATCH)).filter(
+    // What was looked at and did not move is due still, and comes first again.
+    const due = (await engine.registry.due(now(engine), BATCH + seen.size - round.moved)).filter(
       ({ row }) => !seen.has(`${row.id}.${row.generation}`) && !failed.has(row.id),
     );
     if (due.length === 0) break;
     for (const { row } of due) seen.add(`${row.id}.${row.generation}`);
     for (let first = 0; first < due.length && !engine.stop.aborted; first += CONCURRENCY) {
       const few = due.slice(first, first + CONCURRENCY);
-      const moved = await Promise.all(few.map((one) => move(engine, one)));
+      const moved = await Promise.all(few.map((one) => move(engine, one, putOff)));
       for (const [at, outcome] of moved.entries()) {
         if (outcome === 'failed') failed.add(few[at]?.row.id ?? '');
         if (outcome === 'moved') round.moved += 1;
@@ -82,12 +84,18 @@ export async function runRound(engine: Engine, prefetched: Prefetched): Promise<
   return round;
 }
 
-async function move(engine: Engine, due: DueRow): Promise<'moved' | 'failed' | 'skipped'> {
-  return engine.entries.with(due.row.id, (entry) =>
+async function move(engine: Engine, due: DueRow, putOff: PutOff): Promise<'moved' | 'failed' | 'skipped'> {
+  const { id } = due.row;
+  if (putOff.waits(id, now(engine))) return 'skipped';
+  return engine.entries.with(id, (entry) =>
     entry.verbs.runExclusive(async () => {
       try {
-        return (await moveLocked(engine, entry, due)) ? 'moved' : 'skipped';
-      } catch (error) {
+        const moved = await moveLocked(engine, entry, due);
+        putOff.forget(id);
+        return moved ? 'moved' : 'skipped';
+      } catch (thrown) {
+        const error = storageFailure(thrown) ?? thrown;
+        if (isWinterdockError(error) && error.code === 'storage_unavailable') putOff.refuse(id, now(engine));
         engine.log.warn({ id: due.row.id, error: messageOf(error) }, 'automatic move failed');
         return 'failed';
       }

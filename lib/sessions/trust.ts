@@ -1,10 +1,12 @@
 /** Whether a file at rest is the file that was filed. Decides; repairs and moves nothing. */
+import { relative } from 'node:path';
 import { WinterdockError } from '../errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow } from '../registry/registry.ts';
 import type { FileStamp } from '../storage/drawer.ts';
 import { stampOf } from '../storage/files.ts';
 import type { Engine } from './engine.ts';
+import { setLogsAside } from './places.ts';
 
 /** Whether two stamps are of the same, untouched file. */
 export function sameStamp(a: FileStamp, b: FileStamp): boolean {
@@ -37,41 +39,121 @@ export function isRecorded(recorded: FileRecord, stamp: FileStamp, found: Known)
   return identity === null ? recorded.mtimeNs === stamp.mtimeNs : identity === found.identity;
 }
 
+/** What a file is compared with, and where what is found is written down. */
+export type Comparing = Pick<Engine, 'readers' | 'clock' | 'registry'> & {
+  config: Pick<Engine['config'], 'dataFolder'>;
+};
+type Owner = Pick<InstanceRow, 'id' | 'file'> & Partial<Pick<InstanceRow, 'tenant' | 'pending' | 'faultReason'>>;
+
+/** What was found in files whose stat was not as recorded, by their path, and what it was found with. Kept for this process alone. */
+interface Checked {
+  stamp: FileStamp;
+  found: Promise<Known>;
+}
+const CHECKED_MAX = 10_000;
+const checked = new WeakMap<Comparing['readers'], Map<string, Checked>>();
+
+/** Hashes and checks a file in full, once for as long as its stat stays the same. Throws what `check` throws. */
+function checkOnce({ readers }: Comparing, path: string, stamp: FileStamp): Promise<Known> {
+  const known = checked.get(readers) ?? new Map<string, Checked>();
+  checked.set(readers, known);
+  const last = known.get(path);
+  if (last !== undefined && sameStamp(last.stamp, stamp)) return last.found;
+  const found = readers.check(path, { urgent: true });
+  const entry = { stamp, found };
+  known.delete(path);
+  known.set(path, entry);
+  found.catch(() => {
+    if (known.get(path) === entry) known.delete(path);
+  });
+  for (const oldest of known.keys()) {
+    if (known.size <= CHECKED_MAX) break;
+    known.delete(oldest);
+  }
+  return found;
+}
+
 /**
- * Makes sure that the file at `path` is the one the row recorded. A file whose stat is as recorded is trusted at once; any other is
- * hashed and checked in full, and compared (see `isRecorded`). `force` accepts other bytes
- * as long as the structure is sound. What a process left of one that could not be recovered is taken up first. Returns what is known of the
- * bytes. Throws `missing_file` or `corrupt`, and what `settle` throws.
+ * Makes sure that nothing lies beside a file at rest: a log there is not its own, and SQLite would take it up unseen. It is set aside. The log of
+ * one that could not be recovered is its own and is taken up; its identity is returned. Throws what `settle` throws.
+ */
+export async function ensureAlone(engine: Comparing, row: Owner, path: string): Promise<string | null> {
+  if (row.file?.unsettled === true) return engine.readers.settle(path);
+  // While an operation is under way, or was broken off, the log may be that of its process.
+  if ((row.pending ?? null) !== null) return null;
+  const { id, tenant = '' } = row;
+  await setLogsAside(engine, { id, tenant }, relative(engine.config.dataFolder, path));
+  return null;
+}
+
+/**
+ * Makes sure that the file at `path` is the one the row recorded, whatever its structure. A file whose stat is as recorded is trusted at once; any
+ * other is hashed and checked in full, and compared (see `isRecorded`), once for as long as its stat stays the same. Returns what is
+ * known of the bytes; null when nothing was recorded. Throws `missing_file` or `corrupt`.
+ */
+async function ensureFiled(engine: Comparing, row: Owner, path: string): Promise<Known | null> {
+  const stamp = requireThere(row, path);
+  const recorded = row.file;
+  if (recorded === null || sameStamp(stamp, recorded)) return recorded;
+  const found = await checkOnce(engine, path, stamp);
+  if (isRecorded(recorded, stamp, found)) return found;
+  const damaged = found.quickCheck === 'ok' ? null : `its structure is damaged: ${found.quickCheck}`;
+  throw corrupt(row, damaged ?? 'it is not the file that was filed');
+}
+
+/**
+ * Makes sure that the file at `path` is the one the row recorded, for whoever only reads it: one of a damaged structure may be read as far as it can
+ * be. Returns what is known of its bytes. Throws `missing_file`, `corrupt`, and `conflict` while a log of its own waits to be taken up.
+ */
+export async function ensureReadable(engine: Comparing, row: Owner, path: string): Promise<Partial<Known> | null> {
+  if (row.file?.unsettled === true) {
+    if ((row.faultReason ?? null) !== null) throw corrupt(row, row.faultReason ?? '');
+    throw new WinterdockError('conflict', `The file of "${row.id}" has a log that could not be taken up yet.`, {
+      hint: 'Resume it: that tries it again.',
+      retryAfterSeconds: 5,
+    });
+  }
+  await ensureAlone(engine, row, path);
+  return ensureFiled(engine, row, path);
+}
+
+/**
+ * Makes sure that the file at `path` is the one the row recorded, alone and sound, for whoever opens or moves it. `force` accepts other bytes as
+ * long as the structure is sound. Returns what is known of the bytes. Throws `missing_file` or `corrupt`, and what `settle` throws of one that was
+ * not recovered yet.
  */
 export async function ensureTrusted(
-  engine: Pick<Engine, 'readers'>,
-  row: Pick<InstanceRow, 'id' | 'file'>,
+  engine: Comparing,
+  row: Owner,
   path: string,
   force: boolean,
 ): Promise<Partial<Known> | null> {
-  const stamp = stampOf(path);
-  if (stamp === null) {
-    throw new WinterdockError('missing_file', `The file of "${row.id}" is not where its row says.`, {
-      hint: waysOut('missing'),
-    });
-  }
+  requireThere(row, path);
   const recorded = row.file;
+  const identity = await ensureAlone(engine, row, path);
   if (recorded?.unsettled === true) {
-    const identity = await engine.readers.settle(path);
     const same = stampOf(path)?.inode === recorded.inode || (identity !== null && identity === recorded.identity);
     if (!same && !force) throw corrupt(row, 'it is not the file that was filed');
     return { identity };
   }
-  if (recorded !== null && sameStamp(stamp, recorded)) {
-    if (recorded.quickCheck !== null && recorded.quickCheck !== 'ok' && !force) throw corrupt(row, recorded.quickCheck);
-    return recorded;
+  const asRecorded = recorded !== null && sameStamp(requireThere(row, path), recorded);
+  const known =
+    (force && !asRecorded) || recorded === null
+      ? await engine.readers.check(path, { urgent: true })
+      : await ensureFiled(engine, row, path);
+  const complaint = known?.quickCheck ?? null;
+  if (complaint !== null && complaint !== 'ok' && !(force && asRecorded)) {
+    throw corrupt(row, `its structure is damaged: ${complaint}`);
   }
-  const check = await engine.readers.check(path, { urgent: true });
-  if (check.quickCheck !== 'ok') throw corrupt(row, `its structure is damaged: ${check.quickCheck}`);
-  if (recorded !== null && !force && !isRecorded(recorded, stamp, check)) {
-    throw corrupt(row, 'it is not the file that was filed');
-  }
-  return check;
+  return known;
+}
+
+function requireThere(row: Owner, path: string): FileStamp {
+  const stamp = stampOf(path);
+  if (stamp !== null) return stamp;
+  throw new WinterdockError('missing_file', `The file of "${row.id}" is not where its row says.`, {
+    hint: waysOut('missing'),
+  });
 }
 
 /**
@@ -81,7 +163,7 @@ export async function ensureTrusted(
  */
 export async function ensurePacked(
   engine: Pick<Engine, 'readers'>,
-  row: Pick<InstanceRow, 'id' | 'file'>,
+  row: Owner,
   path: string,
   force: boolean,
 ): Promise<Partial<Known> | null> {

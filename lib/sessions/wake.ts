@@ -1,5 +1,5 @@
 /** Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`. */
-import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
+import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../errors.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
@@ -261,7 +261,7 @@ async function takeUp(
 }
 
 function faultOf(error: unknown): Fault | null {
-  if (!isWinterdockError(error)) return 'error';
+  if (!isWinterdockError(error)) return storageFailure(error) === null ? 'error' : null;
   if (error.code === 'corrupt') return 'corrupt';
   return error.code === 'missing_file' ? 'missing' : null;
 }

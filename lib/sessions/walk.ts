@@ -76,10 +76,12 @@ function lay(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promis
       through: ['active'],
       refusesFaulted: false,
       toPath: kept,
-      work: async (row) => {
+      work: async (row, _force, identity) => {
         const vfsPath = kept(row);
         const stamp = vfsPath === null ? null : stampOf(absolute(engine, vfsPath));
-        return { vfsPath, file: stamp === null ? null : recordOf(stamp), bytes: stamp?.size ?? null };
+        // What was at rest is not touched: what was recorded of it holds on.
+        const file = row.state !== 'active' && row.file !== null ? row.file : stamp && recordOf(stamp, { identity });
+        return { vfsPath, file: stamp && file, bytes: stamp?.size ?? null };
       },
     },
     force,

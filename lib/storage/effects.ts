@@ -179,12 +179,31 @@ export function removeFolder(path: string): Promise<void> {
 
 /** Makes a folder for its owner alone, and those above it that are missing. */
 export async function makeFolder(path: string): Promise<void> {
-  await performing({ kind: 'make_folder', path }, () => mkdir(path, { recursive: true, mode: 0o700 }));
+  await performing({ kind: 'make_folder', path }, async () => {
+    try {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      if (!hidesWhy(error)) throw error;
+      await mkdir(path, { mode: 0o700 });
+    }
+  });
+}
+
+/** On a read-only disk Node's recursive `mkdir` says ENOENT; the plain one says what is wrong. */
+function hidesWhy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** The same at once. */
 export function makeFolderNow(path: string): void {
-  performingNow({ kind: 'make_folder', path }, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
+  performingNow({ kind: 'make_folder', path }, () => {
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      if (!hidesWhy(error)) throw error;
+      mkdirSync(path, { mode: 0o700 });
+    }
+  });
 }
 
 /** Makes a folder that is not there yet. Throws EEXIST. */

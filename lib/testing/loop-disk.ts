@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 const BYTES = 128 * 1024 * 1024;
 /** Nothing reaches the disk because time has passed: the journal is written when somebody asks for it. */
-const OPTIONS = 'loop,commit=600';
+export const LOOP_OPTIONS = 'loop,commit=600';
 
 /** The name of the setting that tells the image to the shell that mounts it. */
 const IMAGE = 'WINTERDOCK_TEST_IMAGE';
@@ -20,7 +20,7 @@ export const WITHIN_IMAGE = [
   '--mount',
   'sh',
   '-c',
-  `mount -o ${OPTIONS} "$${IMAGE}" "$WB_DATA" && exec "$0" "$@"`,
+  `mount -o ${LOOP_OPTIONS} "$${IMAGE}" "$WB_DATA" && exec "$0" "$@"`,
 ];
 
 /** What the command has to be told. */

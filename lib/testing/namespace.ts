@@ -18,9 +18,13 @@ export interface Namespace {
   end(): Promise<void>;
 }
 
-/** Makes one and runs `script` in it, which mounts what is wanted. */
-export async function holdNamespace(script: string): Promise<Namespace> {
-  const [unshare = '', ...rest] = withMounts(`set -e; ${script}\necho ready; exec sleep infinity`);
+/**
+ * Makes one and runs `script` in it, which mounts what is wanted. `administrator`: with the rights of this process, which must be an administrator's,
+ * so that devices can be mounted too.
+ */
+export async function holdNamespace(script: string, { administrator = false } = {}): Promise<Namespace> {
+  const held = `set -e; ${script}\necho ready; exec sleep infinity`;
+  const [unshare = '', ...rest] = administrator ? ['unshare', '--mount', 'sh', '-c', held] : withMounts(held);
   const holder = spawn(unshare, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(holder, 'exit');
   await new Promise<void>((resolve, reject) => {
@@ -32,7 +36,8 @@ export async function holdNamespace(script: string): Promise<Namespace> {
     ended.then(() => reject(new Error(`The namespace ended: ${said}`)), reject);
   });
   const pid = String(holder.pid);
-  const within = ['nsenter', '--target', pid, '--user', '--mount', '--preserve-credentials'];
+  const users = administrator ? [] : ['--user', '--preserve-credentials'];
+  const within = ['nsenter', '--target', pid, '--mount', ...users];
   return {
     within,
     outside: (path) => join('/proc', pid, 'root', path),

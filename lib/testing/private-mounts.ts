@@ -10,3 +10,12 @@ export const canMount = spawnSync(UNSHARE[0], [...UNSHARE.slice(1), 'mount -t tm
 export function withMounts(script: string): string[] {
   return [...UNSHARE, script];
 }
+
+const ENTER = ['nsenter', '--user', '--mount', '--preserve-credentials', '--target'] as const;
+
+/** Mounts something for a process that was started `withMounts`. Throws what `mount` says. */
+export function mountInside(pid: number | undefined, ...args: string[]): void {
+  const [command, ...rest] = ENTER;
+  const { status, stderr } = spawnSync(command, [...rest, String(pid), 'mount', ...args], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`mount ${args.join(' ')}: ${stderr}`);
+}

@@ -24,6 +24,8 @@ export async function spawnServer(options: {
   args?: string[];
   /** A command that becomes the server by running what follows it. */
   within?: readonly string[];
+  /** Is given the process at once, before it is ready, or whether it ever is. */
+  began?: (child: ChildProcess) => void;
 }): Promise<ServerProcess> {
   const [command = process.execPath, ...rest] = [...(options.within ?? []), process.execPath];
   const child = spawn(command, [...rest, SERVER, ...(options.args ?? ['--api-only'])], {
@@ -37,6 +39,7 @@ export async function spawnServer(options: {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  options.began?.(child);
   let output = '';
   const ended = once(child, 'exit');
   const url = await new Promise<string>((resolve, reject) => {

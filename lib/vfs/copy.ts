@@ -38,18 +38,19 @@ const ENTER_WAL_STEP_MS = 5;
 /**
  * Writes `volumes` of the file at `source` into a new file at `path`, which is on disk when this resolves; only its name is not. With
  * `strict` a source with any table or volume that is not a VFS file's is refused. The counter of versions is set to the highest kept one, so that what
- * was left out shows nowhere. Throws `missing_file`, `corrupt` (also when `quick_check` finds something), `conflict`,
+ * was left out shows nowhere. `sha256` is what the bytes of a source at rest must have: a copy of rot would have a sound hash. Throws `missing_file`, `corrupt` (also when `quick_check` finds something), `conflict`,
  * `storage_unavailable`; what was begun at `path` is then gone.
  */
 export async function copyVfs(
   source: ReadTarget,
   path: string,
   volumes: readonly Volume[],
-  strict = false,
+  { strict = false, sha256 = null }: { strict?: boolean; sha256?: string | null } = {},
 ): Promise<Copied> {
   if (existsSync(path)) throw new WinterdockError('internal', 'There is a file already where a copy was to be made.');
   try {
     if (source.mode === 'live') await untilInWal(source.path);
+    else await requireBytes(source.path, sha256);
     const sizes = writeCopy(source, path, volumes.map(asVolume), strict);
     syncFileNow(path);
     return { sha256: await hashOf(path), bytes: statSync(path).size, volumes: sizes };
@@ -60,6 +61,11 @@ export async function copyVfs(
     if (messageOf(error).includes('same text encoding')) throw corrupt('its text is not UTF-8', error);
     throw translateFailure(error);
   }
+}
+
+async function requireBytes(path: string, sha256: string | null): Promise<void> {
+  if (sha256 === null || !existsSync(path) || (await hashOf(path)) === sha256) return;
+  throw corrupt('its bytes are not those that were filed');
 }
 
 /**

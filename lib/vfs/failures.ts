@@ -4,6 +4,7 @@ import { waysOut } from '../lifecycle/ways-out.ts';
 
 const BUSY = 5;
 const LOCKED = 6;
+const READONLY = 8;
 const IOERR = 10;
 const CORRUPT = 11;
 export const FULL = 13;
@@ -41,6 +42,7 @@ export function translateFailure(error: unknown): unknown {
     case TOOBIG:
       return new WinterdockError('too_large', 'A value is larger than SQLite can hold.', { cause: error });
     case FULL:
+    case READONLY:
     case IOERR:
     case CANTOPEN:
       return new WinterdockError('storage_unavailable', 'The disk did not take or give the bytes of the sandbox.', {

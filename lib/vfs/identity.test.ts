@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { copyVfs } from './copy.ts';
@@ -83,6 +84,23 @@ test('56. a file of the seed gets one when it becomes ours, and has none to read
   seedFile(file, [['workspace', '/a', 'a', 1]]);
   expect(identityIn(file)).toBeNull();
   expect(closeToRest(openLive(file, LIVE))).toMatch(IDENTITY);
+});
+
+test('57. a file at rest whose bytes are not those that are known is not copied', async () => {
+  const file = scratchFile();
+  const vfs = liveVfs({ file });
+  vfs.put('/a', bytes('the work of a week'));
+  closeToRest(vfs);
+  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
+  const copy = join(scratchFolder(), 'copy.sqlite');
+  const take = () => copyVfs({ path: file, mode: 'rest' }, copy, VOLUMES, { sha256 });
+  await take();
+  rmSync(copy);
+  const rotten = readFileSync(file);
+  rotten.write('WORK', rotten.indexOf('work of a week'));
+  writeFileSync(file, rotten);
+  await expect(take()).rejects.toMatchObject({ code: 'corrupt' });
+  expect(existsSync(copy)).toBe(false);
 });
 
 test('56. recovery tells the identity of what a killed process left, and has none of what it cannot read', async () => {

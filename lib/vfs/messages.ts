@@ -2,7 +2,14 @@
  * What the server and a reader process say to each other, and the checks of it at both ends. Written by hand: a schema library would take
  * 9 MB in every reader process.
  */
-import { ERROR_STATUS, type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import {
+  ERROR_STATUS,
+  type ErrorCode,
+  isWinterdockError,
+  messageOf,
+  storageFailure,
+  WinterdockError,
+} from '../errors.ts';
 import type { Copied } from './copy.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
 import { asVolume, type Volume } from './volumes.ts';
@@ -11,7 +18,7 @@ export type Job =
   | { kind: 'read'; target: ReadTarget; request: ReadRequest }
   | { kind: 'check'; path: string; packed: boolean }
   | { kind: 'settle'; path: string }
-  | { kind: 'copy'; target: ReadTarget; path: string; volumes: Volume[]; strict: boolean };
+  | { kind: 'copy'; target: ReadTarget; path: string; volumes: Volume[]; strict: boolean; sha256: string | null };
 
 export interface Check {
   sha256: string;
@@ -44,16 +51,24 @@ type Fields = Record<string, unknown>;
 /** A message of the server, checked. Throws `validation` when it is none; volumes and paths are checked by the operations themselves. */
 export function parseToReader(message: unknown): ToReader {
   const { id, job } = fields(message, 'message');
-  const { kind, target, request, path, packed, volumes, strict } = fields(job, 'job');
+  const { kind, target, request, path, packed, volumes, strict, sha256 } = fields(job, 'job');
   if (kind === 'check')
     return { id: whole(id, 'id'), job: { kind, path: text(path, 'path'), packed: packed === true } };
   if (kind === 'settle') return { id: whole(id, 'id'), job: { kind, path: text(path, 'path') } };
   if (kind === 'copy') {
-    if (!Array.isArray(volumes) || typeof strict !== 'boolean') throw unfit('job', 'must say what to copy');
+    if (!Array.isArray(volumes) || typeof strict !== 'boolean' || !orNull(sha256))
+      throw unfit('job', 'must say what to copy');
     const copied = volumes.map((volume) => asVolume(text(volume, 'volume')));
     return {
       id: whole(id, 'id'),
-      job: { kind, target: parseTarget(target), path: text(path, 'path'), volumes: copied, strict },
+      job: {
+        kind,
+        target: parseTarget(target),
+        path: text(path, 'path'),
+        volumes: copied,
+        strict,
+        sha256: sha256 as string | null,
+      },
     };
   }
   if (kind !== 'read') throw unfit('job', 'must be a read, a check, a copy or to settle');
@@ -79,8 +94,9 @@ export function parseFromReader(message: unknown): FromReader {
   };
 }
 
-/** Any error as it crosses to the server; what is none of the contract's is `internal` and says nothing of the machine. */
-export function failureOf(error: unknown): Failure {
+/** Any error as it crosses to the server. A disk that refuses is `storage_unavailable`; what else is none of the contract's is `internal` and says nothing of the machine. */
+export function failureOf(thrown: unknown): Failure {
+  const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error))
     return { code: 'internal', message: 'A reader failed unexpectedly.', extra: { reason: messageOf(error) } };
   const { code, message, hint, extra, retryAfterSeconds } = error;

@@ -107,9 +107,13 @@ export interface Readers {
   /**
    * Writes `volumes` of a file into a new file at `path`, in a process of its own: the same rows give the same bytes, deleted ones leave
    * none, and what is being written meanwhile is in it whole or not at all. The caller holds the lease. `strict` refuses a file with any
-   * table that is not of a VFS. Throws `missing_file`, `corrupt`, `conflict`, `storage_unavailable`; nothing is then left at `path`.
+   * table that is not of a VFS; `sha256` is what the bytes of a file at rest must have, and another file is `corrupt`. Throws `missing_file`, `corrupt`, `conflict`, `storage_unavailable`; nothing is then left at `path`.
    */
-  copy(target: ReadTarget, path: string, options: { volumes: readonly Volume[]; strict?: boolean }): Promise<Copied>;
+  copy(
+    target: ReadTarget,
+    path: string,
+    options: { volumes: readonly Volume[]; strict?: boolean; sha256?: string | null },
+  ): Promise<Copied>;
   /** Ends every copy for good; theirs and later callers get `storage_unavailable`. Idempotent. */
   breakOffCopies(): Promise<void>;
   start(): Promise<void>;

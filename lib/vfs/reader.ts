@@ -8,7 +8,7 @@ import { flushCompileCache } from 'node:module';
 import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { createZstdDecompress } from 'node:zlib';
-import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { isWinterdockError, messageOf, storageFailure, WinterdockError } from '../errors.ts';
 import { answerRead } from './answer.ts';
 import { copyVfs } from './copy.ts';
 import { type Check, type FromReader, failureOf, type Job, type JobAnswer, parseToReader } from './messages.ts';
@@ -42,7 +42,7 @@ async function run(job: Job): Promise<JobAnswer> {
   }
   if (job.kind === 'copy') {
     await startWatch();
-    return copyVfs(job.target, job.path, job.volumes, job.strict);
+    return copyVfs(job.target, job.path, job.volumes, { strict: job.strict, sha256: job.sha256 });
   }
   if (job.request.op === 'query') await startWatch();
   return read(job.target, job.request);
@@ -65,9 +65,12 @@ async function check(path: string): Promise<Check> {
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES })) hash.update(chunk);
   } catch (error) {
-    throw new WinterdockError('missing_file', 'The file of the sandbox cannot be read where it should be.', {
-      cause: error,
-    });
+    throw (
+      storageFailure(error) ??
+      new WinterdockError('missing_file', 'The file of the sandbox cannot be read where it should be.', {
+        cause: error,
+      })
+    );
   }
   return { sha256: hash.digest('hex'), ...structure(path) };
 }
@@ -84,9 +87,12 @@ async function checkPacked(path: string): Promise<Check> {
     if (error instanceof Error && 'code' in error && /^Z(STD)?_/.test(String(error.code))) {
       return { sha256: '', quickCheck: 'it does not expand', identity: null };
     }
-    throw new WinterdockError('missing_file', 'The file of the sandbox cannot be read where it should be.', {
-      cause: error,
-    });
+    throw (
+      storageFailure(error) ??
+      new WinterdockError('missing_file', 'The file of the sandbox cannot be read where it should be.', {
+        cause: error,
+      })
+    );
   }
   return { sha256: hash.digest('hex'), quickCheck: 'ok', identity: null };
 }

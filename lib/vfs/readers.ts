@@ -105,14 +105,18 @@ class ReaderPool implements Readers {
   async copy(
     target: ReadTarget,
     path: string,
-    { volumes, strict = false }: { volumes: readonly Volume[]; strict?: boolean },
+    {
+      volumes,
+      strict = false,
+      sha256 = null,
+    }: { volumes: readonly Volume[]; strict?: boolean; sha256?: string | null },
   ): Promise<Copied> {
     if (this.#stopped) throw stopping();
     const [lane] = this.#copies.toSorted((a, b) => a.load - b.load);
     if (lane === undefined) throw new WinterdockError('internal', 'There is no process for copies.');
     try {
       const answer = await performing({ kind: 'delegate', path }, () =>
-        lane.run({ kind: 'copy', target, path, volumes: [...volumes], strict }),
+        lane.run({ kind: 'copy', target, path, volumes: [...volumes], strict, sha256 }),
       );
       if ('volumes' in answer && 'sha256' in answer) return answer;
       throw new WinterdockError('internal', 'A reader did not answer a copy.');

@@ -29,6 +29,8 @@ export type Fault =
   | { kind: 'kill-worker'; which: number }
   | { kind: 'pause-worker'; which: number; ms: number }
   | { kind: 'kill-server' }
+  | { kind: 'kill-starts'; times: number; afterMs: number }
+  | { kind: 'power-cut' }
   | { kind: 'stop-server' }
   | { kind: 'fill' }
   | { kind: 'jump'; seconds: number }
@@ -44,7 +46,7 @@ export interface Wave {
 export interface Day {
   waves: Wave[];
   /** How the server is ended before the comparison, if it is. */
-  end: 'stop-server' | 'kill-server' | null;
+  end: 'stop-server' | 'kill-server' | 'power-cut' | null;
 }
 
 /** The files there may be: few, so that what is written is written over. */
@@ -157,6 +159,15 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('pause-worker' as const), which: fc.nat(100), ms: fc.nat(800) }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('kill-server' as const) }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('power-cut' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('kill-starts' as const),
+      times: fc.integer({ min: 1, max: 3 }),
+      afterMs: fc.integer({ min: 200, max: 1500 }),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('stop-server' as const) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('fill' as const) }) },
   {
@@ -176,7 +187,7 @@ const wave: fc.Arbitrary<Wave> = fc.record({
 
 const day: fc.Arbitrary<Day> = fc.record({
   waves: fc.array(wave, { minLength: 8, maxLength: 14 }),
-  end: fc.constantFrom('stop-server' as const, 'kill-server' as const, null, null),
+  end: fc.constantFrom('stop-server' as const, 'kill-server' as const, 'power-cut' as const, null, null),
 });
 
 /** The nth day of the life that a seed leads to. The same for the same numbers. */

@@ -4,7 +4,7 @@ import { lookWhole } from '../whole.ts';
 import { Carrier, isHere, type Stock } from './carry.ts';
 import { type Day, dayOf, type Fault, type Wave } from './commands.ts';
 import { type Box, keptOf, lifeOf, takeIn } from './model.ts';
-import { World } from './world.ts';
+import { diskOf, World } from './world.ts';
 
 export interface LifeOptions {
   seed: number;
@@ -12,6 +12,8 @@ export interface LifeOptions {
   forMs: number;
   /** Days to live instead of those that the seed leads to. */
   days?: readonly Day[];
+  /** Kinds of faults that are left out. */
+  without?: readonly string[];
   /** Is told everything, an object a time. */
   log?: (line: object) => void;
   /** Called with the world when something was found, before it ends. */
@@ -35,9 +37,9 @@ const HEAL_AFTER = 2;
 
 /** Lives until the time is over or something is found. */
 export async function live(options: LifeOptions): Promise<Lived> {
-  const { seed, forMs, days, log = () => {}, found } = options;
-  const world = await World.open({ apart: seed % 2 === 1 });
-  const life = new OneLife(world, log);
+  const { seed, forMs, days, without = [], log = () => {}, found } = options;
+  const world = await World.open(diskOf(seed));
+  const life = new OneLife(world, without, log);
   const until = performance.now() + forMs;
   const { lived } = life;
   try {
@@ -67,10 +69,12 @@ class OneLife {
   readonly lived: Lived = { days: 0, commands: 0, faults: {}, comparisons: 0, findings: [] };
   readonly #world: World;
   readonly #stock: Stock = { boxes: [], copies: [], bundles: [], unsure: [], next: 0 };
+  readonly #without: readonly string[];
   readonly #log: (line: object) => void;
 
-  constructor(world: World, log: (line: object) => void) {
+  constructor(world: World, without: readonly string[], log: (line: object) => void) {
     this.#world = world;
+    this.#without = without;
     this.#log = log;
   }
 
@@ -107,6 +111,7 @@ class OneLife {
 
   /** Lets something go wrong, and the server run again. */
   async #cause(fault: Fault): Promise<void> {
+    if (this.#without.includes(fault.kind)) return;
     const world = this.#world;
     let caused: string | number | null = fault.kind;
     switch (fault.kind) {
@@ -132,6 +137,18 @@ class OneLife {
         await world.start();
         break;
       }
+      case 'kill-starts':
+        await world.end('SIGKILL');
+        world.heal();
+        for (let time = 0; time < fault.times; time += 1) await world.killStart(fault.afterMs);
+        await world.start();
+        break;
+      case 'power-cut':
+        if (await world.cutPower()) {
+          world.heal();
+          await world.start();
+        } else caused = null;
+        break;
       case 'fill':
         world.fill();
         break;

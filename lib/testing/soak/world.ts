@@ -1,14 +1,16 @@
 /**
  * For tests: where a random life is lived: a small disk of its own, a real server on it, and what goes wrong with them. Knows nothing of what should be.
  */
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Call } from '../call.ts';
+import { copyImage, LOOP_OPTIONS, makeImage, whyNoLoopDisk } from '../loop-disk.ts';
 import { holdNamespace, type Namespace } from '../namespace.ts';
 import { type ServerProcess, spawnServer } from '../process.ts';
-import { treeOf } from '../process-tree.ts';
+import { signalTree, treeOf } from '../process-tree.ts';
 
 const DISK_BYTES = 160 * 1024 * 1024;
 const BLOCK = Buffer.alloc(1024 * 1024, 1);
@@ -20,16 +22,26 @@ const MAX_END_MS = 20_000;
 /** The end of the server's output that is kept for whoever looks for a cause. */
 const OUTPUT_CHARS = 20_000;
 
-export interface WorldOptions {
-  /** One filesystem for all drawers, or some on their own. */
-  apart: boolean;
+/**
+ * What the data folder lies on. `one`: a small disk in memory. `apart`: the same, and some drawers on disks of their own. `device`: ext4 on a loop
+ * device, whose power can be cut.
+ */
+export type Disk = 'one' | 'apart' | 'device';
+
+/** The disk that a seed stands for on this machine. */
+export function diskOf(seed: number): Disk {
+  if (seed % 2 === 0) return 'one';
+  return seed % 4 === 3 && whyNoLoopDisk() === null ? 'device' : 'apart';
 }
+
+const imageOf = (folder: string) => `${folder}.image`;
+const mounting = (folder: string) => `mount -o ${LOOP_OPTIONS} ${imageOf(folder)} ${folder}`;
 
 export class World {
   readonly #folder: string;
   readonly #space: Namespace;
   readonly #clock: string;
-  readonly #apart: boolean;
+  readonly #disk: Disk;
   #server: ServerProcess | null = null;
   #shiftMs = 0;
   #readOnly: string | null = null;
@@ -37,14 +49,14 @@ export class World {
   #troubledUntil = 0;
   #said = '';
 
-  private constructor(folder: string, space: Namespace, clock: string, apart: boolean) {
+  private constructor(folder: string, space: Namespace, clock: string, disk: Disk) {
     this.#folder = folder;
     this.#space = space;
     this.#clock = clock;
-    this.#apart = apart;
+    this.#disk = disk;
   }
 
-  static async open({ apart }: WorldOptions): Promise<World> {
+  static async open(disk: Disk): Promise<World> {
     const base = mkdtempSync(join(tmpdir(), 'winterdock-life-'));
     const folder = join(base, 'data');
     mkdirSync(folder);
@@ -53,9 +65,11 @@ export class World {
     const own = DRAWERS.map(
       (name) => `mkdir ${folder}/${name}; mount -t tmpfs -o size=${DISK_BYTES} none ${folder}/${name}`,
     );
-    const disk = `mount -t tmpfs -o size=${DISK_BYTES} none ${folder}`;
-    const space = await holdNamespace([disk, ...(apart ? own : [])].join('\n'));
-    return new World(folder, space, clock, apart);
+    const memory = `mount -t tmpfs -o size=${DISK_BYTES} none ${folder}`;
+    if (disk === 'device') makeImage(imageOf(folder));
+    const script = disk === 'device' ? mounting(folder) : [memory, ...(disk === 'apart' ? own : [])].join('\n');
+    const space = await holdNamespace(script, { administrator: disk === 'device' });
+    return new World(folder, space, clock, disk);
   }
 
   /** The data folder as it is seen from outside. */
@@ -90,7 +104,42 @@ export class World {
   }
 
   async start(): Promise<void> {
-    this.#server = await spawnServer({
+    this.#server = await this.#spawn();
+  }
+
+  /** Kills a server that starts, some milliseconds after it began to. */
+  async killStart(afterMs: number): Promise<void> {
+    let late: NodeJS.Timeout | undefined;
+    const kill = (child: ChildProcess) => {
+      late = setTimeout(() => child.kill('SIGKILL'), afterMs);
+    };
+    const server = await this.#spawn(kill).catch(() => null);
+    clearTimeout(late);
+    await server?.end('SIGKILL');
+  }
+
+  /**
+   * Cuts the power: all processes stand still, and what is on the device at that moment is all that is left. Tells whether there is a device.
+   * The server has to be started again.
+   */
+  async cutPower(): Promise<boolean> {
+    const pid = this.#server?.child.pid;
+    if (this.#disk !== 'device' || pid === undefined) return false;
+    const image = imageOf(this.#folder);
+    signalTree(pid, 'SIGSTOP');
+    copyImage(image, `${image}.left`);
+    const processes = treeOf(pid);
+    for (const one of processes) process.kill(one, 'SIGKILL');
+    await this.end('SIGKILL');
+    this.#space.run(`for n in 1 2 3 4 5 6 7 8 9; do umount ${this.#folder} && break; sleep 0.2; done`);
+    renameSync(`${image}.left`, image);
+    this.#space.run(mounting(this.#folder));
+    return true;
+  }
+
+  #spawn(began?: (child: ChildProcess) => void): Promise<ServerProcess> {
+    return spawnServer({
+      ...(began === undefined ? {} : { began }),
       folder: this.#folder,
       within: this.#space.within,
       settings: {
@@ -169,7 +218,7 @@ export class World {
   /** Makes one drawer read-only, where drawers lie apart. Tells which. */
   makeReadOnly(which: number): string | null {
     const drawer = DRAWERS[which % DRAWERS.length];
-    if (!this.#apart || drawer === undefined || this.#readOnly !== null) return null;
+    if (this.#disk !== 'apart' || drawer === undefined || this.#readOnly !== null) return null;
     const path = join(this.#folder, drawer);
     try {
       this.#space.run(`mount -o remount,ro ${path}`);

@@ -1,0 +1,21 @@
+/** The border of the sessions: what the disk refuses leaves them as `storage_unavailable`, whatever verb, call, read or copy asked for it. */
+import { storageFailure } from '../errors.ts';
+import type { Sessions } from './sessions.ts';
+
+/** The same sessions, whose promises reject with `storage_unavailable` where a drawer could not be written or read. */
+export function tellingStorage(sessions: Sessions): Sessions {
+  return new Proxy(sessions, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        const result: unknown = Reflect.apply(value, target, args);
+        return result instanceof Promise ? result.catch(told) : result;
+      };
+    },
+  });
+}
+
+function told(error: unknown): never {
+  throw storageFailure(error) ?? error;
+}

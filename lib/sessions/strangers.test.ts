@@ -1,0 +1,180 @@
+/** What lies in or beside the place of a file at rest and is not that file: it is never read, copied, opened or taken up. */
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createReaders } from '../vfs/readers.ts';
+import { liveFile, REQUEST } from './testing/dock.ts';
+import { stage } from './testing/stage.ts';
+import { ensureReadable } from './trust.ts';
+
+const at = stage();
+
+async function put(id: string, state: 'active' | 'suspended' | 'frozen'): Promise<string> {
+  await at.dock.create(id, { tenant: id });
+  await at.dock.put(id, '/x', `work of ${id}`);
+  if (state === 'active') return liveFile(at.dock, id);
+  await at.dock.sessions.suspend(id, REQUEST);
+  if (state === 'suspended') return liveFile(at.dock, id);
+  await at.dock.sessions.freeze(id, REQUEST);
+  return at.cold(id);
+}
+
+const copyOut = (id: string) => {
+  const path = join(at.folder, 'expanded', `${id}-copy.sqlite`);
+  return at.dock.sessions.copyOut(id, path, { volumes: ['workspace'] }).then(() => path);
+};
+const orphans = () => readdirSync(join(at.folder, 'orphans'));
+const setAside = async (id: string) =>
+  (await at.dock.registry.ledger({ instance: id, type: 'orphan.set_aside' }, 10)).rows.map(({ reason }) => reason);
+
+/** Has the row believe that its file was not touched: a disk changes bytes without telling the inode. */
+function believe(id: string, file: string): void {
+  const { mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+  const registry = new Database(at.dock.config.registryPath);
+  registry
+    .prepare("UPDATE instances SET file = json_set(file, '$.mtimeNs', ?, '$.ctimeNs', ?) WHERE id = ?")
+    .run(String(mtimeNs), String(ctimeNs), id);
+  registry.close();
+}
+
+describe.each(['suspended', 'frozen'] as const)('another file in the place of a %s one', (state) => {
+  test('is neither read, nor copied, nor woken, before and after that is a fault, and the own one is again', async () => {
+    const mine = await put('mine', state);
+    const theirs = await put('theirs', state);
+    renameSync(mine, `${mine}.kept`);
+    copyFileSync(theirs, mine);
+    const refused = async () => {
+      await expect(at.dock.get('mine', '/x')).rejects.toMatchObject({ code: 'corrupt' });
+      await expect(copyOut('mine')).rejects.toMatchObject({ code: 'corrupt' });
+      await expect(at.dock.sessions.resume('mine', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    };
+    await refused();
+    expect((await at.dock.registry.get('mine'))?.fault).toBe('corrupt');
+    await refused();
+    expect(await at.dock.get('theirs', '/x')).toBe('work of theirs');
+    renameSync(`${mine}.kept`, mine);
+    expect(await at.dock.get('mine', '/x')).toBe('work of mine');
+  });
+});
+
+test('a flipped byte does not become a copy with a sound hash', async () => {
+  const file = await put('a', 'frozen');
+  // A stop hashes what waits for its check.
+  await at.restart();
+  expect((await at.dock.registry.get('a'))?.file?.sha256).toMatch(/^[0-9a-f]{64}$/);
+  const bytes = readFileSync(file);
+  bytes.write('WORK', bytes.indexOf('work of a'));
+  writeFileSync(file, bytes);
+  believe('a', file);
+  await expect(copyOut('a')).rejects.toMatchObject({ code: 'corrupt' });
+  expect(readdirSync(join(at.folder, 'expanded'))).toEqual(['empty.sqlite']);
+});
+
+test('a file whose stat is not as recorded is hashed once for all reads, and again when it changes', async () => {
+  const file = await put('a', 'suspended');
+  const row = (await at.dock.registry.get('a')) ?? expect.fail('no row');
+  const readers = createReaders({ maxFileBytes: 1024 });
+  let checks = 0;
+  const counting = {
+    ...at.dock,
+    readers: Object.assign(Object.create(readers) as typeof readers, {
+      check: (...args: Parameters<typeof readers.check>) => {
+        checks += 1;
+        return readers.check(...args);
+      },
+    }),
+  };
+  try {
+    await ensureReadable(counting, row, file);
+    expect(checks).toBe(0);
+    const copy = readFileSync(file);
+    renameSync(file, `${file}.other`);
+    writeFileSync(file, copy);
+    await Promise.all(Array.from({ length: 5 }, () => ensureReadable(counting, row, file)));
+    for (let round = 0; round < 5; round += 1) await ensureReadable(counting, row, file);
+    expect(checks).toBe(1);
+    writeFileSync(file, readFileSync(await put('b', 'suspended')));
+    for (let round = 0; round < 3; round += 1) {
+      await expect(ensureReadable(counting, row, file)).rejects.toMatchObject({ code: 'corrupt' });
+    }
+    expect(checks).toBe(2);
+    renameSync(`${file}.other`, file);
+    await ensureReadable(counting, row, file);
+    // Its name was changed twice, which its inode tells.
+    expect(checks).toBe(3);
+  } finally {
+    await readers.stop();
+  }
+});
+
+describe.each(['-wal', '-journal'])('a stranger’s %s', (suffix) => {
+  let log: Buffer;
+  beforeEach(async () => {
+    const theirs = await put('theirs', 'active');
+    // Everything of theirs: a log holds whole pages, and whoever takes it up has them.
+    log = readFileSync(`${theirs}-wal`);
+    expect(log.length).toBeGreaterThan(0);
+  });
+
+  test.each(['suspended', 'frozen'] as const)(
+    'beside a %s file is set aside by a read, and nothing of it is seen',
+    async (state) => {
+      const file = await put('mine', state);
+      writeFileSync(file + suffix, log);
+      expect(await Promise.all([at.dock.get('mine', '/x'), at.dock.get('mine', '/x')])).toEqual([
+        'work of mine',
+        'work of mine',
+      ]);
+      expect(
+        readdirSync(dirname(file)).filter((name) => name.startsWith('mine') || name.startsWith('vfs')),
+      ).toHaveLength(1);
+      const [kept = ''] = orphans();
+      expect(readFileSync(join(at.folder, 'orphans', kept)).equals(log)).toBe(true);
+      expect((await setAside('mine'))[0]).toContain(`${suffix} lay beside a file at rest`);
+    },
+  );
+
+  test.each([
+    ['a wake', 'suspended', () => at.dock.sessions.resume('mine', REQUEST)],
+    ['a thaw', 'frozen', () => at.dock.sessions.resume('mine', REQUEST)],
+    ['a freeze', 'suspended', () => at.dock.sessions.freeze('mine', REQUEST)],
+    ['a forced freeze', 'suspended', () => at.dock.sessions.freeze('mine', REQUEST, { force: true })],
+    ['archiving', 'frozen', () => at.dock.sessions.archive('mine', REQUEST)],
+    ['a copy', 'suspended', () => copyOut('mine')],
+    ['a prefetch', 'frozen', () => at.dock.sessions.prefetch('mine', REQUEST)],
+    ['a walk', 'frozen', () => at.dock.sessions.walk('mine', 'suspended', REQUEST)],
+  ] as const)('is not taken up by %s', async (_, state, verb) => {
+    const file = await put('mine', state);
+    writeFileSync(file + suffix, log);
+    await verb();
+    expect(await at.dock.get('mine', '/x')).toBe('work of mine');
+    expect(await setAside('mine')).toHaveLength(1);
+    expect(orphans()).toHaveLength(1);
+  });
+
+  test('in the place that a file comes home to is set aside before it', async () => {
+    await put('mine', 'frozen');
+    const live = liveFile(at.dock, 'mine');
+    mkdirSync(dirname(live), { recursive: true });
+    writeFileSync(live + suffix, log);
+    expect(await at.dock.run('mine', 'cat x')).toBe('work of mine');
+    expect(await setAside('mine')).toHaveLength(1);
+  });
+
+  test('in the drawer that a file is put into is set aside before it', async () => {
+    await put('mine', 'suspended');
+    writeFileSync(at.cold('mine') + suffix, log);
+    await at.dock.sessions.freeze('mine', REQUEST);
+    expect(await at.dock.run('mine', 'cat x')).toBe('work of mine');
+    expect(await setAside('mine')).toHaveLength(1);
+  });
+});
+
+test('an empty log beside a file at rest is removed, and nobody is told', async () => {
+  const file = await put('a', 'suspended');
+  for (const suffix of ['-wal', '-journal', '-shm']) writeFileSync(file + suffix, '');
+  expect(await at.dock.get('a', '/x')).toBe('work of a');
+  expect(readdirSync(dirname(file))).toEqual(['vfs.sqlite']);
+  expect(orphans()).toEqual([]);
+});
