@@ -90,6 +90,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'import.refused': 'was refused a bundle',
   'raw.sent': 'sent out the raw file of',
   'raw.failed': 'failed to send out the raw file of',
+  'instance.salvaged': 'salvaged what is readable of',
+  'salvage.failed': 'failed to salvage',
   'file.kept_aside': 'kept aside the file of',
   'file.restored': 'restored in place the file of',
   'restore.failed': 'failed to restore',

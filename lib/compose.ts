@@ -115,7 +115,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
   const passage = new Passage(config);
   const bundles = new Bundles({ config, clock, log, registry, sessions, signer, passage });
-  const repairs = new Repairs({ clock, log, registry, sessions, snapshots, passage });
+  const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, passage });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
   const auth = createAuth({ config, log, clock, database: registry.database, registry });
   const refused = createRefusals({ registry, clock });

@@ -3,14 +3,18 @@
  * snapshot in its place. Owns their ledger lines; knows nothing of HTTP.
  */
 import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { land } from './bundles/landing.ts';
 import type { Outgoing, Passage } from './bundles/passage.ts';
 import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
 import { isWinterdockError, tellable, WinterdockError } from './errors.ts';
 import type { Logger } from './log.ts';
 import type { InstanceRow, LedgerEntry, Registry } from './registry/registry.ts';
 import { line, rowOf } from './sessions/engine.ts';
 import type { Cause, Sessions } from './sessions/sessions.ts';
 import type { Snapshots } from './snapshots.ts';
+import type { Salvaged } from './vfs/salvage.ts';
 
 export type RawPart = 'file' | 'log';
 
@@ -26,6 +30,7 @@ export interface RawFacts {
 }
 
 export interface RepairsOptions {
+  config: Config;
   clock: Clock;
   log: Logger;
   registry: Registry;
@@ -77,6 +82,78 @@ export class Repairs {
       ),
     );
     return { facts: result, outgoing };
+  }
+
+  /**
+   * Makes a new sandbox, in state `created`, of what is readable of the file of one that is not awake, damaged or not. That one is left as it is.
+   * Throws `not_found`, `gone`, `missing_file`, `corrupt` when nothing is readable, `conflict` (awake, another's file, a taken id or name),
+   * `quota_exceeded`, `rate_limited`; nothing is then made.
+   */
+  async salvage(
+    id: string,
+    made: { id: string; name: string | null },
+    cause: Cause,
+    signal?: AbortSignal,
+  ): Promise<{ row: InstanceRow; salvaged: Salvaged }> {
+    const { passage, config } = this.#options;
+    const source = await rowOf(this.#options, id);
+    const limits = { maxBytes: config.maxSandboxBytes, maxFileBytes: config.maxFileBytes };
+    return this.#told(source, cause, 'salvage.failed', () =>
+      passage.inside(cause.actor, async (folder) => {
+        const target = join(folder, 'anew.sqlite');
+        const salvaged = await passage.withProcess(signal, async (start) => {
+          const { row, file, packed, log } = await this.#options.sessions.copyRaw(id, folder);
+          // A log beside a file that was filed clean is nobody's.
+          const withLog = log !== null && row.file?.unsettled === true;
+          const identity = row.file?.identity ?? null;
+          const job = { kind: 'salvage', file, packed, folder, target, withLog, identity, limits } as const;
+          return (await (await start()).run(job)).salvaged;
+        });
+        const row = await this.#landed(source, made, target, salvaged, cause);
+        return { row, salvaged };
+      }),
+    );
+  }
+
+  async #landed(
+    source: InstanceRow,
+    { id, name }: { id: string; name: string | null },
+    file: string,
+    salvaged: Salvaged,
+    cause: Cause,
+  ): Promise<InstanceRow> {
+    const { config, registry } = this.#options;
+    const { recovered, lostCount, sha256 } = salvaged;
+    const files = (count: number) => `${count} ${count === 1 ? 'file' : 'files'}`;
+    const what = `${files(recovered)} recovered, ${lostCount} lost`;
+    const row = await land(
+      { ...this.#options, dataFolder: config.dataFolder },
+      file,
+      sha256,
+      {
+        id,
+        tenant: source.tenant,
+        name,
+        ephemeral: false,
+        policy: source.policy,
+        keepHot: false,
+        idleToSuspendSeconds: null,
+        idleToFreezeSeconds: null,
+        labels: {},
+        workbook: null,
+        lineageBlueprint: null,
+        lineageSnapshot: null,
+        lineageParent: source.id,
+      },
+      this.#line({ id, tenant: source.tenant }, cause, 'instance.created', {
+        to: 'created',
+        reason: `salvaged from ${source.id}: ${what}`,
+      }),
+    );
+    const said = `into ${id}: ${what}`;
+    const reason = cause.reason === null ? said : `${cause.reason} (${said})`;
+    await registry.append([this.#line(source, cause, 'instance.salvaged', { reason })]);
+    return row;
   }
 
   /**

@@ -99,6 +99,7 @@ export const RULES: Readonly<Record<keyof Operations, Rule>> = {
   checkout: run,
   // What lies in a damaged file may be another tenant's: that is for people to judge who may see both.
   raw: { roles: KEEPERS, about: 'instance', contents: 'all' },
+  salvage: { roles: KEEPERS, about: 'instance', contents: 'all' },
   restoreInstance: { roles: WORKERS, about: 'instance', names: { snapshot: 'snapshot' } },
   shares: { roles: EVERYONE, about: 'list' },
   instanceShares: look,

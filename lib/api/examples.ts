@@ -62,6 +62,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   getSnapshotLineage: { path: SNAPSHOT },
   restoreSnapshot: { path: SNAPSHOT, body: { count: 2, name: `Restored from ${EXAMPLE_ID}` } },
   deleteSnapshot: { path: SNAPSHOT },
+  salvageInstance: { body: { name: `Salvaged from ${EXAMPLE_ID}`, reason: 'trying the explorer' } },
   restoreInstance: { body: { snapshot: SNAPSHOT.id, reason: 'trying the explorer' } },
   getPlan: { query: { to: 'deleted' } },
   walkPlan: { body: { to: 'frozen', reason: 'trying the explorer' } },

@@ -1,5 +1,6 @@
 /** The operations about damaged files over the real engine: contract input in, contract objects out. */
 import type { Clock } from '../clock.ts';
+import { newId } from '../ids.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Repairs } from '../repairs.ts';
 import type { Sessions } from '../sessions/sessions.ts';
@@ -18,6 +19,18 @@ export function repairsOperations(parts: {
   const { show } = showing(parts);
   return {
     raw: (caller, id, { part, reason }, signal) => repairs.raw(id, part, causeOf(caller, reason), signal),
+    async salvage(caller, id, { id: own, name, reason }, signal) {
+      const made = { id: own ?? newId('sb'), name: name ?? null };
+      const { row, salvaged } = await repairs.salvage(id, made, causeOf(caller, reason), signal);
+      return {
+        instance: await show(row),
+        recovered: salvaged.recovered,
+        recovered_bytes: salvaged.recoveredBytes,
+        lost: salvaged.lost,
+        lost_count: salvaged.lostCount,
+        list: salvaged.list,
+      };
+    },
     restoreInstance: async (caller, id, { snapshot, reason }) =>
       show(await repairs.restore(id, snapshot, causeOf(caller, reason))),
   };

@@ -8,6 +8,7 @@ import { FAULTS, PENDINGS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycl
 import { VOLUMES } from '../vfs/volumes.ts';
 import './schema/words.ts';
 import { jobSchema } from './schema/jobs.ts';
+import { salvagedSchema } from './schema/repairs.ts';
 
 export * from './schema/access.ts';
 export * from './schema/jobs.ts';
@@ -381,6 +382,9 @@ export type StreamQuery = z.infer<typeof streamQuerySchema>;
 
 export * from './schema/bundles.ts';
 export * from './schema/repairs.ts';
+
+export const salvageAnswerSchema = salvagedSchema.extend({ instance: instanceSchema }).meta({ id: 'Salvaged' });
+export type SalvageAnswer = z.infer<typeof salvageAnswerSchema>;
 
 export const healthSchema = z.object({ status: z.literal('ok') });
 

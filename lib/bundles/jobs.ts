@@ -35,6 +35,14 @@ const unpackedSchema = z.object({
 });
 export type Unpacked = z.infer<typeof unpackedSchema>;
 
+const salvagedSchema = hashedSchema.extend({
+  recovered: z.int(),
+  recoveredBytes: z.int(),
+  lost: z.array(z.object({ volume: z.enum(VOLUMES).nullable(), path: z.string().nullable(), why: z.string() })),
+  lostCount: z.int(),
+  list: z.string().nullable(),
+});
+
 const path = z.string().min(1);
 const jobSchema = z.discriminatedUnion('kind', [
   /** Looks at `disk` in full and writes the page about it at `page`; `hashed` is what is known of the disk's bytes. */
@@ -57,6 +65,17 @@ const jobSchema = z.discriminatedUnion('kind', [
   }),
   /** Takes `file` apart and writes what it holds anew at `target`. */
   z.object({ kind: z.literal('unpack'), file: path, folder: path, target: path, limits: limitsSchema }),
+  /** Writes what is readable of the damaged copy `file` anew at `target`; a packed one is expanded first, in `folder`, as far as it goes. */
+  z.object({
+    kind: z.literal('salvage'),
+    file: path,
+    packed: z.boolean(),
+    folder: path,
+    target: path,
+    withLog: z.boolean(),
+    identity: z.string().nullable(),
+    limits: limitsSchema,
+  }),
   /** Hashes a file. */
   z.object({ kind: z.literal('hash'), file: path }),
   /** Writes the workspace of `disk` as a tar.gz to standard output. */
@@ -68,6 +87,7 @@ const answerSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('page'), page: hashedSchema }),
   z.object({ kind: z.literal('zip'), whole: hashedSchema, manifest: hashedSchema }),
   z.object({ kind: z.literal('unpack'), unpacked: unpackedSchema }),
+  z.object({ kind: z.literal('salvage'), salvaged: salvagedSchema }),
   z.object({ kind: z.literal('hash'), hashed: hashedSchema }),
   z.object({ kind: z.literal('tree') }),
 ]);

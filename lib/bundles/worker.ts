@@ -2,13 +2,17 @@
  * Entry of a bundle process: does the jobs that the server gives it, one after the other, on files in one folder. What is in bundles is hostile until
  * it was looked at, and large: it never reaches the server's memory. Ends when the server is gone.
  */
-
+import { once } from 'node:events';
+import { createReadStream, statSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
+import { join } from 'node:path';
 import { stdout } from 'node:process';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
+import { createZstdDecompress } from 'node:zlib';
 import { writeStream } from '../storage/effects.ts';
 import { openAtRest } from '../vfs/open.ts';
+import { salvageVfs } from '../vfs/salvage.ts';
 import { inspectVfs } from './contents.ts';
 import { gzipped } from './gzip.ts';
 import { hashOf } from './hashing.ts';
@@ -18,6 +22,11 @@ import { pageOf } from './page.ts';
 import { treeOf } from './tree.ts';
 import { unpack } from './unpack.ts';
 import { writeZip } from './zip.ts';
+
+/** The checksum at the end of a zstd frame. */
+const CHECKSUM_BYTES = 4;
+/** Pieces of what is expanded: as much of it is lost where it breaks off. */
+const EXPANDED_BYTES = 4096;
 
 process.on('message', (message) => void take(message));
 // An exit waits for V8's threads and was seen to hang; nothing here has to be put away first.
@@ -48,6 +57,8 @@ async function run(job: Job): Promise<JobAnswer> {
     }
     case 'unpack':
       return { kind: 'unpack', unpacked: await unpack(job.file, job.folder, job.target, job.limits) };
+    case 'salvage':
+      return salvage(job);
     case 'hash':
       return { kind: 'hash', hashed: await hashOf(job.file) };
     case 'tree':
@@ -71,6 +82,59 @@ async function page({
     vfs.close();
   }
   return { kind: 'page', page: await hashOf(page) };
+}
+
+async function salvage({
+  file,
+  packed,
+  folder,
+  target,
+  withLog,
+  identity,
+  limits,
+}: Extract<Job, { kind: 'salvage' }>): Promise<JobAnswer> {
+  const source = packed ? join(folder, 'expanded.sqlite') : file;
+  const cutOff = packed && !(await expandAsFarAsItGoes(file, source));
+  const salvaged = await salvageVfs(source, target, { ...limits, identity, withLog });
+  if (!cutOff) return { kind: 'salvage', salvaged };
+  const lost = {
+    volume: null,
+    path: null,
+    why: 'the archived file does not expand to its end, or not to what was packed',
+  };
+  return {
+    kind: 'salvage',
+    salvaged: { ...salvaged, lost: [...salvaged.lost, lost], lostCount: salvaged.lostCount + 1 },
+  };
+}
+
+/** Expands a compressed file. False when it is damaged: what came before that is there. */
+async function expandAsFarAsItGoes(file: string, target: string): Promise<boolean> {
+  if (await expand(file, target)) return true;
+  // With its last bytes, which are its checksum, what was expanded last is withheld.
+  await expand(file, target, Math.max(0, statSync(file).size - CHECKSUM_BYTES - 1));
+  return false;
+}
+
+/** Expands a file up to its byte `end`. False when it breaks off. */
+async function expand(file: string, target: string, end?: number): Promise<boolean> {
+  const source = createReadStream(file, end === undefined ? {} : { end });
+  const expanding = source.pipe(createZstdDecompress({ chunkSize: EXPANDED_BYTES }));
+  const sink = writeStream(target);
+  let whole = true;
+  try {
+    for await (const piece of expanding) {
+      if (!sink.write(piece)) await once(sink, 'drain');
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && /^Z(STD)?_/.test(String(error.code)))) throw error;
+    whole = false;
+  } finally {
+    source.destroy();
+    sink.end();
+    await finished(sink);
+  }
+  return whole;
 }
 
 async function tree({ disk, maxFileBytes }: Extract<Job, { kind: 'tree' }>): Promise<JobAnswer> {

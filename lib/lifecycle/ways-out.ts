@@ -11,6 +11,7 @@ export type BlockingFault = Exclude<Fault, 'error'>;
 export const WAYS_OUT = {
   restore: 'restore one of its snapshots in place',
   retry: 'resume with force to try once more',
+  salvage: 'salvage what is readable into a new sandbox (admins and operators)',
   accept: 'resume with force to open the file as it is, which its structure must allow',
   raw: 'download its raw file (admins and operators)',
   return: 'put the file back where it was and resume with force',
@@ -20,8 +21,8 @@ export type WayOut = keyof typeof WAYS_OUT;
 
 /** The ways out of each fault, what keeps most first. */
 export const WAYS_OF: Readonly<Record<BlockingFault, readonly WayOut[]>> = {
-  unknown: ['retry', 'restore', 'raw', 'delete'],
-  corrupt: ['restore', 'accept', 'raw', 'delete'],
+  unknown: ['retry', 'restore', 'salvage', 'raw', 'delete'],
+  corrupt: ['restore', 'salvage', 'accept', 'raw', 'delete'],
   missing: ['return', 'restore', 'delete'],
 };
 

@@ -1,7 +1,7 @@
 /** For tests: sandboxes with a fault, put together from a whole file and a row, without a process. Knows nothing of HTTP. */
 import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { zstdCompressSync } from 'node:zlib';
+import { constants, zstdCompressSync } from 'node:zlib';
 import type { Host } from '../host.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
@@ -22,11 +22,14 @@ function restingPath(id: string, state: AtRest): string {
 
 /** The number of bytes that `damage` overwrites, from the first on: the header and what follows it. */
 const DAMAGED_BYTES = 8192;
+/** The checksum at the end of a compressed file. */
+const CHECKSUM_BYTES = 4;
 
-/** Overwrites the beginning of a file, as a bad sector does. */
+/** Overwrites the beginning of a file, as a bad sector does; of a compressed one the end, for without its beginning nothing of it is left. */
 function damage(path: string): void {
   const bytes = readFileSync(path);
-  writeFileSync(path, bytes.fill(0x55, 0, Math.min(DAMAGED_BYTES, bytes.byteLength)));
+  const from = path.endsWith('.zst') ? bytes.byteLength - CHECKSUM_BYTES : 0;
+  writeFileSync(path, bytes.fill(0x55, from, Math.min(from + DAMAGED_BYTES, bytes.byteLength)));
 }
 
 /** What each fault is made by: done to the file after it was filed. `elsewhere` is where one that is missing went. */
@@ -55,7 +58,8 @@ export async function plant(
   const path = join(config.dataFolder, vfsPath);
   const elsewhere = join(config.dataFolder, `elsewhere-${id}`);
   mkdirSync(dirname(path), { recursive: true });
-  if (state === 'archived') writeFileSync(path, zstdCompressSync(readFileSync(whole)));
+  if (state === 'archived')
+    writeFileSync(path, zstdCompressSync(readFileSync(whole), { params: { [constants.ZSTD_c_checksumFlag]: 1 } }));
   else copyFileSync(whole, path);
   const stamp = stampOf(path);
   if (stamp === null) throw new Error(`There is no ${path}.`);

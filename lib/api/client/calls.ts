@@ -64,6 +64,8 @@ import type {
   restoreSchema,
   resumeAnswerSchema,
   resumeSchema,
+  salvageAnswerSchema,
+  salvageSchema,
   searchHitSchema,
   searchQuerySchema,
   sessionSchema,
@@ -277,6 +279,12 @@ export interface Calls {
   ): Promise<z.output<typeof instanceSchema>>;
   /** Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing. */
   rawInstance(id: string, query?: z.input<typeof rawQuerySchema>, options?: CallOptions): Promise<Download>;
+  /** Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not. The file is left as it is; tmp is left out. */
+  salvageInstance(
+    id: string,
+    input?: z.input<typeof salvageSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof salvageAnswerSchema>>;
   /** Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is kept aside, a fault is cleared, the state stays. */
   restoreInstance(
     id: string,
@@ -509,6 +517,7 @@ export const CALLS = {
   inspectBundle: { method: 'POST', path: '/api/bundles/inspect', body: 'bytes', query: false, answer: 'json' },
   importBundle: { method: 'POST', path: '/api/instances/import', body: 'bytes', query: true, answer: 'json' },
   rawInstance: { method: 'GET', path: '/api/instances/:id/raw', body: null, query: true, answer: 'download' },
+  salvageInstance: { method: 'POST', path: '/api/instances/:id/salvage', body: 'json', query: false, answer: 'json' },
   restoreInstance: { method: 'POST', path: '/api/instances/:id/restore', body: 'json', query: false, answer: 'json' },
   getPlan: { method: 'GET', path: '/api/instances/:id/plan', body: null, query: true, answer: 'json' },
   walkPlan: { method: 'POST', path: '/api/instances/:id/plan', body: 'json', query: false, answer: 'json' },

@@ -117,6 +117,7 @@ const WALK: readonly [name: string, status: number, idOf?: string][] = [
   ['listLedgerSegments', 200],
   ['suspendInstance', 200],
   ['rawInstance', 200],
+  ['salvageInstance', 201],
   ['takeSnapshot', 201],
   ['restoreInstance', 200, 'takeSnapshot'],
   ['prefetchInstance', 200],

@@ -6,7 +6,7 @@ import { HOPS, STATES, type State, VERBS } from '../../lifecycle/states.ts';
 import { type BlockingFault, WAYS_OF, WAYS_OUT, type WayOut, waysOut } from '../../lifecycle/ways-out.ts';
 import { AT_REST, type Planted, plant } from '../../testing/faulted.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
-import type { Instance, Plan } from '../schema.ts';
+import type { Instance, Plan, SalvageAnswer } from '../schema.ts';
 
 const FAULTS = Object.keys(WAYS_OF) as BlockingFault[];
 const CODE_OF: Readonly<Record<BlockingFault, string>> = {
@@ -120,6 +120,16 @@ const WALKED: Readonly<Record<WayOut, (one: Planted, state: AtRest) => Promise<v
   },
   async raw({ id, path }) {
     expect((await server.call('GET', `/api/instances/${id}/raw`)).bytes.equals(readFileSync(path))).toBe(true);
+  },
+  async salvage({ id, path }) {
+    const before = readFileSync(path);
+    const salvaged = await server.call<SalvageAnswer>('POST', `/api/instances/${id}/salvage`, {});
+    expect([salvaged.status, salvaged.json.instance.state]).toEqual([201, 'created']);
+    // Of so small a file nothing is whole once its first pages are ruined; names in later pages are.
+    const { recovered, lost, instance } = salvaged.json;
+    if (recovered === 2) await hasTheWork(instance.id);
+    else expect(lost.length).toBeGreaterThan(0);
+    expect(readFileSync(path).equals(before)).toBe(true);
   },
   async restore({ id, path }) {
     const before = existsSync(path) ? readFileSync(path) : null;

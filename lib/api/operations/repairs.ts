@@ -1,8 +1,8 @@
 /** The operations about damaged files: the file as it lies. */
 import type { Caller } from '../../auth.ts';
 import type { Outgoing } from '../answer.ts';
-import type { RawQuery, RestoreInstanceInput } from '../schema/repairs.ts';
-import type { Instance } from '../schema.ts';
+import type { RawQuery, RestoreInstanceInput, SalvageInput } from '../schema/repairs.ts';
+import type { Instance, SalvageAnswer } from '../schema.ts';
 
 /** What is known of raw bytes before the first of them goes. */
 interface RawFacts {
@@ -20,6 +20,8 @@ export interface RepairsOperations {
     query: RawQuery,
     signal?: AbortSignal,
   ): Promise<{ facts: RawFacts; outgoing: Outgoing }>;
+  /** A new sandbox of what is readable of its file, and what is not. Its file is left as it is. */
+  salvage(caller: Caller, id: string, input: SalvageInput, signal?: AbortSignal): Promise<SalvageAnswer>;
   /** Puts a snapshot in the place of its file; what was there is kept aside. It keeps its state and loses its fault. */
   restoreInstance(caller: Caller, id: string, input: RestoreInstanceInput): Promise<Instance>;
 }

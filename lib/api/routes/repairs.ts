@@ -1,7 +1,13 @@
 /** Routes of damaged files: the file as it lies. */
 import { attachment, attachmentHeaders, empty, json } from '../answer.ts';
 import { type Route, route } from '../route.ts';
-import { instanceSchema, rawQuerySchema, restoreInstanceSchema } from '../schema.ts';
+import {
+  instanceSchema,
+  rawQuerySchema,
+  restoreInstanceSchema,
+  salvageAnswerSchema,
+  salvageSchema,
+} from '../schema.ts';
 import { idParams } from './instances.ts';
 
 const tag = 'Repairs';
@@ -44,6 +50,28 @@ export const repairRoutes: Route[] = [
         'x-sha256': facts.sha256,
         'x-log-bytes': String(facts.logBytes),
       });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/salvage',
+    name: 'salvageInstance',
+    needs: 'salvage',
+    summary:
+      'Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not. The file is left as it is; tmp is left out.',
+    tag,
+    params: idParams,
+    body: salvageSchema,
+    answers: {
+      201: {
+        description: 'The new instance, and what is lost',
+        schema: salvageAnswerSchema,
+        headers: { Location: 'The address of the new instance' },
+      },
+    },
+    async handle({ services, caller, params, body, signal }) {
+      const salvaged = await services.operations.salvage(caller, params.id, body, signal);
+      return json(201, salvaged, { location: `/api/instances/${salvaged.instance.id}` });
     },
   }),
   route({

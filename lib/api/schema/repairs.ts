@@ -1,6 +1,10 @@
 /** The words of the contract about damaged files. Safe for the browser. */
 import { z } from 'zod';
+import { VOLUMES } from '../../vfs/volumes.ts';
 
+const slug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be 1 to 63 of a-z, 0-9, _ and -, starting with a letter or digit');
 const reason = z.string().trim().max(1000);
 
 export const rawQuerySchema = z.strictObject({
@@ -8,6 +12,32 @@ export const rawQuerySchema = z.strictObject({
   part: z.enum(['file', 'log']).default('file'),
   reason: reason.optional(),
 });
+export const salvageSchema = z.strictObject({
+  /** Of the new sandbox; made when it is left out. */
+  id: slug.optional(),
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters')
+    .optional(),
+  reason: reason.optional(),
+});
+export type SalvageInput = z.infer<typeof salvageSchema>;
+
+/** What became of the files, beside the new instance. */
+export const salvagedSchema = z.object({
+  /** Files that are in it, and their bytes. */
+  recovered: z.int(),
+  recovered_bytes: z.int(),
+  /** The first 1 000 that are not; without a path where not even the name is left. */
+  lost: z.array(z.object({ volume: z.enum(VOLUMES).nullable(), path: z.string().nullable(), why: z.string() })),
+  lost_count: z.int(),
+  /** Where the whole list is, in the volume `memory` of the new instance: JSON lines; null when nothing is lost. */
+  list: z.string().nullable(),
+});
+
 export const restoreInstanceSchema = z.strictObject({
   /** The id of one of the same tenant. */
   snapshot: z.string().min(1).max(100),

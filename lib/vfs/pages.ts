@@ -1,0 +1,314 @@
+/**
+ * The pages of a SQLite file read without SQLite, for files that it refuses: b-tree pages are found one by one, whatever has become of those above
+ * them, and each record that is whole is told. The format is https://www.sqlite.org/fileformat2.html. Writes nothing; knows nothing of what records mean.
+ */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+const MAGIC = 'SQLite format 3\0';
+/** What every file of ours has; taken where the header does not say. */
+const PAGE_BYTES = 4096;
+const HEADER_BYTES = 100;
+const UTF8 = 1;
+
+const INTERIOR_INDEX = 2;
+const INTERIOR_TABLE = 5;
+const LEAF_INDEX = 10;
+const LEAF_TABLE = 13;
+
+/** Longest record that is read of an index: a path and some numbers. */
+const MAX_KEY_BYTES = 64 * 1024;
+
+type Value = string | number | Uint8Array | null;
+
+/** One record. What lies beyond its page is read when it is asked for. */
+export interface PageRecord {
+  /** Null in an index. */
+  rowid: number | null;
+  /** The number of values. */
+  columns: number;
+  /** A value, null also where it is none of a type that is known. Throws `Broken` when the pages that it lies on cannot be read. */
+  value(column: number): Value;
+  /** Bytes of a text or blob, without reading it. */
+  size(column: number): number;
+  /** Passes over a record that is not wanted: its pages are understood. */
+  pass(): void;
+}
+
+/** What was to be read is not there, or is not what it should be. */
+export class Broken extends Error {}
+
+interface Cell {
+  rowid: number | null;
+  /** Bytes of the whole record. */
+  length: number;
+  /** The part of it on its page. */
+  local: Buffer;
+  /** The page on which it goes on, 0 for none. */
+  next: number;
+}
+
+export class Pages {
+  readonly #descriptor: number;
+  readonly #pageBytes: number;
+  /** Bytes of a page that hold content. */
+  readonly #usable: number;
+  readonly count: number;
+  /** Whether the first page says what it should. */
+  readonly headed: boolean;
+  /** Whether the list of pages that hold nothing any more could be read to its end. */
+  readonly freeKnown: boolean;
+  readonly #free = new Set<number>();
+  /** Leaves of tables that a page above them names. */
+  readonly #named = new Set<number>();
+  /** Pages that were understood, or are parts of records that were. */
+  readonly #understood = new Set<number>();
+
+  /** Opens the file. Throws `Broken` for text in another encoding than UTF-8. */
+  constructor(file: string) {
+    this.#descriptor = openSync(file, 'r');
+    const { size } = fstatSync(this.#descriptor);
+    const header = Buffer.alloc(HEADER_BYTES);
+    readSync(this.#descriptor, header, 0, HEADER_BYTES, 0);
+    const said = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+    this.headed = header.toString('latin1', 0, 16) === MAGIC && said >= 512 && (said & (said - 1)) === 0;
+    this.#pageBytes = this.headed ? said : PAGE_BYTES;
+    this.#usable = this.#pageBytes - (this.headed ? header.readUInt8(20) : 0);
+    this.count = Math.ceil(size / this.#pageBytes);
+    this.freeKnown = this.headed && this.#readFree(header.readUInt32BE(32), header.readUInt32BE(36));
+    if (this.headed && header.readUInt32BE(56) > UTF8) {
+      this.close();
+      throw new Broken('its text is not UTF-8');
+    }
+    this.#readInterior();
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  /** Pages that are neither free nor understood by all that was read so far. */
+  get unread(): number {
+    return this.count - new Set([...this.#understood, ...this.#free]).size;
+  }
+
+  /** Pages of b-trees that were understood. */
+  get understood(): number {
+    return this.#understood.size;
+  }
+
+  /** The records of tables. Those on pages that others name come first: of two of one row, the first is the one that counts. */
+  *tables(): Generator<PageRecord & { named: boolean }> {
+    for (const named of [true, false]) {
+      for (let number = 2; number <= this.count; number += 1) {
+        if (this.#free.has(number) || this.#named.has(number) !== named) continue;
+        for (const record of this.#records(number, [LEAF_TABLE])) yield { ...record, named };
+      }
+    }
+  }
+
+  /** The records of indexes, and of tables without row numbers. */
+  *indexes(): Generator<PageRecord> {
+    for (let number = 2; number <= this.count; number += 1) {
+      if (!this.#free.has(number)) yield* this.#records(number, [LEAF_INDEX, INTERIOR_INDEX]);
+    }
+  }
+
+  #page(number: number): Buffer {
+    if (!Number.isInteger(number) || number < 1 || number > this.count) throw new Broken(`there is no page ${number}`);
+    const page = Buffer.alloc(this.#pageBytes);
+    const got = readSync(this.#descriptor, page, 0, this.#pageBytes, (number - 1) * this.#pageBytes);
+    if (got < this.#usable) throw new Broken(`page ${number} is cut off`);
+    return page;
+  }
+
+  /** Follows the list of free pages. False when it leads where it should not. */
+  #readFree(first: number, count: number): boolean {
+    try {
+      for (let trunk = first; trunk !== 0; ) {
+        if (this.#free.has(trunk)) return false;
+        const page = this.#page(trunk);
+        this.#free.add(trunk);
+        const leaves = page.readUInt32BE(4);
+        if (leaves > this.#usable / 4 - 2) return false;
+        for (let at = 0; at < leaves; at += 1) this.#free.add(page.readUInt32BE(8 + at * 4));
+        trunk = page.readUInt32BE(0);
+      }
+      return this.#free.size === count;
+    } catch {
+      // It names a page that there is not: what is free is then not known.
+      return false;
+    }
+  }
+
+  /** Notes which pages those above them name. */
+  #readInterior(): void {
+    for (let number = 1; number <= this.count; number += 1) {
+      try {
+        const page = this.#page(number);
+        const start = number === 1 ? HEADER_BYTES : 0;
+        if (page[start] === LEAF_TABLE && number === 1) this.#understood.add(1);
+        if (page[start] !== INTERIOR_TABLE || this.#free.has(number)) continue;
+        for (const at of this.#pointers(page, start, 12)) this.#named.add(page.readUInt32BE(at));
+        this.#named.add(page.readUInt32BE(start + 8));
+        this.#understood.add(number);
+      } catch {
+        // One that cannot be read names nothing.
+      }
+    }
+  }
+
+  /** Where the cells of a page begin. Throws `Broken` when one lies outside of it. */
+  #pointers(page: Buffer, start: number, headerBytes: number): number[] {
+    const cells = page.readUInt16BE(start + 3);
+    const first = start + headerBytes;
+    if (first + cells * 2 > this.#usable) throw new Broken('it has more cells than fit');
+    return Array.from({ length: cells }, (_, at) => {
+      const pointer = page.readUInt16BE(first + at * 2);
+      if (pointer < first + cells * 2 || pointer > this.#usable - 4) throw new Broken('a cell lies outside');
+      return pointer;
+    });
+  }
+
+  *#records(number: number, kinds: readonly number[]): Generator<PageRecord> {
+    let page: Buffer;
+    let pointers: number[];
+    try {
+      page = this.#page(number);
+      const kind = page[0] ?? 0;
+      if (!kinds.includes(kind)) return;
+      pointers = this.#pointers(page, 0, kind === INTERIOR_INDEX ? 12 : 8);
+      this.#understood.add(number);
+    } catch {
+      // It stays among the unread, which are told.
+      return;
+    }
+    for (const at of pointers) {
+      try {
+        yield this.#record(this.#cell(page, at));
+      } catch (error) {
+        // One bad cell says nothing of the others on its page; a damaged page is told as such.
+        if (!(error instanceof Broken) && !(error instanceof RangeError)) throw error;
+        this.#understood.delete(number);
+      }
+    }
+  }
+
+  #cell(page: Buffer, pointer: number): Cell {
+    const kind = page[0];
+    let at = kind === INTERIOR_INDEX ? pointer + 4 : pointer;
+    const [length, afterLength] = varint(page, at);
+    at = afterLength;
+    let rowid: number | null = null;
+    if (kind === LEAF_TABLE) [rowid, at] = varint(page, at);
+    if (length < 1 || length > this.count * this.#pageBytes) throw new Broken('a record has an impossible size');
+    const most = kind === LEAF_TABLE ? this.#usable - 35 : Math.floor(((this.#usable - 12) * 64) / 255) - 23;
+    const least = Math.floor(((this.#usable - 12) * 32) / 255) - 23;
+    const spilt = least + ((length - least) % (this.#usable - 4));
+    const local = length <= most ? length : spilt <= most ? spilt : least;
+    if (at + local + (local < length ? 4 : 0) > this.#usable) throw new Broken('a record leaves its page');
+    return {
+      rowid,
+      length,
+      local: page.subarray(at, at + local),
+      next: local < length ? page.readUInt32BE(at + local) : 0,
+    };
+  }
+
+  #record(cell: Cell): PageRecord {
+    if (cell.rowid === null && cell.length > MAX_KEY_BYTES) throw new Broken('a key is too long');
+    const [headerBytes, first] = varint(cell.local, 0);
+    if (headerBytes > cell.local.length || headerBytes < 1) throw new Broken('a record begins with nothing');
+    const types: number[] = [];
+    for (let at = first; at < headerBytes; ) {
+      const [type, after] = varint(cell.local, at);
+      types.push(type);
+      at = after;
+    }
+    const starts: number[] = [];
+    let end = headerBytes;
+    for (const type of types) {
+      starts.push(end);
+      end += sizeOf(type);
+    }
+    if (end !== cell.length) throw new Broken('a record does not fit its size');
+    return {
+      rowid: cell.rowid,
+      columns: types.length,
+      size: (column) => sizeOf(types[column] ?? 0),
+      pass: () => {
+        try {
+          for (const _ of this.#beyond(cell, cell.length));
+        } catch (error) {
+          // Nobody asked for it: the pages that it should be on stay among the unread.
+          if (!(error instanceof Broken)) throw error;
+        }
+      },
+      value: (column) => {
+        const type = types[column];
+        const start = starts[column];
+        if (type === undefined || start === undefined) return null;
+        return decoded(type, this.#bytes(cell, start, sizeOf(type)));
+      },
+    };
+  }
+
+  /** Bytes of a record, from its page and those it goes on. */
+  #bytes(cell: Cell, start: number, length: number): Buffer {
+    if (start + length <= cell.local.length) return cell.local.subarray(start, start + length);
+    return Buffer.concat([cell.local, ...this.#beyond(cell, start + length)]).subarray(start, start + length);
+  }
+
+  /** What of a record lies on other pages, up to `end` bytes of the whole. */
+  *#beyond(cell: Cell, end: number): Generator<Buffer> {
+    const walked: number[] = [];
+    const each = this.#usable - 4;
+    let got = cell.local.length;
+    for (let next = cell.next; got < end; ) {
+      // Free pages are nobody's.
+      if (this.#free.has(next) || walked.length > this.count) throw new Broken('it goes on where it cannot');
+      const page = this.#page(next);
+      walked.push(next);
+      yield page.subarray(4, 4 + each);
+      got += each;
+      const following = page.readUInt32BE(0);
+      if (got < cell.length && following === 0) throw new Broken('it is broken off');
+      if (got >= cell.length && following !== 0) throw new Broken('it goes on where it should end');
+      next = following;
+    }
+    for (const number of walked) this.#understood.add(number);
+  }
+}
+
+/** A number of one to nine bytes, and where it ends. Throws `Broken` past what a double holds. */
+function varint(bytes: Buffer, start: number): [value: number, end: number] {
+  let value = 0n;
+  for (let at = start; at < start + 9; at += 1) {
+    const byte = bytes[at];
+    if (byte === undefined) throw new Broken('a number is cut off');
+    const last = at === start + 8;
+    value = last ? (value << 8n) | BigInt(byte) : (value << 7n) | BigInt(byte & 0x7f);
+    if (byte >= 0x80 && !last) continue;
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Broken('a number is too large');
+    return [Number(value), at + 1];
+  }
+  throw new Broken('a number does not end');
+}
+
+const SIZES = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0] as const;
+
+function sizeOf(type: number): number {
+  if (type >= 12) return Math.floor((type - 12) / 2);
+  const size = SIZES[type];
+  if (size === undefined) throw new Broken('a value has no type');
+  return size;
+}
+
+function decoded(type: number, bytes: Buffer): Value {
+  if (type >= 12) return type % 2 === 0 ? new Uint8Array(bytes) : bytes.toString('utf8');
+  if (type === 7) return bytes.readDoubleBE(0);
+  if (type === 8 || type === 9) return type - 8;
+  if (type === 0) return null;
+  if (bytes.length < 8) return bytes.readIntBE(0, bytes.length);
+  const whole = bytes.readBigInt64BE(0);
+  return whole >= BigInt(Number.MIN_SAFE_INTEGER) && whole <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(whole) : null;
+}
