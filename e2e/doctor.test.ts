@@ -92,6 +92,10 @@ test('a healthy folder is well, stopped and beside a server, and the look change
   const refused = doctor('--fix');
   expect(refused).toEqual({ status: 2, said: expect.stringMatching(/Another Winterdock uses the data folder/) });
   await server?.end();
+  const nowhere = spawnSync(process.execPath, [script('doctor')], {
+    env: { ...process.env, WB_DATA: join(folder, 'nowhere') },
+  });
+  expect([nowhere.status, existsSync(join(folder, 'nowhere'))]).toEqual([2, false]);
   const before = readFileSync(registry());
   const stopped = doctor('--full');
   expect([stopped.status, stopped.said]).toEqual([0, expect.stringMatching(/4 hashed\.\nAll is well\./)]);

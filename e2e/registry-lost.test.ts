@@ -10,6 +10,7 @@ import { TEST_KEY } from '../lib/testing/server.ts';
 /** Each test starts several processes. */
 vi.setConfig({ testTimeout: 120_000 });
 
+const DOCTOR = fileURLToPath(new URL('../scripts/doctor.ts', import.meta.url));
 const SERVER = fileURLToPath(new URL('../lib/server.ts', import.meta.url));
 
 let folder: string;
@@ -116,7 +117,7 @@ test('an older registry and one of another folder do not start', async () => {
 
   rmSync(registry('.head'));
   cpSync(registry('.older'), registry());
-  expect(refused()).toMatch(/signed head registry\.sqlite\.head is missing/);
+  expect(refused()).toMatch(/signed head registry\.sqlite\.head is missing or none/);
 
   cpSync(registry('.newer'), registry());
   server = await spawnServer({ folder });
@@ -149,5 +150,32 @@ test('a file copied without its log is refused, and so is an empty one whose log
   expect(readFileSync(registry('-wal')).equals(log)).toBe(true);
   writeFileSync(registry(), file);
   server = await spawnServer({ folder });
+  expect(await read('a')).toBe('of a');
+});
+
+test('a server whose head is signed by another key sets no file aside, until a person has begun an epoch with a reason', async () => {
+  server = await spawnServer({ folder });
+  await make('a');
+  await server.end();
+  const head = readFileSync(registry('.head'), 'utf8');
+  cpSync(join(folder, 'live/a/vfs.sqlite'), join(folder, 'cold/newer.sqlite'));
+  writeFileSync(registry('.head'), 'scribble');
+  expect(refused()).toMatch(/signed head registry\.sqlite\.head is missing or none/);
+  writeFileSync(registry('.head'), head);
+  rmSync(join(folder, 'signing.key'));
+  const left = () => [existsSync(join(folder, 'cold/newer.sqlite')), readdirSync(join(folder, 'orphans')).length];
+  server = await spawnServer({ folder });
+  expect(await read('a')).toBe('of a');
+  expect((await server.call<unknown[]>('GET', '/api/events?type=ledger.broken')).json).toHaveLength(1);
+  await server.end();
+  expect(left()).toEqual([true, 0]);
+  expect(readFileSync(registry('.head'), 'utf8')).toBe(head);
+
+  const doctor = (...args: string[]) =>
+    spawnSync(process.execPath, [DOCTOR, ...args], { env: { ...process.env, WB_DATA: folder }, encoding: 'utf8' });
+  expect(doctor().stdout).toMatch(/the head is not signed with the signing\.key of this data folder; .* \[--accept\]/);
+  expect(doctor('--accept', 'the key was lost').stdout).toMatch(/done: epoch 2 of the ledger was begun/);
+  server = await spawnServer({ folder });
+  await vi.waitFor(() => expect(left()).toEqual([false, 1]), 10_000);
   expect(await read('a')).toBe('of a');
 });

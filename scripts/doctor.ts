@@ -4,6 +4,7 @@
  * part, `-- --adopt [KEY…] --tenant NAME` gives files without a row one again, and `-- --accept REASON` goes on from a registry that is not
  * the newest. Exits with 0 when all is well, with 1 when something is wrong, and with 2 for what it cannot do.
  */
+import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { slugSchema } from '../lib/api/schema.ts';
@@ -132,12 +133,19 @@ async function main(): Promise<number> {
   if (values.tenant !== undefined && !slugSchema.safeParse(values.tenant).success) {
     throw new Error(`--tenant ${values.tenant} is no name of a tenant.`);
   }
+  // The lock would make the folder.
+  if (!existsSync(config.dataFolder)) throw new Error(`There is no data folder ${config.dataFolder}: set WB_DATA.`);
   let unlock: (() => void) | null = null;
   try {
     unlock = lockStores(config);
   } catch (error) {
-    if (changes) throw new Error(`${messageOf(error)} Only a look is possible beside it.`);
-    say('A server runs on this data folder: what is seen twice is told, and nothing is changed.');
+    if (changes) throw new Error(`${messageOf(error)} Without the lock only a look is possible.`);
+    const beside = /^Another Winterdock/.test(messageOf(error));
+    say(
+      beside
+        ? 'A server runs on this data folder: what is seen twice is told.'
+        : `Looking without the lock: ${messageOf(error)}`,
+    );
   }
   try {
     const examined = await look(config, unlock === null);

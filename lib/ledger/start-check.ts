@@ -131,7 +131,7 @@ export function wordsFor(disagreement: Disagreement, registryPath: string): stri
         ? `the registry ${registryPath} has no rows, but there are files of sandboxes.`
         : `there is no registry ${registryPath}, but there are files of sandboxes.`;
     case 'headless':
-      return `the signed head ${head} is missing, so nothing says that the registry ${registryPath} (its ledger ends at line ${disagreement.ledger.seq}) is the newest one, and there are files that it does not know.`;
+      return `the signed head ${head} is missing or none, so nothing says that the registry ${registryPath} (its ledger ends at line ${disagreement.ledger.seq}) is the newest one, and there are files that it does not know.`;
   }
 }
 

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifyLedger } from '../ledger/verify.ts';
 import { openSqliteRegistry, type SqliteRegistry } from './sqlite.ts';
@@ -56,6 +57,31 @@ describe('the file', () => {
     const row = await make(registry, 'a', 'suspended');
     expect(await registry.begin('a', intent(row))).toBe(true);
     expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', 2, 1]);
+  });
+
+  test('has its tables without its log from the start on, its rows after a checkpoint beside a reader, and all after the close', async () => {
+    const rowsInFile = () => {
+      copyFileSync(path, `${path}.copy`);
+      const copy = new Database(`${path}.copy`);
+      try {
+        return copy.prepare('SELECT count(*) FROM instances').pluck().get();
+      } finally {
+        copy.close();
+      }
+    };
+    const registry = open();
+    expect(rowsInFile()).toBe(0);
+    await make(registry, 'a', 'suspended');
+    expect(rowsInFile()).toBe(0);
+    const reader = new Database(path);
+    reader.exec('BEGIN; SELECT count(*) FROM instances');
+    expect(registry.checkpoint()).toBe(true);
+    expect(rowsInFile()).toBe(1);
+    await make(registry, 'b', 'suspended');
+    reader.close();
+    await registry.close();
+    expect(rowsInFile()).toBe(2);
+    expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
   test('begins with the five columns that were there first, and reopening migrates nothing twice', async () => {
