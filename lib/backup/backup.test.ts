@@ -55,6 +55,9 @@ test('a backup made beside a running server is restored to an empty folder with 
   expect([done.status, done.stderr]).toEqual([0, '']);
   expect(done.stdout).toContain('auth.secret: everybody has to sign in again.');
 
+  const looked = run('doctor', restored, ['--full']);
+  expect([looked.status, looked.stderr], looked.stdout).toEqual([0, '']);
+
   const again = await serve(restored);
   expect((await again.call('GET', '/api/events?type=keys.made')).json).toMatchObject([
     { reason: expect.stringMatching(/^auth\.secret, signing\.key: /) },

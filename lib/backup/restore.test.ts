@@ -87,6 +87,8 @@ test('with the passphrase the key files come back, and nothing that was signed o
   expect(done.stdout).toContain('Key files from the backup: auth.secret, signing.key.');
   for (const name of KEYS) expect(readFileSync(join(restored, name))).toEqual(readFileSync(join(folder, name)));
   expect(readdirSync(restored)).not.toContain('restoring.json');
+  const looked = run('doctor', restored, []);
+  expect([looked.status, looked.stderr]).toEqual([0, '']);
   const server = await serve(restored);
   expect((await server.call('GET', '/api/events?type=keys.made')).json).toEqual([]);
   expect((await server.call('GET', '/api/events/verify')).json).toMatchObject({ ok: true });

@@ -21,7 +21,7 @@ import type { FileStamp } from '../storage/drawer.ts';
 import { chmodFile, copyFile, makeFolder, renameFile, syncFile, syncFolder, writeFile } from '../storage/effects.ts';
 import { decryptKeys, lostWithout } from './keys.ts';
 import { lay } from './laying.ts';
-import { objectsOf, wrongIn } from './manifest.ts';
+import { type BackupRow, objectsOf, wrongIn } from './manifest.ts';
 import { type OpenedBackup, removeDatabase } from './opened.ts';
 import { keepLastBackup, lastBackupOf } from './record.ts';
 import { forgetCopies, placeOf, RESTORING, settleRow } from './restored-rows.ts';
@@ -139,6 +139,9 @@ async function layKey(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
+/** Files laid at the same time: each waits for the disk more than it works. */
+const AT_ONCE = 4;
+
 interface Laid {
   /** By sandbox; of what was made from a copy, the copy's. */
   rows: Map<string, FileStamp>;
@@ -156,14 +159,20 @@ async function layFiles({ config, backup, progress }: RestoreOptions): Promise<L
     const whose = `the ${kind} ${hash}`;
     laid.copies.set(`${kind} ${hash}`, await lay(backup, dataFolder, object, copyPath(kind, hash), { whose, mode }));
   }
-  for (const [at, row] of rows.entries()) {
-    progress?.(at, rows.length);
+  const layRow = async (row: BackupRow) => {
     const place = placeOf(row);
-    if (place === null || row.object === null) continue;
+    if (place === null || row.object === null) return;
     const whose = `the sandbox "${row.id}"`;
     laid.rows.set(row.id, await lay(backup, dataFolder, row.object, place, { whose }));
     if (row.listing !== null) await lay(backup, dataFolder, row.listing, `archive/${row.id}.json`, { whose });
+  };
+  for (let at = 0; at < rows.length; at += AT_ONCE) {
+    progress?.(at, rows.length);
+    await Promise.all(rows.slice(at, at + AT_ONCE).map(layRow));
   }
+  // Each sandbox has a folder of its own in the live drawer: its name has to be on disk too.
+  if (existsSync(join(dataFolder, 'live'))) await syncFolder(join(dataFolder, 'live'));
+  await syncFolder(dataFolder);
   return laid;
 }
 

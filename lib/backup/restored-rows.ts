@@ -82,7 +82,8 @@ function filedAs(
 ): Pick<Transition, 'vfsPath' | 'file' | 'bytes'> | null {
   const asBefore = { vfsPath: before.vfsPath, file: before.file };
   if (row.how === 'missing') return asBefore;
-  if (row.how === 'shared') return stamp === null ? asBefore : { ...asBefore, file: recordOf(stamp, before.file) };
+  // Of a copy that is there the record was renewed for all that were made from it.
+  if (row.how === 'shared') return stamp === null ? asBefore : null;
   const place = placeOf(row);
   if (place === null || stamp === null || row.object === null) {
     return before.vfsPath === null ? null : { vfsPath: null, file: null, bytes: null };

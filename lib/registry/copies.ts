@@ -127,7 +127,7 @@ export interface CopyStore {
   unclaimed(): Awaitable<string[]>;
   /** Whether a snapshot, a blueprint or an instance that was never resumed needs a file. */
   isNeeded(path: string): Awaitable<boolean>;
-  /** Records anew the file of a copy that was laid into its drawer again, for every row that has it. */
+  /** Records anew the file of a copy that was laid into its drawer again, for every row that has it: of copies, and of instances that were never resumed. */
   restamp(kind: CopyKind, hash: string, file: FileRecord): Awaitable<void>;
   /** Takes the mark off a file that is gone. */
   forget(path: string): Awaitable<void>;

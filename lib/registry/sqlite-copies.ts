@@ -35,6 +35,8 @@ const RESTAMP: Readonly<Record<CopyKind, string>> = {
   snapshot: 'UPDATE snapshots SET file = ? WHERE hash = ?',
   blueprint: 'UPDATE blueprints SET file = ? WHERE hash = ?',
 };
+const RESTAMP_WAITING = `UPDATE instances SET file = ?
+  WHERE vfs_path = ? AND state = 'created' AND vfs_path IS NOT NULL`;
 const WAITED_FOR = `SELECT EXISTS (SELECT 1 FROM instances INDEXED BY instances_by_source
   WHERE vfs_path = ? AND state = 'created' AND vfs_path IS NOT NULL)`;
 
@@ -176,7 +178,10 @@ export function sqliteCopies({ database, ledger, writes, quotas }: Parts): CopyS
       return (copy !== null && isClaimed(copy.kind, copy.hash)) || database.integer(WAITED_FOR, path) === 1;
     },
     restamp(kind, hash, file) {
-      database.write(() => database.sql(RESTAMP[kind]).run(JSON.stringify(file), hash));
+      database.write(() => {
+        database.sql(RESTAMP[kind]).run(JSON.stringify(file), hash);
+        database.sql(RESTAMP_WAITING).run(JSON.stringify(file), copyPath(kind, hash));
+      });
     },
     forget(path) {
       database.write(() => database.sql(UNMARK).run(path));

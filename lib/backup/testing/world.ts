@@ -14,7 +14,7 @@ export interface Ran {
 
 /** Runs one of the commands on a data folder. */
 export function run(
-  name: 'backup' | 'restore' | 'ledger-verify',
+  name: 'backup' | 'restore' | 'ledger-verify' | 'doctor',
   folder: string,
   args: string[],
   settings: Record<string, string> = {},
