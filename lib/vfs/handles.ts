@@ -131,6 +131,10 @@ export function recoverFile(file: string): void {
   refuseEmptyBesideLog(file, LOGS);
   if (statSync(file).size === 0) throw corrupt('it is empty');
   if (isClean(file)) return;
+  if (!holdsLog(file)) {
+    dropEmptyLogs(file);
+    return;
+  }
   const { db } = opened(address(file, 'mode=rw'), OPTIONS, (opening) => {
     opening.exec(`${DISTRUST} PRAGMA synchronous = FULL`);
     return inspectSchema(opening);
@@ -275,6 +279,19 @@ function clearScratch(db: DatabaseSync): void {
 /** No log beside the file, and its header does not ask for one. Only for a file that this process has not open. */
 function isClean(file: string): boolean {
   return ![...LOGS, '-shm'].some((log) => existsSync(file + log)) && !asksForLog(file);
+}
+
+/**
+ * Whether there is anything to take up. Power loss may leave the names of a log and its index, and neither a byte in them nor the header that
+ * asks for them: SQLite then leaves both where they are.
+ */
+function holdsLog(file: string): boolean {
+  return asksForLog(file) || LOGS.some((log) => (statSync(file + log, { throwIfNoEntry: false })?.size ?? 0) > 0);
+}
+
+function dropEmptyLogs(file: string): void {
+  for (const log of [...LOGS, '-shm']) unlinkFileNow(file + log);
+  syncDirectory(dirname(file));
 }
 
 /** Whether the header says that the file is written by a log. Only for a file that this process has not open. */

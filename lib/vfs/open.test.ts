@@ -111,6 +111,29 @@ describe('coming to life', () => {
     expect(writeVersion(file)).toBe(2);
   });
 
+  test.each(
+    [1, 2].flatMap((header) =>
+      [null, 0, 32, 4000].flatMap((wal) => [null, 0, 32_768].map((shm) => [header, wal, shm])),
+    ),
+  )(
+    '32. a file whose header says %d, beside a log of %s bytes and an index of %s that hold nothing, is made clean',
+    (header, wal, shm) => {
+      const file = scratchFile();
+      const vfs = liveVfs({ file });
+      vfs.put('/a', bytes('kept'));
+      closeToRest(vfs);
+      writeFileSync(file, readFileSync(file).fill(header ?? 1, 18, 20));
+      if (wal !== null) writeFileSync(`${file}-wal`, Buffer.alloc(wal ?? 0));
+      if (shm !== null) writeFileSync(`${file}-shm`, Buffer.alloc(shm ?? 0));
+      recoverToRest(file);
+      expect(beside(file)).toEqual(['vfs.sqlite']);
+      expect(writeVersion(file)).toBe(1);
+      const rest = openAtRest(file);
+      expect(text(rest.get('/a'))).toBe('kept');
+      rest.close();
+    },
+  );
+
   test('55. an empty file beside a log is corrupt, and not a byte of either goes, however it is opened', async () => {
     const file = scratchFile();
     await kill(await holdFile(file, 'live'));
