@@ -13,6 +13,7 @@ import { addLineageCommand } from './commands/lineage.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addMoveCommands } from './commands/moves.ts';
 import { addPeopleCommands } from './commands/people.ts';
+import { addRepairCommands } from './commands/repairs.ts';
 import { addRunCommands } from './commands/run.ts';
 import { addShellCommand } from './commands/shell.ts';
 import { addTenantCommands } from './commands/tenants.ts';
@@ -50,6 +51,7 @@ ${exitTable()}`,
   addMoveCommands(program);
   addJobCommands(program);
   addCopyCommands(program);
+  addRepairCommands(program);
   addLineageCommand(program);
   addBundleCommands(program);
   addEventCommands(program);

@@ -1,0 +1,93 @@
+/** The ways out of a damaged file: `raw`, `salvage`, `restore-in-place`. */
+import type { Command } from 'commander';
+import type { SalvageAnswer } from '../../api/schema.ts';
+import { addCommand } from '../command.ts';
+import { showProgress } from '../progress.ts';
+import { refuseOver, saveDownload } from '../save.ts';
+import { bytesText, facts, printable } from '../words.ts';
+
+/** As many of what is lost as are printed; the rest is in the new sandbox. */
+const LOST_PRINTED = 20;
+
+function salvagedText({ instance, recovered, recovered_bytes, lost, lost_count, list }: SalvageAnswer): string {
+  const named = lost.slice(0, LOST_PRINTED).map(({ volume, path, why }) => {
+    const what = path === null ? 'nameless' : `${volume}:${printable(path)}`;
+    return facts([['lost', `${what} – ${printable(why)}`]]);
+  });
+  const more = lost_count > LOST_PRINTED ? `, the first ${LOST_PRINTED} of them below` : '';
+  return [
+    `${instance.id} is created.\n`,
+    facts([
+      ['recovered', `${recovered} files, ${bytesText(recovered_bytes)}`],
+      ['lost', lost_count === 0 ? 'nothing' : `${lost_count}${more}`],
+      ['all of it', list === null ? null : `memory:${list} in ${instance.id}`],
+    ]),
+    ...named,
+  ].join('');
+}
+
+export function addRepairCommands(program: Command): void {
+  addCommand<{ log?: boolean; reason?: string; force?: boolean; progress?: boolean }>(program, 'raw <id> [file]', {
+    summary: 'download the file of a sandbox byte for byte, damaged or not',
+    description:
+      'For admins and operators: all volumes and what was deleted are in it. An archived one comes compressed (zstd). It must not be awake. Says when a log lies beside it.',
+    options: (command) =>
+      command
+        .option('--log', 'the log beside the file, without which it is not whole')
+        .option('--reason <words>', 'why; it goes into the ledger')
+        .option('--progress', 'show progress on stderr even when that is no terminal')
+        .option('--force', 'write over a file of yours'),
+    examples: [
+      ['raw sess-841', 'into sess-841.sqlite'],
+      ['raw sess-841 --log', 'into sess-841.sqlite-wal, beside it'],
+    ],
+    async run({ client, print, signal }, { log, reason, force, progress: wanted }, id: string, file?: string) {
+      if (file !== undefined) refuseOver(file, force);
+      const progress = showProgress(id, file === '-' && wanted !== true ? false : wanted);
+      const download = await client.rawInstance(
+        id,
+        { part: log === true ? 'log' : 'file', reason },
+        { signal, onProgress: progress.bytes },
+      );
+      const given = /filename="([^"/]+)"/.exec(download.headers.get('content-disposition') ?? '')?.[1];
+      const saved = await saveDownload(download, file ?? given ?? `${id}.sqlite`, { force, progress });
+      const sha256 = download.headers.get('x-sha256');
+      const logBytes = Number(download.headers.get('x-log-bytes') ?? 0);
+      const beside = log !== true && logBytes > 0 ? `; a log of ${bytesText(logBytes)} lies beside it: --log` : '';
+      if (saved !== null) {
+        print(
+          { ...saved, sha256, log_bytes: logBytes },
+          () => `${saved.file}: ${bytesText(saved.bytes)}, sha256:${sha256}${beside}\n`,
+        );
+      }
+    },
+  });
+
+  addCommand<{ id?: string; name?: string; reason?: string }>(program, 'salvage <id>', {
+    summary: 'make a new sandbox of what is readable of a damaged one',
+    description:
+      'For admins and operators. File by file, and prints what is lost. The damaged file is left as it is; tmp is left out. It must not be awake.',
+    options: (command) =>
+      command
+        .option('--id <id>', 'an id of its own')
+        .option('--name <name>', 'a name')
+        .option('--reason <words>', 'why; it goes into the ledger'),
+    examples: [['salvage sess-841 --name "what is left"', 'and print what is lost']],
+    async run({ client, print, signal }, { id: own, name, reason }, id: string) {
+      const salvaged = await client.salvageInstance(id, { id: own, name, reason }, { signal });
+      print(salvaged, () => salvagedText(salvaged));
+    },
+  });
+
+  addCommand<{ reason?: string }>(program, 'restore-in-place <id> <snapshot>', {
+    summary: 'put a snapshot in the place of a sandbox’s file',
+    description:
+      'It keeps its id, settings and state, and a fault is cleared. What was there is kept aside on the server. It must not be awake, and the snapshot must be of its tenant.',
+    options: (command) => command.option('--reason <words>', 'why; it goes into the ledger'),
+    examples: [['restore-in-place sess-841 snap_512', 'after its file was damaged']],
+    async run({ client, print, signal }, { reason }, id: string, snapshot: string) {
+      const instance = await client.restoreInstance(id, { snapshot, reason }, { signal });
+      print(instance, () => `${instance.id} holds ${snapshot} now. It is ${instance.state}.\n`);
+    },
+  });
+}
