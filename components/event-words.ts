@@ -38,6 +38,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'fault.raised': 'found a fault in',
   'fault.cleared': 'cleared the fault of',
   'exec.timed_out': 'ended a call for time in',
+  'clock.set_back': 'found the clock set back',
   'process.silent': 'heard nothing from the process of',
   'exec.out_of_memory': 'ended a call for memory in',
   'plan.refused': 'was refused a plan for',

@@ -301,6 +301,11 @@ export interface Registry {
   ): Awaitable<void>;
   /** Stamps `updated` (never backwards) and `bytes` of many rows in one transaction; unknown and deleted ones are passed over. */
   touch(touches: { id: string; updated: number; bytes?: number | null }[]): Awaitable<void>;
+  /**
+   * Sets `updated` of at most `limit` rows that are not deleted back to `now` where it is more than `slack` seconds later, and with it when they
+   * fall due. Returns how many there were. A clock that was set back is the only cause.
+   */
+  notAfter(now: number, slack: number, limit: number): Awaitable<number>;
 
   list(request: ListRequest): Awaitable<Page<InstanceRow>>;
   /** Number of rows that match, exact up to `cap`; above it `cap + 1`. Maintained counts where there are any. */

@@ -107,6 +107,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     setFault: (id, fault, entry) => writes.setFault(id, fault, entry),
     recordCheck: (...args) => writes.recordCheck(...args),
     touch: (touches) => writes.touch(touches),
+    notAfter: (now, slack, limit) => writes.notAfter(now, slack, limit),
 
     list: (request) => lists.page(request),
     count: (filter, cap) => lists.count(filter, cap),

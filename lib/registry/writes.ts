@@ -21,7 +21,7 @@ import type {
   Registry,
   Transition,
 } from './registry.ts';
-import { findRow, insertRow, updateRow } from './rows.ts';
+import { findRow, insertRow, ROW_COLUMNS, rowOf, updateRow } from './rows.ts';
 import { dueAt, type ThresholdBook } from './thresholds.ts';
 import { searchWords } from './words.ts';
 
@@ -31,6 +31,8 @@ type Touch = Parameters<Registry['touch']>[0][number];
 const BEGIN = 'UPDATE instances SET pending = ? WHERE id = ? AND state = ? AND generation = ? AND pending IS NULL';
 const RECORD_CHECK = `UPDATE instances SET file = json_set(file, '$.sha256', ?, '$.quickCheck', ?)
   WHERE id = ? AND generation = ? AND file IS NOT NULL`;
+const LATER_THAN = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_by_state_updated
+  WHERE state IN ('created', 'active', 'suspended', 'frozen', 'archived') AND updated > ? LIMIT ?`;
 const RECORD_VOLUMES = `INSERT INTO instance_volumes(instance_row, tenant, workspace, memory, tmp)
   SELECT rowid, tenant, ?, ?, ? FROM instances WHERE id = ?
   ON CONFLICT DO UPDATE SET workspace = excluded.workspace, memory = excluded.memory, tmp = excluded.tmp`;
@@ -233,6 +235,16 @@ export class Writes {
         const after = { ...before, updated: Math.max(before.updated, updated) };
         this.#update(before, bytes === undefined ? after : { ...after, bytes });
       }
+    });
+  }
+
+  notAfter(now: number, slack: number, limit: number): number {
+    const later = () => this.#database.sql(LATER_THAN).all(now + slack, limit);
+    if (later().length === 0) return 0;
+    return this.#database.write(() => {
+      const rows = later().map(rowOf);
+      for (const row of rows) this.#update(row, { ...row, updated: now });
+      return rows.length;
     });
   }
 

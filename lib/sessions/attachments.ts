@@ -60,7 +60,11 @@ export class Attachments {
   /** Ends those that nobody renewed. */
   expire(now: number): void {
     for (const [id, leases] of this.#leases) {
-      for (const [attachment, { until }] of leases) if (until <= now) this.release(id, attachment, now);
+      for (const [attachment, lease] of leases) {
+        // A clock that was set back makes none last longer than any other.
+        lease.until = Math.min(lease.until, now + LEASE_SECONDS);
+        if (lease.until <= now) this.release(id, attachment, now);
+      }
     }
   }
 }

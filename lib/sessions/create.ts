@@ -14,6 +14,7 @@ import { Attachments } from './attachments.ts';
 import { tellingStorage } from './border.ts';
 import { evaluate, exec, write } from './calls.ts';
 import { Checks } from './checks.ts';
+import { idleFromNow } from './clock-jumps.ts';
 import { CopyTurns } from './copy-turns.ts';
 import { discardMemory, settleDead } from './death.ts';
 import { type Engine, line, livePath, MEMORY, now, rowOf, systemCause } from './engine.ts';
@@ -177,6 +178,7 @@ export function createSessions(options: SessionsOptions): Sessions {
           mustExist: false,
         }),
       );
+      await idleFromNow(engine);
       const reconciled = await reconcile(engine);
       for (const id of reconciled.early) prefetched.set(id, now(engine) + PREFETCH_SECONDS);
       return reconciled;

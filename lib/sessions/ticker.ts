@@ -7,6 +7,7 @@ import { nextMove } from '../lifecycle/ladder.ts';
 import { blocks } from '../lifecycle/words.ts';
 import type { DueRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
+import { idleFromNow } from './clock-jumps.ts';
 import { discardMemory } from './death.ts';
 import { absolute, type Engine, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
@@ -55,8 +56,9 @@ export async function flushActivity(engine: Engine): Promise<void> {
   }
 }
 
-/** One round: activity first, then everything that is due at this moment. */
+/** One round: the clock and activity first, then everything that is due at this moment. */
 export async function runRound(engine: Engine, prefetched: Prefetched, putOff: PutOff): Promise<Round> {
+  await idleFromNow(engine);
   await flushActivity(engine);
   await settleLeft(engine);
   const round: Round = { moved: 0, failed: 0 };
@@ -153,7 +155,8 @@ async function settleLeft(engine: Engine): Promise<void> {
 
 async function returnPrefetched(engine: Engine, prefetched: Prefetched): Promise<void> {
   for (const [id, at] of prefetched) {
-    if (at > now(engine)) continue;
+    // One that was brought home while the clock was ahead is due too.
+    if (at > now(engine) && at <= now(engine) + PREFETCH_SECONDS) continue;
     prefetched.delete(id);
     await engine.entries.with(id, (entry) =>
       entry.verbs.runExclusive(async () => {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { STATES, TRANSITIONS, transition } from '../../lifecycle/states.ts';
 import type { FileRecord, LedgerLine, Registry } from '../registry.ts';
-import { type Driver, entry, HOSTILE, hop, instance, intent, make, START } from './make.ts';
+import { type Driver, entry, HOSTILE, hop, instance, intent, make, START, THRESHOLDS } from './make.ts';
 
 const FILE: FileRecord = {
   size: 4096,
@@ -398,6 +398,24 @@ export function rowSuite(driver: Driver): void {
       await registry.touch([{ id: 'a', updated: START + 40, bytes: null }]);
       expect(await registry.get('a')).toEqual({ ...a, updated: START + 50, bytes: null });
       await registry.touch([]);
+    });
+
+    test('what is later than now is set back to it, a few at a time, and falls due anew', async () => {
+      const DAYS = 40 * 86_400;
+      for (const id of ['a', 'b', 'c']) await make(registry, id, 'active');
+      await make(registry, 'near', 'active');
+      const gone = await make(registry, 'gone', 'deleted');
+      await registry.touch(['a', 'b', 'c'].map((id) => ({ id, updated: START + DAYS })));
+      await registry.touch([{ id: 'near', updated: START + 30 }]);
+      expect(await registry.notAfter(START, 60, 2)).toBe(2);
+      expect(await registry.notAfter(START, 60, 2)).toBe(1);
+      expect(await registry.notAfter(START, 60, 2)).toBe(0);
+      for (const id of ['a', 'b', 'c']) expect((await registry.get(id))?.updated).toBe(START);
+      expect((await registry.get('near'))?.updated).toBe(START + 30);
+      expect(await registry.get('gone')).toEqual(gone);
+      expect((await registry.due(START + THRESHOLDS.idleToSuspendSeconds, 10)).map(({ row }) => row.id).sort()).toEqual(
+        ['a', 'b', 'c'],
+      );
     });
 
     test('every row that has a file is found in the order of ids, from any id on', async () => {
