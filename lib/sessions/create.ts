@@ -20,6 +20,7 @@ import { discardMemory, settleDead } from './death.ts';
 import { type Engine, line, livePath, MEMORY, now, rowOf, systemCause } from './engine.ts';
 import { Entries, type Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
+import { LostFiles } from './lost.ts';
 import { placeOf } from './places.ts';
 import { PREFETCH_SECONDS, type Prefetched, prefetch } from './prefetch.ts';
 import { PutOff } from './put-off.ts';
@@ -64,6 +65,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const checks = new Checks();
   const prefetched: Prefetched = new Map();
   const putOff = new PutOff();
+  const lost = new LostFiles();
   const reading: Reading = {
     copyTurns: new CopyTurns(),
     expansions: new Expansions(config.dataFolder),
@@ -96,7 +98,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   const tick = (): Promise<Round> => {
     attachments.expire(now(engine));
-    round ??= runRound(engine, prefetched, putOff).finally(() => {
+    round ??= runRound(engine, prefetched, putOff, lost).finally(() => {
       round = null;
     });
     return round;

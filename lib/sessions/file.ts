@@ -15,6 +15,7 @@ import { comeHome, forgetArchived } from './passing.ts';
 import { clearLive, leaveLive, placeOf, putAway } from './places.ts';
 import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
+import { rescue } from './rescue.ts';
 import type { Cause } from './sessions.ts';
 import { corrupt, ensureAlone, ensureTrusted, isSameBytes, type Known, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
@@ -145,11 +146,13 @@ async function endProcess(
 ): Promise<string | null> {
   const process = entry.process;
   if (process === null) return null;
-  let identity: string | null = null;
+  const rescued = row.vfsPath === MEMORY ? false : await rescue(engine, row, process);
+  let identity: string | null = rescued === false ? null : rescued.identity;
   try {
-    const closed = await process.close({ drainMs: force ? 0 : engine.config.drainMs, force });
+    // A process whose file was saved has been ended.
+    const closed = rescued !== false || (await process.close({ drainMs: force ? 0 : engine.config.drainMs, force }));
     if (!closed) throw busy(row);
-    identity = process.identity;
+    if (rescued === false) identity = process.identity;
   } catch (error) {
     if (entry.process !== process) throw error;
     const stuck = isWinterdockError(error) && error.extra.cause === 'silent';

@@ -12,6 +12,7 @@ import { discardMemory } from './death.ts';
 import { absolute, type Engine, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
+import type { LostFiles } from './lost.ts';
 import { fileBack, PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
 import type { PutOff } from './put-off.ts';
 import { settleFirst } from './reconcile.ts';
@@ -57,10 +58,16 @@ export async function flushActivity(engine: Engine): Promise<void> {
 }
 
 /** One round: the clock and activity first, then everything that is due at this moment. */
-export async function runRound(engine: Engine, prefetched: Prefetched, putOff: PutOff): Promise<Round> {
+export async function runRound(
+  engine: Engine,
+  prefetched: Prefetched,
+  putOff: PutOff,
+  lost: LostFiles,
+): Promise<Round> {
   await idleFromNow(engine);
   await flushActivity(engine);
   await settleLeft(engine);
+  await lost.look(engine);
   const round: Round = { moved: 0, failed: 0 };
   const seen = new Set<string>();
   /** Ids that a round tries once: what failed was put back, and is another generation. */

@@ -1,0 +1,84 @@
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { liveFile, REQUEST } from './testing/dock.ts';
+import { stage } from './testing/stage.ts';
+
+const at = stage();
+
+const ways: [string, (file: string) => void][] = [
+  ['removed', (file) => rmSync(file)],
+  ['removed with its log', (file) => ['', '-wal', '-shm'].map((suffix) => rmSync(file + suffix))],
+  ['removed with its folder', (file) => rmSync(dirname(file), { recursive: true })],
+  ['left without its log', (file) => rmSync(`${file}-wal`)],
+  ['moved away with its folder', (file) => renameSync(dirname(file), `${dirname(dirname(dirname(file)))}/elsewhere`)],
+  [
+    'replaced by an older copy',
+    (file) => {
+      cpSync(`${file}.older`, `${file}.new`);
+      renameSync(`${file}.new`, file);
+    },
+  ],
+];
+
+/** A sandbox that is awake, with something in its file, something in its log and something large. */
+async function awake(id: string): Promise<string> {
+  await at.dock.create(id);
+  await at.dock.put(id, '/first', 'first');
+  await at.dock.sessions.suspend(id, REQUEST);
+  const file = liveFile(at.dock, id);
+  cpSync(file, `${file}.older`);
+  await at.dock.put(id, '/large', 'l'.repeat(3_000_000));
+  for (let n = 0; n < 20; n += 1) await at.dock.run(id, `echo line ${n} >> log`);
+  return file;
+}
+
+const expectAll = async (id: string) => {
+  expect(await at.dock.get(id, '/first')).toBe('first');
+  expect((await at.dock.get(id, '/large'))?.length).toBe(3_000_000);
+  expect((await at.dock.get(id, '/log'))?.trim().split('\n')).toEqual(
+    Array.from({ length: 20 }, (_, n) => `line ${n}`),
+  );
+};
+
+test.each(ways)('a live file that is %s is put back under its process, and the sandbox goes on', async (_how, lose) => {
+  const file = await awake('a');
+  lose(file);
+  await at.dock.sessions.tick();
+  expect(await at.dock.registry.get('a')).toMatchObject({ state: 'active', fault: null, pending: null });
+  await expectAll('a');
+  expect((await at.dock.registry.ledger({ instance: 'a', type: 'file.rescued' }, 10)).rows).toHaveLength(1);
+  await at.dock.run('a', 'echo more > more');
+  await at.dock.sessions.suspend('a', REQUEST);
+  await at.dock.sessions.freeze('a', REQUEST);
+  await expectAll('a');
+  expect(await at.dock.get('a', '/more')).toBe('more\n');
+});
+
+test('a suspension, a stop and an archiving that come before the look save the file too', async () => {
+  for (const id of ['suspended', 'archived', 'stopped']) rmSync(await awake(id));
+  await at.dock.sessions.suspend('suspended', REQUEST);
+  await at.dock.sessions.archive('archived', REQUEST, { force: true });
+  await at.restart();
+  for (const id of ['suspended', 'archived', 'stopped']) {
+    expect((await at.dock.registry.get(id))?.fault, id).toBeNull();
+    await expectAll(id);
+  }
+});
+
+test('what a stranger put in its place is kept as an orphan', async () => {
+  const file = await awake('a');
+  rmSync(file);
+  writeFileSync(file, 'something else');
+  await at.dock.sessions.tick();
+  await expectAll('a');
+  expect(readdirSync(join(at.folder, 'orphans')).some((name) => name.includes('vfs.sqlite'))).toBe(true);
+  expect(existsSync(`${file}-wal`)).toBe(true);
+});
+
+test('nothing is done where nothing was lost', async () => {
+  await awake('a');
+  await at.dock.run('a', 'echo t > /tmp/t');
+  await at.dock.sessions.tick();
+  expect(await at.dock.run('a', 'cat /tmp/t')).toBe('t\n');
+});

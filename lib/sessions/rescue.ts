@@ -1,0 +1,103 @@
+/**
+ * A live file that was removed, moved or replaced under its process: what was answered is then only in files that no name leads to. They are read
+ * through the process's open descriptors while it stands still, which is what a crash at that moment would have left, and put back.
+ * Needs /proc; without it nothing is found, and nothing is done.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { InstanceProcess } from '../instance/instance.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../storage/effects.ts';
+import { stagingFor, stampOf } from '../storage/files.ts';
+import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
+import { setAside } from './places.ts';
+
+/** What a descriptor of a live file's process leads to, as the kernel names it; a name that is gone is marked. */
+const HELD = /\/vfs\.sqlite(-wal)?(?: \(deleted\))?$/;
+
+interface Held {
+  /** A path that leads to the open file, whatever became of its name. */
+  path: string;
+  inode: string;
+}
+
+/** The live file and its log as a process has them open. */
+function heldBy(pid: number): { main: Held | null; log: Held | null } {
+  const held: { main: Held | null; log: Held | null } = { main: null, log: null };
+  const folder = `/proc/${pid}/fd`;
+  try {
+    for (const descriptor of readdirSync(folder)) {
+      const path = join(folder, descriptor);
+      const found = HELD.exec(readlinkSync(path));
+      if (found === null) continue;
+      held[found[1] === undefined ? 'main' : 'log'] = { path, inode: String(statSync(path, { bigint: true }).ino) };
+    }
+  } catch {
+    // No /proc here, or the process is gone, which its exit tells.
+  }
+  return held;
+}
+
+/** Whether a process has its live file, or the log of it, open under no name or another than it should have. */
+export function isLost(engine: Engine, id: string, process: InstanceProcess): boolean {
+  const file = absolute(engine, livePath(id));
+  const { main, log } = heldBy(process.pid);
+  if (main === null) return false;
+  return stampOf(file)?.inode !== main.inode || (log !== null && stampOf(`${file}-wal`)?.inode !== log.inode);
+}
+
+/**
+ * Puts a lost live file back where the row says, clean and durable, and ends its process. Returns its identity; false when the file is not
+ * lost. The caller holds the file exclusively. Throws as the disk does; the process then goes on with what it has.
+ */
+export async function rescue(
+  engine: Engine,
+  row: Pick<InstanceRow, 'id' | 'tenant'>,
+  worker: InstanceProcess,
+): Promise<{ identity: string | null } | false> {
+  if (!isLost(engine, row.id, worker)) return false;
+  process.kill(worker.pid, 'SIGSTOP');
+  let identity: string | null;
+  try {
+    identity = await putBack(engine, row, heldBy(worker.pid), absolute(engine, livePath(row.id)));
+  } catch (error) {
+    process.kill(worker.pid, 'SIGCONT');
+    throw error;
+  }
+  await worker.kill('killed');
+  const reason = `${livePath(row.id)} was removed or replaced under its process, and was saved from what the process had open`;
+  await engine.registry.append([line(engine, row, systemCause('reconcile'), 'file.rescued', { reason })]);
+  return { identity };
+}
+
+async function putBack(
+  engine: Engine,
+  row: Pick<InstanceRow, 'id' | 'tenant'>,
+  { main, log }: ReturnType<typeof heldBy>,
+  file: string,
+): Promise<string | null> {
+  if (main === null) throw new Error('A process whose file was lost has it open no more.');
+  const staging = stagingFor(engine.config.dataFolder, file);
+  await makeFolder(staging);
+  const saved = join(staging, randomUUID());
+  try {
+    await copyFile(main.path, saved);
+    if (log !== null) await copyFile(log.path, `${saved}-wal`);
+    const identity = await engine.readers.settle(saved);
+    await syncFile(saved);
+    const there = stampOf(file);
+    if (there !== null && there.inode !== main.inode) await setAside(engine, row, livePath(row.id));
+    await makeFolder(dirname(file));
+    await renameFile(saved, file);
+    // Only then: until the file is back, its log is all that is left. After it the log holds nothing that the file does not.
+    for (const suffix of ['-wal', '-shm']) await unlinkFile(file + suffix);
+    await syncFolder(dirname(file));
+    await syncFolder(dirname(dirname(file)));
+    return identity;
+  } catch (error) {
+    for (const suffix of ['', '-wal', '-shm']) await unlinkFile(saved + suffix);
+    throw error;
+  }
+}
