@@ -60,7 +60,7 @@ test('a backup made beside a running server is restored to an empty folder with 
 
   const again = await serve(restored);
   expect((await again.call('GET', '/api/events?type=keys.made')).json).toMatchObject([
-    { reason: expect.stringMatching(/^auth\.secret, signing\.key: /) },
+    { reason: expect.stringMatching(/^auth\.secret: everybody .+ signing\.key: /) },
   ]);
   await expectWhole(again, world);
   await again.end();

@@ -200,9 +200,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
     const lost = [...keys.lost, ...(issuerOf(dataFolder) === null ? ['signing.key'] : [])];
     const made = [...new Set(lost)].filter((name) => !existsSync(join(dataFolder, name)));
     if (made.length > 0) {
-      lines.push(
-        line({ clock }, null, RESTORING, 'keys.made', { reason: `${made.join(', ')}: ${lostWithout(made).join(' ')}` }),
-      );
+      lines.push(line({ clock }, null, RESTORING, 'keys.made', { reason: lostWithout(made).join(' ') }));
     }
     await registry.append(lines);
     registry.database.pragma('wal_checkpoint(TRUNCATE)');
