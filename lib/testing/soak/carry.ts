@@ -1,7 +1,7 @@
 /** For tests: carries one command of a random life out over HTTP, judges the answer by itself, and tells what it means for the model. */
 import type { Got } from '../call.ts';
 import { ABSENT, digestOf } from '../whole.ts';
-import type { Command, Step } from './commands.ts';
+import { type Command, NAMES, type Step } from './commands.ts';
 import { type Box, bytesOf, type Copy, type Effect, type Files, type Life, textOf, wrote } from './model.ts';
 import type { World } from './world.ts';
 
@@ -12,6 +12,8 @@ export interface Stock {
   bundles: { bytes: Buffer; files: Files }[];
   /** Clones whose answer was lost, by the name that they were to have. */
   unsure: { name: string; count: number; files: Files }[];
+  /** Sandboxes that a snapshot was put in the place of: what they had is kept aside. */
+  restored: Set<string>;
   /** Numbers the names that are given. */
   next: number;
 }
@@ -256,6 +258,20 @@ export class Carrier {
         const got = await ask('DELETE', copy.kind === 'snapshot' ? `/snapshots/${copy.id}` : `/blueprints/${copy.id}`);
         if (got === null || got.status < 300) stock.copies = stock.copies.filter((one) => one !== copy);
         return [];
+      }
+      case 'put-back': {
+        const sure = stock.copies.filter(
+          ({ kind, files }) => kind === 'snapshot' && [...files.values()].every(({ size }) => size === 1),
+        );
+        const copy = sure[command.copy % Math.max(sure.length, 1)];
+        if (copy === undefined || box === undefined) return [];
+        const steps = NAMES.map((name): Step => {
+          const [digest = ABSENT] = copy.files.get(name) ?? [];
+          return digest === ABSENT ? { op: 'remove', name } : wrote(name, digest);
+        });
+        const got = await ask('POST', at('/restore'), { snapshot: copy.id });
+        if (got === null || got.status < 300) stock.restored.add(box.id);
+        return effect(got, steps, null);
       }
       case 'job': {
         const boxes = [...new Set(command.boxes.map((number) => this.#box(number)))].filter((one) => one !== undefined);

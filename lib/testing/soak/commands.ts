@@ -20,6 +20,7 @@ export type Command =
   | { kind: 'delete' | 'snapshot' | 'blueprint' | 'ship' | 'search'; box: number }
   | { kind: 'restore' | 'clone'; copy: number; count: number }
   | { kind: 'forget'; copy: number }
+  | { kind: 'put-back'; box: number; copy: number }
   | { kind: 'import'; bundle: number }
   | { kind: 'job'; verb: 'suspend' | 'freeze' | 'resume'; boxes: number[] }
   | { kind: 'look' };
@@ -50,7 +51,7 @@ export interface Day {
 }
 
 /** The files there may be: few, so that what is written is written over. */
-const NAMES = [
+export const NAMES = [
   'workspace/a',
   'workspace/b',
   'workspace/c',
@@ -137,6 +138,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('forget' as const), copy }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('put-back' as const), box, copy }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('import' as const), bundle: fc.nat(10) }) },
   {
     weight: 2,
@@ -156,7 +158,11 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('kill-worker' as const), which: fc.nat(100) }) },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('pause-worker' as const), which: fc.nat(100), ms: fc.nat(800) }),
+    arbitrary: fc.record({
+      kind: fc.constant('pause-worker' as const),
+      which: fc.nat(100),
+      ms: fc.oneof(fc.nat(800), fc.constant(3000)),
+    }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('kill-server' as const) }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('power-cut' as const) }) },

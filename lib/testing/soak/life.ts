@@ -68,7 +68,7 @@ export async function live(options: LifeOptions): Promise<Lived> {
 class OneLife {
   readonly lived: Lived = { days: 0, commands: 0, faults: {}, comparisons: 0, findings: [] };
   readonly #world: World;
-  readonly #stock: Stock = { boxes: [], copies: [], bundles: [], unsure: [], next: 0 };
+  readonly #stock: Stock = { boxes: [], copies: [], bundles: [], unsure: [], restored: new Set(), next: 0 };
   readonly #without: readonly string[];
   readonly #log: (line: object) => void;
 
@@ -209,10 +209,14 @@ class OneLife {
     const book = new Map(boxes.map((box) => [box.id, keptOf(box)]));
     const until = performance.now() + SETTLE_MS;
     // A sandbox whose process was killed says so until its next wake.
-    let found = await lookWhole(world, book, ['error']);
+    const look = async () => {
+      const looked = await lookWhole(world, book, ['error']);
+      return { ...looked, findings: looked.findings.filter((finding) => !this.#isAside(finding)) };
+    };
+    let found = await look();
     while (found.findings.length > 0 && performance.now() < until) {
       await pause(500);
-      found = await lookWhole(world, book, ['error']);
+      found = await look();
     }
     const { findings, comparisons, seen } = found;
     lived.comparisons += comparisons;
@@ -220,6 +224,12 @@ class OneLife {
     this.#log({ compared: comparisons, sandboxes: boxes.filter(isHere).length });
     for (const box of boxes) this.#narrow(box, seen.get(box.id));
     await this.#ready();
+  }
+
+  /** Whether it is what a sandbox had that a snapshot was put in the place of. */
+  #isAside(finding: string): boolean {
+    const id = /^orphans\/\d+-(.+)-\d+-[^-]+: lies there/.exec(finding)?.[1];
+    return id !== undefined && this.#stock.restored.has(id);
   }
 
   #narrow(box: Box, seen: { state: Parameters<typeof lifeOf>[0]; files: Map<string, string> } | undefined): void {
