@@ -54,6 +54,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'wake.failed': 'failed to wake',
   'wake.refused': 'was refused a wake of',
   'file.prefetched': 'brought home the file of',
+  'file.reclaimed': 'found in another drawer, and took back, the file of',
   'file.rescued': 'saved the lost file of',
   'file.returned': 'filed back, unused, the file of',
   'recovery.failed': 'could not take up the log of',
