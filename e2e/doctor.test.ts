@@ -207,6 +207,7 @@ test('what is wrong is named: a file that is gone, one that was changed, a forei
   expect(fixed.said).toMatch(/done: counted again: counts_by_state/);
   expect(fixed.status).toBe(1);
   expect(existsSync(join(folder, 'live/rest/vfs.sqlite-wal'))).toBe(false);
+  expect(findings()).toContainEqual({ kind: 'orphan.kept', weight: 'note', about: 'rest', way: null });
   expect(findings().filter(({ weight }) => weight === 'wrong')).toEqual([
     { kind: 'row.missing', weight: 'wrong', about: 'ice', way: null },
     { kind: 'row.changed', weight: 'wrong', about: 'up', way: null },

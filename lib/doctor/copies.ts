@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { copyPath } from '../registry/copies.ts';
 import { stampOf } from '../storage/files.ts';
-import type { Looking } from './rows.ts';
+import type { Looking } from './looking.ts';
 
 /** Finds rows without their file, files without a row, and with readers bytes that are not those of their name. */
 export async function examineCopies({ dataFolder, registry, files, readers, examined, find }: Looking): Promise<void> {

@@ -13,7 +13,9 @@ import type { Readers } from '../vfs/read.ts';
 import { examineCopies } from './copies.ts';
 import { type Examined, type Finding, orphanOf } from './findings.ts';
 import { examineHead } from './head.ts';
-import { examineRows, type Files } from './rows.ts';
+import type { Files } from './looking.ts';
+import { examineRows } from './rows.ts';
+import { examineUnnamed } from './unnamed.ts';
 
 export interface ExamineOptions {
   place: Pick<Config, 'dataFolder' | 'registryPath'>;
@@ -39,8 +41,9 @@ export async function examine({ place, readers }: ExamineOptions): Promise<Exami
       }
       examineHead(place, registry, find);
     }
-    await examineRows({ dataFolder, registry, files, readers, examined, find });
-    await examineCopies({ dataFolder, registry, files, readers, examined, find });
+    const looking = { dataFolder, registry, files, readers, examined, find };
+    examineUnnamed(looking, await examineRows(looking));
+    await examineCopies(looking);
   } finally {
     registry?.close();
   }

@@ -61,3 +61,8 @@ export function orphanOf(name: string): Orphan | null {
 export function isWell(findings: readonly Finding[]): boolean {
   return findings.every(({ weight }) => weight === 'note');
 }
+
+/** The other places of a file, for the end of a sentence. */
+export function alsoIn(others: readonly { path: string }[]): string {
+  return others.length === 0 ? '' : ` (also ${others.map(({ path }) => path).join(', ')})`;
+}

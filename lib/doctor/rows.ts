@@ -1,39 +1,19 @@
-/** Rows of instances against the files of their keys: missing, elsewhere, changed, with a log beside them, without a row. */
+/** Rows of instances against the files of their keys: missing, elsewhere, changed, with a log beside them. */
 import { join } from 'node:path';
 import type { InstanceRow } from '../registry/registry.ts';
-import type { RegistryFile } from '../registry/registry-file.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
 import { isRecorded, sameStamp } from '../sessions/trust.ts';
 import type { FileStamp } from '../storage/drawer.ts';
 import { stampOf } from '../storage/files.ts';
-import { type KeptFile, namesIn } from '../storage/inventory.ts';
-import type { Readers } from '../vfs/read.ts';
-import type { Examined, Finding, Orphan } from './findings.ts';
-
-export interface Files {
-  kept: KeptFile[];
-  /** Those of sandboxes, by their key. */
-  byKey: Map<string, KeptFile[]>;
-  /** By the id that they were set aside under, newest first. */
-  orphans: Map<string, Orphan[]>;
-}
-
-export interface Looking {
-  dataFolder: string;
-  /** Null: there is none, or it cannot be read. */
-  registry: RegistryFile | null;
-  files: Files;
-  readers: Readers | null;
-  examined: Examined;
-  find(finding: Finding): void;
-}
+import type { KeptFile } from '../storage/inventory.ts';
+import { alsoIn, type Finding } from './findings.ts';
+import type { Looking, Rows } from './looking.ts';
 
 const PAGE = 500;
-const LISTING = '.json';
 
-/** Looks at every row, then at what no row has asked for. */
-export async function examineRows(looking: Looking): Promise<void> {
-  const { registry, files, examined, find, dataFolder } = looking;
+/** Looks at every row. Returns the ids that there are, and those of what is archived. */
+export async function examineRows(looking: Looking): Promise<Rows> {
+  const { registry, examined } = looking;
   const archived = new Set<string>();
   const seen = new Set<string>();
   for (let after: string | null = ''; after !== null && registry !== null; ) {
@@ -46,56 +26,7 @@ export async function examineRows(looking: Looking): Promise<void> {
     }
     after = rows.length < PAGE ? null : (rows.at(-1)?.id ?? null);
   }
-  const marks = registry?.marks() ?? new Set<string>();
-  for (const [key, kept] of files.byKey) {
-    if (seen.has(key)) continue;
-    const [first, ...others] = kept;
-    if (first === undefined) continue;
-    if (marks.has(first.path)) {
-      find({
-        kind: 'file.marked',
-        weight: 'note',
-        way: null,
-        about: key,
-        path: first.path,
-        says: 'what was landing here got no row: the next start removes it',
-      });
-      continue;
-    }
-    examined.adoptable.push(first);
-    find({
-      kind: 'file.unnamed',
-      weight: 'wrong',
-      way: 'adopt',
-      about: key,
-      path: first.path,
-      says: `no row names this file${alsoIn(others)}`,
-    });
-  }
-  for (const [id, [newest, ...older]] of files.orphans) {
-    if (newest === undefined || seen.has(id) || files.byKey.has(id)) continue;
-    examined.adoptable.push(newest);
-    find({
-      kind: 'orphan.unnamed',
-      weight: 'note',
-      way: 'adopt',
-      about: id,
-      path: newest.path,
-      says: `set aside ${new Date(newest.setAsideMs).toISOString()}, and no row has that id${alsoIn(older)}`,
-    });
-  }
-  for (const name of namesIn(join(dataFolder, 'archive'))) {
-    const id = name.endsWith(LISTING) ? name.slice(0, -LISTING.length) : null;
-    if (id === null || archived.has(id) || files.byKey.get(id)?.some(({ drawer }) => drawer === 'archive')) continue;
-    find({
-      kind: 'listing.left',
-      weight: 'note',
-      way: null,
-      about: id,
-      path: `archive/${name}`,
-      says: 'a listing of what is not archived: the next start removes it',
-    });
-  }
+  return { seen, archived };
 }
 
 async function examineRow(looking: Looking, row: InstanceRow): Promise<void> {
@@ -232,8 +163,4 @@ async function examineBytes(
       `it is not the file that was filed: ${filed} then, ${stamp.size} bytes, SHA-256 ${found.sha256} now`,
     );
   }
-}
-
-function alsoIn(others: readonly { path: string }[]): string {
-  return others.length === 0 ? '' : ` (also ${others.map(({ path }) => path).join(', ')})`;
 }
