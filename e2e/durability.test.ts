@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Event, Instance } from '../lib/api/schema.ts';
 import { processesOf } from '../lib/testing/leftovers.ts';
@@ -70,6 +71,33 @@ test('kill -9 with ten sandboxes being written to loses no answered write, leave
     const run = await call('POST', `/instances/${id}/exec`, { command: `cat f-${last}` });
     expect(await run.json()).toMatchObject({ stdout: `value ${last}`, woke: 'cold' });
   }
+});
+
+test('kill -9 while a command has a file open and another writes leaves the file as it was and what was answered in place', {
+  timeout: 60_000,
+}, async () => {
+  await call('POST', '/instances', { id: 'a', tenant: 'acme' });
+  expect((await call('PUT', '/instances/a/volumes/workspace/kept', 'precious')).status).toBe(201);
+  const running = call('POST', '/instances/a/exec', { command: 'echo ended > ended; sleep 30 > kept' }).catch(
+    () => null,
+  );
+  await expect
+    .poll(async () => (await call('GET', '/instances/a/volumes/workspace/ended')).status, { timeout: 10_000 })
+    .toBe(200);
+  await pause(200);
+  expect((await call('PUT', '/instances/a/volumes/workspace/other', 'theirs')).status).toBe(201);
+  expect(await (await call('GET', '/instances/a/volumes/workspace/kept')).text()).toBe('precious');
+  await server.end('SIGKILL');
+  await running;
+  server = await spawnServer({ folder });
+  for (const [name, content] of [
+    ['kept', 'precious'],
+    ['other', 'theirs'],
+    ['ended', 'ended\n'],
+  ]) {
+    expect(await (await call('GET', `/instances/a/volumes/workspace/${name}`)).text()).toBe(content);
+  }
+  expect(readdirSync(join(folder, 'spill'))).toEqual([]);
 });
 
 test('SIGTERM with open streams and a running command suspends cleanly within ten seconds', {

@@ -172,12 +172,12 @@ describe('the page', () => {
   test('8. long lists and large files are left to the disk', async () => {
     const { bytes: of } = await makeBundle(
       vfsFile((vfs) => {
-        vfs.begin();
+        const overlay = vfs.overlay();
         for (let n = 0; n < 2100; n += 1)
-          vfs.put(`/many/${String(n).padStart(5, '0')}`, bytes(`text ${n} `.repeat(200)));
-        vfs.put('/large.txt', bytes('large '.repeat(20_000)));
-        vfs.put('/binary', Uint8Array.of(0, 1, 2, 255));
-        vfs.commit();
+          overlay.put(`/many/${String(n).padStart(5, '0')}`, bytes(`text ${n} `.repeat(200)));
+        overlay.put('/large.txt', bytes('large '.repeat(20_000)));
+        overlay.put('/binary', Uint8Array.of(0, 1, 2, 255));
+        overlay.commit();
       }),
     );
     const html = of(PAGE).toString();

@@ -12,7 +12,7 @@ import { chmodFileNow, makeFolderNow } from '../storage/effects.ts';
 
 /** What servers make at the top of a data folder. */
 const OURS =
-  /^(?:archive|auth\.secret|blueprints|bundles|cache|cold|expanded|live|lock\.sqlite|orphans|registry\.sqlite.*|snapshots|staging|.*\.key)$/;
+  /^(?:archive|auth\.secret|blueprints|bundles|cache|cold|expanded|live|lock\.sqlite|orphans|registry\.sqlite.*|snapshots|spill|staging|.*\.key)$/;
 const OWNER_ONLY = 0o700;
 /** Part of util-linux: takes a lock on a descriptor that it inherits, which is then held by whoever opened that. */
 const FLOCK = '/usr/bin/flock';

@@ -1,6 +1,5 @@
 /** `eval`: one piece of JavaScript or Python, with its value, what it said and the files it may reach. */
-import { runQuery } from '../vfs/query.ts';
-import type { Vfs } from '../vfs/vfs.ts';
+import type { Overlay } from '../vfs/overlay.ts';
 import { asVolume, DEFAULT_VOLUME } from '../vfs/volumes.ts';
 import { type HostFunction, runJavaScript } from './javascript.ts';
 import type { PolicyProfile } from './policies.ts';
@@ -13,7 +12,6 @@ import type { Shell } from './shell.ts';
 const LIST_LIMIT = 10_000;
 
 export interface EvalContext {
-  vfs: Vfs;
   shell: Shell;
   profile: PolicyProfile;
 }
@@ -25,14 +23,14 @@ export function evaluate(call: EvalCall, run: Run, context: EvalContext): Promis
   return call.language === 'js' ? evaluateJavaScript(call, run, context) : evaluatePython(call, run, context);
 }
 
-async function evaluateJavaScript(call: EvalCall, run: Run, { vfs, profile }: EvalContext): Promise<Evaluated> {
+async function evaluateJavaScript(call: EvalCall, run: Run, { profile }: EvalContext): Promise<Evaluated> {
   const result = await runJavaScript({
     code: call.code,
     file: 'eval.js',
     memoryBytes: profile.memoryBytes,
     deadline: run.deadline,
     print: ({ stream, text }) => run.add(stream, Buffer.from(text)),
-    ...(profile.capabilities.includes('vfs') && { vfs: vfsFunctions(vfs) }),
+    ...(profile.capabilities.includes('vfs') && { vfs: vfsFunctions(run.files) }),
   });
   if (!result.ok) return result;
   return { ok: true, timedOut: false, ...(result.json !== undefined && { json: result.json }) };
@@ -47,24 +45,18 @@ async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext):
 }
 
 /** What the guest's `vfs` object calls; the volume is optional. */
-function vfsFunctions(vfs: Vfs): Record<string, HostFunction> {
+function vfsFunctions(files: Overlay): Record<string, HostFunction> {
   const volume = (name: unknown) => asVolume(name === undefined ? DEFAULT_VOLUME : String(name));
   const bytes = (content: unknown) => (content instanceof Uint8Array ? content : Buffer.from(String(content)));
   return {
     get: (path, name) => {
-      const content = vfs.get(String(path), volume(name));
+      const content = files.get(String(path), volume(name));
       return content === null ? undefined : Buffer.from(content).toString();
     },
-    getBytes: (path, name) => vfs.get(String(path), volume(name)) ?? undefined,
-    put: (path, content, name) => void vfs.put(String(path), bytes(content), volume(name)),
-    list: (prefix, name) => {
-      const { files } = vfs.list(volume(name), {
-        limit: LIST_LIMIT,
-        ...(prefix !== undefined && { prefix: String(prefix) }),
-      });
-      return files.map(({ path }) => path);
-    },
-    delete: (path, name) => vfs.delete(String(path), volume(name)),
-    query: (sql, params) => runQuery(vfs.db, String(sql), params === undefined ? [] : JSON.parse(String(params))),
+    getBytes: (path, name) => files.get(String(path), volume(name)) ?? undefined,
+    put: (path, content, name) => void files.put(String(path), bytes(content), volume(name)),
+    list: (prefix, name) => files.paths(volume(name), prefix === undefined ? '' : String(prefix), LIST_LIMIT),
+    delete: (path, name) => files.delete(String(path), volume(name)),
+    query: (sql, params) => files.query(String(sql), params === undefined ? [] : JSON.parse(String(params))),
   };
 }

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ByteString, type FsStat, type IFileSystem, type RmOptions, unsafeBytesFromLatin1 } from 'just-bash';
 import type { Entry } from '../vfs/read.ts';
-import type { Place, Vfs } from '../vfs/vfs.ts';
+import type { Place, Tree } from '../vfs/tree.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { absolute, directoryOf, type Found, find } from './guest-paths.ts';
 import { monotonicMs } from './monotonic.ts';
@@ -25,19 +25,19 @@ export type Sink = (content: Uint8Array, cwd: string) => void;
 export class GuestFiles implements IFileSystem {
   readonly #sinks: ReadonlyMap<string, Sink>;
   readonly #scenery: Scenery;
-  #vfs: Vfs;
+  #vfs: Tree;
   #turn = 0;
   #cwd = '/';
 
   /** `commands`: names that are shown in `/bin`. */
-  constructor(vfs: Vfs, commands: readonly string[], sinks: ReadonlyMap<string, Sink>) {
+  constructor(vfs: Tree, commands: readonly string[], sinks: ReadonlyMap<string, Sink>) {
     this.#vfs = vfs;
     this.#sinks = sinks;
     this.#scenery = new Scenery(commands, VOLUMES);
   }
 
-  /** Shows another VFS from now on: a shell is made ready before it is known whose files it will see. */
-  show(vfs: Vfs): void {
+  /** Shows another tree from now on: each call has one of its own. */
+  show(vfs: Tree): void {
     this.#vfs = vfs;
   }
 

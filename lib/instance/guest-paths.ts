@@ -3,7 +3,7 @@
  * of the three volumes and nowhere else. Writes nothing.
  */
 import type { Entry } from '../vfs/read.ts';
-import type { Place, Vfs } from '../vfs/vfs.ts';
+import type { Place, Tree } from '../vfs/tree.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { posixError } from './posix-error.ts';
 
@@ -41,7 +41,7 @@ function placeOf(path: string): Place | null {
 }
 
 /** Finds what is at a path; the last segment's own link is followed unless `follow` is false. Throws ELOOP, and what the VFS refuses. */
-export function find(vfs: Vfs, given: string, follow = true): Found {
+export function find(vfs: Tree, given: string, follow = true): Found {
   let path = absolute(given);
   for (let followed = 0; followed <= LINKS_FOLLOWED; followed += 1) {
     const place = placeOf(path);
@@ -57,7 +57,7 @@ export function find(vfs: Vfs, given: string, follow = true): Found {
 }
 
 /** The path that a path leads to whose way goes over a link; null when no link is on the way. */
-function throughLink(vfs: Vfs, place: Place): string | null {
+function throughLink(vfs: Tree, place: Place): string | null {
   const segments = place.path.split('/');
   for (let length = 2; length < segments.length; length += 1) {
     const above = segments.slice(0, length).join('/');

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import { makeFolderNow } from '../storage/effects.ts';
+import { makeFolderNow, removeTreeNow } from '../storage/effects.ts';
 import { compiledFolder, isEmpty } from './compiled.ts';
 import type { InstancePool, InstanceProcess, OpenSpec } from './instance.ts';
 import { startWorker, type Worker, type WorkerOptions } from './process.ts';
@@ -54,7 +54,8 @@ class Pool implements InstancePool {
     this.#options = options;
     this.#patience = options.patience ?? PATIENCE;
     makeFolderNow(join(dataFolder, 'live'));
-    this.#worker = { dataFolder, cacheFolder: compiledFolder(cacheFolder), maxStartMs };
+    const spillFolder = join(dataFolder, 'spill');
+    this.#worker = { dataFolder, spillFolder, cacheFolder: compiledFolder(cacheFolder), maxStartMs };
   }
 
   get ready(): number {
@@ -95,6 +96,8 @@ class Pool implements InstancePool {
   }
 
   async start(): Promise<void> {
+    // What is spilled has no name; one that was killed between making its file and taking the name away has left an empty one.
+    removeTreeNow(this.#worker.spillFolder);
     if (isEmpty(this.#worker.cacheFolder)) await this.#compile();
     this.#wanted = true;
     this.#fill();

@@ -58,6 +58,8 @@ export interface Worker {
 
 export interface WorkerOptions {
   dataFolder: string;
+  /** Where SQLite spills what a call gathers, in files without names. */
+  spillFolder: string;
   /** Folder of compiled code, made by the first worker and read by the others. */
   cacheFolder: string;
   /** Milliseconds that it may take until it is ready. */
@@ -65,9 +67,10 @@ export interface WorkerOptions {
 }
 
 /** Starts one worker for the sandboxes of a data folder. Call it on the main thread: the process ends with the thread that starts it. */
-export function startWorker({ dataFolder, cacheFolder, maxStartMs }: WorkerOptions): Worker {
+export function startWorker({ dataFolder, spillFolder, cacheFolder, maxStartMs }: WorkerOptions): Worker {
   // Whoever shares the folder may have cleared it since; a worker that cannot write there does not start.
   makeFolderNow(cacheFolder);
+  makeFolderNow(spillFolder);
   const flags = [
     ...HEAP_FLAGS,
     '--no-warnings',
@@ -89,6 +92,7 @@ export function startWorker({ dataFolder, cacheFolder, maxStartMs }: WorkerOptio
       MALLOC_ARENA_MAX: '1',
       MALLOC_TRIM_THRESHOLD_: TRIM_BYTES,
       NODE_COMPILE_CACHE: cacheFolder,
+      SQLITE_TMPDIR: spillFolder,
       [FOLDER_MARK]: dataFolder,
       [SERVER_MARK]: serverMark(process.pid),
     },

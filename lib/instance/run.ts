@@ -2,7 +2,7 @@
  * One running call inside an Instance: its clock, its stop, its output and when what it wrote becomes durable. Knows nothing of shells,
  * languages or messages.
  */
-import type { Vfs } from '../vfs/vfs.ts';
+import type { Overlay } from '../vfs/overlay.ts';
 import type { OutputChunk } from './instance.ts';
 import { monotonicMs } from './monotonic.ts';
 import { Output } from './output.ts';
@@ -14,9 +14,10 @@ const COMMANDS_PER_LOOK = 32;
 
 export class Run {
   readonly output = new Output();
+  /** What the call sees of the sandbox, with what it wrote itself. */
+  readonly files: Overlay;
   /** Milliseconds of `monotonicMs` at which the call is out of time. */
   readonly deadline: number;
-  readonly #vfs: Vfs;
   readonly #say: (chunks: OutputChunk[]) => void;
   readonly #streaming: boolean;
   readonly #stop = new AbortController();
@@ -26,15 +27,17 @@ export class Run {
   #expired = false;
   #failed: unknown = null;
 
-  /** Begins a group of writes and the clock. `say` sends output that was committed. */
-  constructor(vfs: Vfs, options: { timeoutMs: number; streaming: boolean; say: (chunks: OutputChunk[]) => void }) {
-    this.#vfs = vfs;
+  /** Begins the clock. `say` sends output. */
+  constructor(
+    files: Overlay,
+    options: { timeoutMs: number; streaming: boolean; say: (chunks: OutputChunk[]) => void },
+  ) {
+    this.files = files;
     this.#say = options.say;
     this.#streaming = options.streaming;
     this.#said = monotonicMs();
     this.deadline = this.#said + options.timeoutMs;
     this.#timer = setTimeout(() => this.#expire(), options.timeoutMs);
-    vfs.begin();
   }
 
   get signal(): AbortSignal {
@@ -57,59 +60,45 @@ export class Run {
     if (this.#commands % COMMANDS_PER_LOOK === 0 && monotonicMs() > this.deadline) this.#expire();
   }
 
-  /** Takes output in; it leaves when the command ends, or now and then during a long one. */
+  /** Takes output in; it leaves when the command ends, or now and then during a long one, before anything of that one is committed. */
   add(stream: OutputChunk['stream'], content: Uint8Array): void {
     this.output.add(stream, content);
-    if (monotonicMs() - this.#said > SAY_EVERY_MS) this.flush();
+    if (monotonicMs() - this.#said > SAY_EVERY_MS) this.#tell();
   }
 
   /** The end of a top-level command: what it wrote is committed, then what it said is sent. */
   commandEnded(): void {
-    if (this.#streaming || monotonicMs() - this.#said > SAY_EVERY_MS) this.flush();
-    else this.settle();
+    this.#settle();
+    if (this.#streaming || monotonicMs() - this.#said > SAY_EVERY_MS) this.#tell();
   }
 
-  /** Commits and sends what was said. */
-  flush(): void {
-    this.settle();
-    this.#said = monotonicMs();
-    const chunks = this.output.take();
-    if (chunks.length > 0) this.#say(chunks);
+  /** Commits the last of it. Throws what kept any of its commands from becoming durable. */
+  finish(): void {
+    this.#settle();
+    if (this.#failed !== null) throw this.#failed;
   }
 
-  /** Makes everything written so far durable; a failure stops the call and is thrown at its end. */
-  settle(): void {
+  /** Ends the clock, and drops what was not committed. */
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.files.discard();
+  }
+
+  /** Makes what a command wrote durable. A failure stops the call and is thrown at its end; nothing after it is kept. */
+  #settle(): void {
     if (this.#failed !== null) return;
     try {
-      this.#vfs.commit();
+      this.files.commit();
     } catch (error) {
       this.#failed = error;
       this.stop();
     }
-    this.#vfs.begin();
   }
 
-  /** Does something for another request: outside this group, so that it is durable by itself, and nothing of this call waits with it. */
-  aside<T>(work: () => T): T {
-    this.settle();
-    this.#vfs.commit();
-    try {
-      return work();
-    } finally {
-      this.#vfs.begin();
-    }
-  }
-
-  /** Commits the last of it. Throws what kept any of its writes from becoming durable. */
-  finish(): void {
-    this.settle();
-    if (this.#failed !== null) throw this.#failed;
-  }
-
-  /** Ends the clock and the group, whatever happened. */
-  dispose(): void {
-    clearTimeout(this.#timer);
-    this.#vfs.rollback();
+  #tell(): void {
+    this.#said = monotonicMs();
+    const chunks = this.output.take();
+    if (chunks.length > 0) this.#say(chunks);
   }
 
   #expire(): void {

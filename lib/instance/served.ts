@@ -30,15 +30,10 @@ export class Served {
     this.vfs = vfs;
     this.#profile = profile;
     this.#say = say;
-    if (profile.name === DEFAULT_POLICY) {
-      warmed.show(vfs);
-      this.#shell = warmed;
-    } else {
-      this.#shell = new Shell(vfs, profile);
-    }
+    this.#shell = profile.name === DEFAULT_POLICY ? warmed : new Shell(vfs, profile);
   }
 
-  /** Serves one request. The server sends the next call when the last one was answered. */
+  /** Serves one request. The server sends the next call when the last one was answered; writes and reads come between, and see only what is committed. */
   async take(request: Request): Promise<void> {
     switch (request.type) {
       case 'call':
@@ -50,20 +45,20 @@ export class Served {
         return this.#say({
           type: 'done',
           id: request.id,
-          result: this.#aside(() => write(this.vfs, request.operation)),
+          result: write(this.vfs, request.operation),
         });
       case 'read':
         return this.#say({
           type: 'done',
           id: request.id,
-          result: this.#aside(() => answerRead(this.vfs, request.request as ReadRequest)),
+          result: answerRead(this.vfs, request.request as ReadRequest),
         });
     }
   }
 
   async #call(id: number, call: Call): Promise<void> {
     const started = monotonicMs();
-    const run = new Run(this.vfs, {
+    const run = new Run(this.vfs.overlay(), {
       timeoutMs: call.timeoutMs,
       streaming: call.kind === 'exec' && call.streaming,
       say: (chunks) => this.#say({ type: 'output', id, chunks }),
@@ -91,14 +86,9 @@ export class Served {
   }
 
   async #eval(id: number, call: EvalCall, run: Run, started: number): Promise<FromInstance> {
-    const outcome = await evaluate(call, run, { vfs: this.vfs, shell: this.#shell, profile: this.#profile });
+    const outcome = await evaluate(call, run, { shell: this.#shell, profile: this.#profile });
     run.finish();
     return { type: 'evaluated', id, result: { ...outcome, rest: run.output.end(), tookMs: since(started) } };
-  }
-
-  /** What a running script wrote so far is committed before another request is answered. */
-  #aside<T>(work: () => T): T {
-    return this.#running ? this.#running.run.aside(work) : work();
   }
 }
 

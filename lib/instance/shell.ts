@@ -13,7 +13,7 @@ import {
   stdoutAsBytes,
 } from 'just-bash';
 import { WinterdockError } from '../errors.ts';
-import type { Vfs } from '../vfs/vfs.ts';
+import type { Tree } from '../vfs/tree.ts';
 import { GuestFiles } from './guest-files.ts';
 import { jsCommand } from './js-command.ts';
 import type { Capability, PolicyProfile } from './policies.ts';
@@ -65,7 +65,7 @@ export class Shell {
   #own = false;
   #unbound = false;
 
-  constructor(vfs: Vfs, profile: Profile) {
+  constructor(vfs: Tree, profile: Profile) {
     const customCommands = commandsOf(profile, () => this.#running());
     const names = [...new Set([...getCommandNames(), ...customCommands.map(({ name }) => name)])];
     this.#files = new GuestFiles(
@@ -95,16 +95,12 @@ export class Shell {
     });
   }
 
-  /** Shows another VFS from now on: a shell is made before it is known whose files it will see. */
-  show(vfs: Vfs): void {
-    this.#files.show(vfs);
-  }
-
   /**
-   * Runs a script within `run`, which it stops at. Output goes to the run. Throws `validation` when the directory it should run in is not
+   * Runs a script within `run`, over its files, which it stops at. Output goes to the run. Throws `validation` when the directory it should run in is not
    * there.
    */
   async exec(request: ShellRequest, run: Run): Promise<ShellOutcome> {
+    this.#files.show(run.files);
     const cwd = await this.#directory(request.cwd ?? HOME);
     this.#files.cwd = cwd;
     this.#run = run;

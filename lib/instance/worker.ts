@@ -28,12 +28,14 @@ const REHEARSALS = 12;
 const PREPARE_MS = 10;
 
 const cacheFolder = process.env.NODE_COMPILE_CACHE;
+// SQLite asks its environment where to spill as it opens its first database.
+const scratch = openLive(':memory:', SCRATCH);
 for (const name of Object.keys(process.env)) delete process.env[name];
 process.on('disconnect', () => process.exit(0));
 
 warmJavaScript();
 defendShells();
-const shell = new Shell(openLive(':memory:', SCRATCH), profileOf(DEFAULT_POLICY));
+const shell = new Shell(scratch, profileOf(DEFAULT_POLICY));
 await warmUp(cacheFolder === undefined ? ':memory:' : join(cacheFolder, `warm-${process.pid}.sqlite`));
 // What warming up left behind is given back before anyone counts it.
 globalThis.gc?.();

@@ -7,18 +7,21 @@
  */
 import type { Clock } from '../clock.ts';
 import { epochSeconds } from '../clock.ts';
+import { FULL, resultCodeOf } from './failures.ts';
 import { newIdentity } from './identity.ts';
 import { subtreeOf } from './paths.ts';
-import type { Entry } from './read.ts';
+import type { Entry, FileStat } from './read.ts';
+import type { Place } from './refusals.ts';
 import { OWN_MTIME, SIZE, WITH_NODE } from './rows.ts';
 import type { Statements } from './statements.ts';
+import type { TreeChanges } from './tree.ts';
 
 const NODE_COLUMNS = '(volume, path, kind, mode, mtime, size, row, version, target)';
 
 /** Contents that are not kept inside the row's own page; replacing one frees it first, so that it needs no room for both. */
 const OVERFLOW_BYTES = 4096;
 
-export class Changes {
+export class Changes implements TreeChanges {
   readonly #statements: Statements;
   readonly #clock: Clock;
   /** The last version given out; 0 before the stored one was read. */
@@ -61,7 +64,9 @@ export class Changes {
     this.#counterStored = true;
   }
 
-  putFile(volume: string, path: string, content: Uint8Array, current: Entry | null, mode: number | null): void {
+  putFile(volume: string, path: string, content: Uint8Array, current: Entry | null, mode: number | null): FileStat {
+    const mtime = epochSeconds(this.#clock);
+    const version = this.nextVersion(current?.version ?? 0);
     if (current && current.size > OVERFLOW_BYTES && current.size !== content.byteLength) {
       this.#statements.run('UPDATE vfs SET content = NULL WHERE volume = ? AND path = ?', volume, path);
     }
@@ -71,9 +76,10 @@ export class Changes {
       volume,
       path,
       content,
-      epochSeconds(this.#clock),
+      mtime,
     );
-    this.recordFiles(volume, path, false, this.nextVersion(current?.version ?? 0), mode);
+    this.recordFiles(volume, path, false, version, mode);
+    return { path, size: content.byteLength, mtime, version };
   }
 
   /** Writes down what the first table now holds at `path` (or everywhere below it), with `version`; a null `mode` keeps the mode. */
@@ -92,17 +98,29 @@ export class Changes {
     );
   }
 
-  setFileTime(volume: string, path: string, mtimeSeconds: number): void {
-    this.#statements.run('UPDATE vfs SET mtime = ? WHERE volume = ? AND path = ?', mtimeSeconds, volume, path);
+  setAttributes(volume: string, path: string, current: Entry, mode: number, mtimeSeconds: number | null): void {
+    if (current.kind === 'file') {
+      if (mtimeSeconds !== null) {
+        this.#statements.run('UPDATE vfs SET mtime = ? WHERE volume = ? AND path = ?', mtimeSeconds, volume, path);
+      }
+      this.recordFiles(volume, path, false, current.version, mode);
+      return;
+    }
+    const version = this.nextVersion(0);
+    this.#upsert(volume, path, current.kind, mode, mtimeSeconds ?? current.mtime, version, current.target);
   }
 
-  /** An explicit directory; `mtimeSeconds` null is now. */
-  putDirectory(volume: string, path: string, mode: number | null, mtimeSeconds: number | null): void {
-    this.#upsert(volume, path, 'dir', mode, mtimeSeconds ?? epochSeconds(this.#clock), this.nextVersion(0), null);
+  putDirectory(volume: string, path: string, mode: number | null, asked: boolean): void {
+    try {
+      this.#upsert(volume, path, 'dir', mode, epochSeconds(this.#clock), this.nextVersion(0), null);
+    } catch (error) {
+      // A full sandbox must still be able to delete; without the row the empty directory is gone, and nothing else.
+      if (asked || resultCodeOf(error) !== FULL || !this.#statements.inTransaction) throw error;
+    }
   }
 
-  putLink(volume: string, path: string, target: string, mode: number | null, mtimeSeconds: number | null): void {
-    this.#upsert(volume, path, 'link', mode, mtimeSeconds ?? epochSeconds(this.#clock), this.nextVersion(0), target);
+  putLink(volume: string, path: string, target: string): void {
+    this.#upsert(volume, path, 'link', null, epochSeconds(this.#clock), this.nextVersion(0), target);
   }
 
   /** Removes whatever is stored for exactly this path. */
@@ -126,12 +144,7 @@ export class Changes {
    * Renames what is at `from` and everything below it. Nothing may be at `to`; stale rows of the second table there are dropped. `replaced` is
    * the version of what was at `to`, 0 for nothing.
    */
-  rename(
-    from: { volume: string; path: string },
-    to: { volume: string; path: string },
-    directory: boolean,
-    replaced: number,
-  ): void {
+  rename(from: Place, to: Place, directory: boolean, replaced: number): void {
     const version = this.nextVersion(replaced);
     const moves: [where: string, values: string[]][] = [['path = ?', [from.path]]];
     this.#statements.run('DELETE FROM vfs_node WHERE volume = ? AND path = ?', to.volume, to.path);

@@ -50,10 +50,10 @@ test('50. a copy beside constant writes is of one moment, and the writes go on',
   let n = 0;
   const write = () => {
     n += 1;
-    vfs.begin();
-    vfs.put('/first', bytes(String(n)));
-    vfs.put('/second', bytes(String(n)), 'memory');
-    vfs.commit();
+    const both = vfs.overlay();
+    both.put('/first', bytes(String(n)));
+    both.put('/second', bytes(String(n)), 'memory');
+    both.commit();
   };
   write();
   for (let round = 0; round < 3; round += 1) {

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../clock.ts';
 import { closeToRest, openAtRest } from './open.ts';
 import { bytes, codeOf, liveVfs, MIB, otherTool, scratchFile, seedFile, text } from './testing/scratch.ts';
-import type { Place, Vfs } from './vfs.ts';
+import type { Place } from './tree.ts';
+import type { Vfs } from './vfs.ts';
 import { VOLUMES, type Volume } from './volumes.ts';
 
 const at = (path: string, volume: Volume = 'workspace'): Place => ({ volume, path });

@@ -164,10 +164,11 @@ describe('coming to life', () => {
     expect(text(vfs.get('/a'))).toBe('kept');
     expect(readFileSync(file).equals(before)).toBe(true);
     expect(beside(file)).toEqual(['vfs.sqlite']);
-    vfs.begin();
-    vfs.put('/b', bytes('new'));
+    const overlay = vfs.overlay();
+    overlay.put('/b', bytes('new'));
+    expect(writeVersion(file)).toBe(1);
+    overlay.commit();
     expect(writeVersion(file)).toBe(2);
-    vfs.commit();
     expect(vfs.db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
     expect(vfs.db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
     expect(text(openedBeside(file).get('/b'))).toBe('new');
@@ -372,12 +373,12 @@ describe('coming to rest', () => {
     rest.close();
   });
 
-  test('28. is refused inside a group of writes, which goes on', () => {
+  test('28. is refused while an overlay holds what is not committed, which goes on', () => {
     const vfs = liveVfs({ file: scratchFile() });
-    vfs.begin();
-    vfs.put('/a', bytes('a'));
+    const overlay = vfs.overlay();
+    overlay.put('/a', bytes('a'));
     expect(codeOf(() => closeToRest(vfs))).toBe('internal');
-    vfs.commit();
+    overlay.commit();
     closeToRest(vfs);
   });
 

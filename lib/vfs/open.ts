@@ -22,10 +22,10 @@ export function openLive(
 
 /**
  * Checkpoints, leaves WAL mode and closes; afterwards there is one clean file. Throws `conflict` while another reader or writer holds the
- * file: the handle stays open and usable. Throws `internal` inside a group of writes. Returns the identity of the file.
+ * file: the handle stays open and usable. Throws `internal` while a call has gathered what is not committed. Returns the identity of the file.
  */
 export function closeToRest(vfs: Vfs): string | null {
-  if (vfs.inTransaction) throw new WinterdockError('internal', 'A file cannot be put to rest inside a transaction.');
+  if (vfs.gathers) throw new WinterdockError('internal', 'A file cannot be put to rest while a call writes to it.');
   const identity = giveIdentity(vfs);
   restLiveFile(vfs.db);
   return identity;
@@ -34,7 +34,7 @@ export function closeToRest(vfs: Vfs): string | null {
 /** Makes sure that a live file can be told from every other: a copy, and a file of an earlier time, has no identity of its own yet. Returns it. */
 export function giveIdentity(vfs: Vfs): string | null {
   const known = identityOf(vfs.db, true);
-  if (known !== null || vfs.inTransaction || vfs.db.location() === null) return known;
+  if (known !== null || vfs.db.location() === null) return known;
   vfs.prepareToWrite();
   return ensureIdentity(vfs.db);
 }

@@ -10,7 +10,7 @@ import { resultCodeOf, translateFailure } from './failures.ts';
 type QueryValue = string | number | null;
 export type QueryParams = QueryValue[] | Record<string, QueryValue>;
 
-interface QueryAnswer {
+export interface QueryAnswer {
   columns: string[];
   rows: unknown[][];
   /** More rows or bytes than an answer holds. */

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { WinterdockError } from '../errors.ts';
 import { closeToRest } from './open.ts';
 import { bytes, codeOf, liveVfs, MIB, scratchFile, text } from './testing/scratch.ts';
-import type { Vfs } from './vfs.ts';
+import type { Tree } from './tree.ts';
 
 /** Writes files of `size` bytes until one is refused; how many fitted, and the refusal. */
-function fill(vfs: Vfs, size: number, prefix = '/fill'): { count: number; refusal: WinterdockError } {
+function fill(vfs: Tree, size: number, prefix = '/fill'): { count: number; refusal: WinterdockError } {
   for (let count = 0; count < 10_000; count += 1) {
     try {
       vfs.put(`${prefix}/${count}`, new Uint8Array(size).fill(1));
@@ -50,16 +50,17 @@ test.each([
 test.each([
   ['small', 3000],
   ['large', 200_000],
-])('22. a refused %s write inside a group leaves the earlier writes of the group', (_, size) => {
+])('22. a refused %s write of an overlay leaves what it wrote before, and that has room in the file', (_, size) => {
   const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
   vfs.put('/before', bytes('before'));
-  vfs.begin();
-  vfs.put('/in-group', bytes('in group'));
-  const { count, refusal } = fill(vfs, size);
+  const overlay = vfs.overlay();
+  overlay.put('/gathered', bytes('gathered'));
+  const { count, refusal } = fill(overlay, size);
   expect(refusal.code).toBe('quota_exceeded');
-  vfs.put('/before', bytes('change'));
-  vfs.commit();
-  expect(text(vfs.get('/in-group'))).toBe('in group');
+  expect(count * size).toBeGreaterThan(0.5 * MIB);
+  overlay.put('/before', bytes('change'));
+  overlay.commit();
+  expect(text(vfs.get('/gathered'))).toBe('gathered');
   expect(text(vfs.get('/before'))).toBe('change');
   expect(vfs.list('workspace', { prefix: '/fill/', limit: 10_000 }).files).toHaveLength(count);
 });
@@ -69,7 +70,6 @@ test('22. every kind of write is refused in a full sandbox without harm, and del
   fill(vfs, 50_000);
   fill(vfs, 100, '/dust');
   let refused = 0;
-  vfs.begin();
   for (let index = 0; index < 500; index += 1) {
     const path = `/${'p'.repeat(900)}${index}`;
     for (const write of [
@@ -88,7 +88,6 @@ test('22. every kind of write is refused in a full sandbox without harm, and del
   expect(codeOf(() => vfs.move({ volume: 'workspace', path: '/fill' }, { volume: 'memory', path: '/elsewhere' }))).toBe(
     'quota_exceeded',
   );
-  vfs.commit();
   expect(vfs.stat('/fill/0')?.size).toBe(50_000);
   for (const { path } of vfs.list('workspace', { limit: 10_000 }).files) expect(vfs.delete(path)).toBe(true);
   vfs.delete('/', 'workspace', { recursive: true });
@@ -103,4 +102,39 @@ test('22. a large file can be replaced by another of its size when there is no r
   expect(vfs.get('/large')?.[700_000]).toBe(2);
   expect(codeOf(() => vfs.put('/large', new Uint8Array(1_100_000)))).toBe('quota_exceeded');
   expect(Buffer.compare(vfs.get('/large') ?? bytes(''), new Uint8Array(700_001).fill(2))).toBe(0);
+});
+
+test('22. an overlay over a full sandbox replaces and removes, and then has the room that this makes', () => {
+  const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
+  const { count } = fill(vfs, 50_000);
+  fill(vfs, 100, '/dust');
+  const overlay = vfs.overlay();
+  expect(codeOf(() => overlay.put('/more', new Uint8Array(50_000)))).toBe('quota_exceeded');
+  overlay.put('/fill/0', new Uint8Array(50_000).fill(7));
+  overlay.put('/fill/1', new Uint8Array(10));
+  expect(overlay.delete('/fill/2')).toBe(true);
+  expect(overlay.delete('/fill/3')).toBe(true);
+  overlay.put('/more', new Uint8Array(50_000));
+  overlay.commit();
+  expect([vfs.get('/fill/0')?.[0], vfs.stat('/fill/1')?.size, vfs.stat('/more')?.size]).toEqual([7, 10, 50_000]);
+  const all = vfs.overlay();
+  all.delete('/', 'workspace', { recursive: true });
+  all.commit();
+  expect(fill(vfs, 50_000).count).toBeGreaterThanOrEqual(count);
+  expect(vfs.db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+});
+
+test('22. what found room when it was written and finds none at the commit is refused whole, and what others wrote meanwhile stays', () => {
+  const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
+  vfs.put('/kept', bytes('kept'));
+  const overlay = vfs.overlay();
+  overlay.put('/kept', bytes('lost'));
+  overlay.put('/half', new Uint8Array(530_000));
+  vfs.put('/theirs', new Uint8Array(530_000));
+  expect(codeOf(() => overlay.commit())).toBe('quota_exceeded');
+  expect([text(vfs.get('/kept')), vfs.entry('/half'), vfs.stat('/theirs')?.size]).toEqual(['kept', null, 530_000]);
+  expect(text(overlay.get('/kept'))).toBe('kept');
+  overlay.put('/kept', bytes('again'));
+  overlay.commit();
+  expect(text(vfs.get('/kept'))).toBe('again');
 });

@@ -25,16 +25,17 @@ export class Quota {
    */
   reserve(bytes: number, margin = false): void {
     if (!margin && bytes < SMALL_BYTES) return;
-    if (this.#pagesFor(bytes) + (margin ? TREE_PAGES : 0) > this.#free().pages) throw this.#exceeded();
+    if (this.pagesFor(bytes) + (margin ? TREE_PAGES : 0) > this.#free().pages) throw this.exceeded();
   }
 
   /** `quota_exceeded` when an error says that the page limit was hit, by a write of `bytes`; null for any other, a full disk too. */
   explain(error: unknown, bytes: number): WinterdockError | null {
     if (resultCodeOf(error) !== FULL) return null;
-    return this.#free().pages < this.#pagesFor(bytes) + TREE_PAGES ? this.#exceeded(error) : null;
+    return this.#free().pages < this.pagesFor(bytes) + TREE_PAGES ? this.exceeded(error) : null;
   }
 
-  #pagesFor(bytes: number): number {
+  /** Pages that a content of so many bytes takes. */
+  pagesFor(bytes: number): number {
     this.#pageBytes ||= this.#pragma('page_size');
     return Math.ceil(bytes / (this.#pageBytes - PAGE_LINK_BYTES));
   }
@@ -45,7 +46,12 @@ export class Quota {
     return { pages: this.#maxPages - used, used };
   }
 
-  #exceeded(cause?: unknown): WinterdockError {
+  /** Pages that can still be written. */
+  freePages(): number {
+    return this.#free().pages;
+  }
+
+  exceeded(cause?: unknown): WinterdockError {
     this.#pageBytes ||= this.#pragma('page_size');
     const limit = this.#maxPages * this.#pageBytes;
     const used = this.#free().used * this.#pageBytes;

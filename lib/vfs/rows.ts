@@ -11,9 +11,9 @@ import { subtreeOf } from './paths.ts';
 import type { Entry, FileStat } from './read.ts';
 import type { Statements } from './statements.ts';
 
-const FILE_MODE = 0o644;
-const DIRECTORY_MODE = 0o755;
-const LINK_MODE = 0o777;
+export const FILE_MODE = 0o644;
+export const DIRECTORY_MODE = 0o755;
+export const LINK_MODE = 0o777;
 const FAR_BYTES = 262_144;
 
 /** Latest time that is believed (year 2242); keeps versions made from times within safe integers. */
@@ -52,23 +52,23 @@ interface NodeRow {
 }
 
 export class Rows {
-  readonly #statements: Statements;
+  protected readonly statements: Statements;
   readonly #nodes: boolean;
 
   /** `nodes`: whether the file has the second table; without it every file is one of the seed's. */
   constructor(statements: Statements, nodes: boolean) {
-    this.#statements = statements;
+    this.statements = statements;
     this.#nodes = nodes;
   }
 
   /** The file at exactly this path; null when there is none or something else. */
   file(volume: string, path: string): Entry | null {
-    const row = this.#statements.get<FileRow>(this.#files('v.volume = ? AND v.path = ?'), volume, path);
+    const row = this.statements.get<FileRow>(this.#files('v.volume = ? AND v.path = ?'), volume, path);
     return row ? fileEntry(row) : null;
   }
 
   content(volume: string, path: string): Uint8Array | null {
-    const row = this.#statements.get<{ content: unknown }>(
+    const row = this.statements.get<{ content: unknown }>(
       'SELECT content FROM vfs WHERE volume = ? AND path = ?',
       volume,
       path,
@@ -78,7 +78,7 @@ export class Rows {
 
   /** Bytes `start` to `end` (both inclusive) of a file's content. */
   slice(volume: string, path: string, start: number, end: number): Uint8Array | null {
-    const row = this.#statements.get<{ content: unknown }>(
+    const row = this.statements.get<{ content: unknown }>(
       'SELECT substr(CAST(content AS BLOB), ?, ?) AS content FROM vfs WHERE volume = ? AND path = ?',
       start + 1,
       end - start + 1,
@@ -90,27 +90,27 @@ export class Rows {
 
   /** What is at a path: a file, a link, or a directory, explicit or implied by something deeper. The root always is. */
   entry(volume: string, path: string): Entry | null {
-    return this.file(volume, path) ?? this.node(volume, path) ?? this.#implied(volume, path);
+    return this.file(volume, path) ?? this.node(volume, path) ?? this.implied(volume, path);
   }
 
   /** The explicit directory or the link at a path. */
   node(volume: string, path: string): Entry | null {
     if (!this.#nodes) return null;
-    const row = this.#statements.get<NodeRow>(`SELECT ${NODE_COLUMNS} AND volume = ? AND path = ?`, volume, path);
+    const row = this.statements.get<NodeRow>(`SELECT ${NODE_COLUMNS} AND volume = ? AND path = ?`, volume, path);
     return row ? nodeEntry(row) : null;
   }
 
   /** True when anything lies below a path. */
   hasBelow(volume: string, path: string): boolean {
-    return this.#firstBelow(volume, path) !== null;
+    return this.firstBelow(volume, path) !== null;
   }
 
   /** The longest path below a directory, in bytes; null when nothing is below. */
   longestBelow(volume: string, path: string): string | null {
     const { above, below } = subtreeOf(path);
     const longest = ['vfs', 'vfs_node'].flatMap((table) => {
-      const sql = `SELECT path FROM ${table} WHERE volume = ? AND path > ? AND path < ? ORDER BY octet_length(path) DESC LIMIT 1`;
-      return this.#statements.get<{ path: string }>(sql, volume, above, below)?.path ?? [];
+      const sql = `SELECT path FROM ${table} WHERE ${this.visible(table)}volume = ? AND path > ? AND path < ? ORDER BY octet_length(path) DESC LIMIT 1`;
+      return this.statements.get<{ path: string }>(sql, ...this.hidden(), volume, above, below)?.path ?? [];
     });
     return longest.sort((a, b) => Buffer.byteLength(b) - Buffer.byteLength(a))[0] ?? null;
   }
@@ -126,11 +126,16 @@ export class Rows {
 
   /** Direct children of a directory, by name. Steps over each file once and over each subdirectory at one seek. */
   children(volume: string, directory: string): Entry[] {
+    const found = this.childrenByName(volume, directory);
+    return [...found.keys()].sort().flatMap((name) => found.get(name) ?? []);
+  }
+
+  protected childrenByName(volume: string, directory: string): Map<string, Entry> {
     const { above, below } = subtreeOf(directory);
     const found = new Map<string, Entry>();
-    this.#walk<FileRow>(
+    this.walk<FileRow>(
       this.#files('v.volume = ? AND v.path >= ? AND v.path < ? ORDER BY v.path'),
-      volume,
+      [...this.hidden(), volume],
       above,
       below,
       (name, row, deep) => {
@@ -139,25 +144,26 @@ export class Rows {
       },
     );
     if (this.#nodes) {
-      const sql = `SELECT ${NODE_COLUMNS} AND volume = ? AND path >= ? AND path < ? ORDER BY path`;
-      this.#walk<NodeRow>(sql, volume, above, below, (name, row, deep) => {
+      const sql = `SELECT ${NODE_COLUMNS} AND ${this.visible('vfs_node')}volume = ? AND path >= ? AND path < ? ORDER BY path`;
+      this.walk<NodeRow>(sql, [...this.hidden(), volume], above, below, (name, row, deep) => {
         if (deep && !found.has(name)) found.set(name, impliedDirectory(above + name, row.mtime ?? 0));
         else if (!deep && found.get(name)?.kind !== 'file') found.set(name, nodeEntry(row));
       });
     }
-    return [...found.keys()].sort().flatMap((name) => found.get(name) ?? []);
+    return found;
   }
 
   /** The explicit directories of a volume, by path. */
   directories(volume: string): string[] {
     if (!this.#nodes) return [];
     const sql = "SELECT path FROM vfs_node WHERE kind <> 'file' AND kind = 'dir' AND volume = ? ORDER BY path";
-    return this.#statements.all<{ path: string }>(sql, volume).map(({ path }) => path);
+    return this.statements.all<{ path: string }>(sql, volume).map(({ path }) => path);
   }
 
-  #walk<T extends { path: string }>(
+  /** Visits what lies below a directory, but only the first of each of its subdirectories: `deep`. */
+  protected walk<T extends { path: string }>(
     sql: string,
-    volume: string,
+    values: (string | number)[],
     above: string,
     below: string,
     visit: (name: string, row: T, deep: boolean) => void,
@@ -166,7 +172,7 @@ export class Rows {
     while (from !== null) {
       const start: string = from;
       from = null;
-      for (const row of this.#statements.iterate<T>(sql, volume, start, below)) {
+      for (const row of this.statements.iterate<T>(sql, ...values, start, below)) {
         if (typeof row.path !== 'string') continue;
         const rest = row.path.slice(above.length);
         const slash = rest.indexOf('/');
@@ -181,30 +187,40 @@ export class Rows {
     }
   }
 
-  #implied(volume: string, path: string): Entry | null {
-    const first = this.#firstBelow(volume, path);
+  /** The directory that something deeper implies; the root is always one. */
+  protected implied(volume: string, path: string): Entry | null {
+    const first = this.firstBelow(volume, path);
     if (first) return impliedDirectory(path, first.mtime ?? 0);
     return path === '/' ? impliedDirectory('/', 0) : null;
   }
 
-  #firstBelow(volume: string, path: string): { mtime: number | null } | null {
+  protected firstBelow(volume: string, path: string): { mtime: number | null } | null {
     const { above, below } = subtreeOf(path);
-    const file = this.#statements.get<FileRow>(
+    const file = this.statements.get<FileRow>(
       this.#files('v.volume = ? AND v.path > ? AND v.path < ? ORDER BY v.path LIMIT 1'),
+      ...this.hidden(),
       volume,
       above,
       below,
     );
     if (file || !this.#nodes) return file ?? null;
-    const sql =
-      "SELECT mtime FROM vfs_node WHERE kind <> 'file' AND volume = ? AND path > ? AND path < ? ORDER BY path LIMIT 1";
-    return this.#statements.get<{ mtime: number | null }>(sql, volume, above, below) ?? null;
+    const sql = `SELECT mtime FROM vfs_node WHERE kind <> 'file' AND ${this.visible('vfs_node')}volume = ? AND path > ? AND path < ? ORDER BY path LIMIT 1`;
+    return this.statements.get<{ mtime: number | null }>(sql, ...this.hidden(), volume, above, below) ?? null;
+  }
+
+  /** The values of what `visible` gives. */
+  protected hidden(): number[] {
+    return [];
+  }
+
+  /** SQL that leaves rows out of reads over many paths, ending with AND; nothing here. `table`: the name or alias in the statement. */
+  protected visible(_table: string): string {
+    return '';
   }
 
   #files(where: string): string {
-    return this.#nodes
-      ? `SELECT ${FILE_COLUMNS} FROM ${WITH_NODE} WHERE ${where}`
-      : withoutNodes(`SELECT ${FILE_COLUMNS} FROM ${WITH_NODE} WHERE ${where}`);
+    const sql = `SELECT ${FILE_COLUMNS} FROM ${WITH_NODE} WHERE ${this.visible('v')}${where}`;
+    return this.#nodes ? sql : withoutNodes(sql);
   }
 }
 
@@ -261,6 +277,6 @@ function nodeEntry(row: NodeRow): Entry {
   };
 }
 
-function impliedDirectory(path: string, mtime: number): Entry {
+export function impliedDirectory(path: string, mtime: number): Entry {
   return { path, kind: 'dir', size: 0, mode: DIRECTORY_MODE, mtime, version: 0, target: null };
 }

@@ -28,6 +28,11 @@ export class Statements {
     return Number(this.#statement(sql).run(...values).changes);
   }
 
+  /** True inside a transaction of the handle: SQLite may have ended one by itself. */
+  get inTransaction(): boolean {
+    return this.#db.isTransaction;
+  }
+
   #statement(sql: string): StatementSync {
     const known = this.#prepared.get(sql);
     if (known) return known;

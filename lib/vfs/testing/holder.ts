@@ -6,8 +6,8 @@ if (how === 'live') {
   const vfs = openLive(file, { maxBytes: 64 * 1024 * 1024, maxFileBytes: 1024 * 1024, mustExist: false });
   vfs.put('/committed', new TextEncoder().encode('committed'));
   vfs.put('/scratch', new TextEncoder().encode('scratch'), 'tmp');
-  vfs.begin();
-  vfs.put('/uncommitted', new TextEncoder().encode('uncommitted'));
+  vfs.db.exec('BEGIN');
+  vfs.db.prepare("INSERT INTO vfs VALUES ('workspace', '/uncommitted', 'uncommitted', 1)").run();
 } else {
   const vfs = openBeside(file);
   if (how === 'reading') vfs.db.exec('BEGIN');

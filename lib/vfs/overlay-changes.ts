@@ -1,0 +1,288 @@
+/**
+ * What a running call writes, gathered as rows beside the file: the write side of an overlay. The file itself is only read. Versions are given
+ * out when the rows are committed.
+ */
+import { type Clock, epochSeconds } from '../clock.ts';
+import { unchanged } from './overlay-rows.ts';
+import { subtreeOf } from './paths.ts';
+import type { Entry, FileStat } from './read.ts';
+import type { Place } from './refusals.ts';
+import { FILE_MODE, MTIME, WITH_NODE } from './rows.ts';
+import type { Statements } from './statements.ts';
+import type { TreeChanges } from './tree.ts';
+
+const INTO = 'pending.change (call, volume, path, kind, mode, mtime, above, size, pages, freed, target, body)';
+/** All columns anew; what the row had is of no use any more. */
+const ANEW = `ON CONFLICT (call, volume, path) DO UPDATE SET kind = excluded.kind, mode = excluded.mode, mtime = excluded.mtime,
+  above = max(above, excluded.above), size = excluded.size, pages = excluded.pages, freed = max(freed, excluded.freed), target = excluded.target, body = excluded.body`;
+
+/** Contents larger than this leave the row's own page and take whole ones. */
+const INLINE_BYTES = 4000;
+const OVERFLOW_BYTES = 4092;
+const PAGE_BYTES = 4096;
+/** Both tables and the index hold the path, with some numbers. */
+const PATHS = 3;
+const ROW_BYTES = 120;
+/** Pages of a tree are two thirds full on average. */
+const LOOSE = 1.5;
+
+/** Pages that a file takes, at most; with SQL for one that is stored. */
+function pagesOf(size: number, path: string): number {
+  const row = ((PATHS * Buffer.byteLength(path) + ROW_BYTES) * LOOSE) / PAGE_BYTES;
+  return row + (size > INLINE_BYTES ? Math.ceil(size / OVERFLOW_BYTES) : (size * LOOSE) / PAGE_BYTES);
+}
+const STORED_SIZE = 'ifnull(octet_length(v.content), 0)';
+const STORED_PAGES = `(${PATHS} * octet_length(v.path) + ${ROW_BYTES}) * ${LOOSE} / ${PAGE_BYTES} + CASE WHEN ${STORED_SIZE} > ${INLINE_BYTES}
+  THEN (${STORED_SIZE} + ${OVERFLOW_BYTES - 1}) / ${OVERFLOW_BYTES} ELSE ${STORED_SIZE} * ${LOOSE} / ${PAGE_BYTES} END`;
+/** Whole pages that a removed file gives back. */
+const FREED_PAGES = `CASE WHEN ${STORED_SIZE} > ${INLINE_BYTES} THEN ${STORED_SIZE} / ${OVERFLOW_BYTES} ELSE 0 END`;
+
+const REPLACE_BODY = `UPDATE pending.body SET content = ifnull(?, x'')
+  WHERE id = (SELECT body FROM pending.change WHERE call = ? AND volume = ? AND path = ?)`;
+/** Its body is the one that was replaced, or the newest. */
+const PUT_FILE = `INSERT INTO ${INTO} SELECT ?, ?, ?, 'file', ?, ?, ?, ?, ?,
+    ifnull((SELECT ${STORED_PAGES} FROM vfs v WHERE v.volume = ? AND v.path = ?), 0), NULL,
+    ifnull((SELECT body FROM pending.change WHERE call = ? AND volume = ? AND path = ?), (SELECT max(id) FROM pending.body)) WHERE true ${ANEW}`;
+
+export class OverlayChanges implements TreeChanges {
+  readonly #statements: Statements;
+  readonly #clock: Clock;
+  readonly #call: () => number;
+  readonly #took: (pages: number) => void;
+
+  /**
+   * `call`: the number of the call's rows, made when there is none yet. `took` is told of every
+   * row that takes room, and may refuse it.
+   */
+  constructor(statements: Statements, clock: Clock, call: () => number, took: (pages: number) => void) {
+    this.#statements = statements;
+    this.#clock = clock;
+    this.#call = call;
+    this.#took = took;
+  }
+
+  putFile(volume: string, path: string, content: Uint8Array, current: Entry | null, mode: number | null): FileStat {
+    const call = this.#call();
+    const size = content.byteLength;
+    const pages = pagesOf(size, path);
+    const mtime = epochSeconds(this.#clock);
+    const above = current?.version ?? 0;
+    if (current === null || this.#statements.run(REPLACE_BODY, content, call, volume, path) === 0) {
+      this.#statements.run("INSERT INTO pending.body (content) SELECT ifnull(?, x'')", content);
+    }
+    const kept = mode ?? current?.mode ?? FILE_MODE;
+    this.#statements.run(
+      PUT_FILE,
+      call,
+      volume,
+      path,
+      kept,
+      mtime,
+      above,
+      size,
+      pages,
+      volume,
+      path,
+      call,
+      volume,
+      path,
+    );
+    this.#took(pages);
+    return { path, size, mtime, version: above };
+  }
+
+  setAttributes(volume: string, path: string, current: Entry, mode: number, mtimeSeconds: number | null): void {
+    if (mode === current.mode && mtimeSeconds === null) return;
+    const changed = this.#statements.run(
+      `UPDATE pending.change SET mode = ?, mtime = ifnull(?, mtime) WHERE call = ? AND volume = ? AND path = ? AND kind <> 'gone'`,
+      mode,
+      mtimeSeconds,
+      this.#call(),
+      volume,
+      path,
+    );
+    if (changed > 0) return;
+    if (current.kind === 'file') this.#put(volume, path, 'attributes', mode, mtimeSeconds, null);
+    // Of a directory it says how it is to look, not that it is to be there.
+    else
+      this.#put(
+        volume,
+        path,
+        current.kind === 'dir' ? 'kept' : 'link',
+        mode,
+        mtimeSeconds ?? current.mtime,
+        current.target,
+      );
+  }
+
+  putDirectory(volume: string, path: string, mode: number | null, asked: boolean): void {
+    this.#put(volume, path, asked ? 'dir' : 'kept', mode, epochSeconds(this.#clock), null);
+    if (asked) this.#took(pagesOf(0, path));
+  }
+
+  putLink(volume: string, path: string, target: string): void {
+    this.#put(volume, path, 'link', null, epochSeconds(this.#clock), target);
+    this.#took(pagesOf(0, path));
+  }
+
+  remove(volume: string, path: string): void {
+    this.#remove(volume, exactly(path));
+  }
+
+  removeBelow(volume: string, path: string): void {
+    this.#remove(volume, below(path));
+  }
+
+  /** Contents are copied: where they were, others may write meanwhile. */
+  rename(from: Place, to: Place, directory: boolean, replaced: number): void {
+    const ranges = directory ? [exactly(from.path), below(from.path)] : [exactly(from.path)];
+    for (const range of ranges) this.#move(from, to, range, replaced);
+    for (const range of ranges) this.#remove(from.volume, range);
+    const targets = directory ? [exactly(to.path), below(to.path)] : [exactly(to.path)];
+    for (const { where, values } of targets) {
+      const sql = `SELECT total(pages) AS pages FROM pending.change WHERE call = ? AND volume = ? AND ${where('path')}`;
+      this.#took(this.#statements.get<{ pages: number }>(sql, this.#call(), to.volume, ...values)?.pages ?? 0);
+    }
+  }
+
+  #move(from: Place, to: Place, range: Range, replaced: number): void {
+    const { where, values } = range;
+    const call = this.#call();
+    const place = (path: string) => `?, ? || substr(${path}, length(?) + 1)`;
+    const target = [to.volume, to.path, from.path];
+    this.#copy(from, to, range, replaced);
+    this.#statements.run(
+      `INSERT INTO ${INTO} SELECT ?, ${place('n.path')}, n.kind, n.mode, n.mtime, ?, NULL, ?, 0, n.target, NULL
+       FROM vfs_node n WHERE ${unchanged('n')}n.kind <> 'file' AND n.volume = ? AND ${where('n.path')} ${ANEW}`,
+      call,
+      ...target,
+      replaced,
+      pagesOf(0, to.path),
+      call,
+      from.volume,
+      ...values,
+    );
+    this.#statements.run(
+      `UPDATE OR REPLACE pending.change SET volume = ?, path = ? || substr(path, length(?) + 1), kind = iif(kind = 'kept', 'dir', kind),
+         above = max(above, ?), freed = 0
+       WHERE call = ? AND kind NOT IN ('gone', 'attributes') AND volume = ? AND ${where('path')}`,
+      ...target,
+      replaced,
+      call,
+      from.volume,
+      ...values,
+    );
+  }
+
+  /** What the file holds of these paths, and the call has not changed, with its contents. */
+  #copy(from: Place, to: Place, { where, values }: Range, replaced: number): void {
+    const call = this.#call();
+    const sources = `FROM ${WITH_NODE} LEFT JOIN pending.change a ON a.call = ? AND a.volume = v.volume AND a.path = v.path AND a.kind = 'attributes'
+      WHERE ${unchanged('v')}v.volume = ? AND ${where('v.path')}`;
+    const count =
+      this.#statements.get<{ files: number }>(`SELECT count(*) AS files ${sources}`, call, call, from.volume, ...values)
+        ?.files ?? 0;
+    if (count === 0) return;
+    const first =
+      (this.#statements.get<{ last: number | null }>('SELECT max(id) AS last FROM pending.body')?.last ?? 0) + 1;
+    this.#statements.run(
+      `INSERT INTO ${INTO} SELECT ?, ?, ? || substr(v.path, length(?) + 1), 'file', coalesce(a.mode, n.mode, ${FILE_MODE}), ifnull(a.mtime, ${MTIME}), ?,
+         ${STORED_SIZE}, ${STORED_PAGES}, 0, NULL, ? + row_number() OVER () - 1 ${sources} ${ANEW}`,
+      call,
+      to.volume,
+      to.path,
+      from.path,
+      replaced,
+      first,
+      call,
+      call,
+      from.volume,
+      ...values,
+    );
+    this.#statements.run(
+      `INSERT INTO pending.body SELECT c.body, ifnull(CAST(v.content AS BLOB), x'') FROM vfs v
+       CROSS JOIN pending.change c ON c.call = ? AND c.volume = ? AND c.path = ? || substr(v.path, length(?) + 1)
+       WHERE v.volume = ? AND ${where('v.path')} AND c.body >= ?`,
+      call,
+      to.volume,
+      to.path,
+      from.path,
+      from.volume,
+      ...values,
+      first,
+    );
+  }
+
+  #dropBodies(volume: string, { where, values }: Range): void {
+    const sql = `DELETE FROM pending.body WHERE id IN (SELECT body FROM pending.change WHERE call = ? AND volume = ? AND ${where('path')})`;
+    this.#statements.run(sql, this.#call(), volume, ...values);
+  }
+
+  /** What the file has at these paths is to be gone; what it does not have is as if it had never been written. */
+  #remove(volume: string, range: Range): void {
+    const { where, values } = range;
+    const call = this.#call();
+    this.#dropBodies(volume, range);
+    this.#statements.run(
+      `DELETE FROM pending.change WHERE call = ? AND volume = ? AND ${where('path')}`,
+      call,
+      volume,
+      ...values,
+    );
+    this.#statements.run(
+      `INSERT INTO ${INTO} SELECT ?, v.volume, v.path, 'gone', NULL, NULL, 0, NULL, 0, ${FREED_PAGES}, NULL, NULL
+       FROM vfs v WHERE v.volume = ? AND ${where('v.path')}`,
+      call,
+      volume,
+      ...values,
+    );
+    this.#statements.run(
+      `INSERT INTO ${INTO} SELECT ?, volume, path, 'gone', NULL, NULL, 0, NULL, 0, 0, NULL, NULL
+       FROM vfs_node WHERE volume = ? AND ${where('path')} ON CONFLICT DO NOTHING`,
+      call,
+      volume,
+      ...values,
+    );
+  }
+
+  /** A row without content. One that is kept leaves what is there as it is, but for a removal, which it undoes. */
+  #put(
+    volume: string,
+    path: string,
+    kind: 'dir' | 'link' | 'kept' | 'attributes',
+    mode: number | null,
+    mtimeSeconds: number | null,
+    target: string | null,
+  ): void {
+    const conflict =
+      kind === 'kept'
+        ? "ON CONFLICT (call, volume, path) DO UPDATE SET kind = 'dir', mode = excluded.mode, mtime = excluded.mtime WHERE kind = 'gone'"
+        : ANEW;
+    const pages = kind === 'attributes' ? 0 : pagesOf(0, path);
+    this.#statements.run(
+      `INSERT INTO ${INTO} SELECT ?, ?, ?, '${kind}', ?, ?, 0, NULL, ?, 0, ?, NULL WHERE true ${conflict}`,
+      this.#call(),
+      volume,
+      path,
+      mode,
+      mtimeSeconds,
+      pages,
+      target,
+    );
+  }
+}
+
+/** Some paths of a volume: SQL that a column is one of them, with its values. */
+interface Range {
+  where: (column: string) => string;
+  values: string[];
+}
+
+function exactly(path: string): Range {
+  return { where: (column) => `${column} = ?`, values: [path] };
+}
+
+function below(path: string): Range {
+  const range = subtreeOf(path);
+  return { where: (column) => `${column} > ? AND ${column} < ?`, values: [range.above, range.below] };
+}

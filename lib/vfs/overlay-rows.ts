@@ -1,0 +1,202 @@
+/**
+ * What is at a path for a running call: what it has gathered, and under it what the file holds at that moment. The read side of an overlay; writes
+ * nothing. A call that has gathered nothing reads the file alone.
+ */
+import { ancestorsOf, subtreeOf } from './paths.ts';
+import type { Entry } from './read.ts';
+import { DIRECTORY_MODE, FILE_MODE, impliedDirectory, LINK_MODE, Rows } from './rows.ts';
+import type { Statements } from './statements.ts';
+
+/** Kinds of rows beside which the file's own row at the path still counts. */
+const BESIDE = "('kept', 'attributes')";
+
+const COLUMNS =
+  'path, kind, mode, mtime, above, target, ifnull(size, 0) AS size FROM pending.change WHERE call = ? AND volume = ? AND';
+
+const CHANGE = `SELECT ${COLUMNS} path = ?`;
+const BODY =
+  'SELECT b.content FROM pending.change c JOIN pending.body b ON b.id = c.body WHERE c.call = ? AND c.volume = ? AND c.path = ?';
+
+interface ChangeRow {
+  path: string;
+  kind: 'file' | 'link' | 'dir' | 'kept' | 'gone' | 'attributes';
+  mode: number | null;
+  mtime: number | null;
+  above: number;
+  target: string | null;
+  size: number;
+}
+
+/** SQL that leaves out the rows of the file that a call has replaced or removed, ending with AND. Its one value is the call's number. */
+export function unchanged(table: string): string {
+  return `NOT EXISTS (SELECT 1 FROM pending.change hiding WHERE hiding.call = ? AND hiding.volume = ${table}.volume AND hiding.path = ${table}.path AND hiding.kind NOT IN ${BESIDE}) AND `;
+}
+
+export class OverlayRows extends Rows {
+  readonly #base: Rows;
+  readonly #call: () => number | null;
+
+  /** `base`: the file's own. `call`: the number of the call's rows, null while it has none. */
+  constructor(statements: Statements, nodes: boolean, base: Rows, call: () => number | null) {
+    super(statements, nodes);
+    this.#base = base;
+    this.#call = call;
+  }
+
+  override file(volume: string, path: string): Entry | null {
+    const change = this.#change(volume, path);
+    if (change === null || change.kind === 'kept') return this.#base.file(volume, path);
+    if (change.kind === 'file') return entryOf(change);
+    return change.kind === 'attributes' ? withAttributes(this.#base.file(volume, path), change) : null;
+  }
+
+  override content(volume: string, path: string): Uint8Array | null {
+    const change = this.#change(volume, path);
+    if (change === null || change.kind === 'kept' || change.kind === 'attributes')
+      return this.#base.content(volume, path);
+    if (change.kind !== 'file') return null;
+    return this.statements.get<{ content: Uint8Array }>(BODY, this.#call(), volume, path)?.content ?? null;
+  }
+
+  override slice(volume: string, path: string, start: number, end: number): Uint8Array | null {
+    return this.content(volume, path)?.subarray(start, end + 1) ?? null;
+  }
+
+  override entry(volume: string, path: string): Entry | null {
+    const change = this.#change(volume, path);
+    if (change === null) {
+      return this.#base.file(volume, path) ?? this.#base.node(volume, path) ?? this.implied(volume, path);
+    }
+    switch (change.kind) {
+      case 'gone':
+        return this.implied(volume, path);
+      case 'attributes':
+        return withAttributes(this.#base.file(volume, path), change) ?? this.#base.entry(volume, path);
+      case 'kept':
+        return this.#kept(volume, path, change);
+      default:
+        return entryOf(change);
+    }
+  }
+
+  override node(volume: string, path: string): Entry | null {
+    const change = this.#change(volume, path);
+    if (change === null || change.kind === 'attributes') return this.#base.node(volume, path);
+    if (change.kind === 'kept') {
+      const kept = this.#kept(volume, path, change);
+      return kept.kind === 'file' ? null : kept;
+    }
+    return change.kind === 'dir' || change.kind === 'link' ? entryOf(change) : null;
+  }
+
+  override longestBelow(volume: string, path: string): string | null {
+    const inFile = super.longestBelow(volume, path);
+    const call = this.#call();
+    if (call === null) return inFile;
+    const { above, below } = subtreeOf(path);
+    const sql = `SELECT path FROM pending.change WHERE call = ? AND volume = ? AND path > ? AND path < ? AND kind <> 'gone' ORDER BY octet_length(path) DESC LIMIT 1`;
+    const gathered = this.statements.get<{ path: string }>(sql, call, volume, above, below)?.path ?? null;
+    if (inFile === null || gathered === null) return inFile ?? gathered;
+    return Buffer.byteLength(inFile) > Buffer.byteLength(gathered) ? inFile : gathered;
+  }
+
+  /** Paths of files under a prefix, in byte order. */
+  files(volume: string, prefix: string, limit: number): string[] {
+    const call = this.#call();
+    const within = "volume = ? AND path >= ? AND path < ? || CAST(x'FF' AS TEXT)";
+    const gathered =
+      call === null ? '' : `UNION ALL SELECT path FROM pending.change WHERE call = ? AND kind = 'file' AND ${within}`;
+    const sql = `SELECT path FROM (SELECT path FROM vfs WHERE ${this.visible('vfs')}${within} ${gathered}) ORDER BY path LIMIT ?`;
+    const values = [volume, prefix, prefix];
+    return this.statements
+      .all<{ path: string }>(sql, ...this.hidden(), ...values, ...(call === null ? [] : [call, ...values]), limit)
+      .map(({ path }) => path);
+  }
+
+  /** Directories above what the call has put somewhere, by volume. */
+  above(call: number): Map<string, Set<string>> {
+    const above = new Map<string, Set<string>>();
+    const sql = `SELECT volume, path FROM pending.change WHERE call = ? AND kind IN ('file', 'link', 'dir')`;
+    for (const { volume, path } of this.statements.iterate<{ volume: string; path: string }>(sql, call)) {
+      const known = above.get(volume) ?? new Set();
+      above.set(volume, known);
+      for (const directory of ancestorsOf(path)) known.add(directory);
+    }
+    return above;
+  }
+
+  protected override childrenByName(volume: string, directory: string): Map<string, Entry> {
+    const found = super.childrenByName(volume, directory);
+    const call = this.#call();
+    if (call === null) return found;
+    const { above, below } = subtreeOf(directory);
+    const sql = (kinds: string) => `SELECT ${COLUMNS} path >= ? AND path < ? AND kind ${kinds} ORDER BY path`;
+    this.walk<ChangeRow>(sql("NOT IN ('gone', 'attributes')"), [call, volume], above, below, (name, row, deep) => {
+      const there = found.get(name);
+      if (deep && there === undefined) found.set(name, impliedDirectory(above + name, row.mtime ?? 0));
+      else if (!deep && (row.kind !== 'kept' || there === undefined || there.kind === 'dir'))
+        found.set(name, entryOf(row));
+    });
+    this.walk<ChangeRow>(sql("= 'attributes'"), [call, volume], above, below, (name, row, deep) => {
+      const there = found.get(name);
+      if (!deep && there?.kind === 'file') found.set(name, withAttributes(there, row) ?? there);
+    });
+    return found;
+  }
+
+  protected override firstBelow(volume: string, path: string): { mtime: number | null } | null {
+    const call = this.#call();
+    if (call !== null) {
+      const { above, below } = subtreeOf(path);
+      const sql = `SELECT mtime FROM pending.change WHERE call = ? AND volume = ? AND path > ? AND path < ? AND kind NOT IN ('gone', 'attributes') ORDER BY path LIMIT 1`;
+      const gathered = this.statements.get<{ mtime: number | null }>(sql, call, volume, above, below);
+      if (gathered) return gathered;
+    }
+    return super.firstBelow(volume, path);
+  }
+
+  protected override visible(table: string): string {
+    return this.#call() === null ? '' : unchanged(table);
+  }
+
+  protected override hidden(): number[] {
+    const call = this.#call();
+    return call === null ? [] : [call];
+  }
+
+  #change(volume: string, path: string): ChangeRow | null {
+    const call = this.#call();
+    if (call === null) return null;
+    return this.statements.get<ChangeRow>(CHANGE, call, volume, path) ?? null;
+  }
+
+  /** A directory that nobody asked for gives way to whatever else is at its path. */
+  #kept(volume: string, path: string, change: ChangeRow): Entry {
+    const inFile = this.#base.file(volume, path) ?? this.#base.node(volume, path);
+    return inFile !== null && inFile.kind !== 'dir' ? inFile : entryOf(change);
+  }
+}
+
+function entryOf(change: ChangeRow): Entry {
+  const { path, kind, mode, mtime, above, target, size } = change;
+  // It has none of its own before it is committed.
+  const version = above;
+  if (kind === 'file') return { path, kind, size, mode: mode ?? FILE_MODE, mtime: mtime ?? 0, version, target: null };
+  if (kind === 'link') {
+    const text = target ?? '';
+    return {
+      path,
+      kind,
+      size: Buffer.byteLength(text),
+      mode: mode ?? LINK_MODE,
+      mtime: mtime ?? 0,
+      version,
+      target: text,
+    };
+  }
+  return { path, kind: 'dir', size: 0, mode: mode ?? DIRECTORY_MODE, mtime: mtime ?? 0, version, target: null };
+}
+
+function withAttributes(file: Entry | null, { mode, mtime }: ChangeRow): Entry | null {
+  return file && { ...file, mode: mode ?? file.mode, mtime: mtime ?? file.mtime };
+}

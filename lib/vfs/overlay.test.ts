@@ -1,0 +1,237 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { FakeClock } from '../clock.ts';
+import { openBeside } from './open.ts';
+import type { Overlay } from './overlay.ts';
+import { anyMove, everything, outcomeOf, versions } from './testing/moves.ts';
+import { bytes, codeOf, liveVfs, MIB, otherTool, scratchFile, text } from './testing/scratch.ts';
+import type { Vfs } from './vfs.ts';
+
+test('58. an overlay follows the rules of the file: any moves have the same outcome, and after its commits the same is there', () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyMove, { maxLength: 12 }),
+      fc.array(fc.array(anyMove, { maxLength: 14 }), { maxLength: 4 }),
+      (before, commands) => {
+        const clock = new FakeClock();
+        const [plain, gathering] = [liveVfs({ clock }), liveVfs({ clock })];
+        for (const move of before) for (const vfs of [plain, gathering]) outcomeOf(vfs, move);
+        const overlay = gathering.overlay();
+        for (const command of commands) {
+          clock.advance(1);
+          const old = versions(gathering);
+          const untouched = everything(gathering);
+          for (const move of command) {
+            expect(outcomeOf(overlay, move), move.say).toEqual(outcomeOf(plain, move));
+            expect(everything(overlay), move.say).toEqual(everything(plain));
+            expect(everything(gathering)).toEqual(untouched);
+          }
+          expect(overlay.paths('workspace', '', 1000)).toEqual(
+            plain.list('workspace', { limit: 1000 }).files.map(({ path }) => path),
+          );
+          const rows = 'SELECT volume, path, length(content), mtime FROM vfs ORDER BY volume, path';
+          expect(overlay.query(rows, []).rows).toEqual(plain.overlay().query(rows, []).rows);
+          overlay.commit();
+          expect(everything(gathering)).toEqual(everything(plain));
+          expect(everything(overlay)).toEqual(everything(plain));
+          for (const [path, version] of versions(gathering))
+            expect(version, path).toBeGreaterThanOrEqual(old.get(path) ?? 1);
+        }
+        expect(gathering.gathers).toBe(false);
+        plain.close();
+        gathering.close();
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('59. what an overlay gathers is seen by it alone, takes no lock, and becomes durable whole at its commit', () => {
+  const file = scratchFile();
+  const vfs = liveVfs({ file });
+  vfs.put('/kept', bytes('old'));
+  const reader = openBeside(file);
+  const overlay = vfs.overlay();
+  overlay.put('/kept', bytes(''));
+  overlay.put('/new', bytes('new'), 'memory');
+  expect(overlay.delete('/kept')).toBe(true);
+  expect(vfs.db.isTransaction).toBe(false);
+  otherTool(file).exec("BEGIN IMMEDIATE; INSERT INTO vfs VALUES ('workspace', '/other', 'x', 1); COMMIT");
+  for (const outside of [vfs, reader]) {
+    expect(text(outside.get('/kept'))).toBe('old');
+    expect(outside.get('/new', 'memory')).toBeNull();
+  }
+  expect([overlay.get('/kept'), text(overlay.get('/new', 'memory')), text(overlay.get('/other'))]).toEqual([
+    null,
+    'new',
+    'x',
+  ]);
+  overlay.commit();
+  expect([reader.get('/kept'), text(reader.get('/new', 'memory'))]).toEqual([null, 'new']);
+  reader.close();
+});
+
+test('59. an overlay that wrote nothing commits nothing, and a discarded one leaves nothing', () => {
+  const file = scratchFile();
+  const vfs = liveVfs({ file });
+  const overlay = vfs.overlay();
+  expect(overlay.get('/a')).toBeNull();
+  overlay.commit();
+  expect(vfs.db.prepare('PRAGMA database_list').all()).toHaveLength(1);
+  overlay.put('/a', bytes('a'));
+  expect(codeOf(() => overlay.put('/a/b', bytes('b')))).toBe('conflict');
+  overlay.discard();
+  expect([overlay.get('/a'), vfs.get('/a'), vfs.gathers]).toEqual([null, null, false]);
+});
+
+test('60. the later commit wins a path that both wrote, and what others wrote elsewhere stays and is seen', () => {
+  const vfs = liveVfs();
+  for (const name of ['same', 'removed', 'moved', 'touched', 'folder/a']) vfs.put(`/${name}`, bytes('before'));
+  const overlay = vfs.overlay();
+  overlay.put('/same', bytes('call'));
+  overlay.delete('/removed');
+  overlay.move({ volume: 'workspace', path: '/moved' }, { volume: 'workspace', path: '/there' });
+  overlay.chmod('/touched', 0o600);
+  overlay.delete('/folder', 'workspace', { recursive: true });
+  for (const name of ['same', 'removed', 'moved', 'touched', 'folder/a', 'folder/b', 'else'])
+    vfs.put(`/${name}`, bytes('outside'));
+  expect([text(overlay.get('/else')), text(overlay.get('/folder/b')), text(overlay.get('/touched'))]).toEqual(
+    Array(3).fill('outside'),
+  );
+  expect([text(overlay.get('/same')), overlay.get('/removed'), overlay.get('/folder/a')]).toEqual(['call', null, null]);
+  overlay.commit();
+  expect(everything(vfs)).toEqual(everything(overlay));
+  const [same, there, touched] = ['/same', '/there', '/touched'].map((path) => text(vfs.get(path)));
+  expect([same, there, touched, vfs.entry('/touched')?.mode]).toEqual(['call', 'before', 'outside', 0o600]);
+  expect([vfs.get('/removed'), vfs.get('/moved'), vfs.get('/folder/a')]).toEqual([null, null, null]);
+  expect([text(vfs.get('/folder/b')), text(vfs.get('/else'))]).toEqual(['outside', 'outside']);
+});
+
+test('60. a mode that was set on what others have removed is dropped, and a folder that nobody asked for gives way to their file', () => {
+  const vfs = liveVfs();
+  vfs.put('/gone', bytes('x'));
+  vfs.put('/folder/only', bytes('x'));
+  const overlay = vfs.overlay();
+  overlay.chmod('/gone', 0o600);
+  overlay.delete('/folder/only');
+  expect(overlay.entry('/folder')?.kind).toBe('dir');
+  vfs.delete('/gone');
+  vfs.delete('/folder', 'workspace', { recursive: true });
+  vfs.put('/folder', bytes('a file now'));
+  expect(overlay.entry('/folder')?.kind).toBe('file');
+  overlay.commit();
+  expect([vfs.entry('/gone'), text(vfs.get('/folder'))]).toEqual([null, 'a file now']);
+});
+
+test('60. several overlays over one file commit one after another, and each keeps what it gathered', () => {
+  const vfs = liveVfs({ file: scratchFile() });
+  const [one, two, three] = [vfs.overlay(), vfs.overlay(), vfs.overlay()];
+  one.put('/a', bytes('one'));
+  two.put('/a', bytes('two'));
+  two.put('/b', bytes('two'));
+  three.put('/c', bytes('three'));
+  expect([one, two, three].map((overlay) => text(overlay.get('/a')))).toEqual(['one', 'two', null]);
+  two.commit();
+  expect([one, two, three].map((overlay) => text(overlay.get('/a')))).toEqual(['one', 'two', 'two']);
+  three.discard();
+  two.put('/d', bytes('again'));
+  one.commit();
+  expect([text(vfs.get('/a')), text(vfs.get('/b')), vfs.get('/c'), vfs.get('/d')]).toEqual(['one', 'two', null, null]);
+  two.commit();
+  expect([text(vfs.get('/d')), vfs.gathers]).toEqual(['again', false]);
+});
+
+test.each<[string, (vfs: Vfs) => void, (vfs: Vfs) => void, (overlay: Overlay) => void]>([
+  [
+    'a file where others made a folder',
+    () => {},
+    (vfs) => vfs.put('/a/b', bytes('theirs')),
+    (overlay) => overlay.put('/a', bytes('mine')),
+  ],
+  [
+    'something below a file of others',
+    () => {},
+    (vfs) => vfs.put('/a', bytes('theirs')),
+    (overlay) => overlay.put('/a/b', bytes('mine')),
+  ],
+  [
+    'a folder below a link of others',
+    (vfs) => vfs.mkdir('/a'),
+    (vfs) => {
+      vfs.rmdir('/a');
+      vfs.link('/a', '/x');
+    },
+    (overlay) => overlay.mkdir('/a/b'),
+  ],
+])(
+  '61. %s is a conflict at the commit, which keeps nothing of the overlay and all of theirs',
+  (_, before, theirs, mine) => {
+    const vfs = liveVfs();
+    before(vfs);
+    const overlay = vfs.overlay();
+    overlay.put('/with', bytes('it'));
+    mine(overlay);
+    theirs(vfs);
+    const kept = everything(vfs);
+    expect(codeOf(() => overlay.commit())).toBe('conflict');
+    expect(everything(vfs)).toEqual(kept);
+    expect(everything(overlay)).toEqual(kept);
+  },
+);
+
+test('61. a file may take the place of what it removed itself, whatever others write elsewhere', () => {
+  const vfs = liveVfs();
+  vfs.put('/folder/a', bytes('a'));
+  vfs.put('/file', bytes('b'));
+  const overlay = vfs.overlay();
+  overlay.delete('/folder', 'workspace', { recursive: true });
+  overlay.put('/folder', bytes('a file'));
+  overlay.delete('/file');
+  overlay.put('/file/below', bytes('in a folder'));
+  vfs.put('/else', bytes('else'));
+  overlay.commit();
+  expect(vfs.list('workspace', { limit: 9 }).files.map(({ path }) => path)).toEqual([
+    '/else',
+    '/file/below',
+    '/folder',
+  ]);
+});
+
+test('62. what is gathered takes two megabytes of memory and a file without a name, both given back at the commit', () => {
+  const vfs = liveVfs({ file: scratchFile() });
+  const overlay = vfs.overlay();
+  const spilled = () =>
+    readdirSync('/proc/self/fd').flatMap((descriptor) => {
+      try {
+        const path = readlinkSync(`/proc/self/fd/${descriptor}`);
+        return /etilqs_\w+ \(deleted\)$/.test(path) ? [path] : [];
+      } catch {
+        return [];
+      }
+    });
+  const content = Buffer.alloc(MIB, 'x');
+  overlay.put('/0', content);
+  expect(spilled()).toEqual([]);
+  const before = process.memoryUsage().rss;
+  for (let n = 0; n < 100; n += 1) overlay.put(`/${n}`, content);
+  expect(process.memoryUsage().rss - before).toBeLessThan(32 * MIB);
+  expect(spilled()).toHaveLength(1);
+  overlay.commit();
+  expect(spilled()).toEqual([]);
+  expect(vfs.sizes()[0]).toEqual({ volume: 'workspace', files: 100, bytes: 100 * MIB });
+});
+
+test('62. a disk that does not take what is gathered is storage_unavailable, then and at the commit, and the overlay begins anew', () => {
+  const vfs = liveVfs({ file: scratchFile() });
+  const overlay = vfs.overlay();
+  overlay.put('/a', bytes('a'));
+  vfs.db.exec('PRAGMA pending.max_page_count = 20');
+  expect(codeOf(() => overlay.put('/b', new Uint8Array(MIB)))).toBe('storage_unavailable');
+  expect(codeOf(() => overlay.put('/c', bytes('c')))).toBe('storage_unavailable');
+  vfs.put('/theirs', bytes('theirs'));
+  expect(codeOf(() => overlay.commit())).toBe('storage_unavailable');
+  overlay.put('/d', new Uint8Array(MIB));
+  overlay.commit();
+  expect(vfs.list('workspace', { limit: 9 }).files.map(({ path }) => path)).toEqual(['/d', '/theirs']);
+});

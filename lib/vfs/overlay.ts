@@ -1,0 +1,267 @@
+/**
+ * The files as a running call sees them: what it writes is gathered beside the file, with the same rules, and becomes part of it in one short
+ * transaction at `commit`. Until then nobody else sees it, and no transaction is open. What others commit meanwhile it sees at every path that it has not
+ * changed itself; at those it has, the later commit wins. Knows nothing of calls but that each has one of these.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../clock.ts';
+import type { Changes } from './changes.ts';
+import { FULL, resultCodeOf } from './failures.ts';
+import { OverlayChanges } from './overlay-changes.ts';
+import { OverlayRows } from './overlay-rows.ts';
+import type { Pending } from './pending.ts';
+import { type QueryAnswer, type QueryParams, runQuery } from './query.ts';
+import { conflict } from './refusals.ts';
+import type { Rows } from './rows.ts';
+import type { Statements } from './statements.ts';
+import type { Transaction } from './transaction.ts';
+import { Tree } from './tree.ts';
+import { asVolume, type Volume } from './volumes.ts';
+
+interface OverlayParts {
+  db: DatabaseSync;
+  statements: Statements;
+  rows: Rows;
+  nodes: boolean;
+  changes: Changes;
+  transaction: Transaction;
+  pending: Pending;
+  maxFileBytes: number;
+  clock: Clock;
+  explain: (error: unknown, bytes: number) => unknown;
+}
+
+/** What is gathered, in numbers. */
+interface Gathered {
+  rows: number;
+  above: number | null;
+  pages: number;
+  replaced: number;
+  gone: number;
+  files: number;
+  nodes: number;
+  kept: number;
+  attributes: number;
+}
+
+/** Pages of a file that it takes to be worth freeing it before it is replaced. */
+const LARGE_PAGES = 1;
+const PAGE_BYTES = 4096;
+/** What may wait in memory until its rows are dropped. */
+const FEW_ROWS = 16;
+const FEW_PAGES = 4;
+
+/** All but the first two columns, where a row is there already. */
+const NODE_ANEW = `ON CONFLICT (volume, path) DO UPDATE SET kind = excluded.kind, mode = excluded.mode, mtime = excluded.mtime,
+  size = excluded.size, row = excluded.row, version = excluded.version, target = excluded.target`;
+
+const count = (...kinds: string[]) => `count(*) FILTER (WHERE kind IN (${kinds.map((kind) => `'${kind}'`)}))`;
+const GATHERED = `SELECT count(*) AS rows, max(above) AS above, total(pages) AS pages, total(freed) FILTER (WHERE kind = 'file') AS replaced,
+  ${count('gone', 'dir', 'link')} AS gone, ${count('file')} AS files, ${count('dir', 'link')} AS nodes, ${count('kept')} AS kept,
+  ${count('attributes')} AS attributes FROM pending.change WHERE call = ?`;
+
+/** Rows of the call, of some kind. */
+const OWN = 'FROM pending.change c WHERE c.call = ? AND c.kind';
+
+export class Overlay extends Tree {
+  readonly #parts: OverlayParts;
+  readonly #rows: OverlayRows;
+  /** The number of its rows; null while it has gathered nothing. */
+  #call: number | null = null;
+  /** Whether it has written any row: before that there is nothing to look at. */
+  #touched = false;
+  /** How many commits the file had seen when it began to gather. */
+  #since = 0;
+
+  constructor(parts: OverlayParts) {
+    const { statements, nodes, pending, transaction, explain } = parts;
+    const rows = new OverlayRows(statements, nodes, parts.rows, () => (this.#touched ? this.#call : null));
+    const changes = new OverlayChanges(
+      statements,
+      parts.clock,
+      () => this.#touch(),
+      (pages) => pending.took(pages, transaction.committed),
+    );
+    super({
+      rows,
+      changes,
+      maxFileBytes: parts.maxFileBytes,
+      run: (change) => {
+        this.#enter();
+        return pending.run(change);
+      },
+      reserve: (bytes) => pending.reserve(bytes, transaction.committed),
+      explain,
+    });
+    this.#parts = parts;
+    this.#rows = rows;
+  }
+
+  /** Paths of a volume's files, in byte order, at most `limit`. */
+  paths(volume: Volume, prefix: string, limit: number): string[] {
+    return this.read(() => this.#rows.files(asVolume(volume), prefix, limit));
+  }
+
+  /** Runs a query over the files as they would be if it were committed now. See `runQuery`. */
+  query(sql: string, params: QueryParams): QueryAnswer {
+    const { db, transaction } = this.#parts;
+    const gathered = this.#gathered();
+    if (gathered === null) return runQuery(db, sql, params);
+    return this.#whole(gathered, () =>
+      transaction.tryOut(
+        () => this.#apply(gathered),
+        () => runQuery(db, sql, params),
+      ),
+    );
+  }
+
+  /**
+   * Makes what is gathered part of the file, durably, and begins anew. Throws `quota_exceeded`, `storage_unavailable`, and `conflict` when others have made a
+   * directory where it has put a file, or a file where it needs a directory: then nothing of it is kept, and it begins anew all the same.
+   */
+  commit(): void {
+    let few = false;
+    try {
+      const gathered = this.#gathered();
+      if (gathered === null) return;
+      this.#whole(gathered, () => this.#parts.transaction.run(() => this.#apply(gathered)));
+      this.#parts.pending.given(gathered.pages, this.#parts.transaction.committed);
+      few = gathered.rows <= FEW_ROWS && gathered.pages <= FEW_PAGES;
+    } finally {
+      this.#leave(few);
+    }
+  }
+
+  /** Drops what is gathered and begins anew. */
+  discard(): void {
+    this.#leave(false);
+  }
+
+  #leave(few: boolean): void {
+    if (this.#call === null) return;
+    const call = this.#call;
+    this.#call = null;
+    this.#touched = false;
+    this.#parts.pending.leave(call, few);
+  }
+
+  #enter(): number {
+    if (this.#call === null) {
+      this.#call = this.#parts.pending.enter();
+      this.#since = this.#parts.transaction.committed;
+    }
+    return this.#call;
+  }
+
+  #touch(): number {
+    this.#touched = true;
+    return this.#enter();
+  }
+
+  #gathered(): Gathered | null {
+    if (this.#call === null) return null;
+    this.#parts.pending.requireSound();
+    const gathered = this.#parts.statements.get<Gathered>(GATHERED, this.#call);
+    return gathered === undefined || gathered.above === null ? null : gathered;
+  }
+
+  #whole<T>(gathered: Gathered, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw this.#parts.explain(error, gathered.pages * PAGE_BYTES);
+    }
+  }
+
+  /** Writes what is gathered, inside a transaction. Room is made first. */
+  #apply(gathered: Gathered): void {
+    const { statements, changes, transaction } = this.#parts;
+    const call = this.#enter();
+    const version = changes.nextVersion(gathered.above ?? 0);
+    if (gathered.gone > 0) {
+      statements.run(
+        `DELETE FROM vfs WHERE (volume, path) IN (SELECT c.volume, c.path ${OWN} IN ('gone', 'dir', 'link'))`,
+        call,
+      );
+      statements.run(`DELETE FROM vfs_node WHERE (volume, path) IN (SELECT c.volume, c.path ${OWN} = 'gone')`, call);
+    }
+    if (gathered.replaced > LARGE_PAGES) {
+      statements.run(
+        `UPDATE vfs SET content = NULL WHERE octet_length(content) > ${PAGE_BYTES} AND (volume, path) IN (SELECT c.volume, c.path ${OWN} = 'file')`,
+        call,
+      );
+    }
+    if (gathered.files > 0) {
+      statements.run(
+        `INSERT INTO vfs (volume, path, content, mtime) SELECT c.volume, c.path, (SELECT b.content FROM pending.body b WHERE b.id = c.body), c.mtime ${OWN} = 'file'
+         ON CONFLICT (volume, path) DO UPDATE SET content = excluded.content, mtime = excluded.mtime`,
+        call,
+      );
+      statements.run(
+        `INSERT INTO vfs_node (volume, path, kind, mode, mtime, size, row, version)
+         SELECT c.volume, c.path, 'file', c.mode, c.mtime, c.size,
+           (SELECT v.rowid FROM vfs v WHERE v.volume = c.volume AND v.path = c.path), ? ${OWN} = 'file' ${NODE_ANEW}`,
+        version,
+        call,
+      );
+    }
+    if (gathered.nodes > 0) {
+      statements.run(
+        `INSERT INTO vfs_node (volume, path, kind, mode, mtime, version, target)
+         SELECT c.volume, c.path, c.kind, c.mode, c.mtime, ?, c.target ${OWN} IN ('dir', 'link') ${NODE_ANEW}`,
+        version,
+        call,
+      );
+    }
+    if (gathered.kept > 0) this.#keep(call, version);
+    if (gathered.attributes > 0) this.#attributes(call);
+    if (transaction.committed !== this.#since) this.#requireTree(call);
+  }
+
+  /** Directories that nobody asked for come into being where nothing else is. */
+  #keep(call: number, version: number): void {
+    const { statements } = this.#parts;
+    try {
+      statements.run(
+        `INSERT INTO vfs_node (volume, path, kind, mode, mtime, version)
+         SELECT c.volume, c.path, 'dir', c.mode, c.mtime, ? ${OWN} = 'kept'
+           AND NOT EXISTS (SELECT 1 FROM vfs v WHERE v.volume = c.volume AND v.path = c.path)
+         ON CONFLICT (volume, path) DO UPDATE SET kind = 'dir', mode = excluded.mode, mtime = excluded.mtime, version = excluded.version
+           WHERE vfs_node.kind = 'file' OR (vfs_node.kind = 'dir' AND excluded.mode IS NOT NULL)`,
+        version,
+        call,
+      );
+    } catch (error) {
+      // A full sandbox must still be able to delete; without the rows the empty directories are gone, and nothing else.
+      if (resultCodeOf(error) !== FULL || !statements.inTransaction) throw error;
+    }
+  }
+
+  /** Modes and times go to the files that are there now. */
+  #attributes(call: number): void {
+    const { statements, rows, changes } = this.#parts;
+    const sql = `SELECT volume, path, mode, mtime FROM pending.change WHERE call = ? AND kind = 'attributes'`;
+    const all = statements.all<{ volume: string; path: string; mode: number; mtime: number | null }>(sql, call);
+    for (const { volume, path, mode, mtime } of all) {
+      const file = rows.file(volume, path);
+      if (file) changes.setAttributes(volume, path, file, mode, mtime);
+    }
+  }
+
+  /** Others have written since it looked: no file or link may have come to lie above something. */
+  #requireTree(call: number): void {
+    const { statements, rows } = this.#parts;
+    const below = (table: string) =>
+      `EXISTS (SELECT 1 FROM ${table} b WHERE b.volume = c.volume AND b.path > c.path || '/' AND b.path < c.path || '0')`;
+    const sql = `SELECT c.volume, c.path ${OWN} IN ('file', 'link') AND (${below('vfs')} OR ${below('vfs_node')}) LIMIT 1`;
+    const blocked = statements.get<{ volume: Volume; path: string }>(sql, call);
+    if (blocked)
+      throw conflict(blocked, 'was made a directory while a command made it a file; nothing of the command is kept');
+    for (const [volume, directories] of this.#rows.above(call)) {
+      const blocker = rows.blocker(volume, [...directories]);
+      if (blocker === null) continue;
+      const at = { volume: asVolume(volume), path: blocker.path };
+      throw conflict(at, 'was made a file while a command wrote below it; nothing of the command is kept');
+    }
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * The rules of a tree of files, directories and links in three volumes, once: over the two tables of a file (vfs.ts) and over what a running
+ * call has gathered (overlay.ts). Knows neither where it reads nor when what it writes becomes durable.
+ */
+import { WinterdockError } from '../errors.ts';
+import { translateFailure } from './failures.ts';
+import { ancestorsOf, normalisePath, parentOf } from './paths.ts';
+import type { Entry, FileStat, WriteCondition } from './read.ts';
+import {
+  conflict,
+  named,
+  notFound,
+  type Place,
+  placeOf,
+  requireCondition,
+  requireSize,
+  requireTarget,
+} from './refusals.ts';
+import { type Rows, statOf } from './rows.ts';
+import { DEFAULT_VOLUME, type Volume } from './volumes.ts';
+
+export type { Place } from './refusals.ts';
+
+/** What the rules write; every one of these is called inside `TreeParts.run`, after a look at what is there. */
+export interface TreeChanges {
+  /** Writes a whole file over `current` (null: nothing is there). A null `mode` keeps the mode. Returns what is there then. */
+  putFile(volume: string, path: string, content: Uint8Array, current: Entry | null, mode: number | null): FileStat;
+  /** Sets the mode of what is there, and its time unless that is null; the version stays. */
+  setAttributes(volume: string, path: string, current: Entry, mode: number, mtimeSeconds: number | null): void;
+  /** An explicit directory. `asked` is false for one that nobody asked for by name: above a new one, or left empty. */
+  putDirectory(volume: string, path: string, mode: number | null, asked: boolean): void;
+  putLink(volume: string, path: string, target: string): void;
+  /** Removes whatever is stored for exactly this path. */
+  remove(volume: string, path: string): void;
+  removeBelow(volume: string, path: string): void;
+  /** Renames what is at `from` and everything below it. Nothing is at `to`; `replaced` is the version of what was, 0 for nothing. */
+  rename(from: Place, to: Place, directory: boolean, replaced: number): void;
+}
+
+export interface TreeParts {
+  rows: Rows;
+  changes: TreeChanges;
+  maxFileBytes: number;
+  /** Runs one write: all of it is kept, or what it throws comes out and nothing of it is. */
+  run<T>(change: () => T): T;
+  /** Throws `quota_exceeded` when that many bytes more do not fit. See `Quota.reserve`. */
+  reserve(bytes: number, margin?: boolean): void;
+  /** The contract's error for what a write of so many bytes threw. */
+  explain(error: unknown, bytes: number): unknown;
+}
+
+export class Tree {
+  readonly #parts: TreeParts;
+  readonly #rows: Rows;
+  readonly #changes: TreeChanges;
+
+  constructor(parts: TreeParts) {
+    this.#parts = parts;
+    this.#rows = parts.rows;
+    this.#changes = parts.changes;
+  }
+  /**
+   * Writes a whole file; directories above it come into being. A missing `mode` keeps the one that is there. Throws `too_large`,
+   * `quota_exceeded`, `precondition_failed`, `conflict` where a directory or a link is in the way, `validation`, `unknown_volume`.
+   */
+  put(
+    path: string,
+    content: Uint8Array,
+    volume: Volume = DEFAULT_VOLUME,
+    options: { mode?: number; condition?: WriteCondition } = {},
+  ): { created: boolean; stat: FileStat } {
+    const at = placeOf(volume, path);
+    requireSize(at, content.byteLength, this.#parts.maxFileBytes);
+    return this.write(content.byteLength, () => {
+      const current = this.#rows.entry(at.volume, at.path);
+      const file = current?.kind === 'file' ? current : null;
+      requireCondition(at, file, options.condition);
+      if (current && !file) throw conflict(at, current.kind === 'dir' ? 'is a directory' : 'is a link');
+      if (!file) this.#requireDirectories(at);
+      this.#parts.reserve(content.byteLength - (file?.size ?? 0));
+      const stat = this.#changes.putFile(at.volume, at.path, content, file, options.mode ?? null);
+      return { created: !file, stat };
+    });
+  }
+
+  /** The content of the file at exactly this path; null for a directory, a link or nothing. */
+  get(path: string, volume: Volume = DEFAULT_VOLUME): Uint8Array | null {
+    const at = placeOf(volume, path);
+    return this.read(() => this.#rows.content(at.volume, at.path));
+  }
+
+  /** Bytes `start` to `end` of a file, both inclusive; what lies past the end is left out. */
+  slice(path: string, volume: Volume, start: number, end: number): Uint8Array | null {
+    const at = placeOf(volume, path);
+    return this.read(() => this.#rows.slice(at.volume, at.path, start, end));
+  }
+
+  /** Size, time and version of a file; null for a directory, a link or nothing. */
+  stat(path: string, volume: Volume = DEFAULT_VOLUME): FileStat | null {
+    const at = placeOf(volume, path);
+    return this.read(() => {
+      const file = this.#rows.file(at.volume, at.path);
+      return file && statOf(file);
+    });
+  }
+
+  /** What is at a path: a file, a link (not followed), or a directory, explicit or implied by a deeper path. */
+  entry(path: string, volume: Volume = DEFAULT_VOLUME): Entry | null {
+    const at = placeOf(volume, path);
+    return this.read(() => this.#rows.entry(at.volume, at.path));
+  }
+
+  /** Direct children by name. Throws `not_found`, and `conflict` for what is no directory. */
+  readdir(path: string, volume: Volume = DEFAULT_VOLUME): Entry[] {
+    const at = placeOf(volume, path);
+    return this.read(() => {
+      const children = this.#rows.children(at.volume, at.path);
+      if (children.length === 0) this.#requireDirectory(at);
+      else if (this.#rows.blocker(at.volume, [at.path])) throw conflict(at, 'is not a directory');
+      return children;
+    });
+  }
+
+  /** Makes a directory. Throws `conflict` when something is there (a directory is fine when `recursive`), `not_found` without a parent. */
+  mkdir(path: string, volume: Volume = DEFAULT_VOLUME, options: { recursive?: boolean; mode?: number } = {}): void {
+    const at = placeOf(volume, path);
+    this.write(0, () => {
+      const current = this.#rows.entry(at.volume, at.path);
+      if (current?.kind === 'dir' && options.recursive) return;
+      if (current) throw conflict(at, 'already exists');
+      this.#requireDirectories(at);
+      for (const above of ancestorsOf(at.path)) {
+        if (this.#rows.node(at.volume, above)) continue;
+        if (!options.recursive && !this.#rows.hasBelow(at.volume, above)) throw notFound({ ...at, path: above });
+        if (options.recursive) this.#changes.putDirectory(at.volume, above, null, false);
+      }
+      this.#changes.putDirectory(at.volume, at.path, options.mode ?? null, true);
+    });
+  }
+
+  /** Removes an empty directory. Throws `not_found`, and `conflict` for the root, a directory with something in it, or no directory. */
+  rmdir(path: string, volume: Volume = DEFAULT_VOLUME): void {
+    const at = placeOf(volume, path);
+    this.write(0, () => {
+      this.#requireDirectory(at);
+      if (at.path === '/') throw conflict(at, 'is the root');
+      if (this.#rows.hasBelow(at.volume, at.path)) throw conflict(at, 'is not empty');
+      this.#changes.remove(at.volume, at.path);
+      this.#keepParent(at);
+    });
+  }
+
+  /** Makes a symbolic link; `target` is kept as given and looked up by whoever follows it. Throws `conflict` when something is there. */
+  link(path: string, target: string, volume: Volume = DEFAULT_VOLUME): void {
+    const at = placeOf(volume, path);
+    requireTarget(at, target);
+    this.write(0, () => {
+      if (this.#rows.entry(at.volume, at.path)) throw conflict(at, 'already exists');
+      this.#requireDirectories(at);
+      this.#changes.putLink(at.volume, at.path, target);
+    });
+  }
+
+  /** Sets the permission bits of what is at a path. Throws `not_found`. The version stays. */
+  chmod(path: string, mode: number, volume: Volume = DEFAULT_VOLUME): void {
+    const at = placeOf(volume, path);
+    this.write(0, () => {
+      this.#changes.setAttributes(at.volume, at.path, this.#expect(at), mode & 0o7777, null);
+    });
+  }
+
+  /** Sets the modification time, in whole epoch seconds. Throws `not_found`, `validation`. The version stays. */
+  utimes(path: string, mtimeSeconds: number, volume: Volume = DEFAULT_VOLUME): void {
+    const at = placeOf(volume, path);
+    if (!Number.isFinite(mtimeSeconds) || mtimeSeconds < 0) {
+      throw new WinterdockError('validation', `The time of ${named(at)} must be seconds since 1970.`);
+    }
+    this.write(0, () => {
+      const current = this.#expect(at);
+      if (current.kind === 'file') this.#parts.reserve(1, true);
+      this.#changes.setAttributes(at.volume, at.path, current, current.mode, Math.floor(mtimeSeconds));
+    });
+  }
+
+  /**
+   * Removes a file or link, or with `recursive` a directory and all below it (the root: everything in the volume). The directory it lay
+   * in stays. False when nothing is there. Throws `conflict` for a directory without `recursive`, `precondition_failed`.
+   */
+  delete(
+    path: string,
+    volume: Volume = DEFAULT_VOLUME,
+    options: { recursive?: boolean; condition?: WriteCondition } = {},
+  ): boolean {
+    const at = placeOf(volume, path);
+    return this.write(0, () => {
+      const current = this.#rows.entry(at.volume, at.path);
+      requireCondition(at, current?.kind === 'file' ? current : null, options.condition);
+      if (!current) return false;
+      if (current.kind === 'dir' && !options.recursive) throw conflict(at, 'is a directory');
+      this.#changes.remove(at.volume, at.path);
+      if (options.recursive) this.#changes.removeBelow(at.volume, at.path);
+      this.#keepParent(at);
+      return true;
+    });
+  }
+
+  /**
+   * Moves a file, a link or a whole directory, also to another volume; times and modes go along, versions are new. Throws `not_found`;
+   * `conflict` when something is at `to`, for the root, and for a directory into itself. With `replace` a file or link at `to` gives way to a
+   * file or link, and an empty directory to a directory, as rename does.
+   */
+  move(from: Place, to: Place, options: { replace?: boolean } = {}): void {
+    const source = placeOf(from.volume, from.path);
+    const target = placeOf(to.volume, to.path);
+    this.write(0, () => {
+      const moved = this.#expect(source);
+      if (source.volume === target.volume && source.path === target.path) return;
+      if (source.path === '/') throw conflict(source, 'is the root');
+      const directory = moved.kind === 'dir';
+      if (directory && source.volume === target.volume && target.path.startsWith(`${source.path}/`)) {
+        throw conflict(target, 'lies inside what is moved');
+      }
+      const inTheWay = this.#rows.entry(target.volume, target.path);
+      if (inTheWay) {
+        const givesWay = options.replace && directory === (inTheWay.kind === 'dir') && target.path !== '/';
+        if (!givesWay) throw conflict(target, 'already exists');
+        if (directory && this.#rows.hasBelow(target.volume, target.path)) throw conflict(target, 'is not empty');
+        this.#changes.remove(target.volume, target.path);
+      }
+      this.#requireDirectories(target);
+      if (directory) this.#requireShortPaths(source, target);
+      this.#parts.reserve(1, true);
+      this.#changes.rename(source, target, directory, inTheWay?.version ?? 0);
+      this.#keepParent(source);
+    });
+  }
+
+  /** Runs a read; what it throws comes out as the contract has it. */
+  protected read<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw translateFailure(error);
+    }
+  }
+
+  protected write<T>(bytes: number, change: () => T): T {
+    try {
+      return this.#parts.run(change);
+    } catch (error) {
+      throw this.#parts.explain(error, bytes);
+    }
+  }
+
+  #expect(at: Place): Entry {
+    const entry = this.#rows.entry(at.volume, at.path);
+    if (!entry) throw notFound(at);
+    return entry;
+  }
+
+  #requireDirectory(at: Place): void {
+    if (this.#expect(at).kind !== 'dir') throw conflict(at, 'is not a directory');
+  }
+
+  #requireDirectories(at: Place): void {
+    const blocker = this.#rows.blocker(at.volume, ancestorsOf(at.path));
+    if (blocker) throw conflict({ volume: at.volume, path: blocker.path }, 'is not a directory');
+  }
+
+  #requireShortPaths(source: Place, target: Place): void {
+    const longest = this.#rows.longestBelow(source.volume, source.path);
+    if (longest === null) return;
+    normalisePath(target.path + longest.slice(source.path.length));
+  }
+
+  /** The directory that something was taken from stays, although nothing implies it any more. */
+  #keepParent(at: Place): void {
+    const parent = parentOf(at.path);
+    if (parent === '/' || this.#rows.entry(at.volume, parent)) return;
+    this.#changes.putDirectory(at.volume, parent, null, false);
+  }
+}
