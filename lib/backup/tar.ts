@@ -29,7 +29,7 @@ const MOST_MANIFEST_BYTES = 512 * 1024 * 1024;
 /** Begins a backup in a file; what is there is replaced once the new one is whole. */
 export async function openTarTarget(path: string): Promise<BackupTarget> {
   const drafts = `${path}.unfinished`;
-  const unfinished = join(drafts, 'backup.tar');
+  const unfinished = join(drafts, 'tar');
   await makeFolder(drafts);
   const unlock = lockTarget(drafts);
   // Of one that was killed.
