@@ -184,6 +184,7 @@ async function main(): Promise<number> {
       : join(dirname(want.to), `.restore-${process.pid}`);
   if (want.to === null && !want.dryRun) await makeFolder(config.dataFolder);
   const backup = await openBackup(want.from, scratch, want.at);
+  for (const one of backup.passedOver) process.stderr.write(`PASSED OVER: ${one}\n`);
   try {
     return want.instance === null ? await all(want, backup, config) : await one(want, want.instance, backup, config);
   } finally {

@@ -79,6 +79,12 @@ test('a second backup copies only what changed, and --keep removes the first wit
   const [after, before] = manifests.map(({ rows }) => new Map(rows.map((row) => [row.id, row.object?.sha256])));
   const changed = [...(after ?? [])].filter(([id, sha256]) => sha256 !== before?.get(id)).map(([id]) => id);
   expect([manifests.length, changed]).toEqual([2, ['suspended']]);
+  const at = (time: string) => run('restore', join(root, 'none'), ['--from', store, '--dry-run', '--at', time]);
+  const [newest, older] = manifests;
+  expect(at(new Date((newest?.begun_ms ?? 0) - 1).toISOString()).stdout).toContain(`Backup ${older?.id}, `);
+  expect(at('2100-01-01').stdout).toContain(`Backup ${newest?.id}, `);
+  expect(at('2020-01-01').stderr).toContain('There is no backup up to 2020-01-01');
+  expect(at('yesterday').stderr).toContain('--at takes a time');
   expect(run('backup', folder, ['--verify', store]).status).toBe(0);
   expect(readdirSync(store).sort()).toEqual(['backups', 'lock.sqlite', 'objects']);
 });
@@ -158,6 +164,8 @@ test('a damaged object is named with what it belongs to, and nothing is restored
   const text = readFileSync(manifest, 'utf8');
   rmSync(manifest);
   writeFileSync(manifest, text.replace('"frozen"', '"warmer"'));
+  const passed = run('restore', target, ['--from', copy, '--dry-run']);
+  expect([passed.status, passed.stderr]).toEqual([0, expect.stringMatching(/^PASSED OVER: .* not as it was signed/)]);
   const changed = run('backup', folder, ['--verify', copy]);
   expect([changed.status, changed.stderr]).toEqual([1, expect.stringContaining('it is not as it was signed')]);
 });

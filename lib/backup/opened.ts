@@ -11,6 +11,8 @@ import { isFolder } from './verify.ts';
 
 export interface OpenedBackup {
   readonly manifest: Manifest;
+  /** Backups that were not looked at, because their manifests cannot be read: one of them may be newer. */
+  readonly passedOver: string[];
   /** Makes the objects ready; those of a tar are unpacked. */
   prepare(objects: ObjectRef[]): Promise<void>;
   /** Path of an object that is as it was backed up. Throws `corrupt` or `missing_file`, naming what it belongs to. */
@@ -44,6 +46,7 @@ async function openFolder(folder: string, atMs: number | null): Promise<OpenedBa
   const known = new Set<string>();
   return {
     manifest,
+    passedOver: damaged,
     async prepare() {},
     path: (object, whose) => proved(known, objectPath(folder, object.sha256), object, whose),
     async close() {},
@@ -60,6 +63,7 @@ async function openTar(path: string, scratch: string, atMs: number | null): Prom
   const unpacked = new Set<string>();
   return {
     manifest,
+    passedOver: [],
     async prepare(objects) {
       const wanted = new Set(objects.map(({ sha256 }) => sha256).filter((sha256) => !unpacked.has(sha256)));
       if (wanted.size === 0) return;
