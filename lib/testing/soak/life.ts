@@ -228,7 +228,7 @@ class OneLife {
 
   /** Whether it is what a sandbox had that a snapshot was put in the place of. */
   #isAside(finding: string): boolean {
-    const id = /^orphans\/\d+-(.+)-\d+-[^-]+: lies there/.exec(finding)?.[1];
+    const id = /^orphans\/\d+-(.+?)-\d+-.*: lies there/.exec(finding)?.[1];
     return id !== undefined && this.#stock.restored.has(id);
   }
 
