@@ -205,7 +205,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     reading.copyTurns.stop();
     await readers.breakOffCopies();
     await Promise.allSettled([round, drawersSwept, scrubbing, checks.pause()]);
-    await flushActivity(engine);
+    // On a full disk the idle clocks stay where they were; what runs is put to sleep all the same.
+    await flushActivity(engine).catch((error) => log.error({ error: messageOf(error) }, 'activity at stop'));
     const cause = { ...systemCause('stop'), reason: 'the server stops' };
     const drainUntil = performance.now() + config.drainMs;
     // No wake begins any more; one that is under way has its process, or was taken back, once its lock is free.

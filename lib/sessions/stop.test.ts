@@ -1,5 +1,6 @@
 /** A stop while something is under way: nothing is lost, and nobody is blamed for it. */
 import { expect, test } from 'vitest';
+import { observeEffects } from '../storage/effects.ts';
 import type { Step } from './steps.ts';
 import { REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
@@ -37,3 +38,24 @@ test.each<Step>(['resume.intent', 'resume.brought', 'resume.opened'])(
     expect(await at.dock.run('a', 'cat x')).toBe('kept');
   },
 );
+
+test('a stop on a disk that takes nothing more ends every process, does not fail and loses nothing', async () => {
+  await at.restart();
+  await at.dock.create('a');
+  await at.dock.put('a', '/x', 'kept');
+  observeEffects({
+    before: ({ kind }) => {
+      if (kind === 'commit')
+        throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: 'write' });
+    },
+  });
+  try {
+    await at.dock.sessions.stop();
+  } finally {
+    observeEffects(null);
+  }
+  expect(at.dock.pool.active).toBe(0);
+  await at.restart();
+  expect(await at.dock.registry.get('a')).toMatchObject({ pending: null, fault: null });
+  expect(await at.dock.run('a', 'cat x')).toBe('kept');
+});

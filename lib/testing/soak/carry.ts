@@ -142,7 +142,8 @@ export class Carrier {
         // There is no such file: or no such sandbox, when nobody knows whether there is.
         if (got?.status === 404) {
           if (box?.lives.has('none') ?? true) return [];
-          return effect(got, [], null, { saw: { name: command.name, digest: ABSENT }, how: 'done' });
+          // It was woken to find out.
+          return effect(got, [], 'live', { saw: { name: command.name, digest: ABSENT }, how: 'maybe' });
         }
         return effect(got, [{ op: 'remove', name: command.name }], 'live');
       }
