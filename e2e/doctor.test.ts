@@ -123,7 +123,7 @@ test('with the registry lost every sandbox gets its row back by its key, and wak
   await expect(spawnServer({ folder })).rejects.toThrow(/npm run doctor/);
 
   const some = doctor('--adopt', 'up', '--tenant', 'acme');
-  expect([some.status, some.said]).toEqual([1, expect.stringMatching(/4 files have no row still/)]);
+  expect([some.status, some.said]).toEqual([1, expect.stringMatching(/4 files without a row still/)]);
   await expect(spawnServer({ folder })).rejects.toThrow(/npm run doctor/);
   const all = doctor('--adopt', '--tenant', 'acme');
   expect(all.said).toMatch(/done: epoch 2 of the ledger was begun/);

@@ -74,7 +74,7 @@ async function examineStart(place: ExamineOptions['place'], find: (finding: Find
     find({
       ...wrong(
         `registry.${disagreement.kind}`,
-        `${wordsFor(disagreement, place.registryPath).replace(/\.$/, '')}; a server does not start on it, and ${unnamed.length} files have no row`,
+        `${wordsFor(disagreement, place.registryPath).replace(/\.$/, '')}; a server does not start on it; files without a row: ${unnamed.length}`,
       ),
       way: disagreement.kind === 'log_only' ? null : 'adopt',
     });

@@ -150,7 +150,7 @@ test('what is no sound file of a sandbox is not taken back, and nothing is overw
       expect.stringMatching(/"one".* is empty/),
       expect.stringMatching(/"three".* is damaged: it does not expand/),
       expect.stringMatching(/"UPPER" is no id/),
-      expect.stringMatching(/^3 files have no row still/),
+      expect.stringMatching(/^3 files without a row still/),
     ]),
   );
   expect((await rowsIn(folder)).map(({ id }) => id)).toEqual(['four', 'two']);

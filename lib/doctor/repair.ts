@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { beginEpochOf, type Epoch } from '../ledger/epoch.ts';
-import { whyNotThisRegistry } from '../ledger/start-check.ts';
+import { count, whyNotThisRegistry } from '../ledger/start-check.ts';
 import { line, systemCause } from '../sessions/engine.ts';
 import { makeFolder, renameFile, syncFolder } from '../storage/effects.ts';
 import { clearStaging } from '../storage/files.ts';
@@ -109,11 +109,11 @@ export async function adopt(
   const left = refusal?.unnamed.length ?? 0;
   if (left > 0) {
     repaired.refused.push(
-      `${left} files have no row still, so a start is still refused: take them back too, or go on without them with --accept REASON (a start then sets them aside)`,
+      `${count(left)} without a row still, so a start is still refused: take back the rest too, or go on without it with --accept REASON (a start then sets it aside)`,
     );
     return { ...repaired, epoch: null };
   }
-  const epoch = await accept(repair, `${repaired.done.length} files were taken back by their keys`);
+  const epoch = await accept(repair, `${count(repaired.done.length)} taken back by the key`);
   repaired.done.push(`epoch ${epoch.epoch} of the ledger was begun at line ${epoch.head.seq}`);
   return { ...repaired, epoch };
 }

@@ -132,7 +132,10 @@ async function proved({ dataFolder, readers }: Hands, { id, path, drawer }: Cand
   if (!packed && (stampOf(`${file}-wal`)?.size ?? 0) > 0) await readers.settle(file);
   const found = await readers.check(file, { packed, urgent: true });
   if (found.quickCheck === 'ok') return { ...found, quickCheck: packed ? null : found.quickCheck };
-  throw new WinterdockError('corrupt', `The file of "${id}" at ${path} is damaged: ${found.quickCheck.slice(0, 200)}.`);
+  throw new WinterdockError(
+    'corrupt',
+    `The file of "${id}" at ${path} is damaged: ${found.quickCheck.slice(0, 200).replace(/\.$/, '')}.`,
+  );
 }
 
 /** Moves a file out of `orphans/` into its drawer. */

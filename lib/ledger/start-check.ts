@@ -96,7 +96,7 @@ export async function requireOwnRegistry(place: Place): Promise<void> {
   throw new WinterdockError(
     'conflict',
     `The server does not start: ${wordsFor(disagreement, registryPath)}
-The drawers in ${dataFolder} hold ${files} files, of which no row names ${unnamed.length}. Nothing was changed, moved or deleted.
+The drawers in ${dataFolder} hold ${count(files)}, of which no row names ${unnamed.length}. Nothing was changed, moved or deleted.
 ${WAYS_OUT}`,
     { extra: { start_refused: disagreement.kind } },
   );
@@ -133,6 +133,11 @@ export function wordsFor(disagreement: Disagreement, registryPath: string): stri
     case 'headless':
       return `the signed head ${head} is missing or none, so nothing says that the registry ${registryPath} (its ledger ends at line ${disagreement.ledger.seq}) is the newest one, and there are files that it does not know.`;
   }
+}
+
+/** How many files, in words. */
+export function count(files: number): string {
+  return files === 1 ? '1 file' : `${files} files`;
 }
 
 const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
