@@ -80,6 +80,7 @@ export async function openFolderTarget(folder: string): Promise<BackupTarget> {
       await renameFile(draft, join(folder, 'backups', `${id}.json`));
       await syncFolder(join(folder, 'backups'));
       await syncFolder(folder);
+      await syncFolder(dirname(folder));
     },
     async close() {
       await removeTree(drafts);

@@ -3,7 +3,7 @@
  * this one came. Also what lies in a folder, and how it is set aside. Knows nothing of backups.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { makeFolder, removeTree, renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../storage/effects.ts';
@@ -83,9 +83,19 @@ export async function setAsideAll({ dataFolder, registryPath }: Folders, aside: 
     if (existsSync(path)) await move(path, join(kept, basename(path)), kept);
   }
   await unlinkFile(`${registryPath}-shm`);
+  await syncFolder(dataFolder);
+  // A folder's own name is on disk before anything is moved into it.
+  const made = new Set([kept]);
+  const make = async (folder: string): Promise<void> => {
+    if (made.has(folder)) return;
+    await make(dirname(folder));
+    await makeFolder(folder);
+    await syncFolder(dirname(folder));
+    made.add(folder);
+  };
   for (const path of filesIn(dataFolder)) {
     const to = join(kept, path);
-    await makeFolder(join(to, '..'));
+    await make(dirname(to));
     await move(join(dataFolder, path), to, kept);
   }
   await clearDrawers(dataFolder);
