@@ -5,17 +5,17 @@ import type { OutcomeWords } from './outcome.tsx';
 import { toast } from './toasts.tsx';
 
 /**
- * Like `useActionState` without an argument: the outcome to show in place, and what the form does. A success is said by a message
+ * Like `useActionState`: the outcome to show in place, and what the form does. A success is said by a message
  * and not in place, once scripts run; without them it stays in place.
  */
 export function useSaidAction(
-  action: (previous: OutcomeWords | null) => Promise<OutcomeWords>,
+  action: (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords>,
   about: string,
-): [outcome: OutcomeWords | null, submit: () => void] {
+): [outcome: OutcomeWords | null, submit: (form: FormData) => void] {
   const [canSay, setCanSay] = useState(false);
   useEffect(() => setCanSay(true), []);
-  const say = async (previous: OutcomeWords | null) => {
-    const outcome = await action(previous);
+  const say = async (previous: OutcomeWords | null, form: FormData) => {
+    const outcome = await action(previous, form);
     if (outcome.ok) toast({ ...outcome, says: `${about}: ${outcome.says}` });
     return outcome;
   };

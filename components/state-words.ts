@@ -54,12 +54,21 @@ export function standingDetail(instance: Headlined, now: number): string {
   return `${instance.state} ${agoInWords(seconds)}`;
 }
 
-/** What a fault means and the way out of it. */
-export const FAULT_MEANS: Readonly<Record<Fault, string>> = {
+/** What has happened to a sandbox with a fault, in plain words. */
+export const FAULT_HAPPENED: Readonly<Record<Fault, string>> = {
   error: 'Its process crashed or ran out of memory. Everything that was answered is safe; the next wake clears this.',
-  unknown: `Filing it failed three times, so it is left alone; the ledger has the cause. ${waysOut('unknown')}`,
-  corrupt: `Its file failed its check, so it was not opened for work. It is kept as it is. ${waysOut('corrupt')}`,
-  missing: `Its file is not where the row says. Nothing was started in its place. ${waysOut('missing')}`,
+  unknown: 'Filing it failed three times, so it is left alone until somebody decides. The ledger has the cause.',
+  corrupt:
+    'Its file failed its check, so it was not opened for work. It is kept as it is, and nothing was written to it.',
+  missing: 'Its file is not where the row says. Nothing was started in its place.',
+};
+
+/** The same with the ways out of it, in one text. */
+export const FAULT_MEANS: Readonly<Record<Fault, string>> = {
+  error: FAULT_HAPPENED.error,
+  unknown: `${FAULT_HAPPENED.unknown} ${waysOut('unknown')}`,
+  corrupt: `${FAULT_HAPPENED.corrupt} ${waysOut('corrupt')}`,
+  missing: `${FAULT_HAPPENED.missing} ${waysOut('missing')}`,
 };
 
 export const VERB_WORDS: Readonly<Record<Verb, { label: string; does: string }>> = {

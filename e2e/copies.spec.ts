@@ -1,12 +1,15 @@
 /** Copies and bundles by clicking, with JavaScript and without: snapshot, restore, ship, inspect, import, check out. */
 import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import type { Locator, Page } from '@playwright/test';
 import { extract } from 'tar-stream';
 import type { Invited } from '../lib/api/schema/access.ts';
 import type { Instance, Share, Snapshot } from '../lib/api/schema.ts';
+import { flaws } from './axe.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 import { membersOf, zipOf } from './zips.ts';
 
@@ -279,8 +282,71 @@ test('who may only look is told at each button why it may not be pressed', async
   }
 });
 
+/** A sandbox with a snapshot, some pages of whose file a bad sector has taken since. */
+async function damaged(name: string): Promise<{ id: string; path: string }> {
+  const { call, folder } = visited();
+  const id = await sleeper(name);
+  await call('POST', `/api/instances/${id}/exec`, {
+    command: 'for n in $(seq 1 200); do echo "line $n of the work, and some more words to fill it" > line-$n; done',
+  });
+  await call('POST', `/api/instances/${id}/snapshots`, { tag: 'before the storm' });
+  await call('POST', `/api/instances/${id}/suspend`, {});
+  const { vfs_path } = (await call<{ vfs_path: string }>('GET', `/api/instances/${id}`)).json;
+  const path = join(folder, vfs_path);
+  writeFileSync(path, readFileSync(path).fill(0x55, 4096 * 5, 4096 * 6));
+  expect((await call('POST', `/api/instances/${id}/resume`, {})).status).toBe(409);
+  return { id, path };
+}
+
+/** From the page of a damaged sandbox to its raw file, to a new one with what is readable, and back to a snapshot. */
+async function mend(page: Page, name: string, check?: (what: string) => Promise<void>): Promise<void> {
+  const { id, path } = await damaged(name);
+  await signInByKey(page);
+  await page.goto(`/sandboxes/${id}`);
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Damaged');
+  await check?.('damaged');
+  const raw = await downloaded(page, () => page.getByRole('link', { name: 'Download the raw file' }).click());
+  expect([raw.name, raw.bytes.equals(readFileSync(path))]).toEqual([`${id}.sqlite`, true]);
+
+  await page.getByLabel('Name of the new sandbox').fill(`${name}, salvaged`);
+  await press(page, 'Salvage');
+  await expect(page.getByRole('status').getByText(/files recovered \(.*could not be read\.$/)).toBeVisible();
+  await expect(page.getByText('its content cannot be read').first()).toBeVisible();
+  await check?.('salvaged');
+  await page.getByRole('link', { name: 'Open the new sandbox' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText(`${name}, salvaged`);
+  await page.goto(`${new URL(page.url()).pathname}?volume=workspace&path=/line-150`);
+  await expect(page.getByText('line 150 of the work')).toBeVisible();
+
+  await page.goto(`/sandboxes/${id}`);
+  await expect(page.getByLabel('Snapshot', { exact: true })).toContainText('before the storm');
+  await press(page, 'Restore in place');
+  await expect(page.getByRole('heading', { level: 1 })).not.toContainText('Damaged');
+  await expect(page.getByRole('heading', { name: 'Ways out' })).toHaveCount(0);
+  expect((await textOf(id, 'workspace/line-200')).text).toContain('line 200 of the work');
+}
+
+test('a damaged sandbox is salvaged into a new one and restored in place, from its page', async ({ page }) => {
+  await mend(page, 'a torn ledger', async (what) => {
+    expect(await flaws(page)).toEqual([]);
+    const pictures = process.env.WB_TEST_PICTURES;
+    if (pictures === undefined) return;
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [390, 1280]) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 900 });
+        await page.screenshot({ path: join(pictures, `${what}-${colorScheme}-${width}.png`), fullPage: true });
+      }
+    }
+  });
+});
+
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
+
+  test('a damaged sandbox is mended by plain forms', async ({ page }) => {
+    await mend(page, 'a plain wreck');
+  });
 
   test('the same moves work by plain forms and links', async ({ page }) => {
     await signInByKey(page);

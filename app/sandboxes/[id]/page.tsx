@@ -29,6 +29,7 @@ import { TABS, tabAddress, tabOf } from './tab-names.ts';
 import { TerminalTab } from './terminal-tab.tsx';
 import { FaultNotice, InterruptedNotice, Title } from './title.tsx';
 import { Tombstone } from './tombstone.tsx';
+import { WaysOut } from './ways-out.tsx';
 
 export const dynamic = 'force-dynamic';
 
@@ -98,7 +99,11 @@ export default async function Sandbox({ params, searchParams }: Props) {
       <InterruptedNotice instance={instance} rendered={rendered}>
         <SettleForms instance={instance} caller={caller} />
       </InterruptedNotice>
-      <FaultNotice instance={instance} />
+      <FaultNotice instance={instance}>
+        {instance.fault !== null && instance.fault !== 'error' && (
+          <WaysOut fault={instance.fault} instance={instance} caller={caller} />
+        )}
+      </FaultNotice>
       <div className="grid gap-x-16 gap-y-6 pb-12 lg:grid-cols-[23rem_minmax(0,1fr)]">
         <div className="lg:col-start-2 lg:row-start-1">
           <Block id="why" name="Why it is here">

@@ -3,7 +3,7 @@ import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { CopyId } from '#components/copy-id.tsx';
 import { TitleStanding } from '#components/live-row.tsx';
-import { FAULT_MEANS } from '#components/state-words.ts';
+import { FAULT_HAPPENED, FAULT_MEANS } from '#components/state-words.ts';
 import { stuckInWords } from '#components/stuck-words.ts';
 import { Trail } from '#components/trail.tsx';
 import type { Instance } from '#lib/api/schema.ts';
@@ -55,15 +55,19 @@ export function Title({
   );
 }
 
-export function FaultNotice({ instance }: { instance: Instance }) {
-  if (instance.fault === null) return null;
+/** What is wrong with a sandbox; `children` are the ways out of it, which are otherwise named in the text. */
+export function FaultNotice({ instance, children }: { instance: Instance; children?: ReactNode }) {
+  const { fault, fault_reason: reason } = instance;
+  if (fault === null) return null;
+  const offered = children !== undefined && children !== false;
   return (
     <div className="mb-10 border-l-4 border-fault bg-fault-wash px-5 py-4" role="note">
-      <p className="font-[560]">
-        Fault: {instance.fault}
-        {instance.fault_reason !== null && <span className="font-normal">. {instance.fault_reason}</span>}
+      <p className="font-[560] [overflow-wrap:anywhere]">
+        Fault: {fault}
+        {reason !== null && <span className="font-normal">. {reason}</span>}
       </p>
-      <p className="mt-1 max-w-3xl text-ink-2">{FAULT_MEANS[instance.fault]}</p>
+      <p className="mt-1 max-w-3xl text-ink-2">{offered ? FAULT_HAPPENED[fault] : FAULT_MEANS[fault]}</p>
+      {children}
     </div>
   );
 }

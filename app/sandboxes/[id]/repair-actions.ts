@@ -1,0 +1,62 @@
+'use server';
+/** The ways out of a damaged file that change something: a snapshot in its place, and what is readable of it in a new sandbox. */
+import { refresh } from 'next/cache';
+import { sizeInWords } from '#components/durations.ts';
+import type { OutcomeWords } from '#components/outcome.tsx';
+import { restoreInstanceSchema, salvageSchema, slugSchema } from '#lib/api/schema.ts';
+import { getHost } from '#lib/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { textOf } from '../../form-values.ts';
+import { problemOf, wordsOf } from '../../problem.ts';
+import type { SalvageState } from './repair-state.ts';
+
+/** As many of what is lost as the page names; the new sandbox has the whole list. */
+const LOST_NAMED = 10;
+
+function files(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'file' : 'files'}`;
+}
+
+export async function restoreInPlace(
+  id: string,
+  _previous: OutcomeWords | null,
+  form: FormData,
+): Promise<OutcomeWords> {
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const parsed = restoreInstanceSchema.safeParse({ snapshot: textOf(form, 'snapshot') });
+  if (!parsed.success || !slugSchema.safeParse(id).success) return { ok: false, says: 'Choose a snapshot.' };
+  try {
+    const { state } = await getHost().operations.restoreInstance(caller, id, parsed.data);
+    refresh();
+    return { ok: true, says: `It is restored, and ${state} as before. What was there is kept aside.` };
+  } catch (error) {
+    refresh();
+    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+  }
+}
+
+export async function salvage(id: string, _previous: SalvageState, form: FormData): Promise<SalvageState> {
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const name = textOf(form, 'name');
+  const parsed = salvageSchema.safeParse(name === '' ? {} : { name });
+  if (!parsed.success || !slugSchema.safeParse(id).success) {
+    return {
+      name,
+      outcome: { ok: false, says: 'The name is not valid: at most 200 characters, none of them a control character.' },
+    };
+  }
+  try {
+    const made = await getHost().operations.salvage(caller, id, parsed.data);
+    refresh();
+    const { recovered, recovered_bytes, lost, lost_count: lostCount, list } = made;
+    const rest = lostCount === 0 ? 'nothing is lost' : `${lostCount.toLocaleString('en')} could not be read`;
+    return {
+      name: '',
+      outcome: { ok: true, says: `${files(recovered)} recovered (${sizeInWords(recovered_bytes)}); ${rest}.` },
+      made: { id: made.instance.id, lost: lost.slice(0, LOST_NAMED), lostCount, list },
+    };
+  } catch (error) {
+    refresh();
+    return { name, outcome: { ok: false, ...wordsOf(problemOf(error, caller)) } };
+  }
+}

@@ -1,0 +1,18 @@
+/** What the forms of a damaged sandbox show after they were sent. Safe for the browser. */
+import type { OutcomeWords } from '#components/outcome.tsx';
+import type { SalvageAnswer } from '#lib/api/schema.ts';
+
+export interface SalvageState {
+  name: string;
+  outcome: OutcomeWords | null;
+  /** The new sandbox, and what of the old one is not in it. */
+  made?: { id: string; lost: SalvageAnswer['lost']; lostCount: number; list: string | null };
+}
+
+export type SalvageAction = (previous: SalvageState, form: FormData) => Promise<SalvageState>;
+
+/** A snapshot to choose: its id and what a person knows it by. */
+export interface SnapshotChoice {
+  id: string;
+  label: string;
+}
