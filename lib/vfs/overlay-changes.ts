@@ -11,7 +11,7 @@ import { FILE_MODE, MTIME, WITH_NODE } from './rows.ts';
 import type { Statements } from './statements.ts';
 import type { TreeChanges } from './tree.ts';
 
-const INTO = 'pending.change (call, volume, path, kind, mode, mtime, above, size, pages, freed, target, body)';
+const INTO = 'pending.changed_path (call, volume, path, kind, mode, mtime, above, size, pages, freed, target, body)';
 /** All columns anew; what the row had is of no use any more. */
 const ANEW = `ON CONFLICT (call, volume, path) DO UPDATE SET kind = excluded.kind, mode = excluded.mode, mtime = excluded.mtime,
   above = max(above, excluded.above), size = excluded.size, pages = excluded.pages, freed = max(freed, excluded.freed), target = excluded.target, body = excluded.body`;
@@ -37,12 +37,12 @@ const STORED_PAGES = `(${PATHS} * octet_length(v.path) + ${ROW_BYTES}) * ${LOOSE
 /** Whole pages that a removed file gives back. */
 const FREED_PAGES = `CASE WHEN ${STORED_SIZE} > ${INLINE_BYTES} THEN ${STORED_SIZE} / ${OVERFLOW_BYTES} ELSE 0 END`;
 
-const REPLACE_BODY = `UPDATE pending.body SET content = ifnull(?, x'')
-  WHERE id = (SELECT body FROM pending.change WHERE call = ? AND volume = ? AND path = ?)`;
+const REPLACE_BODY = `UPDATE pending.changed_body SET content = ifnull(?, x'')
+  WHERE id = (SELECT body FROM pending.changed_path WHERE call = ? AND volume = ? AND path = ?)`;
 /** Its body is the one that was replaced, or the newest. */
 const PUT_FILE = `INSERT INTO ${INTO} SELECT ?, ?, ?, 'file', ?, ?, ?, ?, ?,
     ifnull((SELECT ${STORED_PAGES} FROM vfs v WHERE v.volume = ? AND v.path = ?), 0), NULL,
-    ifnull((SELECT body FROM pending.change WHERE call = ? AND volume = ? AND path = ?), (SELECT max(id) FROM pending.body)) WHERE true ${ANEW}`;
+    ifnull((SELECT body FROM pending.changed_path WHERE call = ? AND volume = ? AND path = ?), (SELECT max(id) FROM pending.changed_body)) WHERE true ${ANEW}`;
 
 export class OverlayChanges implements TreeChanges {
   readonly #statements: Statements;
@@ -68,7 +68,7 @@ export class OverlayChanges implements TreeChanges {
     const mtime = epochSeconds(this.#clock);
     const above = current?.version ?? 0;
     if (current === null || this.#statements.run(REPLACE_BODY, content, call, volume, path) === 0) {
-      this.#statements.run("INSERT INTO pending.body (content) SELECT ifnull(?, x'')", content);
+      this.#statements.run("INSERT INTO pending.changed_body (content) SELECT ifnull(?, x'')", content);
     }
     const kept = mode ?? current?.mode ?? FILE_MODE;
     this.#statements.run(
@@ -94,7 +94,7 @@ export class OverlayChanges implements TreeChanges {
   setAttributes(volume: string, path: string, current: Entry, mode: number, mtimeSeconds: number | null): void {
     if (mode === current.mode && mtimeSeconds === null) return;
     const changed = this.#statements.run(
-      `UPDATE pending.change SET mode = ?, mtime = ifnull(?, mtime) WHERE call = ? AND volume = ? AND path = ? AND kind <> 'gone'`,
+      `UPDATE pending.changed_path SET mode = ?, mtime = ifnull(?, mtime) WHERE call = ? AND volume = ? AND path = ? AND kind <> 'gone'`,
       mode,
       mtimeSeconds,
       this.#call(),
@@ -140,7 +140,7 @@ export class OverlayChanges implements TreeChanges {
     for (const range of ranges) this.#remove(from.volume, range);
     const targets = directory ? [exactly(to.path), below(to.path)] : [exactly(to.path)];
     for (const { where, values } of targets) {
-      const sql = `SELECT total(pages) AS pages FROM pending.change WHERE call = ? AND volume = ? AND ${where('path')}`;
+      const sql = `SELECT total(pages) AS pages FROM pending.changed_path WHERE call = ? AND volume = ? AND ${where('path')}`;
       this.#took(this.#statements.get<{ pages: number }>(sql, this.#call(), to.volume, ...values)?.pages ?? 0);
     }
   }
@@ -163,7 +163,7 @@ export class OverlayChanges implements TreeChanges {
       ...values,
     );
     this.#statements.run(
-      `UPDATE OR REPLACE pending.change SET volume = ?, path = ? || substr(path, length(?) + 1), kind = iif(kind = 'kept', 'dir', kind),
+      `UPDATE OR REPLACE pending.changed_path SET volume = ?, path = ? || substr(path, length(?) + 1), kind = iif(kind = 'kept', 'dir', kind),
          above = max(above, ?), freed = 0
        WHERE call = ? AND kind NOT IN ('gone', 'attributes') AND volume = ? AND ${where('path')}`,
       ...target,
@@ -177,14 +177,15 @@ export class OverlayChanges implements TreeChanges {
   /** What the file holds of these paths, and the call has not changed, with its contents. */
   #copy(from: Place, to: Place, { where, values }: Range, replaced: number): void {
     const call = this.#call();
-    const sources = `FROM ${WITH_NODE} LEFT JOIN pending.change a ON a.call = ? AND a.volume = v.volume AND a.path = v.path AND a.kind = 'attributes'
+    const sources = `FROM ${WITH_NODE} LEFT JOIN pending.changed_path a ON a.call = ? AND a.volume = v.volume AND a.path = v.path AND a.kind = 'attributes'
       WHERE ${unchanged('v')}v.volume = ? AND ${where('v.path')}`;
     const count =
       this.#statements.get<{ files: number }>(`SELECT count(*) AS files ${sources}`, call, call, from.volume, ...values)
         ?.files ?? 0;
     if (count === 0) return;
     const first =
-      (this.#statements.get<{ last: number | null }>('SELECT max(id) AS last FROM pending.body')?.last ?? 0) + 1;
+      (this.#statements.get<{ last: number | null }>('SELECT max(id) AS last FROM pending.changed_body')?.last ?? 0) +
+      1;
     this.#statements.run(
       `INSERT INTO ${INTO} SELECT ?, ?, ? || substr(v.path, length(?) + 1), 'file', coalesce(a.mode, n.mode, ${FILE_MODE}), ifnull(a.mtime, ${MTIME}), ?,
          ${STORED_SIZE}, ${STORED_PAGES}, 0, NULL, ? + row_number() OVER () - 1 ${sources} ${ANEW}`,
@@ -200,8 +201,8 @@ export class OverlayChanges implements TreeChanges {
       ...values,
     );
     this.#statements.run(
-      `INSERT INTO pending.body SELECT c.body, ifnull(CAST(v.content AS BLOB), x'') FROM vfs v
-       CROSS JOIN pending.change c ON c.call = ? AND c.volume = ? AND c.path = ? || substr(v.path, length(?) + 1)
+      `INSERT INTO pending.changed_body SELECT c.body, ifnull(CAST(v.content AS BLOB), x'') FROM vfs v
+       CROSS JOIN pending.changed_path c ON c.call = ? AND c.volume = ? AND c.path = ? || substr(v.path, length(?) + 1)
        WHERE v.volume = ? AND ${where('v.path')} AND c.body >= ?`,
       call,
       to.volume,
@@ -214,7 +215,7 @@ export class OverlayChanges implements TreeChanges {
   }
 
   #dropBodies(volume: string, { where, values }: Range): void {
-    const sql = `DELETE FROM pending.body WHERE id IN (SELECT body FROM pending.change WHERE call = ? AND volume = ? AND ${where('path')})`;
+    const sql = `DELETE FROM pending.changed_body WHERE id IN (SELECT body FROM pending.changed_path WHERE call = ? AND volume = ? AND ${where('path')})`;
     this.#statements.run(sql, this.#call(), volume, ...values);
   }
 
@@ -224,7 +225,7 @@ export class OverlayChanges implements TreeChanges {
     const call = this.#call();
     this.#dropBodies(volume, range);
     this.#statements.run(
-      `DELETE FROM pending.change WHERE call = ? AND volume = ? AND ${where('path')}`,
+      `DELETE FROM pending.changed_path WHERE call = ? AND volume = ? AND ${where('path')}`,
       call,
       volume,
       ...values,

@@ -11,11 +11,11 @@ import type { Statements } from './statements.ts';
 const BESIDE = "('kept', 'attributes')";
 
 const COLUMNS =
-  'path, kind, mode, mtime, above, target, ifnull(size, 0) AS size FROM pending.change WHERE call = ? AND volume = ? AND';
+  'path, kind, mode, mtime, above, target, ifnull(size, 0) AS size FROM pending.changed_path WHERE call = ? AND volume = ? AND';
 
 const CHANGE = `SELECT ${COLUMNS} path = ?`;
 const BODY =
-  'SELECT b.content FROM pending.change c JOIN pending.body b ON b.id = c.body WHERE c.call = ? AND c.volume = ? AND c.path = ?';
+  'SELECT b.content FROM pending.changed_path c JOIN pending.changed_body b ON b.id = c.body WHERE c.call = ? AND c.volume = ? AND c.path = ?';
 
 interface ChangeRow {
   path: string;
@@ -29,7 +29,7 @@ interface ChangeRow {
 
 /** SQL that leaves out the rows of the file that a call has replaced or removed, ending with AND. Its one value is the call's number. */
 export function unchanged(table: string): string {
-  return `NOT EXISTS (SELECT 1 FROM pending.change hiding WHERE hiding.call = ? AND hiding.volume = ${table}.volume AND hiding.path = ${table}.path AND hiding.kind NOT IN ${BESIDE}) AND `;
+  return `NOT EXISTS (SELECT 1 FROM pending.changed_path hiding WHERE hiding.call = ? AND hiding.volume = ${table}.volume AND hiding.path = ${table}.path AND hiding.kind NOT IN ${BESIDE}) AND `;
 }
 
 export class OverlayRows extends Rows {
@@ -94,7 +94,7 @@ export class OverlayRows extends Rows {
     const call = this.#call();
     if (call === null) return inFile;
     const { above, below } = subtreeOf(path);
-    const sql = `SELECT path FROM pending.change WHERE call = ? AND volume = ? AND path > ? AND path < ? AND kind <> 'gone' ORDER BY octet_length(path) DESC LIMIT 1`;
+    const sql = `SELECT path FROM pending.changed_path WHERE call = ? AND volume = ? AND path > ? AND path < ? AND kind <> 'gone' ORDER BY octet_length(path) DESC LIMIT 1`;
     const gathered = this.statements.get<{ path: string }>(sql, call, volume, above, below)?.path ?? null;
     if (inFile === null || gathered === null) return inFile ?? gathered;
     return Buffer.byteLength(inFile) > Buffer.byteLength(gathered) ? inFile : gathered;
@@ -105,7 +105,9 @@ export class OverlayRows extends Rows {
     const call = this.#call();
     const within = "volume = ? AND path >= ? AND path < ? || CAST(x'FF' AS TEXT)";
     const gathered =
-      call === null ? '' : `UNION ALL SELECT path FROM pending.change WHERE call = ? AND kind = 'file' AND ${within}`;
+      call === null
+        ? ''
+        : `UNION ALL SELECT path FROM pending.changed_path WHERE call = ? AND kind = 'file' AND ${within}`;
     const sql = `SELECT path FROM (SELECT path FROM vfs WHERE ${this.visible('vfs')}${within} ${gathered}) ORDER BY path LIMIT ?`;
     const values = [volume, prefix, prefix];
     return this.statements
@@ -116,7 +118,7 @@ export class OverlayRows extends Rows {
   /** Directories above what the call has put somewhere, by volume. */
   above(call: number): Map<string, Set<string>> {
     const above = new Map<string, Set<string>>();
-    const sql = `SELECT volume, path FROM pending.change WHERE call = ? AND kind IN ('file', 'link', 'dir')`;
+    const sql = `SELECT volume, path FROM pending.changed_path WHERE call = ? AND kind IN ('file', 'link', 'dir')`;
     for (const { volume, path } of this.statements.iterate<{ volume: string; path: string }>(sql, call)) {
       const known = above.get(volume) ?? new Set();
       above.set(volume, known);
@@ -148,7 +150,7 @@ export class OverlayRows extends Rows {
     const call = this.#call();
     if (call !== null) {
       const { above, below } = subtreeOf(path);
-      const sql = `SELECT mtime FROM pending.change WHERE call = ? AND volume = ? AND path > ? AND path < ? AND kind NOT IN ('gone', 'attributes') ORDER BY path LIMIT 1`;
+      const sql = `SELECT mtime FROM pending.changed_path WHERE call = ? AND volume = ? AND path > ? AND path < ? AND kind NOT IN ('gone', 'attributes') ORDER BY path LIMIT 1`;
       const gathered = this.statements.get<{ mtime: number | null }>(sql, call, volume, above, below);
       if (gathered) return gathered;
     }

@@ -58,10 +58,10 @@ const NODE_ANEW = `ON CONFLICT (volume, path) DO UPDATE SET kind = excluded.kind
 const count = (...kinds: string[]) => `count(*) FILTER (WHERE kind IN (${kinds.map((kind) => `'${kind}'`)}))`;
 const GATHERED = `SELECT count(*) AS rows, max(above) AS above, total(pages) AS pages, total(freed) FILTER (WHERE kind = 'file') AS replaced,
   ${count('gone', 'dir', 'link')} AS gone, ${count('file')} AS files, ${count('dir', 'link')} AS nodes, ${count('kept')} AS kept,
-  ${count('attributes')} AS attributes FROM pending.change WHERE call = ?`;
+  ${count('attributes')} AS attributes FROM pending.changed_path WHERE call = ?`;
 
 /** Rows of the call, of some kind. */
-const OWN = 'FROM pending.change c WHERE c.call = ? AND c.kind';
+const OWN = 'FROM pending.changed_path c WHERE c.call = ? AND c.kind';
 
 export class Overlay extends Tree {
   readonly #parts: OverlayParts;
@@ -193,7 +193,7 @@ export class Overlay extends Tree {
     }
     if (gathered.files > 0) {
       statements.run(
-        `INSERT INTO vfs (volume, path, content, mtime) SELECT c.volume, c.path, (SELECT b.content FROM pending.body b WHERE b.id = c.body), c.mtime ${OWN} = 'file'
+        `INSERT INTO vfs (volume, path, content, mtime) SELECT c.volume, c.path, (SELECT b.content FROM pending.changed_body b WHERE b.id = c.body), c.mtime ${OWN} = 'file'
          ON CONFLICT (volume, path) DO UPDATE SET content = excluded.content, mtime = excluded.mtime`,
         call,
       );
@@ -240,7 +240,7 @@ export class Overlay extends Tree {
   /** Modes and times go to the files that are there now. */
   #attributes(call: number): void {
     const { statements, rows, changes } = this.#parts;
-    const sql = `SELECT volume, path, mode, mtime FROM pending.change WHERE call = ? AND kind = 'attributes'`;
+    const sql = `SELECT volume, path, mode, mtime FROM pending.changed_path WHERE call = ? AND kind = 'attributes'`;
     const all = statements.all<{ volume: string; path: string; mode: number; mtime: number | null }>(sql, call);
     for (const { volume, path, mode, mtime } of all) {
       const file = rows.file(volume, path);

@@ -14,9 +14,9 @@ import type { Statements } from './statements.ts';
  * name; `gone`; `attributes` another mode or time of a file whose content stays. `above`: a version that the path has had. `pages`: what it takes
  * in the file, at most; `freed`: what it gives back. `body`: where the content of a file is, apart from the row so that a new mode or name does not write it again.
  */
-const TABLE = `CREATE TABLE pending.change (call INTEGER NOT NULL, volume TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, mode INTEGER,
+const TABLE = `CREATE TABLE pending.changed_path (call INTEGER NOT NULL, volume TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, mode INTEGER,
 mtime INTEGER, above INTEGER NOT NULL, size INTEGER, pages REAL NOT NULL, freed REAL NOT NULL, target TEXT, body INTEGER, PRIMARY KEY (call, volume, path)) WITHOUT ROWID`;
-const BODIES = 'CREATE TABLE pending.body (id INTEGER PRIMARY KEY, content BLOB NOT NULL)';
+const BODIES = 'CREATE TABLE pending.changed_body (id INTEGER PRIMARY KEY, content BLOB NOT NULL)';
 
 /** Errors after which SQLite may have lost what was not committed: no memory, a failing disk, a full one, no file. */
 const LOSING = new Set<number | null>([7, 10, 13, 14]);
@@ -72,10 +72,10 @@ export class Pending {
       if (!few || this.#left >= MOST_LEFT) this.#empty();
     } else if (this.#failed === null) {
       this.#statements.run(
-        'DELETE FROM pending.body WHERE id IN (SELECT body FROM pending.change WHERE call = ?)',
+        'DELETE FROM pending.changed_body WHERE id IN (SELECT body FROM pending.changed_path WHERE call = ?)',
         call,
       );
-      this.#statements.run('DELETE FROM pending.change WHERE call = ?', call);
+      this.#statements.run('DELETE FROM pending.changed_path WHERE call = ?', call);
       this.#measure();
     }
   }
@@ -129,8 +129,8 @@ export class Pending {
   #empty(): void {
     this.#left = 0;
     if (this.#failed === null && this.#size() <= KEPT_PAGES) {
-      this.#statements.run('DELETE FROM pending.change');
-      this.#statements.run('DELETE FROM pending.body');
+      this.#statements.run('DELETE FROM pending.changed_path');
+      this.#statements.run('DELETE FROM pending.changed_body');
       return;
     }
     this.#failed = null;
@@ -162,7 +162,7 @@ export class Pending {
   }
 
   #measure(): void {
-    const sql = 'SELECT total(pages) - total(freed) AS pages FROM pending.change WHERE call >= ?';
+    const sql = 'SELECT total(pages) - total(freed) AS pages FROM pending.changed_path WHERE call >= ?';
     this.#pages = this.#statements.get<{ pages: number }>(sql, Math.min(...this.#calls))?.pages ?? 0;
   }
 

@@ -215,3 +215,27 @@ test('37. no refusal names a path of the machine', () => {
   }
   rest.close();
 });
+
+test('33. what calls have gathered is reached by no query but their own, and only as files; nothing can be attached beside it', () => {
+  const vfs = liveVfs();
+  const overlay = vfs.overlay();
+  overlay.put('/a', bytes('gathered'));
+  expect(overlay.query('SELECT path FROM vfs', []).rows).toEqual([['/a']]);
+  expect(runQuery(vfs.db, 'SELECT path FROM vfs').rows).toEqual([]);
+  for (const sql of [
+    'SELECT count(*) FROM pending.changed_path',
+    'SELECT path FROM changed_path',
+    'SELECT count(*) FROM changed_body',
+  ]) {
+    expect(
+      codeOf(() => overlay.query(sql, [])),
+      sql,
+    ).toBe('validation');
+    expect(
+      codeOf(() => runQuery(vfs.db, sql)),
+      sql,
+    ).toBe('validation');
+  }
+  expect(codeOf(() => vfs.db.exec("ATTACH ':memory:' AS other"))).toBe('ERR_SQLITE_ERROR');
+  overlay.discard();
+});

@@ -89,11 +89,11 @@ function authoriser(others: Set<string>): Authoriser {
   };
 }
 
-/** Every table that the file or SQLite itself has, but the ones that may be read. */
+/** Every table that the file, what is attached beside it, or SQLite itself has, but the ones that may be read. */
 function otherTables(db: DatabaseSync): Set<string> {
-  const rows = db
-    .prepare('SELECT lower(name) AS name FROM sqlite_schema UNION SELECT lower(name) FROM pragma_module_list')
-    .all();
+  const schemas = db.prepare('SELECT name FROM pragma_database_list').all();
+  const ours = schemas.map(({ name }) => `SELECT lower(name) AS name FROM "${name}".sqlite_schema UNION `);
+  const rows = db.prepare(`${ours.join('')} SELECT lower(name) AS name FROM pragma_module_list`).all();
   return new Set(rows.map((row) => String(row.name)).filter((name) => !TABLES.has(name)));
 }
 
