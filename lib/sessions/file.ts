@@ -17,7 +17,7 @@ import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
 import { rescue } from './rescue.ts';
 import type { Cause } from './sessions.ts';
-import { corrupt, ensureAlone, ensureTrusted, isSameBytes, type Known, recordOf } from './trust.ts';
+import { corrupt, ensureMovable, isSameBytes, type Known, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
 
 /** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
@@ -275,7 +275,7 @@ export function freeze(engine: Engine, entry: Entry, cause: Cause, force: boolea
       work: async (row) => {
         const source = absolute(engine, livePath(row.id));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
-        const known = await trusted(engine, row, source, force);
+        const known = await ensureMovable(engine, row, source, force);
         await putAway(engine, row, source, engine.cold);
         engine.reached('freeze.moved');
         await leaveLive(engine, row.id);
@@ -325,7 +325,7 @@ export function archive(
         const source = absolute(engine, row.state === 'created' ? livePath(row.id) : (row.vfsPath ?? ''));
         if (force && stampOf(source) === null) return { vfsPath: null, file: null };
         if (row.state !== 'active' && row.state !== 'created') {
-          known = await trusted(engine, row, source, force);
+          known = await ensureMovable(engine, row, source, force);
         }
         const size = stampOf(source)?.size ?? null;
         await listFor(engine, row.id, source, force);
@@ -353,18 +353,6 @@ export function archive(
     },
     force,
   );
-}
-
-/** Makes sure of a file at rest that is about to move. By force it moves as it is, but alone. */
-async function trusted(
-  engine: Engine,
-  row: InstanceRow,
-  source: string,
-  force: boolean,
-): Promise<Partial<Known> | null> {
-  if (!force) return ensureTrusted(engine, row, source, false);
-  await ensureAlone(engine, row, source);
-  return null;
 }
 
 /** Lists what is about to be archived. What is so damaged that it cannot be listed is archived by force without a listing, byte for byte. */

@@ -148,6 +148,18 @@ export async function ensureTrusted(
   return known;
 }
 
+/** `ensureTrusted` for whoever moves a file at rest without opening it: by force it moves as it is, but alone. */
+export async function ensureMovable(
+  engine: Comparing,
+  row: Owner,
+  path: string,
+  force: boolean,
+): Promise<Partial<Known> | null> {
+  if (!force) return ensureTrusted(engine, row, path, false);
+  await ensureAlone(engine, row, path);
+  return null;
+}
+
 function requireThere(row: Owner, path: string): FileStamp {
   const stamp = stampOf(path);
   if (stamp !== null) return stamp;
