@@ -20,6 +20,8 @@ const HELD = /\/vfs\.sqlite(-wal)?(?: \(deleted\))?$/;
 interface Held {
   /** A path that leads to the open file, whatever became of its name. */
   path: string;
+  /** What the kernel calls it. */
+  name: string;
   inode: string;
 }
 
@@ -30,9 +32,11 @@ function heldBy(pid: number): { main: Held | null; log: Held | null } {
   try {
     for (const descriptor of readdirSync(folder)) {
       const path = join(folder, descriptor);
-      const found = HELD.exec(readlinkSync(path));
+      const name = readlinkSync(path);
+      const found = HELD.exec(name);
       if (found === null) continue;
-      held[found[1] === undefined ? 'main' : 'log'] = { path, inode: String(statSync(path, { bigint: true }).ino) };
+      const inode = String(statSync(path, { bigint: true }).ino);
+      held[found[1] === undefined ? 'main' : 'log'] = { path, name, inode };
     }
   } catch {
     // No /proc here, or the process is gone, which its exit tells.
@@ -44,8 +48,12 @@ function heldBy(pid: number): { main: Held | null; log: Held | null } {
 export function isLost(engine: Engine, id: string, process: InstanceProcess): boolean {
   const file = absolute(engine, livePath(id));
   const { main, log } = heldBy(process.pid);
-  if (main === null) return false;
-  return stampOf(file)?.inode !== main.inode || (log !== null && stampOf(`${file}-wal`)?.inode !== log.inode);
+  return (main !== null && isAstray(main, file)) || (main !== null && log !== null && isAstray(log, `${file}-wal`));
+}
+
+/** Filesystems that number their files anew at every look exist: where the kernel says that the name is the right one, it is. */
+function isAstray({ name, inode }: Held, path: string): boolean {
+  return name !== path && stampOf(path)?.inode !== inode;
 }
 
 /**
