@@ -278,14 +278,15 @@ export function freeze(engine: Engine, entry: Entry, cause: Cause, force: boolea
         const known = await ensureMovable(engine, row, source, force);
         await putAway(engine, row, source, engine.cold);
         engine.reached('freeze.moved');
-        await leaveLive(engine, row.id);
         const stamp = engine.cold.stamp(row.id);
         if (stamp === null)
           throw new WinterdockError('storage_unavailable', `The cold drawer lost the file of "${row.id}".`);
         return { vfsPath: engine.cold.pathOf(row.id), file: recordOf(stamp, known), bytes: stamp.size };
       },
+      // Not before: to be put back a file needs its folder, and a full disk gives no new one.
       after: async (_before, after) => {
         if (after.file?.sha256 === null) engine.checkLater(after.id, after.generation);
+        await leaveLive(engine, after.id);
       },
     },
     force,

@@ -1,8 +1,9 @@
 /** An operation that failed so badly that not even its failure was written down: it holds its sandbox until it is settled. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { observeEffects } from '../storage/effects.ts';
 import { namesIn } from '../testing/files-in.ts';
 import type { Step } from './steps.ts';
 import { type Dock, REQUEST, startDock } from './testing/dock.ts';
@@ -101,4 +102,26 @@ test('what is really under way is left alone, and without an operation nothing c
   const filing = dock.sessions.suspend('a', REQUEST);
   await expect(dock.sessions.settle('a', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   expect(await filing).toMatchObject({ state: 'suspended' });
+});
+
+test('a freeze on a disk that gives neither a commit nor a folder puts its file back all the same', async () => {
+  await dock.sessions.suspend('a', REQUEST);
+  observeEffects({
+    before: ({ kind, path }) => {
+      if (kind === 'commit' || (kind === 'make_folder' && !existsSync(path)))
+        throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: 'write' });
+    },
+  });
+  try {
+    await expect(dock.sessions.freeze('a', REQUEST)).rejects.toThrow();
+    expect(existsSync(join(folder, 'live', 'a', 'vfs.sqlite'))).toBe(true);
+    expect(await dock.get('a', '/kept')).toBe('the work');
+  } finally {
+    observeEffects(null);
+  }
+  await dock.sessions.tick();
+  expect(await dock.registry.get('a')).toMatchObject({ state: 'suspended', pending: null, fault: null });
+  await dock.sessions.freeze('a', REQUEST);
+  expect(existsSync(join(folder, 'live', 'a'))).toBe(false);
+  expect(await dock.get('a', '/kept')).toBe('the work');
 });
