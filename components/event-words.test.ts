@@ -10,7 +10,7 @@ const LIB = join(import.meta.dirname, '../lib');
 const FILINGS = ['suspend', 'freeze', 'archive', 'delete'];
 /** Literals with a dot that are no types: names of files, of columns, of a symbol; steps of copies; what the doctor finds. */
 const ELSE =
-  /\.(?:sqlite|json|js|py|key|secret|ts|html|txt|zip|gz|tar|rowid|instance_row)$|^(?:instances|v|fs|copy|winterdock|row|staging)\.|^hello\./;
+  /\.(?:sqlite|json|js|py|key|secret|ts|html|txt|zip|gz|tar|rowid|instance_row)$|^(?:instances|n|v|fs|copy|winterdock|row|staging)\.|^hello\./;
 /** Every literal in the engine that is written like the type of a line. */
 function emitted(): string[] {
   const sources = readdirSync(LIB, { recursive: true, encoding: 'utf8' }).filter(
