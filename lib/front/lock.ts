@@ -101,6 +101,9 @@ function lockFile(path: string, taken: string): () => void {
     if (error instanceof Error && /locked|busy/i.test(error.message)) {
       throw new Error(taken);
     }
+    if (error instanceof Error && /not a database|malformed/i.test(error.message)) {
+      throw new Error(`The lock file ${path} is damaged. It holds nothing: remove it and start again.`);
+    }
     throw error;
   }
   return () => {

@@ -220,6 +220,14 @@ test('a registry that two folders share has one server also when its lock file w
   lockStores({ dataFolder: join(folder, 'two'), registryPath })();
 });
 
+test('a lock file that is damaged is named with the way out', () => {
+  const path = join(folder, 'lock.sqlite');
+  writeFileSync(path, 'something else entirely, and long enough for a header. '.repeat(100));
+  expect(() => lockFolder(folder)).toThrow(`The lock file ${path} is damaged. It holds nothing: remove it`);
+  rmSync(path);
+  lockFolder(folder)();
+});
+
 test('the lock of a folder is held within a process too, and let go', () => {
   const unlock = lockFolder(folder);
   expect(() => lockFolder(folder)).toThrow('Another Winterdock uses the data folder');
