@@ -29,10 +29,13 @@ function beside(id: string): { text(path: string): string | null; close(): void 
   };
 }
 
-/** Waits until a call has come so far that it has said something. */
+/** Waits until a call has come so far that it has said `here`. */
 async function begun(instance: InstanceProcess, command: string): Promise<{ call: Promise<unknown> }> {
   const said = Promise.withResolvers<void>();
-  const call = instance.exec({ command: `echo begun; ${command}` }, { onOutput: () => said.resolve() });
+  const onOutput = ({ text }: { text: string }) => {
+    if (text.includes('here')) said.resolve();
+  };
+  const call = instance.exec({ command }, { onOutput });
   call.catch(() => {});
   await said.promise;
   await pause(100);
@@ -42,7 +45,7 @@ async function begun(instance: InstanceProcess, command: string): Promise<{ call
 test('a command that is killed while it runs has written nothing, whatever others wrote meanwhile', async () => {
   const a = at.open('killed');
   await a.exec({ command: 'echo precious > kept' });
-  const { call } = await begun(a, 'sleep 30 > kept');
+  const { call } = await begun(a, 'echo here; sleep 30 > kept');
   await put(a, '/other', 'theirs');
   const reader = beside('killed');
   expect([reader.text('/kept'), reader.text('/other')]).toEqual(['precious\n', 'theirs']);
@@ -78,7 +81,7 @@ test('commands that ended before the process is killed are kept, and the running
   const a = at.open('between');
   const { call } = await begun(
     a,
-    'echo 1 > one; mkdir folder && echo 2 > folder/two; { rm one; echo 3 > three; sleep 30; }',
+    'echo 1 > one; mkdir folder && echo 2 > folder/two; { rm one; echo 3 > three; sleep 0.3; echo here; sleep 30; }',
   );
   process.kill(a.pid, 'SIGKILL');
   await expect(call).rejects.toMatchObject({ code: 'conflict' });
@@ -87,19 +90,25 @@ test('commands that ended before the process is killed are kept, and the running
 
 test('of two writes of one path the later commit wins, and a running command sees what others wrote elsewhere', async () => {
   const a = at.open('later');
-  const { call } = await begun(a, '{ echo call > same; until [ -e stop ]; do sleep 0.01; done; cat same stop; }');
+  const { call } = await begun(
+    a,
+    '{ echo call > same; sleep 0.3; echo here; until [ -e stop ]; do sleep 0.01; done; cat same stop; }',
+  );
   await put(a, '/same', 'outside');
   const reader = beside('later');
   expect(reader.text('/same')).toBe('outside');
   await put(a, '/stop', 'stop');
-  expect(await call).toMatchObject({ stdout: 'begun\ncall\nstop' });
+  expect(await call).toMatchObject({ stdout: 'here\ncall\nstop' });
   expect(reader.text('/same')).toBe('call\n');
   reader.close();
 });
 
 test('a command whose files others put folders above is refused whole, and the call ends there', async () => {
   const a = at.open('clash');
-  const { call } = await begun(a, 'echo first > first; { echo mine > place; sleep 0.4; }; echo never > never');
+  const { call } = await begun(
+    a,
+    'echo first > first; { echo mine > place; sleep 0.3; echo here; sleep 2; }; echo never > never',
+  );
   await put(a, '/place/below', 'theirs');
   await expect(call).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('/place') });
   expect(await at.say(a, 'cat first place/below; ls')).toBe('first\ntheirsfirst\nplace\n');
@@ -129,7 +138,10 @@ test('a hundred megabytes gathered by one command lie in a file without a name, 
   await put(a, '/much', Buffer.alloc(2 * MIB, 'x'));
   await a.exec({ command: 'cp much again' });
   const idle = residentBytes(a.pid);
-  const { call } = await begun(a, 'for ((i = 0; i < 50; i++)); do cp much copy$i; done && sleep 0.5 && echo done');
+  const { call } = await begun(
+    a,
+    'echo here; for ((i = 0; i < 50; i++)); do cp much copy$i; done && sleep 0.5 && echo done',
+  );
   await expect.poll(() => spilled(a.pid), { timeout: 20_000 }).toHaveLength(1);
   expect(spilled(a.pid)[0]).toContain(join(at.folder, 'spill'));
   expect(readdirSync(join(at.folder, 'spill'))).toEqual([]);

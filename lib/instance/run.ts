@@ -96,9 +96,10 @@ export class Run {
   }
 
   #tell(): void {
-    this.#said = monotonicMs();
     const chunks = this.output.take();
-    if (chunks.length > 0) this.#say(chunks);
+    if (chunks.length === 0) return;
+    this.#said = monotonicMs();
+    this.#say(chunks);
   }
 
   #expire(): void {
