@@ -42,6 +42,8 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
       try {
         identity = await engine.readers.settle(file);
       } catch (error) {
+        // While the server stops nobody recovers anything: the row stays active, and the next start does.
+        if (engine.stop.aborted && faultOf(error) === null) throw error;
         failure = error;
         fault = faultOf(error) ?? fault;
         engine.log.warn({ id: row.id, err: error }, 'a file could not be recovered');

@@ -166,14 +166,16 @@ export class Carrier {
         if (command.sleepMs > 0) lines.splice(1, 0, `sleep ${command.sleepMs / 1000}`);
         const got = await ask('POST', at('/exec'), { command: lines.join('\n') });
         const clean = got?.status === 200 && Number(got.json.exit_code) === 0 && String(got.json.timed_out) === 'false';
-        const nothing = got !== null && got.status >= 400 && got.status < 500;
+        // `conflict` is also the answer of a call whose process died in the middle.
+        const nothing = got !== null && got.status >= 400 && got.status < 500 && String(got.json.code) !== 'conflict';
         return effect(got, steps, 'live', { how: clean ? 'done' : nothing ? 'refused' : 'maybe' });
       }
       case 'eval': {
         const code = `vfs.put(${JSON.stringify(`/${command.name.slice('workspace/'.length)}`)}, '${textOf(command.salt)}')`;
         const got = await ask('POST', at('/eval'), { language: 'js', code });
         const clean = got?.status === 200 && String(got.json.ok) === 'true';
-        const nothing = got !== null && got.status >= 400 && got.status < 500;
+        // `conflict` is also the answer of a call whose process died in the middle.
+        const nothing = got !== null && got.status >= 400 && got.status < 500 && String(got.json.code) !== 'conflict';
         const how = clean ? 'done' : nothing ? 'refused' : 'maybe';
         return effect(got, [{ op: 'write', name: command.name, salt: command.salt }], 'live', { how });
       }
