@@ -8,7 +8,8 @@ const MAGIC = 'SQLite format 3\0';
 /** What every file of ours has; taken where the header does not say. */
 const PAGE_BYTES = 4096;
 const HEADER_BYTES = 100;
-const UTF8 = 1;
+/** What the header says of other encodings; any other number is damage. */
+const UTF16 = [2, 3];
 
 const INTERIOR_INDEX = 2;
 const INTERIOR_TABLE = 5;
@@ -75,7 +76,7 @@ export class Pages {
     this.#usable = this.#pageBytes - (this.headed ? header.readUInt8(20) : 0);
     this.count = Math.ceil(size / this.#pageBytes);
     this.freeKnown = this.headed && this.#readFree(header.readUInt32BE(32), header.readUInt32BE(36));
-    if (this.headed && header.readUInt32BE(56) > UTF8) {
+    if (this.headed && UTF16.includes(header.readUInt32BE(56))) {
       this.close();
       throw new Broken('its text is not UTF-8');
     }

@@ -229,12 +229,13 @@ class Salvage {
         SELECT 1 FROM vfs WHERE vfs.volume = vfs_node.volume AND vfs.path = vfs_node.path);
       DELETE FROM vfs_node WHERE kind <> 'file' AND EXISTS (
         SELECT 1 FROM vfs WHERE vfs.volume = vfs_node.volume AND vfs.path = vfs_node.path)`);
-    const below = `SELECT below.rowid FROM vfs AS below JOIN vfs AS above ON above.volume = below.volume
+    // Crossed in this order, each file asks an index for what lies below it.
+    const below = `SELECT below.rowid FROM vfs AS above CROSS JOIN vfs AS below ON below.volume = above.volume
       AND below.path > above.path || '/' AND below.path < above.path || '0'`;
     this.#db.exec(`INSERT INTO temp.lost SELECT volume, path, 'it lies below another file' FROM vfs WHERE rowid IN (${below});
       DELETE FROM vfs WHERE rowid IN (${below});
-      DELETE FROM vfs_node WHERE EXISTS (SELECT 1 FROM vfs WHERE vfs.volume = vfs_node.volume
-        AND vfs_node.path > vfs.path || '/' AND vfs_node.path < vfs.path || '0');
+      DELETE FROM vfs_node WHERE (volume, path) IN (SELECT node.volume, node.path FROM vfs AS above
+        CROSS JOIN vfs_node AS node ON node.volume = above.volume AND node.path > above.path || '/' AND node.path < above.path || '0');
       DELETE FROM vfs_node WHERE kind = 'file' AND NOT EXISTS (
         SELECT 1 FROM vfs WHERE vfs.volume = vfs_node.volume AND vfs.path = vfs_node.path)`);
   }
