@@ -80,12 +80,12 @@ function inDrawers(folder: string): string[] {
 }
 
 /** The files that a sandbox has to itself, as its row shows it. */
-function placesOf({ id, state, vfs_path: path }: Shown): string[] {
+function placesOf({ state, vfs_path: path }: Shown): string[] {
   if (path === null || state === 'created' || state === 'deleted') {
     // What was never resumed is read from the file of what it was made from; an import has its own already.
     return path !== null && state === 'created' && path.startsWith('live/') ? [path] : [];
   }
-  return state === 'archived' && path.endsWith('.zst') ? [path, `archive/${id}.json`] : [path];
+  return [path];
 }
 
 /**
@@ -131,7 +131,7 @@ export async function lookWhole(
       findings.push(`${id}: has the fault ${shown.fault}: ${shown.fault_reason}`);
     if (shown.pending !== null) findings.push(`${id}: ${shown.pending} is under way`);
     places.push(...placesOf(shown));
-    // What was brought home early from the archive is still there too: it was expanded, not moved.
+    // What was brought home early from the archive is still there too: it was expanded, not moved. Reads do without a listing.
     if (state === 'archived') beside.push(`archive/${id}.json`, `archive/${id}.sqlite.zst`);
     const there = await filesOf(call, id, findings);
     seen.set(id, { state, files: there });
