@@ -19,8 +19,8 @@ import { setAside, setLogsAside } from './sessions/places.ts';
 import { ensureTrusted, recordOf } from './sessions/trust.ts';
 import { createCopyDrawers } from './storage/disk.ts';
 import type { Drawer } from './storage/drawer.ts';
-import { makeFolder, unlinkFile } from './storage/effects.ts';
-import { stagingFor } from './storage/files.ts';
+import { makeFolder } from './storage/effects.ts';
+import { discard, stagingFor } from './storage/files.ts';
 import type { Copied } from './vfs/copy.ts';
 import type { Readers } from './vfs/read.ts';
 
@@ -39,6 +39,9 @@ const REFUSED = {
   corrupt: 'it is not what was kept',
   missing_file: 'it is not in its drawer',
 } as const;
+
+/** Milliseconds until a file that could not be removed is tried again. */
+const SWEEP_AGAIN_MS = 5000;
 
 export interface CopiesOptions {
   config: Pick<Config, 'dataFolder'>;
@@ -59,6 +62,7 @@ export class Copies {
   readonly #reached: (step: CopyStep) => void;
   #unsubscribe: (() => void) | null = null;
   #sweeping: Promise<void> = Promise.resolve();
+  #again: NodeJS.Timeout | null = null;
   #stopped = false;
 
   constructor(parts: CopiesOptions) {
@@ -76,7 +80,7 @@ export class Copies {
     try {
       return await work(path);
     } finally {
-      await unlinkFile(path);
+      await discard(path);
     }
   }
 
@@ -103,7 +107,7 @@ export class Copies {
           this.#reached('copy.claimed');
           return claimed;
         } catch (error) {
-          await this.#removeUnneeded(path);
+          await this.#removeUnneeded(path).catch((left: unknown) => this.#sweepAgain(left));
           throw error;
         }
       });
@@ -125,16 +129,28 @@ export class Copies {
     }
   }
 
-  /** Removes every marked file that no row needs. */
+  /**
+   * Removes every marked file that no row needs. What was committed stays so whether or not a file goes now: one that cannot is tried again
+   * after a while, and at the next start.
+   */
   sweep(): Promise<void> {
-    const sweeping = this.#sweeping.then(async () => {
-      for (const path of await this.#parts.registry.copies.unclaimed()) {
-        await this.#files.runExclusive(() => this.#removeUnneeded(path));
-      }
-    });
-    // The next sweep does not depend on how this one ended; its caller is told.
-    this.#sweeping = sweeping.catch(() => undefined);
-    return sweeping;
+    this.#sweeping = this.#sweeping
+      .then(async () => {
+        for (const path of await this.#parts.registry.copies.unclaimed()) {
+          await this.#files.runExclusive(() => this.#removeUnneeded(path));
+        }
+      })
+      .catch((error: unknown) => this.#sweepAgain(error));
+    return this.#sweeping;
+  }
+
+  #sweepAgain(error: unknown): void {
+    this.#parts.log.warn({ err: error }, 'the file of a copy was not removed yet');
+    if (this.#stopped) return;
+    this.#again ??= setTimeout(() => {
+      this.#again = null;
+      void this.sweep();
+    }, SWEEP_AGAIN_MS).unref();
   }
 
   /** Finishes what a killed server left, then watches for sandboxes that leave the file they were made from. Idempotent. */
@@ -149,6 +165,7 @@ export class Copies {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#unsubscribe?.();
+    if (this.#again !== null) clearTimeout(this.#again);
     await this.#sweeping;
     await this.#files.waitForUnlock();
   }
@@ -190,7 +207,7 @@ export class Copies {
   /** A sandbox that leaves `created` may have been the last that needed a file. */
   #watch(lines: readonly LedgerLine[]): void {
     if (this.#stopped || !lines.some(({ type, from }) => type === 'transition' && from === 'created')) return;
-    this.sweep().catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'removing a copy'));
+    void this.sweep();
   }
 
   async #setAsideOthers(): Promise<void> {

@@ -69,8 +69,8 @@ export function isWinterdockError(error: unknown): error is WinterdockError {
   );
 }
 
-/** What systems call a disk that is full, may not be written or does not work. */
-const STORAGE_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO']);
+/** What systems call a disk that is full, may not be written, does not work or is another than it was taken for. */
+const STORAGE_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EXDEV']);
 /** Calls that fail with these codes for other reasons than a disk: of processes and of the network. */
 const OTHER_CALLS = /^(?:spawn|kill|connect|listen|bind|accept|send|recv|getaddrinfo|uv_os_setpriority)/;
 

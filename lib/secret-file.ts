@@ -1,7 +1,7 @@
 /** Files that hold one secret: made once, readable by their owner only, on disk before they are used. Knows nothing of what is in them. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { linkFileNow, makeFolderNow, syncFolderNow, unlinkFileNow, writeNewFileNow } from './storage/effects.ts';
 
 /**
@@ -23,6 +23,7 @@ export function readSecretFile(path: string): string | null {
  */
 export function readOrMakeSecretFile(path: string, make: () => string): string {
   const kept = readSecretFile(path);
+  clearDrafts(path);
   if (kept !== null) return kept;
   const folder = dirname(path);
   makeFolderNow(folder);
@@ -34,7 +35,7 @@ export function readOrMakeSecretFile(path: string, make: () => string): string {
     // Someone else was first: theirs is the secret.
     if (!isCode(error, 'EEXIST')) throw error;
   } finally {
-    unlinkFileNow(draft);
+    clearDrafts(path);
   }
   syncFolderNow(folder);
   const made = readSecretFile(path);
@@ -44,4 +45,28 @@ export function readOrMakeSecretFile(path: string, make: () => string): string {
 
 function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** Removes drafts of processes that are gone: each holds a secret. One whose removal fails goes the next time. */
+function clearDrafts(path: string): void {
+  const folder = dirname(path);
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    const [, pid] = name.startsWith(`${basename(path)}.`) ? (/\.(\d+)\.[0-9a-f]{8}$/.exec(name) ?? []) : [];
+    if (pid === undefined || (Number(pid) !== process.pid && isAlive(Number(pid)))) continue;
+    try {
+      unlinkFileNow(join(folder, name));
+    } catch {
+      // The secret itself is there or about to be made; a draft that stays harms nothing but its own secrecy, and is its owner's alone.
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return isCode(error, 'EPERM');
+  }
 }

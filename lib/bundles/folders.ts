@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Semaphore } from 'async-mutex';
 import { WinterdockError } from '../errors.ts';
 import { makeFolder, makeNewFolder, removeTree } from '../storage/effects.ts';
+import { discard } from '../storage/files.ts';
 
 /** Bundles and checkouts on their way at a time: each takes as much disk as its sandbox, some of them twice. */
 const MAX_FOLDERS = 32;
@@ -47,7 +48,7 @@ export class Folders {
     const path = join(this.#drawer, randomUUID());
     let closed: Promise<void> | null = null;
     const close = () => {
-      closed ??= removeTree(path).finally(() => {
+      closed ??= discard(path).finally(() => {
         const left = (this.#open.get(actor) ?? 1) - 1;
         if (left > 0) this.#open.set(actor, left);
         else this.#open.delete(actor);

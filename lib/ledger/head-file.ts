@@ -68,7 +68,8 @@ function nameOf(text: string): string {
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {
-  const draft = `${path}.${process.pid}`;
+  // One writer at a time: what a killed one left is written over.
+  const draft = `${path}.draft`;
   try {
     await writeFile(draft, text);
     await syncFile(draft);

@@ -271,9 +271,9 @@ export interface Registry {
    * Writes the intent of an operation before its first effect: compare-and-set on (state, generation) of a row without
    * another intent. False when the row has moved on or is taken. Throws `quota_exceeded` when it leads to `active` and the tenant has as
    * many active and waking ones as it may. Survives a kill of the process at once; survives power
-   * loss with the next committed transaction.
+   * loss with the next committed transaction, or at once when it is to be `durable`.
    */
-  begin(id: string, intent: Intent): Awaitable<boolean>;
+  begin(id: string, intent: Intent, options?: { durable?: boolean }): Awaitable<boolean>;
   /**
    * Clears the intent, keeps the state, appends the lines: the operation did not happen. `file`: its file was moved and put back, so what is
    * recorded of it is this, and the generation is the next.

@@ -101,7 +101,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     tenantOf: (id) => database.value(TENANT_OF, id) as string | null,
     get: (id) => findRow(database, id),
     patch: (id, patch, _now, entry, check) => writes.patch(id, patch, entry, check),
-    begin: (id, intent) => writes.begin(id, intent),
+    begin: (id, intent, options) => writes.begin(id, intent, options),
     abandon: (id, patch, entries) => writes.abandon(id, patch, entries),
     commit: (transition) => writes.commit(transition),
     setFault: (id, fault, entry) => writes.setFault(id, fault, entry),

@@ -152,12 +152,15 @@ export class Writes {
     });
   }
 
-  begin(id: string, intent: Intent): boolean {
+  begin(id: string, intent: Intent, { durable = false }: { durable?: boolean } = {}): boolean {
     if (intent.to === 'active' && intent.from !== 'active') {
       const tenant = this.#database.value('SELECT tenant FROM instances WHERE id = ?', id);
       if (tenant !== null) this.#quotas.needActive(String(tenant), { waking: true });
     }
-    return this.#database.writeSoon(BEGIN, JSON.stringify(intent), id, intent.from, intent.generation) === 1;
+    const params = [JSON.stringify(intent), id, intent.from, intent.generation];
+    return durable
+      ? this.#database.write(() => this.#database.sql(BEGIN).run(...params).changes) === 1
+      : this.#database.writeSoon(BEGIN, ...params) === 1;
   }
 
   abandon(

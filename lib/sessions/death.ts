@@ -1,6 +1,6 @@
 /** What happens to the row and the file when a process is gone without having been asked to go. */
 import { dirname } from 'node:path';
-import { isWinterdockError, tellable } from '../errors.ts';
+import { isWinterdockError, storageFailure, tellable } from '../errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
@@ -42,8 +42,12 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
       try {
         identity = await engine.readers.settle(file);
       } catch (error) {
-        // While the server stops nobody recovers anything: the row stays active, and the next start does.
-        if (engine.stop.aborted && faultOf(error) === null) throw error;
+        // A disk that refuses says nothing of the file: the row stays active, and a later round of the ladder, the next request or the next start
+        // recovers it. While the server stops nobody recovers anything.
+        if (isStorageFailure(error) || (engine.stop.aborted && faultOf(error) === null)) {
+          engine.interrupted.add(row.id);
+          throw error;
+        }
         failure = error;
         fault = faultOf(error) ?? fault;
         engine.log.warn({ id: row.id, err: error }, 'a file could not be recovered');
@@ -72,10 +76,15 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
   });
 }
 
-/** What a failed recovery says of the file: a disk that is full or a reader that holds it says nothing. */
+/** Whether a disk refused, and nothing was found out about the file. */
+export function isStorageFailure(error: unknown): boolean {
+  return storageFailure(error) !== null || (isWinterdockError(error) && error.code === 'storage_unavailable');
+}
+
+/** What a failed recovery says of the file: a reader that holds it says nothing. */
 function faultOf(error: unknown): { fault: Fault; reason: string } | null {
   const code = isWinterdockError(error) ? error.code : 'internal';
-  if (code === 'storage_unavailable' || code === 'conflict') return null;
+  if (isStorageFailure(error) || code === 'conflict') return null;
   return { fault: code === 'corrupt' ? 'corrupt' : 'unknown', reason: tellable(error) };
 }
 

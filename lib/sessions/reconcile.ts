@@ -7,7 +7,7 @@ import { tellable } from '../errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { clearStaging, stampOf } from '../storage/files.ts';
 import { bringBack, recordAgain } from './aside.ts';
-import { discardMemory, settleDead } from './death.ts';
+import { discardMemory, isStorageFailure, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { placeOf, setLogsAside } from './places.ts';
@@ -37,7 +37,8 @@ export async function reconcile(engine: Engine): Promise<Swept & { settled: numb
       settled += 1;
     } catch (error) {
       engine.log.error({ id: row.id, err: error }, 'reconcile');
-      await giveUp(engine, row, error);
+      if (isStorageFailure(error)) engine.interrupted.add(row.id);
+      else await giveUp(engine, row, error);
     }
   }
   return { settled, ...(await sweepLive(engine)) };
@@ -81,7 +82,10 @@ export async function settleInterrupted(engine: Engine, entry: Entry, row: Insta
  */
 export async function settleFirst(engine: Engine, entry: Entry, row: InstanceRow): Promise<InstanceRow> {
   if (row.pending !== null) await settleInterrupted(engine, entry, row, systemCause('reconcile'));
-  else if (row.state === 'active' || !isAstray(engine, row)) return row;
+  else if (row.state === 'active' && entry.process === null && row.vfsPath !== MEMORY) {
+    // Its process is gone, and a disk refused its recovery.
+    await settleDead(engine, entry, row, { trigger: 'reconcile', fault: null, detail: 'its process is gone' });
+  } else if (row.state === 'active' || !isAstray(engine, row)) return row;
   // Power loss may keep a move and lose what was written of it.
   else if (!(await entry.exclusive(() => reclaim(engine, row)))) return row;
   return (await engine.registry.get(row.id)) ?? row;

@@ -107,7 +107,7 @@ async function tidyLive(engine: Engine, id: string, row: InstanceRow | null): Pr
   const path = livePath(id);
   if (row?.vfsPath === path) return 'its own';
   if (existsSync(absolute(engine, path)) && row !== null && (await reclaim(engine, row))) return 'settled';
-  const done = row === null ? null : whatWasDone(engine, row);
+  const done = row === null ? null : await whatWasLeft(engine, row, path);
   if (row !== null && done !== null) {
     await finished(engine, row, done, () => clearLive(engine, id));
     return 'settled';
@@ -126,7 +126,7 @@ async function tidyDrawer(engine: Engine, drawer: Drawer, key: string): Promise<
   const expanded = drawer === engine.archive && row?.state === 'archived' && row.vfsPath === livePath(key);
   if (row?.vfsPath === path || expanded || drawer.stamp(key) === null) return 'its own';
   if (row !== null && drawer === engine.cold && (await reclaim(engine, row))) return 'settled';
-  const done = row === null ? null : (whatWasDone(engine, row) ?? (await whatWasBrought(engine, drawer, row)));
+  const done = row === null ? null : await whatWasLeft(engine, row, path);
   if (row !== null && done !== null) {
     await finished(engine, row, done, () => drawer.remove(key));
     return 'settled';
@@ -146,24 +146,30 @@ function isNobodys(engine: Engine, row: InstanceRow | null): boolean {
   return stampOf(absolute(engine, row.vfsPath)) !== null;
 }
 
-/** The operation that was committed and had still to remove a file of the sandbox, or null. */
-function whatWasDone(engine: Engine, row: InstanceRow): string | null {
+/**
+ * Why the file at `path` (relative to the data folder) of a row that names another may go, or null: the row was deleted, or what the row names is the
+ * same file, packed, expanded or moved by an operation that was committed and had still to remove it.
+ */
+async function whatWasLeft(engine: Engine, row: InstanceRow, path: string): Promise<string | null> {
   if (row.state === 'deleted') return 'delete was committed';
-  if (row.state !== 'archived' || row.file === null || !isPacked(engine, row)) return null;
-  const stamp = engine.archive.stamp(row.id);
-  return stamp !== null && sameStamp(stamp, row.file) ? 'archive had packed the file' : null;
-}
-
-/** The same of a file that came home and is still where it came from. */
-async function whatWasBrought(engine: Engine, drawer: Drawer, row: InstanceRow): Promise<string | null> {
-  if (drawer === engine.archive) {
-    return (await cameBack(engine, row)) ? 'revive had brought the file home' : null;
+  if (row.vfsPath === null || row.vfsPath === MEMORY || row.state === 'active') {
+    return path === engine.archive.pathOf(row.id) && (await cameBack(engine, row)) ? BROUGHT : null;
   }
-  const home = row.state !== 'active' && row.vfsPath === livePath(row.id) ? absolute(engine, row.vfsPath) : null;
-  return home !== null && (await isCopyOf(engine, drawer.pathOf(row.id), false, home))
-    ? 'the file had been brought home'
+  const own = absolute(engine, row.vfsPath);
+  // A log may hold what the file beside it lacks.
+  if (stampOf(absolute(engine, path)) === null || stampOf(own) === null || hasWal(absolute(engine, path))) return null;
+  if (path === engine.archive.pathOf(row.id)) {
+    return (await cameBack(engine, row)) || (await isCopyOf(engine, path, true, own)) ? BROUGHT : null;
+  }
+  if (!isPacked(engine, row)) return (await isCopyOf(engine, path, false, own)) ? 'the file had been moved' : null;
+  const packed = engine.archive.stamp(row.id);
+  const asPacked = packed !== null && row.file !== null && sameStamp(packed, row.file);
+  return asPacked || (await isCopyOf(engine, row.vfsPath, true, absolute(engine, path)))
+    ? 'archive had packed the file'
     : null;
 }
+
+const BROUGHT = 'revive had brought the file home';
 
 /** Does the last step of an operation that was committed and killed before it. */
 async function finished(engine: Engine, row: InstanceRow, reason: string, step: () => Promise<void>): Promise<void> {

@@ -6,7 +6,7 @@ import { isWinterdockError, messageOf, storageFailure } from '../errors.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
 import { blocks } from '../lifecycle/words.ts';
 import type { DueRow } from '../registry/registry.ts';
-import { stampOf } from '../storage/files.ts';
+import { discardLeft, stampOf } from '../storage/files.ts';
 import { idleFromNow } from './clock-jumps.ts';
 import { discardMemory } from './death.ts';
 import { absolute, type Engine, livePath, MEMORY, now, systemCause } from './engine.ts';
@@ -66,6 +66,7 @@ export async function runRound(
 ): Promise<Round> {
   await idleFromNow(engine);
   await flushActivity(engine);
+  await discardLeft();
   await settleLeft(engine);
   await lost.look(engine);
   const round: Round = { moved: 0, failed: 0 };

@@ -94,6 +94,27 @@ export async function copyWhole(source: string, target: string, staging: string)
   });
 }
 
+/** Unfinished or spent files that could not be removed. */
+const leftovers = new Set<string>();
+
+/**
+ * Removes a file or folder that is of no more use. What it was made for is done or has failed already, so a disk that does not take the removal
+ * changes nothing: it is tried again by `discardLeft`, and what is left then goes at the next start.
+ */
+export async function discard(path: string): Promise<void> {
+  try {
+    await effects.removeTree(path);
+    leftovers.delete(path);
+  } catch {
+    leftovers.add(path);
+  }
+}
+
+/** Removes what `discard` could not. */
+export async function discardLeft(): Promise<void> {
+  for (const path of leftovers) await discard(path);
+}
+
 /** Runs `write` on a temporary path in `staging`, then fsyncs it and renames it to `target`. A failure leaves nothing behind. */
 export async function intoPlace(
   target: string,
@@ -107,7 +128,7 @@ export async function intoPlace(
     await effects.syncFile(unfinished);
     await effects.renameFile(unfinished, target);
   } catch (error) {
-    await effects.unlinkFile(unfinished);
+    await discard(unfinished);
     throw error;
   }
   await effects.syncFolder(dirname(target));

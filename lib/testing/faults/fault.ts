@@ -1,0 +1,252 @@
+/**
+ * One operation under one fault: an effect of it fails, or the server is killed beside one, or the power is cut after one. Returns what is wrong
+ * afterwards, in sentences. Effects are counted by the seam, and only those of the operation's own doing.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import Database from 'better-sqlite3';
+import { isWinterdockError, messageOf, storageFailure } from '../../errors.ts';
+import { type Effect, observeEffects } from '../../storage/effects.ts';
+import { lastingFindings } from './findings.ts';
+import { PowerCut } from './power.ts';
+import type { Scenario } from './scenarios.ts';
+import { KEPT, openHost, type Stage, textIn } from './stage.ts';
+
+export const FAILURES = ['ENOSPC', 'EIO', 'EROFS', 'EXDEV'] as const;
+export type Failure = (typeof FAILURES)[number];
+
+/** What SQLite says where the system says the same. */
+const OF_SQLITE: Readonly<Record<Failure, string>> = {
+  ENOSPC: 'SQLITE_FULL',
+  EIO: 'SQLITE_IOERR_WRITE',
+  EROFS: 'SQLITE_READONLY',
+  EXDEV: 'SQLITE_BUSY',
+};
+/** Effects that can cross filesystems. */
+const CROSSES: ReadonlySet<Effect['kind']> = new Set(['rename', 'link']);
+/** The signed head of the ledger follows commits by itself; it has scenarios of its own. */
+const ASIDE = /registry\.sqlite\.head|\/cache\//;
+
+const own = new AsyncLocalStorage<symbol>();
+
+/** Runs `act` and tells `observer` of its own effects, with their number from 1; `others` is told of every effect that has happened. */
+async function observing<T>(
+  folder: string,
+  act: () => Promise<T>,
+  observer: { before?: (effect: Effect, nth: number) => void; after?: (effect: Effect, nth: number) => void },
+  others: (effect: Effect) => void = () => {},
+): Promise<T> {
+  const token = Symbol('operation');
+  let begun = 0;
+  const counts = (effect: Effect) =>
+    own.getStore() === token && effect.path.startsWith(folder) && !ASIDE.test(effect.path);
+  observeEffects({
+    before(effect) {
+      if (!counts(effect)) return;
+      begun += 1;
+      observer.before?.(effect, begun);
+    },
+    after(effect) {
+      others(effect);
+      if (counts(effect)) observer.after?.(effect, begun);
+    },
+  });
+  try {
+    return await own.run(token, act);
+  } finally {
+    observeEffects(null);
+  }
+}
+
+/** A word for an effect that is the same for every sandbox. */
+function wordOf(stage: Stage, { kind, path, to }: Effect): string {
+  const short = (at: string) =>
+    (relative(stage.folder, at) || '.')
+      .replace(/\b(s\d+|sb-[a-z0-9]+|[0-9a-f]{64}|[0-9a-f-]{36})\b/g, '*')
+      .replace(/\b[a-z0-9]{20,}\b/g, '*')
+      .replace(/\d{10,}/g, '*');
+  return [kind, short(path), ...(to === undefined ? [] : [short(to)])].join(' ');
+}
+
+/** A stage that is a folder alone: what acts on it starts engines by itself. */
+function folderAlone(stage: Stage, folder: string): Stage {
+  return { ...stage, folder };
+}
+
+/** The effects of an operation that nothing goes wrong with. */
+export async function effectsOf(stage: Stage, scenario: Scenario): Promise<Effect[]> {
+  const { id, there } = await begun(stage, scenario);
+  const effects: Effect[] = [];
+  await observing(there.folder, () => scenario.act(there, id), { before: (effect) => void effects.push(effect) });
+  return effects;
+}
+
+/** Has the nth effect fail, then does the operation again. */
+export async function failing(stage: Stage, scenario: Scenario, nth: number, failure: Failure): Promise<string[]> {
+  const { id, there } = await begun(stage, scenario);
+  let what = '';
+  const outcome = await observing(there.folder, () => answerOf(() => scenario.act(there, id)), {
+    before(effect, number) {
+      if (number !== nth || (failure === 'EXDEV' && !CROSSES.has(effect.kind))) return;
+      what = wordOf(there, effect);
+      throw refusalOf(effect, failure);
+    },
+  });
+  if (what === '') return [];
+  const named = (sentence: string) => `${scenario.name}: ${failure} at effect ${nth} (${what}): ${sentence}`;
+  if (scenario.folder !== undefined) return (await afterStart(there, scenario, id)).map(named);
+  const found = outcome.ok ? [] : answersIn(outcome.error);
+  found.push(...(await lookAt(stage, scenario, id, outcome.ok)));
+  if (found.length === 0 && !outcome.ok) {
+    const again = await answerOf(() => scenario.act(stage, id));
+    if (!again.ok) found.push(`done again it fails: ${messageOf(again.error)}`);
+    found.push(...(await lookAt(stage, scenario, id, true)));
+  }
+  return found.map(named);
+}
+
+export interface Cut {
+  folder: string;
+  kind: 'killed before' | 'killed after' | 'power cut after';
+  nth: number;
+  what: string;
+}
+
+/**
+ * Runs the operation once and copies the folder as a SIGKILL at that instant leaves it, before and after each effect, and as a power cut
+ * leaves it after each; what is the same as the one before is left out. `wanted`: which of them are kept.
+ */
+export async function cutsOf(
+  stage: Stage,
+  scenario: Scenario,
+  into: string,
+  wanted: (kind: Cut['kind'], nth: number) => boolean,
+): Promise<{ id: string; cuts: Cut[] }> {
+  const { id, there } = await begun(stage, scenario);
+  const power = new PowerCut(there.folder);
+  const cuts: Cut[] = [];
+  let last = '';
+  let version = -1;
+  const take = (kind: Cut['kind'], effect: Effect, nth: number) => {
+    if (kind === 'power cut after' ? power.version === version : fingerprint(there.folder) === last) return;
+    if (kind === 'power cut after') version = power.version;
+    else last = fingerprint(there.folder);
+    if (!wanted(kind, nth)) return;
+    const folder = join(into, `${cuts.length}`);
+    if (kind === 'power cut after') power.build(folder);
+    else execFileSync('cp', ['-a', there.folder, folder]);
+    cuts.push({ folder, kind, nth, what: wordOf(there, effect) });
+  };
+  await observing(
+    there.folder,
+    () => scenario.act(there, id),
+    {
+      before: (effect, nth) => take('killed before', effect, nth),
+      after(effect, nth) {
+        take('killed after', effect, nth);
+        take('power cut after', effect, nth);
+      },
+    },
+    (effect) => power.after(effect),
+  );
+  power.end();
+  return { id, cuts };
+}
+
+/** Starts an engine on what a cut left, looks at it, and does the operation again. */
+export async function afterCut(stage: Stage, scenario: Scenario, id: string, cut: Cut): Promise<string[]> {
+  const found = await afterStart(folderAlone(stage, cut.folder), scenario, id);
+  rmSync(cut.folder, { recursive: true, force: true });
+  return found.map((sentence) => `${scenario.name}: ${cut.kind} effect ${cut.nth} (${cut.what}): ${sentence}`);
+}
+
+async function afterStart(stage: Stage, scenario: Scenario, id: string): Promise<string[]> {
+  const found: string[] = [];
+  try {
+    const host = await openHost(stage.folder, stage.clock);
+    const there: Stage = { ...stage, host };
+    try {
+      found.push(...(await lookAt(there, scenario, id, false)));
+      const state = (await host.registry.get(id))?.state ?? null;
+      const goesOn = state !== scenario.ends.at(-1) && scenario.again !== false && scenario.folder === undefined;
+      if (found.length === 0 && goesOn) {
+        const again = await answerOf(() => scenario.act(there, id));
+        if (!again.ok) found.push(`done again it fails: ${messageOf(again.error)}`);
+        else found.push(...(await lookAt(there, scenario, id, true)));
+      }
+    } finally {
+      await host.stop();
+    }
+  } catch (error) {
+    found.push(`the start failed: ${messageOf(error)}`);
+  }
+  return found;
+}
+
+/** Where an operation begins: a sandbox of the stage, or a folder of its own. */
+async function begun(stage: Stage, scenario: Scenario): Promise<{ id: string; there: Stage }> {
+  const id = await scenario.prepare(stage);
+  const folder = await scenario.folder?.(stage, id);
+  return { id, there: folder === undefined ? stage : folderAlone(stage, folder) };
+}
+
+/** What is wrong with a sandbox and with everything else; `done`: the operation was answered with success. */
+async function lookAt({ host }: Stage, scenario: Scenario, id: string, done: boolean): Promise<string[]> {
+  const found = await lastingFindings(host, { keptAside: scenario.keepsAside ?? false });
+  const row = await host.registry.get(id);
+  const state = row?.state ?? null;
+  const right = done ? scenario.ends.slice(-1) : scenario.ends;
+  if (!right.includes(state)) found.push(`it is ${state}, not ${right.join(' or ')}`);
+  const hasFile = row !== null && state !== 'deleted' && row.vfsPath !== null;
+  if (!hasFile || scenario.name.includes('new sandbox')) return found;
+  const volumes = scenario.name === 'import' ? (['workspace'] as const) : (['workspace', 'memory'] as const);
+  for (const volume of volumes) {
+    try {
+      const text = await textIn(host, id, volume);
+      if (text !== KEPT[volume]) found.push(`its ${volume} has ${JSON.stringify(text)}`);
+    } catch (error) {
+      found.push(`its ${volume} cannot be read: ${messageOf(error)}`);
+    }
+  }
+  return found;
+}
+
+type Outcome = { ok: true } | { ok: false; error: unknown };
+
+async function answerOf(act: () => Promise<unknown>): Promise<Outcome> {
+  try {
+    await act();
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+/** What is wrong with an answer to whoever asked: a store that refuses is a known trouble with a known code. */
+function answersIn(thrown: unknown): string[] {
+  const error = storageFailure(thrown) ?? thrown;
+  if (isWinterdockError(error) && error.code !== 'internal') return [];
+  return [`the answer was ${isWinterdockError(error) ? error.code : 'no error of ours'}: ${messageOf(error)}`];
+}
+
+function refusalOf({ kind }: Effect, failure: Failure): Error {
+  if (kind === 'commit' || kind === 'commit_soon') {
+    return new Database.SqliteError('injected by a test', OF_SQLITE[failure]);
+  }
+  return Object.assign(new Error(`${failure}: injected by a test, ${kind}`), { code: failure, syscall: kind });
+}
+
+/** What tells one state of a folder from another without reading it. */
+function fingerprint(folder: string): string {
+  const hash = createHash('sha256');
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (stat === undefined || ASIDE.test(path) || path.endsWith('-shm')) continue;
+    hash.update(`${path} ${stat.ino} ${stat.size} ${entry.isFile() ? stat.mtimeNs : 0n}\n`);
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,107 @@
+/** What is wrong with a data folder under a running engine: rows against files against ledger. Knows nothing of faults or how they came. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Host } from '../../host.ts';
+import type { InstanceRow } from '../../registry/registry.ts';
+import { sha256Of, stampOf } from '../../storage/files.ts';
+import { filesIn } from '../files-in.ts';
+
+/** Files of the server itself, beside those of sandboxes. */
+const OF_SERVER = /^(?:lock\.sqlite|[a-z._-]+\.(?:key|secret)|\.staging)$/;
+const SETTLES_MS = 15_000;
+const STEP_MS = 25;
+
+/** What is right where something was kept aside on purpose. */
+interface Leave {
+  /** Sandboxes that may be faulted. */
+  faults?: readonly string[];
+  /** Files may lie in `orphans/`. */
+  keptAside?: boolean;
+}
+
+/** Every sentence that says what is wrong now; none when all is well. */
+async function findings(host: Host, { faults = [], keptAside = false }: Leave = {}): Promise<string[]> {
+  const { registry, config } = host;
+  const folder = config.dataFolder;
+  const found: string[] = [];
+  const explained = new Set<string>();
+  const rows: InstanceRow[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await registry.list({ sort: 'name', reverse: false, limit: 200, ...(cursor && { cursor }) });
+    rows.push(...page.rows);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  for (const row of rows) {
+    const says = (what: string) => found.push(`${row.id} (${row.state}): ${what}`);
+    if (row.pending !== null) says(`its ${row.pending.verb} is unfinished`);
+    if (row.fault !== null && !faults.includes(row.id)) says(`it is ${row.fault}: ${row.faultReason}`);
+    const { rows: hops } = await registry.ledger({ instance: row.id, type: 'transition' }, 1);
+    const last = hops[0]?.to ?? 'created';
+    if (last !== row.state) says(`the ledger says ${last}`);
+    if (row.vfsPath === null || row.vfsPath === ':memory:') {
+      if (row.state !== 'created' && row.state !== 'deleted') says('its row names no file');
+      continue;
+    }
+    const path = join(folder, row.vfsPath);
+    explained.add(row.vfsPath);
+    if (row.state === 'archived') {
+      explained.add(`archive/${row.id}.json`);
+      if (row.vfsPath.startsWith('live/')) explained.add(`archive/${row.id}.sqlite.zst`);
+    }
+    const stamp = stampOf(path);
+    if (stamp === null) {
+      says(`there is no file at ${row.vfsPath}`);
+      continue;
+    }
+    if (row.state === 'active') {
+      for (const suffix of ['-wal', '-shm']) explained.add(`${row.vfsPath}${suffix}`);
+      continue;
+    }
+    if (row.file === null) says('nothing is recorded of its file');
+    else if (row.file.inode !== stamp.inode && row.file.sha256 === null && row.file.identity === null) {
+      says('its file is not the recorded one');
+    } else if (
+      row.file.sha256 !== null &&
+      !row.vfsPath.endsWith('.zst') &&
+      row.file.sha256 !== (await sha256Of(path))
+    ) {
+      says('its file has other bytes than were recorded');
+    }
+  }
+  const snapshots = await registry.copies.snapshots({}, 200);
+  for (const { hash } of snapshots.rows) explained.add(`snapshots/${hash}.sqlite`);
+  const blueprints = await registry.copies.blueprints(200);
+  for (const { hash } of blueprints.rows) explained.add(`blueprints/${hash}.sqlite`);
+  for (const copy of explained) {
+    if (/^(snapshots|blueprints)\//.test(copy) && !existsSync(join(folder, copy))) found.push(`${copy} is gone`);
+  }
+  for (const path of await registry.copies.unclaimed()) {
+    // The file of a deleted copy that a sandbox is still to be made from goes with that.
+    if (await registry.copies.isNeeded(path)) explained.add(path);
+    else found.push(`the mark of ${path} was left`);
+  }
+  for (const path of filesIn(folder)) {
+    if (keptAside && path.startsWith('orphans/')) continue;
+    if (!explained.has(path) && !OF_SERVER.test(path)) found.push(`${path} is nobody’s`);
+  }
+  for (const name of readdirSync(join(folder, 'live'))) {
+    if (name !== '.staging' && readdirSync(join(folder, 'live', name)).length === 0)
+      found.push(`live/${name} is empty`);
+  }
+  const proof = await host.ledger.verify();
+  if (proof.flaw !== null) found.push(`the ledger: ${proof.flaw.why}`);
+  return found;
+}
+
+/** The same, once what goes on in the background has come to its end: what is still wrong then stays wrong. */
+export async function lastingFindings(host: Host, leave?: Leave): Promise<string[]> {
+  const until = performance.now() + SETTLES_MS;
+  let found = await findings(host, leave);
+  while (found.length > 0 && performance.now() < until) {
+    await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+    await host.sessions.tick();
+    found = await findings(host, leave);
+  }
+  return found;
+}

@@ -1,0 +1,69 @@
+/** Runs one scenario under faults, in a folder of its own, and says what was wrong. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterCut, type Cut, cutsOf, effectsOf, FAILURES, type Failure, failing } from './fault.ts';
+import type { Scenario } from './scenarios.ts';
+import { openStage } from './stage.ts';
+
+export const CUTS = ['killed before', 'killed after', 'power cut after'] as const satisfies readonly Cut['kind'][];
+
+/** What is done at an effect beside what is always done. */
+export type Draw = (nth: number) => Cut['kind'] | Failure;
+
+export interface Report {
+  name: string;
+  effects: number;
+  /** How often a fault was tried, by its name. */
+  tried: Record<string, number>;
+  findings: string[];
+}
+
+/**
+ * Kills after every effect, and does at each what `draw` says; without `draw`, everything at every effect. Kills and cuts that leave the
+ * same as the one before are looked at once.
+ */
+export async function runScenario(scenario: Scenario, draw?: Draw): Promise<Report> {
+  const base = mkdtempSync(join(tmpdir(), 'winterdock-faults-'));
+  const folder = join(base, 'data');
+  const into = join(base, 'cuts');
+  for (const each of [folder, into]) mkdirSync(each);
+  const report: Report = { name: scenario.name, effects: 0, tried: {}, findings: [] };
+  const count = (what: string) => {
+    report.tried[what] = (report.tried[what] ?? 0) + 1;
+  };
+  const stage = await openStage(folder);
+  try {
+    report.effects = (await effectsOf(stage, scenario)).length;
+    const wanted = (kind: Cut['kind'], nth: number) =>
+      kind === 'killed after' || draw === undefined || draw(nth) === kind;
+    const { id, cuts } = await cutsOf(stage, scenario, into, wanted);
+    for (const cut of cuts) {
+      count(cut.kind);
+      report.findings.push(...(await afterCut(stage, scenario, id, cut)));
+    }
+    for (let nth = 1; nth <= report.effects; nth += 1) {
+      for (const failure of FAILURES) {
+        if (draw !== undefined && draw(nth) !== failure) continue;
+        count(failure);
+        report.findings.push(...(await failing(stage, scenario, nth, failure)));
+      }
+    }
+  } finally {
+    await stage.stop();
+    rmSync(base, { recursive: true, force: true });
+  }
+  return report;
+}
+
+/** A draw that is the same for the same seed (mulberry32). */
+export function drawFrom(seed: number, name: string): Draw {
+  const choices = [...CUTS.filter((kind) => kind !== 'killed after'), ...FAILURES];
+  return (nth) => {
+    let state = seed + nth * 0x9e3779b9;
+    for (const letter of name) state = Math.imul(state ^ letter.charCodeAt(0), 0x01000193);
+    state = Math.imul(state ^ (state >>> 15), state | 1);
+    state ^= state + Math.imul(state ^ (state >>> 7), state | 61);
+    return choices[((state ^ (state >>> 14)) >>> 0) % choices.length] ?? 'ENOSPC';
+  };
+}

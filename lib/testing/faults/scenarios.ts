@@ -1,0 +1,292 @@
+/**
+ * Every operation that changes a disk or the registry, as something that can be done to any number of sandboxes: how one comes to where the
+ * operation begins, what is done, and which states are right when it was cut off. Knows nothing of faults.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import type { Upload } from '../../api/body.ts';
+import type { Caller } from '../../api/operations.ts';
+import { WinterdockError } from '../../errors.ts';
+import type { Host } from '../../host.ts';
+import type { State } from '../../lifecycle/states.ts';
+import { PREFETCH_SECONDS } from '../../sessions/prefetch.ts';
+import { openHost, type Stage } from './stage.ts';
+
+export const CALLER: Caller = {
+  actor: 'key:test',
+  via: 'api',
+  requestId: 'request-1',
+  role: 'admin',
+  tenants: null,
+  address: null,
+  session: null,
+};
+
+export interface Scenario {
+  name: string;
+  /** Brings a sandbox with the kept files to where the operation begins, and returns its id. */
+  prepare(stage: Stage): Promise<string>;
+  act(stage: Stage, id: string): Promise<unknown>;
+  /** States of the sandbox that are right when the operation was cut off or refused, the one that it leads to last; null: there may be none. */
+  ends: readonly (State | null)[];
+  /** Whether the operation can be done again when it was answered with success. Default: yes. */
+  again?: boolean;
+  /** Set when no engine runs where it acts: makes the folder, as a server left it. */
+  folder?: (stage: Stage, id: string) => Promise<string>;
+  /** Whether it keeps what was there in `orphans/`. */
+  keepsAside?: boolean;
+}
+
+const { operations } = { operations: (stage: Stage) => stage.host.operations };
+
+/** A sandbox made from the snapshot of the stage, walked to a state. */
+const at = (state: State) => (stage: Stage) => stage.sandbox(state);
+
+function uploadOf(bytes: Buffer): Upload {
+  return {
+    length: bytes.byteLength,
+    type: 'application/octet-stream',
+    bytes: async () => bytes,
+    async saveTo(path) {
+      writeFileSync(path, bytes, { mode: 0o600 });
+      return bytes.byteLength;
+    },
+  };
+}
+
+async function jobDone(host: Host, started: { dryRun: unknown } | { id: string }): Promise<void> {
+  if (!('id' in started)) return;
+  for (;;) {
+    const { state } = await host.operations.getJob(CALLER, started.id);
+    if (state !== 'running') break;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  // What a job could not do is told by its results.
+  const { items } = await host.operations.jobResults(CALLER, started.id, { limit: 10 });
+  const failed = items.find(({ outcome }) => outcome === 'failed');
+  if (failed !== undefined) throw new WinterdockError('conflict', failed.reason ?? 'it failed');
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'create',
+    prepare: async (stage) => stage.newId(),
+    act: (stage, id) => operations(stage).createInstance(CALLER, { id, tenant: 'acme' } as never),
+    ends: [null, 'created'],
+    again: false,
+  },
+  {
+    name: 'the first resume of a new sandbox',
+    prepare: (stage) => stage.fresh(),
+    act: (stage, id) => operations(stage).resume(CALLER, id, {}),
+    ends: ['created', 'suspended', 'active'],
+  },
+  ...(
+    [
+      ['created', ['created', 'suspended', 'active']],
+      ['suspended', ['suspended', 'active']],
+      ['frozen', ['frozen', 'suspended', 'active']],
+      ['archived', ['archived', 'suspended', 'active']],
+    ] as const
+  ).map(
+    ([from, ends]): Scenario => ({
+      name: `resume of what is ${from}`,
+      prepare: at(from),
+      act: (stage, id) =>
+        from === 'archived' ? operations(stage).revive(CALLER, id, {}) : operations(stage).resume(CALLER, id, {}),
+      ends,
+    }),
+  ),
+  ...(['frozen', 'archived'] as const).map(
+    (from): Scenario => ({
+      name: `prefetch of what is ${from}, and its way back`,
+      prepare: at(from),
+      async act(stage, id) {
+        await operations(stage).prefetch(CALLER, id);
+        stage.clock.advance(PREFETCH_SECONDS);
+        await stage.host.sessions.tick();
+      },
+      ends: [from],
+    }),
+  ),
+  {
+    name: 'suspend',
+    prepare: at('active'),
+    act: (stage, id) => operations(stage).suspend(CALLER, id, {}),
+    ends: ['active', 'suspended'],
+  },
+  {
+    name: 'freeze',
+    prepare: at('suspended'),
+    act: (stage, id) => operations(stage).freeze(CALLER, id, {}),
+    ends: ['suspended', 'frozen'],
+  },
+  ...(['active', 'frozen'] as const).map(
+    (from): Scenario => ({
+      name: `archive of what is ${from}`,
+      prepare: at(from),
+      // The verb's own filing. What was active is suspended when it fails, from where the map has no hop.
+      act: (stage, id) => operations(stage).walk(CALLER, id, { to: 'archived' } as never),
+      ends: [from, 'suspended', 'archived'],
+    }),
+  ),
+  {
+    name: 'delete',
+    prepare: at('archived'),
+    act: (stage, id) => operations(stage).deleteInstance(CALLER, id),
+    ends: ['archived', 'deleted'],
+    again: false,
+  },
+  ...(
+    [
+      ['created', 'suspended', ['created', 'suspended']],
+      ['created', 'archived', ['created', 'archived']],
+      ['suspended', 'archived', ['suspended', 'archived']],
+      ['archived', 'suspended', ['archived', 'suspended']],
+      ['frozen', 'deleted', ['frozen', 'archived', 'deleted']],
+      ['created', 'deleted', ['created', 'deleted']],
+    ] as const
+  ).map(
+    ([from, to, ends]): Scenario => ({
+      name: `the plan from ${from} to ${to}`,
+      prepare: at(from),
+      act: (stage, id) => operations(stage).walk(CALLER, id, { to } as never),
+      ends,
+      again: to !== 'deleted',
+    }),
+  ),
+  ...(['suspended', 'archived', 'active'] as const).map(
+    (from): Scenario => ({
+      name: `a snapshot of what is ${from}`,
+      prepare: async (stage) => {
+        const id = await stage.sandbox(from);
+        if (from === 'active') await stage.put(id, '/own', id);
+        return id;
+      },
+      async act(stage, id) {
+        if (from === 'active') await operations(stage).resume(CALLER, id, {});
+        return operations(stage).takeSnapshot(CALLER, id, { tag: id });
+      },
+      ends: [...(from === 'active' ? (['suspended'] as const) : []), from],
+    }),
+  ),
+  {
+    name: 'the restore of a snapshot as new sandboxes',
+    prepare: at('suspended'),
+    act: (stage) => operations(stage).restoreSnapshot(CALLER, stage.snapshot, { count: 2 } as never),
+    ends: ['suspended'],
+  },
+  {
+    name: 'the restore of a snapshot in place',
+    prepare: at('frozen'),
+    act: (stage, id) => stage.host.sessions.restore(id, stage.snapshotContent, stage.cause),
+    ends: ['frozen'],
+    keepsAside: true,
+  },
+  {
+    name: 'the deletion of a snapshot',
+    async prepare(stage) {
+      const id = await stage.sandbox('active');
+      await stage.put(id, '/own', id);
+      const { id: snapshot } = await operations(stage).takeSnapshot(CALLER, id, { tag: 'to go' });
+      stage.notes.set(id, snapshot);
+      await operations(stage).suspend(CALLER, id, {});
+      return id;
+    },
+    act: (stage, id) => operations(stage).deleteSnapshot(CALLER, stage.notes.get(id) ?? ''),
+    ends: ['suspended'],
+    again: false,
+  },
+  {
+    name: 'a blueprint of a sandbox, a clone of it and its deletion',
+    prepare: at('suspended'),
+    async act(stage, id) {
+      await operations(stage).createBlueprint(CALLER, { name: id, from_instance: id } as never);
+      await operations(stage).cloneBlueprint(CALLER, id, { tenant: 'acme', count: 1 } as never);
+      await operations(stage).deleteBlueprint(CALLER, id);
+    },
+    ends: ['suspended'],
+    again: false,
+  },
+  {
+    name: 'the upload of a blueprint',
+    prepare: at('suspended'),
+    act: (stage, id) =>
+      operations(stage).uploadBlueprint(
+        CALLER,
+        id,
+        uploadOf(readFileSync(join(stage.folder, `snapshots/${stage.snapshotContent.hash}.sqlite`))),
+      ),
+    ends: ['suspended'],
+    again: false,
+  },
+  {
+    name: 'ship',
+    prepare: at('suspended'),
+    async act(stage, id) {
+      const { outgoing } = await operations(stage).ship(CALLER, id, { include_private: false } as never);
+      await buffer(outgoing.stream);
+    },
+    ends: ['suspended'],
+  },
+  {
+    name: 'import',
+    prepare: async (stage) => stage.newId(),
+    act: (stage, id) => operations(stage).importBundle(CALLER, { tenant: 'acme', id } as never, uploadOf(stage.bundle)),
+    ends: [null, 'created'],
+    again: false,
+  },
+  {
+    name: 'a job',
+    prepare: at('suspended'),
+    async act(stage, id) {
+      const { host } = stage;
+      const started = await host.operations.startJob(CALLER, { verb: 'freeze', ids: [id], dry_run: false } as never);
+      await jobDone(host, started);
+    },
+    ends: ['suspended', 'frozen'],
+  },
+  {
+    name: 'the sealing of a month of the ledger',
+    prepare: at('suspended'),
+    async act(stage) {
+      stage.clock.advance(40 * 86_400);
+      await stage.host.ledger.tick();
+    },
+    ends: ['suspended'],
+  },
+  {
+    name: 'a start after a kill, a wake and a stop',
+    prepare: at('active'),
+    // What a SIGKILL leaves of a stage whose sandbox is awake.
+    folder: async (stage, id) => {
+      await stage.put(id, '/own', id);
+      return stage.copied();
+    },
+    async act(stage, id) {
+      const host = await openHost(stage.folder, stage.clock);
+      try {
+        await host.operations.resume(CALLER, id, {});
+      } finally {
+        await host.stop();
+      }
+    },
+    ends: ['active', 'suspended'],
+  },
+  {
+    name: 'a first start, with its keys',
+    prepare: async (stage) => stage.newId(),
+    folder: (stage) => stage.emptied(),
+    async act(stage) {
+      await (await openHost(stage.folder, stage.clock)).stop();
+    },
+    ends: [null],
+  },
+  {
+    name: 'a setting',
+    prepare: at('suspended'),
+    act: (stage, id) => operations(stage).patchInstance(CALLER, id, { name: `called-${id}` } as never),
+    ends: ['suspended'],
+  },
+];

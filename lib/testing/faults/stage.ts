@@ -1,0 +1,141 @@
+/** A whole engine without its front on a data folder, and sandboxes in it that were made quickly: what scenarios of faults act on. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { FakeClock } from '../../clock.ts';
+import { readConfig } from '../../config.ts';
+import { createHost, type Host } from '../../host.ts';
+import type { State } from '../../lifecycle/states.ts';
+import { createLogger } from '../../log.ts';
+import type { Cause } from '../../sessions/sessions.ts';
+import { CALLER } from './scenarios.ts';
+
+/** What every sandbox that was made from the stage's snapshot has, by volume. */
+export const KEPT = { workspace: 'the work', memory: 'the memory' } as const;
+
+export interface Stage {
+  readonly folder: string;
+  readonly host: Host;
+  readonly clock: FakeClock;
+  readonly cause: Cause;
+  /** A snapshot of a sandbox with the kept files. */
+  readonly snapshot: string;
+  readonly snapshotContent: { name: string; hash: string; bytes: number };
+  /** A bundle of the same sandbox. */
+  readonly bundle: Buffer;
+  /** What a scenario has to remember of its sandboxes. */
+  readonly notes: Map<string, string>;
+  newId(): string;
+  /** A sandbox that never had a file. */
+  fresh(): Promise<string>;
+  /** A sandbox with the kept files, in a state. */
+  sandbox(state: State): Promise<string>;
+  put(id: string, path: string, text: string): Promise<void>;
+  /** A new folder (absolute) that is a copy of the data folder as it is now, or an empty one; gone when the stage stops. */
+  copied(): Promise<string>;
+  emptied(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts an engine on a data folder (absolute), as a server would after whatever happened to it. */
+export async function openHost(folder: string, clock = new FakeClock()): Promise<Host> {
+  const host = await createHost({
+    config: readConfig({
+      WB_DATA: folder,
+      WB_CACHE: process.env.WB_CACHE,
+      WB_POOL: '0',
+      WB_TICK_MS: '3600000',
+      WB_DRAIN_MS: '300',
+      WB_LOG: 'silent',
+    }),
+    clock,
+    log: createLogger('silent'),
+  });
+  await host.start();
+  return host;
+}
+
+const CAUSE: Cause = {
+  trigger: 'request',
+  actor: CALLER.actor,
+  via: 'api',
+  requestId: CALLER.requestId,
+  address: null,
+  reason: null,
+};
+
+/** Starts an engine on an empty folder and makes what sandboxes are made from. */
+export async function openStage(folder: string): Promise<Stage> {
+  const clock = new FakeClock();
+  const host = await openHost(folder, clock);
+  const { operations, sessions } = host;
+  let made = 0;
+  const others = `${folder}-`;
+  const newId = () => {
+    made += 1;
+    return `s${made}`;
+  };
+  const put = async (id: string, path: string, text: string, volume: keyof typeof KEPT = 'workspace') => {
+    await sessions.write(id, { op: 'put', volume, path, content: Buffer.from(text) }, CAUSE);
+  };
+  const fresh = async () => {
+    const id = newId();
+    await operations.createInstance(CALLER, { id, tenant: 'acme' } as never);
+    return id;
+  };
+  const origin = await fresh();
+  for (const volume of ['workspace', 'memory'] as const) await put(origin, '/kept', KEPT[volume], volume);
+  const snapshot = await operations.takeSnapshot(CALLER, origin, { tag: 'origin' });
+  const { outgoing } = await operations.ship(CALLER, origin, { include_private: true } as never);
+  const bundle = await buffer(outgoing.stream);
+  await operations.suspend(CALLER, origin, {});
+  const [file = ''] = readdirSync(join(folder, 'snapshots')).filter((name) => name.endsWith('.sqlite'));
+  return {
+    folder,
+    host,
+    clock,
+    cause: CAUSE,
+    snapshot: snapshot.id,
+    snapshotContent: { name: snapshot.id, hash: file.replace('.sqlite', ''), bytes: snapshot.bytes },
+    bundle,
+    notes: new Map(),
+    newId,
+    fresh,
+    put,
+    async sandbox(state) {
+      const [made] = await operations.restoreSnapshot(CALLER, snapshot.id, { count: 1 } as never);
+      if (made === undefined) throw new Error('A restore made nothing.');
+      if (state === 'active') await sessions.resume(made.id, CAUSE);
+      else if (state !== 'created') {
+        await sessions.walk(made.id, 'suspended', CAUSE);
+        if (state === 'frozen' || state === 'archived') await sessions.freeze(made.id, CAUSE);
+        if (state === 'archived') await sessions.archive(made.id, CAUSE);
+      }
+      return made.id;
+    },
+    async copied() {
+      const target = join(mkdtempSync(others), 'data');
+      execFileSync('cp', ['-a', folder, target]);
+      return target;
+    },
+    emptied: async () => mkdtempSync(others),
+    async stop() {
+      await host.stop();
+      for (const name of readdirSync(dirname(others))) {
+        if (name.startsWith(basename(others))) rmSync(join(dirname(others), name), { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/** The text of a file in a sandbox, read as anyone would, waking nothing. */
+export async function textIn(
+  host: Host,
+  id: string,
+  volume: keyof typeof KEPT,
+  path = '/kept',
+): Promise<string | null> {
+  const { content } = await host.sessions.read(id, { op: 'get', volume, path });
+  return content === null ? null : Buffer.from(content).toString('utf8');
+}

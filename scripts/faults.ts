@@ -1,0 +1,52 @@
+/**
+ * `npm run faults`: every effect of every operation under every fault, and the report in docs/reliability.md. `--only PATTERN` runs some of the scenarios
+ * and writes no report. Ends with 1 when something was found.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { FAILURES } from '../lib/testing/faults/fault.ts';
+import { CUTS, type Report, runScenario } from '../lib/testing/faults/run.ts';
+import { SCENARIOS } from '../lib/testing/faults/scenarios.ts';
+
+const REPORT = new URL('../docs/reliability.md', import.meta.url);
+const BEGIN = '<!-- faults: written by npm run faults -->';
+const END = '<!-- faults: end -->';
+
+const { values } = parseArgs({ options: { only: { type: 'string' } } });
+const wanted = new RegExp(values.only ?? '');
+const reports: Report[] = [];
+for (const scenario of SCENARIOS) {
+  if (!wanted.test(scenario.name)) continue;
+  const report = await runScenario(scenario);
+  reports.push(report);
+  const tried = Object.values(report.tried).reduce((sum, count) => sum + count, 0);
+  process.stdout.write(
+    `${report.name}: ${report.effects} effects, ${tried} faults, ${report.findings.length} findings\n`,
+  );
+  for (const finding of report.findings) process.stdout.write(`FOUND ${finding}\n`);
+}
+const found = reports.reduce((sum, { findings }) => sum + findings.length, 0);
+const tried = reports.flatMap((report) => Object.values(report.tried)).reduce((sum, count) => sum + count, 0);
+process.stdout.write(`${reports.length} operations, ${tried} faults, ${found} findings\n`);
+if (values.only === undefined) writeReport();
+process.exit(found === 0 ? 0 : 1);
+
+function writeReport(): void {
+  const columns = [...CUTS, ...FAILURES];
+  const rows = reports.map(
+    ({ name, effects, tried, findings }) =>
+      `| ${name} | ${effects} | ${columns.map((column) => tried[column] ?? 0).join(' | ')} | ${findings.length} |`,
+  );
+  const table = [
+    `| operation | effects | ${columns.join(' | ')} | found |`,
+    `| --- | ${[...columns, '', ''].map(() => '---:').join(' | ')} |`,
+    ...rows,
+  ].join('\n');
+  const text = readFileSync(REPORT, 'utf8');
+  const [before = '', rest = ''] = text.split(BEGIN);
+  const after = rest.split(END)[1] ?? '';
+  writeFileSync(
+    REPORT,
+    `${before}${BEGIN}\n\n${reports.length} operations, ${tried} faults, ${found} findings.\n\n${table}\n\n${END}${after}`,
+  );
+}
