@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Instance, Snapshot } from './api/schema.ts';
 import { COPY_STEPS } from './copies.ts';
+import { recordOf } from './sessions/trust.ts';
+import { stampOf } from './storage/files.ts';
 import { filesIn, namesIn } from './testing/files-in.ts';
 import { processesOf } from './testing/leftovers.ts';
 import { startServer, type TestServer } from './testing/server.ts';
@@ -275,6 +277,30 @@ test('a log beside a snapshot is set aside: it is restored, taken again and read
     const { json } = await server.call<Instance[]>('POST', `/api/snapshots/${snapshot.id}/restore`, {});
     expect(await get(server, json[0]?.id ?? '', '/kept')).toBe('the first work');
     expect(await get(server, 'clone', '/kept')).toBe('the first work');
+  } finally {
+    await server.stop();
+  }
+});
+
+test('rot in the file of a snapshot that changed no stat does not get into what is made from it', async () => {
+  const snapshot = await prepare();
+  const [path = ''] = copiesIn();
+  const file = join(folder, path);
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf('the first work');
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  chmodSync(file, 0o600);
+  writeFileSync(file, bytes);
+  chmodSync(file, 0o400);
+  const server = await startServer({ folder, settings: { WB_POOL: '0' } });
+  try {
+    const stamp = stampOf(file);
+    if (stamp === null) throw new Error('The copy is gone.');
+    const sha256 = snapshot.hash.replace('sha256:', '');
+    await server.host.registry.copies.restamp('snapshot', sha256, recordOf(stamp, { sha256, quickCheck: 'ok' }));
+    const answer = await server.call('POST', '/api/instances/clone/resume', {});
+    expect([answer.status, answer.json.code]).toEqual([409, 'corrupt']);
+    expect(existsSync(join(folder, 'live', 'clone', 'vfs.sqlite'))).toBe(false);
   } finally {
     await server.stop();
   }

@@ -9,7 +9,7 @@ import { closeToRest, openLive } from '../vfs/open.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { removeListing } from './listing.ts';
 import { bringHome, isShared, placeOf } from './places.ts';
-import { ensureAlone, ensurePacked, ensureTrusted, type Known } from './trust.ts';
+import { ensureAlone, ensureCopied, ensurePacked, ensureTrusted, type Known } from './trust.ts';
 
 /**
  * Brings the file of a sandbox that has no process to the live drawer, durably; makes an empty one where there never was any. tmp stays:
@@ -25,6 +25,7 @@ export async function comeHome(engine: Engine, row: InstanceRow, force: boolean)
   }
   if (force && (place === 'live' || place === 'cold')) await ensureAlone(engine, row, from);
   if (place === 'archive') known = await ensurePacked(engine, row, from, force);
+  if (isShared(place)) await ensureCopied(engine, row, from);
   const { makeDurable } = await bringHome(engine, row, place);
   const file = absolute(engine, livePath(row.id));
   if (place === 'none') {

@@ -5,6 +5,7 @@ import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, begin, type Engine, line, livePath, now, rowOf, since, systemCause, takingBack } from './engine.ts';
 import type { Entry } from './entries.ts';
+import { writeListing } from './listing.ts';
 import { bringHome, clearLive, leaveLive, placeOf, putAway, SOURCE_OF } from './places.ts';
 import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
@@ -104,6 +105,7 @@ export async function fileBack(engine: Engine, entry: Entry): Promise<void> {
   entry.pending = 'prefetch';
   try {
     await entry.exclusive(async () => {
+      if (puts && row.state === 'archived') await writeListing(engine, row.id, source);
       if (puts) await putAway(engine, row, source, drawer);
       engine.reached('prefetch.returned');
       await refile(engine, row, drawer.pathOf(row.id), [line(engine, row, cause, 'file.returned')]);

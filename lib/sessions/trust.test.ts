@@ -110,6 +110,8 @@ test.each(['suspended', 'frozen'] as const)(
       });
       await expect(at.dock.sessions.resume(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
       expect(await at.dock.registry.get(id)).toMatchObject({ state, fault: 'corrupt' });
+      // Force is for a repaired file, not for somebody else's.
+      await expect(at.dock.sessions.resume(id, REQUEST, { force: true })).rejects.toMatchObject({ code: 'corrupt' });
     }
     renameSync(files.a, `${files.a}.other`);
     renameSync(files.b, files.a);

@@ -145,7 +145,20 @@ export async function ensureTrusted(
   if (complaint !== null && complaint !== 'ok' && !(force && asRecorded)) {
     throw corrupt(row, `its structure is damaged: ${complaint}`);
   }
+  // Force takes a repaired file, or a copy without a mark; never what is known to be another sandbox's.
+  const [own, found] = [recorded?.identity ?? null, known?.identity ?? null];
+  if (own !== null && found !== null && own !== found) throw corrupt(row, 'it is the file of another sandbox');
   return known;
+}
+
+/**
+ * Makes sure that the file of a snapshot or a blueprint at `path` has the bytes that a row which is to be made from it recorded: hashed once for as long as its
+ * stat stays the same, in this process. Throws `missing_file` or `corrupt`.
+ */
+export async function ensureCopied(engine: Comparing, row: Owner, path: string): Promise<void> {
+  const stamp = requireThere(row, path);
+  const { sha256 } = await checkOnce(engine, path, stamp);
+  if (!isSameBytes(row.file, sha256)) throw corrupt(row, 'what it is made from has not the bytes that were kept');
 }
 
 /** `ensureTrusted` for whoever moves a file at rest without opening it: by force it moves as it is, but alone. */

@@ -27,7 +27,7 @@ import { bringHome, isShared, type Place, placeOf, SOURCE_OF } from './places.ts
 import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
-import { ensurePacked, ensureTrusted } from './trust.ts';
+import { ensureCopied, ensurePacked, ensureTrusted } from './trust.ts';
 
 export interface WakeOptions {
   policy?: string;
@@ -152,6 +152,7 @@ async function start(
   if (place === 'live' || place === 'cold' || isShared(place)) {
     await ensureTrusted(engine, row, absolute(engine, row.vfsPath ?? target), options.force ?? false);
   }
+  if (isShared(place)) await ensureCopied(engine, row, absolute(engine, row.vfsPath ?? ''));
   const { makeDurable } = await bringHome(engine, row, place);
   engine.reached('resume.brought');
   if (engine.stop.aborted) throw serverStops();
