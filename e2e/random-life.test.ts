@@ -1,11 +1,11 @@
-/** A minute of a random life, another one each time: `npm run soak` lives longer ones, and the same one again by its seed. */
+/** A minute of a random life, another one every day: `npm run soak` lives longer ones, and the same one again by its seed. */
 import { expect, test } from 'vitest';
 import { canMount } from '../lib/testing/private-mounts.ts';
 import { live } from '../lib/testing/soak/life.ts';
 
 const LIFE_MS = 45_000;
 const given = process.env.WB_TEST_SEED;
-const seed = given === undefined ? Math.floor(Math.random() * 1_000_000) : Number(given);
+const seed = given === undefined ? Math.floor(Date.now() / 86_400_000) : Number(given);
 if (canMount) process.stdout.write(`A random life with the seed ${seed}: npm run soak -- --seed ${seed}\n`);
 else process.stderr.write('A random life was NOT lived: no filesystem can be mounted in a namespace here.\n');
 

@@ -43,7 +43,7 @@ export function refuseUnfinishedRestore(dataFolder: string): void {
 
 /** Replaces the file. On disk once it resolves. */
 export async function markRestore(dataFolder: string, mark: Mark): Promise<void> {
-  const draft = join(dataFolder, `${MARK}.${process.pid}`);
+  const draft = join(dataFolder, `${MARK}.draft`);
   await writeFile(draft, `${JSON.stringify(mark)}\n`);
   await syncFile(draft);
   await renameFile(draft, join(dataFolder, MARK));

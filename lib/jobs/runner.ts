@@ -21,6 +21,8 @@ const PLACES = 4;
 const KEPT_SHARE = 0.1;
 /** How long a wake of a job waits for a started worker beyond the one that is left to people. */
 const WORKER_WAIT_MS = 5000;
+/** Milliseconds until a job goes on that the registry took no word of. */
+const AGAIN_MS = 1000;
 const POLL_MS = 25;
 /** Results are kept so often: as many are repeated, harmlessly, when the server is killed. */
 const FLUSH_MS = 250;
@@ -71,12 +73,22 @@ export class JobRunner {
   /** Runs a job that was just made. `again`: some of it may be done without a result. */
   take(job: JobRow, again = false): void {
     const running: Running = { stopped: this.#stopping, ended: Promise.resolve() };
-    running.ended = this.#run(job, running, again)
-      .catch((error) =>
-        this.#parts.log.error({ job: job.id, err: error }, 'a job broke off; the next start takes it up'),
-      )
-      .finally(() => this.#running.delete(job.id));
+    running.ended = this.#toItsEnd(job, running, again).finally(() => this.#running.delete(job.id));
     this.#running.set(job.id, running);
+  }
+
+  /** Runs a job, and goes on with it after a while when the registry takes no word of it: a full disk ends no job. Never rejects. */
+  async #toItsEnd(job: JobRow, running: Running, again: boolean): Promise<void> {
+    for (let round = 1; ; round += 1) {
+      try {
+        return await this.#run(job, running, again || round > 1);
+      } catch (error) {
+        this.#parts.log.error({ job: job.id, err: error }, 'a job broke off; it is taken up again');
+      }
+      const until = performance.now() + AGAIN_MS;
+      while (performance.now() < until && !running.stopped) await setTimeout(POLL_MS);
+      if (running.stopped) return;
+    }
   }
 
   /** Ends a job: what is under way ends, nothing more begins. False when it did not run. */
@@ -110,32 +122,37 @@ export class JobRunner {
       await registry.jobs.record(job.id, results.splice(0));
     };
     const underWay = new Set<Promise<void>>();
-    for (let position: number | null = 0; position !== null && !running.stopped; ) {
-      const open = await registry.jobs.open(job.id, position);
-      for (const { position: at, id } of open.items) {
-        const release = await this.#place(job);
-        // What never waits for anything (labels, those that are passed over) would leave no turn to anybody else until the last.
-        await setImmediate();
-        if (running.stopped) {
-          release();
-          break;
-        }
-        const one = this.#one(job, id, cause, again)
-          .then((verdict) => void results.push({ position: at, timeMs: clock.now(), ...verdict }))
-          .finally(() => {
+    try {
+      for (let position: number | null = 0; position !== null && !running.stopped; ) {
+        const open = await registry.jobs.open(job.id, position);
+        for (const { position: at, id } of open.items) {
+          const release = await this.#place(job);
+          // What never waits for anything (labels, those that are passed over) would leave no turn to anybody else until the last.
+          await setImmediate();
+          if (running.stopped) {
             release();
-            underWay.delete(one);
-          });
-        underWay.add(one);
-        if (results.length >= FLUSH_RESULTS || performance.now() - flushed > FLUSH_MS) await flush();
+            break;
+          }
+          const one = this.#one(job, id, cause, again)
+            .then((verdict) => void results.push({ position: at, timeMs: clock.now(), ...verdict }))
+            .finally(() => {
+              release();
+              underWay.delete(one);
+            });
+          underWay.add(one);
+          if (results.length >= FLUSH_RESULTS || performance.now() - flushed > FLUSH_MS) await flush();
+        }
+        position = open.next;
       }
-      position = open.next;
-    }
-    while (underWay.size > 0) {
-      await Promise.race([...underWay, setTimeout(FLUSH_MS)]);
+      while (underWay.size > 0) {
+        await Promise.race([...underWay, setTimeout(FLUSH_MS)]);
+        await flush();
+      }
       await flush();
+    } finally {
+      // Nothing is done twice by whoever goes on with what has no result.
+      await Promise.allSettled(underWay);
     }
-    await flush();
     if (this.#stopping) return;
     await registry.jobs.end(job.id, 'done', epochSeconds(clock), (ended) =>
       this.#line(ended, { ...cause, address: null }, 'job.done'),

@@ -7,7 +7,7 @@ import { type CopyKind, copyAt } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import type { Drawer, Placed } from '../storage/drawer.ts';
 import { makeFolder, makeFolderNow, removeFolder, removeTree, syncFolder } from '../storage/effects.ts';
-import { moveFile, removeFile, stagingFor, stampOf } from '../storage/files.ts';
+import { moveFile, removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
 
 /** Where the row says the file is. */
@@ -59,7 +59,11 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
   if (place === 'memory' || place === 'live') return { makeDurable: async () => {} };
   const file = absolute(engine, livePath(row.id));
   const folder = dirname(file);
-  if (existsSync(file)) await setAside(engine, row, livePath(row.id));
+  if (existsSync(file)) {
+    // Power loss may keep both names of a file that was being moved.
+    if (await isAlsoHome(engine, row, place)) await removeFile(file);
+    else await setAside(engine, row, livePath(row.id));
+  }
   await setLogsAside(engine, row, livePath(row.id));
   makeFolderNow(folder);
   const placed = await fetchHome(engine, row, place, file);
@@ -69,6 +73,14 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
       await Promise.all([placed === null ? syncFolder(folder) : placed.makeDurable(), syncFolder(dirname(folder))]);
     },
   };
+}
+
+/** Whether what lies in the live drawer is the same file as the one that is to be brought there. */
+async function isAlsoHome(engine: Engine, row: InstanceRow, place: Place): Promise<boolean> {
+  const live = livePath(row.id);
+  if (row.vfsPath === null || hasWal(absolute(engine, live))) return false;
+  if (place === 'archive') return isCopyOf(engine, row.vfsPath, true, absolute(engine, live));
+  return isCopyOf(engine, live, false, absolute(engine, row.vfsPath));
 }
 
 async function fetchHome(engine: Engine, row: InstanceRow, place: Place, file: string): Promise<Placed | null> {
@@ -100,7 +112,7 @@ export async function leaveLive(engine: Engine, id: string): Promise<void> {
 }
 
 /**
- * Puts a clean live file into a drawer; whatever an earlier fault left under its key is set aside first. Returns the hash of the bytes, where
+ * Puts a clean live file into a drawer; whatever an earlier fault left under its key goes first: a copy of it is removed, anything else set aside. Returns the hash of the bytes, where
  * the drawer read them.
  */
 export async function putAway(
@@ -109,9 +121,21 @@ export async function putAway(
   source: string,
   drawer: Drawer,
 ): Promise<string | null> {
-  if (drawer.stamp(row.id) !== null) await setAside(engine, row, drawer.pathOf(row.id));
+  if (drawer.stamp(row.id) !== null) {
+    if (await isCopyOf(engine, drawer.pathOf(row.id), drawer === engine.archive, source)) await drawer.remove(row.id);
+    else await setAside(engine, row, drawer.pathOf(row.id));
+  }
   await setLogsAside(engine, row, drawer.pathOf(row.id));
   return drawer.put(source, row.id);
+}
+
+/** Whether the file at `path` (relative to the data folder) has the bytes of `original`, expanded when it is `packed`. */
+export async function isCopyOf(engine: Engine, path: string, packed: boolean, original: string): Promise<boolean> {
+  if (stampOf(original) === null) return false;
+  const copy = packed
+    ? (await engine.readers.check(absolute(engine, path), { urgent: true, packed: true })).sha256
+    : await sha256Of(absolute(engine, path));
+  return copy === (await sha256Of(original));
 }
 
 /** Whether the live file has a WAL beside it that holds something. */

@@ -7,10 +7,10 @@
 import { dirname } from 'node:path';
 import type { FileRecord, InstanceRow } from '../registry/registry.ts';
 import { makeFolder } from '../storage/effects.ts';
-import { sha256Of, stampOf } from '../storage/files.ts';
+import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
 import { removeListing } from './listing.ts';
-import { clearLive, drawerOf, leaveLive, placeOf, putAway, setAside } from './places.ts';
+import { clearLive, drawerOf, isCopyOf, leaveLive, placeOf, putAway, setAside } from './places.ts';
 import { type Known, recordOf } from './trust.ts';
 
 /** Hops of one sandbox among which a return from the archive is looked for. */
@@ -65,15 +65,6 @@ async function dropCopy(engine: Engine, row: InstanceRow, place: 'cold' | 'archi
     } else await setAside(engine, row, drawer.pathOf(row.id));
   }
   if (place === 'archive') await removeListing(engine, row.id);
-}
-
-/** Whether the file at `path` (relative to the data folder) has the bytes of `original`, expanded when it is `packed`. */
-export async function isCopyOf(engine: Engine, path: string, packed: boolean, original: string): Promise<boolean> {
-  if (stampOf(original) === null) return false;
-  const copy = packed
-    ? (await engine.readers.check(absolute(engine, path), { urgent: true, packed: true })).sha256
-    : await sha256Of(absolute(engine, path));
-  return copy === (await sha256Of(original));
 }
 
 /** Whether what the archive holds is what a sandbox came back from: its row has its file elsewhere, and it was archived once. */

@@ -10,8 +10,8 @@ import type { Drawer } from '../storage/drawer.ts';
 import { isStaging, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
 import { listedIds, removeListing } from './listing.ts';
-import { clearLive, hasWal, isPacked, placeOf, setAside } from './places.ts';
-import { cameBack, isCopyOf, putBack, recordPutBack } from './putting-back.ts';
+import { clearLive, hasWal, isCopyOf, isPacked, placeOf, setAside } from './places.ts';
+import { cameBack, putBack, recordPutBack } from './putting-back.ts';
 import { isRecorded, sameStamp } from './trust.ts';
 
 export interface Swept {

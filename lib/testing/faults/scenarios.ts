@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Upload } from '../../api/body.ts';
 import type { Caller } from '../../api/operations.ts';
-import { WinterdockError } from '../../errors.ts';
+import { isWinterdockError, WinterdockError } from '../../errors.ts';
 import type { Host } from '../../host.ts';
 import type { State } from '../../lifecycle/states.ts';
 import { PREFETCH_SECONDS } from '../../sessions/prefetch.ts';
@@ -202,7 +202,12 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'a blueprint of a sandbox, a clone of it and its deletion',
     prepare: at('suspended'),
     async act(stage, id) {
-      await operations(stage).createBlueprint(CALLER, { name: id, from_instance: id } as never);
+      try {
+        await operations(stage).createBlueprint(CALLER, { name: id, from_instance: id } as never);
+      } catch (error) {
+        // Done again, it may be there: what failed was the clone.
+        if (!isWinterdockError(error) || error.code !== 'conflict') throw error;
+      }
       await operations(stage).cloneBlueprint(CALLER, id, { tenant: 'acme', count: 1 } as never);
       await operations(stage).deleteBlueprint(CALLER, id);
     },
