@@ -6,7 +6,7 @@ import { WinterdockError } from '../errors.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import type { Logger } from '../log.ts';
 import type { CopyKind } from '../registry/copies.ts';
-import type { InstanceRow, Intent, LedgerEntry, Registry } from '../registry/registry.ts';
+import type { InstanceRow, LedgerEntry, Registry } from '../registry/registry.ts';
 import type { Drawer } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/read.ts';
 import type { Entries } from './entries.ts';
@@ -106,43 +106,6 @@ export async function rowOf(engine: Pick<Engine, 'registry'>, id: string): Promi
     throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`, { hint: 'Its id is never used again.' });
   }
   return row;
-}
-
-/**
- * Writes the intent of an operation. Throws `conflict` when another operation holds the row. That of one which makes files is on disk before its first
- * effect, for after a power cut a file without its intent is nobody's. A file that was only moved is known again by itself, so that the wakes and
- * filings that people wait for pay no fsync for it.
- */
-export async function begin(
-  engine: Engine,
-  row: InstanceRow,
-  cause: Cause,
-  intent: Pick<Intent, 'verb' | 'to' | 'fromPath' | 'toPath'>,
-): Promise<void> {
-  const whole: Intent = {
-    ...intent,
-    from: row.state,
-    generation: row.generation,
-    startedMs: engine.clock.now(),
-    trigger: cause.trigger,
-    actor: cause.actor,
-    via: cause.via,
-    reason: cause.reason,
-    requestId: cause.requestId,
-  };
-  if (!(await engine.registry.begin(row.id, whole, { durable: makesFiles(intent) }))) {
-    throw new WinterdockError('conflict', `Another operation holds the sandbox "${row.id}".`, {
-      hint: 'Try again in a moment.',
-    });
-  }
-}
-
-/** Drawers between which a file is moved as it is. */
-const AS_IT_IS = /^(?:live|cold)\//;
-
-function makesFiles({ fromPath, toPath }: Pick<Intent, 'fromPath' | 'toPath'>): boolean {
-  if (toPath === null || toPath === MEMORY) return false;
-  return !(AS_IT_IS.test(fromPath ?? '') && AS_IT_IS.test(toPath));
 }
 
 /** Runs what takes back an operation that failed. When that fails too, the sandbox is remembered, and settled later. */

@@ -8,8 +8,9 @@ import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/registry.
 import { syncFolder } from '../storage/effects.ts';
 import { stampOf } from '../storage/files.ts';
 import { settleDead } from './death.ts';
-import { absolute, begin, type Engine, line, livePath, MEMORY, now, rowOf, since, takingBack } from './engine.ts';
+import { absolute, type Engine, line, livePath, MEMORY, now, rowOf, since, takingBack } from './engine.ts';
 import type { Entry } from './entries.ts';
+import { begin } from './intent.ts';
 import { removeListing, writeListing } from './listing.ts';
 import { comeHome, forgetArchived } from './passing.ts';
 import { clearLive, leaveLive, placeOf, putAway } from './places.ts';

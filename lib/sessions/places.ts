@@ -8,7 +8,7 @@ import type { InstanceRow } from '../registry/registry.ts';
 import type { Drawer, Placed } from '../storage/drawer.ts';
 import { makeFolder, makeFolderNow, removeFolder, removeTree, syncFolder } from '../storage/effects.ts';
 import { moveFile, removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
-import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
+import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
 
 /** Where the row says the file is. */
 export type Place = 'none' | 'memory' | 'live' | 'cold' | 'archive' | CopyKind;
@@ -59,12 +59,6 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
   if (place === 'memory' || place === 'live') return { makeDurable: async () => {} };
   const file = absolute(engine, livePath(row.id));
   const folder = dirname(file);
-  if (existsSync(file)) {
-    // Power loss may keep both names of a file that was being moved.
-    if (await isAlsoHome(engine, row, place)) await removeFile(file);
-    else await setAside(engine, row, livePath(row.id));
-  }
-  await setLogsAside(engine, row, livePath(row.id));
   makeFolderNow(folder);
   const placed = await fetchHome(engine, row, place, file);
   return {
@@ -73,6 +67,22 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
       await Promise.all([placed === null ? syncFolder(folder) : placed.makeDurable(), syncFolder(dirname(folder))]);
     },
   };
+}
+
+/**
+ * Makes room in the live drawer for a sandbox that rests elsewhere: a copy of its own file goes, anything else is set aside. From then on what is there
+ * was made by the operation that asked for it.
+ */
+export async function clearGround(engine: Engine, row: InstanceRow): Promise<void> {
+  const path = livePath(row.id);
+  const file = absolute(engine, path);
+  if (row.vfsPath === path || row.vfsPath === MEMORY || row.state === 'active' || !existsSync(dirname(file))) return;
+  if (existsSync(file)) {
+    // Power loss may keep both names of a file that was being moved.
+    if (await isAlsoHome(engine, row, placeOf(engine, row))) await removeFile(file);
+    else await setAside(engine, row, path);
+  }
+  await setLogsAside(engine, row, path);
 }
 
 /** Whether what lies in the live drawer is the same file as the one that is to be brought there. */

@@ -1,7 +1,7 @@
 /**
  * Taking an operation back: whatever it did to a file, the file goes to where the row says, and what it made elsewhere goes. Decided by the
- * files alone, so a failure, a kill and a power cut are taken back by the same steps, and by doing them again. The caller holds the file
- * exclusively. Knows nothing of why an operation failed.
+ * files alone, so a failure, a kill and a power cut are taken back by the same steps, and by doing them again. What is in the live drawer of a row that
+ * rests elsewhere was made by the operation: the ground was cleared before its intent. The caller holds the file exclusively. Knows nothing of why an operation failed.
  */
 
 import { dirname } from 'node:path';

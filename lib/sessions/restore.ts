@@ -5,7 +5,6 @@
  * The copy is made and verified first, in the live drawer's staging folder. Then a line of the ledger says where what is there will be kept, which also makes the intent
  * durable; it moves there, the copy takes its place in the live drawer, and the row says so. Until then everything can be taken back: see aside.ts.
  */
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { tellable, WinterdockError } from '../errors.ts';
 import type { CopyContent } from '../registry/copies.ts';
@@ -13,10 +12,11 @@ import type { InstanceRow, Intent } from '../registry/registry.ts';
 import { makeFolder, syncFolder, unlinkFile } from '../storage/effects.ts';
 import { moveFile, stagingFor, stampOf } from '../storage/files.ts';
 import { bringBack, keptPath, moveAside, ownPath, recordAgain } from './aside.ts';
-import { absolute, begin, type Engine, line, livePath, now, rowOf, since, takingBack } from './engine.ts';
+import { absolute, type Engine, line, livePath, now, rowOf, since, takingBack } from './engine.ts';
 import type { Entry } from './entries.ts';
+import { begin } from './intent.ts';
 import { removeListing } from './listing.ts';
-import { placeOf, setAside } from './places.ts';
+import { placeOf } from './places.ts';
 import { PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Cause } from './sessions.ts';
@@ -123,8 +123,6 @@ async function replace(
         hint: 'Restore another snapshot.',
       });
     }
-    // What lies in the live drawer of one that rests elsewhere is nobody's.
-    if (intent.fromPath !== livePath(row.id) && existsSync(live)) await setAside(engine, row, livePath(row.id));
     const kept = keptPath(row.id, intent);
     if (kept !== null) {
       const reason = `${intent.fromPath} is kept as ${kept}`;

@@ -171,6 +171,49 @@ describe.each(['-wal', '-journal'])('a stranger’s %s', (suffix) => {
   });
 });
 
+describe.each(['frozen', 'archived', 'created'] as const)('a stranger in the live drawer of a %s sandbox', (state) => {
+  const stranger = Buffer.from('somebody’s only copy');
+  let live: string;
+  beforeEach(async () => {
+    if (state === 'created') await at.dock.create('mine', { tenant: 'mine' });
+    else await put('mine', 'frozen');
+    if (state === 'archived') await at.dock.sessions.archive('mine', REQUEST);
+    live = liveFile(at.dock, 'mine');
+    mkdirSync(dirname(live), { recursive: true });
+    writeFileSync(live, stranger);
+  });
+  const keptOnce = () => {
+    const kept = orphans();
+    expect(kept).toHaveLength(1);
+    expect(readFileSync(join(at.folder, 'orphans', kept[0] ?? '')).equals(stranger)).toBe(true);
+  };
+
+  test('is kept by a wake', async () => {
+    await at.dock.sessions.resume('mine', REQUEST);
+    keptOnce();
+  });
+
+  test.runIf(state !== 'created')('is kept by a wake and by a prefetch that are refused', async () => {
+    const own = state === 'frozen' ? at.cold('mine') : join(at.folder, 'archive', 'mine.sqlite.zst');
+    const bytes = readFileSync(own);
+    writeFileSync(own, bytes.subarray(0, bytes.length / 2));
+    await expect(at.dock.sessions.prefetch('mine', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    await expect(at.dock.sessions.resume('mine', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+    keptOnce();
+  });
+
+  test('is kept by a deletion', async () => {
+    await at.dock.sessions.walk('mine', 'deleted', REQUEST);
+    keptOnce();
+  });
+
+  test('is kept by a start', async () => {
+    await at.restart();
+    await at.dock.sessions.resume('mine', REQUEST);
+    keptOnce();
+  });
+});
+
 test('an empty log beside a file at rest is removed, and nobody is told', async () => {
   const file = await put('a', 'suspended');
   for (const suffix of ['-wal', '-journal', '-shm']) writeFileSync(file + suffix, '');

@@ -7,7 +7,7 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InstanceRow } from '../registry/registry.ts';
 import type { Drawer } from '../storage/drawer.ts';
-import { isStaging, stampOf } from '../storage/files.ts';
+import { isStaging, sha256Of, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
 import { listedIds, removeListing } from './listing.ts';
 import { clearLive, hasWal, isCopyOf, isPacked, placeOf, setAside } from './places.ts';
@@ -162,11 +162,15 @@ async function whatWasLeft(engine: Engine, row: InstanceRow, path: string): Prom
     return (await cameBack(engine, row)) || (await isCopyOf(engine, path, true, own)) ? BROUGHT : null;
   }
   if (!isPacked(engine, row)) return (await isCopyOf(engine, path, false, own)) ? 'the file had been moved' : null;
+  return (await isPackedFrom(engine, row, absolute(engine, path))) ? 'archive had packed the file' : null;
+}
+
+/** Whether the archived file of a row was packed from the one at `source`. What is packed is read only where its hash is not known. */
+async function isPackedFrom(engine: Engine, row: InstanceRow, source: string): Promise<boolean> {
   const packed = engine.archive.stamp(row.id);
-  const asPacked = packed !== null && row.file !== null && sameStamp(packed, row.file);
-  return asPacked || (await isCopyOf(engine, row.vfsPath, true, absolute(engine, path)))
-    ? 'archive had packed the file'
-    : null;
+  const known = packed !== null && row.file !== null && sameStamp(packed, row.file) ? row.file.sha256 : null;
+  if (known !== null) return (await sha256Of(source)) === known;
+  return isCopyOf(engine, row.vfsPath ?? '', true, source);
 }
 
 const BROUGHT = 'revive had brought the file home';

@@ -7,20 +7,9 @@ import type { Fault, Source } from '../lifecycle/words.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { settleDead } from './death.ts';
-import {
-  absolute,
-  begin,
-  type Engine,
-  line,
-  livePath,
-  MEMORY,
-  now,
-  rowOf,
-  serverStops,
-  since,
-  takingBack,
-} from './engine.ts';
+import { absolute, type Engine, line, livePath, MEMORY, now, rowOf, serverStops, since, takingBack } from './engine.ts';
 import type { Entry } from './entries.ts';
+import { begin } from './intent.ts';
 import { openProcess } from './opening.ts';
 import { forgetArchived } from './passing.ts';
 import { bringHome, isShared, type Place, placeOf, SOURCE_OF } from './places.ts';

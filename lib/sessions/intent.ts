@@ -1,0 +1,45 @@
+/** Beginning an operation: what has to be true before its first effect, and the intent by which whoever finds it half done knows it. */
+import { WinterdockError } from '../errors.ts';
+import type { InstanceRow, Intent } from '../registry/registry.ts';
+import { type Engine, MEMORY } from './engine.ts';
+import { clearGround } from './places.ts';
+import type { Cause } from './sessions.ts';
+
+/**
+ * Writes the intent of an operation. Throws `conflict` when another operation holds the row. That of one which makes files is on disk before its first
+ * effect, for after a power cut a file without its intent is nobody's. A file that was only moved is known again by itself, so that the wakes and
+ * filings that people wait for pay no fsync for it. The ground is cleared before it: whatever is found in the live drawer of a sandbox with an intent, and is
+ * not the file that its row names, was made by that operation.
+ */
+export async function begin(
+  engine: Engine,
+  row: InstanceRow,
+  cause: Cause,
+  intent: Pick<Intent, 'verb' | 'to' | 'fromPath' | 'toPath'>,
+): Promise<void> {
+  await clearGround(engine, row);
+  const whole: Intent = {
+    ...intent,
+    from: row.state,
+    generation: row.generation,
+    startedMs: engine.clock.now(),
+    trigger: cause.trigger,
+    actor: cause.actor,
+    via: cause.via,
+    reason: cause.reason,
+    requestId: cause.requestId,
+  };
+  if (!(await engine.registry.begin(row.id, whole, { durable: makesFiles(intent) }))) {
+    throw new WinterdockError('conflict', `Another operation holds the sandbox "${row.id}".`, {
+      hint: 'Try again in a moment.',
+    });
+  }
+}
+
+/** Drawers between which a file is moved as it is. */
+const AS_IT_IS = /^(?:live|cold)\//;
+
+function makesFiles({ fromPath, toPath }: Pick<Intent, 'fromPath' | 'toPath'>): boolean {
+  if (toPath === null || toPath === MEMORY) return false;
+  return !(AS_IT_IS.test(fromPath ?? '') && AS_IT_IS.test(toPath));
+}
