@@ -54,5 +54,6 @@ export function TitleStanding({ instance, rendered }: Props) {
 
 /** The diagram of one sandbox. */
 export function LiveSandboxDiagram({ instance, rendered }: Props) {
-  return <SandboxDiagram current={useToldRow(instance, rendered).state} />;
+  const { state, ephemeral } = useToldRow(instance, rendered);
+  return <SandboxDiagram current={state} ephemeral={ephemeral} />;
 }

@@ -2,7 +2,7 @@
  * The state map as a picture, drawn on the server: from lib/lifecycle's map and nothing else. Each node leads to the list of
  * what is in it; with `current` set, that node is lit and the hops that are open from it stand out.
  */
-import { HOPS, STATES, type State, TRANSITIONS } from '#lib/lifecycle/states.ts';
+import { HOPS, hopsFrom, isOpenTo, STATES, type State } from '#lib/lifecycle/states.ts';
 import { type Box, type Edge, edgesOf, type Layout, TALL, WIDE } from './diagram-layout.ts';
 import { StateMark } from './state-mark.tsx';
 
@@ -24,6 +24,8 @@ const HOUR = 3600;
 interface DiagramProps {
   counts?: Readonly<Record<State, number>>;
   current?: State;
+  /** Of one sandbox: it has fewer hops. */
+  ephemeral?: boolean;
   /** The server's time in epoch seconds: the hops then lead to lists. */
   rendered?: number;
 }
@@ -156,10 +158,10 @@ function Words({
   );
 }
 
-function Node({ state, layout, counts, current }: { state: State; layout: Layout } & DiagramProps) {
+function Node({ state, layout, counts, current, ephemeral }: { state: State; layout: Layout } & DiagramProps) {
   const box = layout.nodes[state];
   const lit = current === undefined || current === state;
-  const reachable = current !== undefined && TRANSITIONS[current].includes(state);
+  const reachable = current !== undefined && hopsFrom(current, { ephemeral }).includes(state);
   const count = counts?.[state];
   const label =
     count === undefined
@@ -207,6 +209,7 @@ function Drawing({
   layout,
   counts,
   current,
+  ephemeral,
   rendered,
   className,
 }: DiagramProps & { layout: Layout; className?: string }) {
@@ -227,22 +230,22 @@ function Drawing({
         <Hop
           key={`${edge.from}-${edge.to}`}
           edge={edge}
-          open={edge.from === current}
-          faint={current !== undefined && edge.from !== current}
+          open={edge.from === current && isOpenTo(edge.to, { ephemeral })}
+          faint={current !== undefined && !(edge.from === current && isOpenTo(edge.to, { ephemeral }))}
           size={wide ? 14 : 12.5}
           href={rendered === undefined ? null : hopHref(edge, rendered)}
         />
       ))}
       {STATES.map((state) => (
-        <Node key={state} state={state} layout={layout} counts={counts} current={current} />
+        <Node key={state} state={state} layout={layout} counts={counts} current={current} ephemeral={ephemeral} />
       ))}
     </svg>
   );
 }
 
 /** The hops in words, for those who do not see the drawing. */
-function HopsInWords({ current }: { current: State }) {
-  const hops = HOPS.filter((hop) => hop.from === current);
+function HopsInWords({ current, ephemeral }: { current: State; ephemeral: boolean }) {
+  const hops = HOPS.filter((hop) => hop.from === current && isOpenTo(hop.to, { ephemeral }));
   return (
     <ul className="sr-only">
       {hops.map((hop) => (
@@ -273,11 +276,11 @@ export function StateDiagram({
 }
 
 /** The diagram of one sandbox: its node lit, its open hops emphasised. */
-export function SandboxDiagram({ current }: { current: State }) {
+export function SandboxDiagram({ current, ephemeral }: { current: State; ephemeral: boolean }) {
   return (
     <div>
-      <Drawing layout={TALL} current={current} className="max-w-96" />
-      <HopsInWords current={current} />
+      <Drawing layout={TALL} current={current} ephemeral={ephemeral} className="max-w-96" />
+      <HopsInWords current={current} ephemeral={ephemeral} />
     </div>
   );
 }

@@ -40,7 +40,7 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
   return {
     async plan(_caller, id, { to }) {
       const row = await livingRow(registry, id);
-      const hops = plan(row.state, to);
+      const hops = plan(row.state, to, row);
       const losses = lossesOf(subjectOf(row), hops ?? []);
       const { calls, attached } = sessions.live(row);
       return {
@@ -121,7 +121,7 @@ async function livingRow(registry: Registry, id: string): Promise<InstanceRow> {
 }
 
 function subjectOf(row: InstanceRow) {
-  return { state: row.state, fault: row.fault, inMemory: row.vfsPath === MEMORY };
+  return { state: row.state, fault: row.fault, inMemory: row.vfsPath === MEMORY, ephemeral: row.ephemeral };
 }
 
 function hopsOf(from: State, hops: readonly State[]): Plan['hops'] {
@@ -144,16 +144,14 @@ async function tmpOf(sessions: Sessions, id: string): Promise<Plan['tmp']> {
 }
 
 function refusalOf(row: InstanceRow, to: State, hops: readonly State[] | null): string | null {
-  if (hops === null) return whyNot(row.state, to);
-  if (hops.length === 0) return `It is ${to} already.`;
+  const wouldKeep = to !== 'deleted' && to !== 'active' && to !== 'created' && row.vfsPath === MEMORY;
+  if (hops === null && !wouldKeep) return whyNot(row.state, to, row);
+  if (hops?.length === 0) return `It is ${to} already.`;
   if (to !== 'deleted' && row.fault !== null && row.fault !== 'error') {
     const tried = to === 'active' ? '' : ' With force it is tried all the same.';
     return `Its file is in doubt (${row.fault}). ${waysOut(row.fault)}${tried}`;
   }
-  if (to !== 'deleted' && to !== 'active' && row.vfsPath === MEMORY) {
-    return 'It lives only in its process: nothing would be kept.';
-  }
-  return null;
+  return wouldKeep ? 'It lives only in its process: nothing would be kept.' : null;
 }
 
 /** What a caller may choose from what was asked; null when that is nothing. Throws `forbidden` for a tenant that is not its own. */

@@ -40,16 +40,16 @@ export interface NextMove {
 
 /**
  * The coming automatic move of a sandbox, or null when there is none.
- * An ephemeral one walks active → archived → deleted once it has idled for `idleToSuspendSeconds`; one that was
- * suspended by a request or a crash walks the same way by the hops that the map has.
+ * An ephemeral one walks active → archived → deleted once it has idled for `idleToSuspendSeconds`; one whose process ended before that, and
+ * which lies suspended, walks the same way through `active`. One that an earlier version froze is archived at once.
  */
 export function nextMove(subject: LadderSubject, policy: LadderPolicy): NextMove | null {
   if (subject.blocked || subject.keepHot || subject.attached > 0) return null;
   const after = (seconds: number) => Math.max(subject.updated + seconds, subject.holdUntil ?? 0);
   if (subject.ephemeral) {
     const because = `ephemeral, idle for ${policy.idleToSuspendSeconds} s`;
-    if (subject.state === 'active') return { state: 'archived', at: after(policy.idleToSuspendSeconds), because };
-    if (subject.state === 'suspended') return { state: 'frozen', at: after(policy.idleToSuspendSeconds), because };
+    if (subject.state === 'active' || subject.state === 'suspended')
+      return { state: 'archived', at: after(policy.idleToSuspendSeconds), because };
     if (subject.state === 'frozen') return { state: 'archived', at: after(0), because };
     if (subject.state === 'archived') return { state: 'deleted', at: after(0), because };
     return null;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { autoNext, type LadderSubject, nextMove } from './ladder.ts';
 import { plan, whyNot } from './plan.ts';
-import { HOPS, isState, STATES, type State, TRANSITIONS, transition, VERB_TARGET } from './states.ts';
+import { HOPS, hopsFrom, isState, STATES, type State, TRANSITIONS, transition, VERB_TARGET } from './states.ts';
 import { blocks } from './words.ts';
 
 /** The map as the design states it, written out a second time on purpose: the code must not drift from it. */
@@ -119,16 +119,28 @@ describe('the ladder', () => {
       at: 1000,
     });
     expect(nextMove({ ...subject, ephemeral: true, state: 'created' }, policy)).toBeNull();
-    let state: State = 'suspended';
-    const walked: State[] = [];
-    for (;;) {
-      const move = nextMove({ ...subject, ephemeral: true, state }, policy);
-      if (move === null) break;
-      expect(transition(state, move.state)).toBe('ok');
-      state = move.state;
-      walked.push(state);
+    for (const [begun, way] of [
+      ['active', ['archived', 'deleted']],
+      ['suspended', ['archived', 'deleted']],
+      ['frozen', ['archived', 'deleted']],
+    ] as const) {
+      let state: State = begun;
+      const walked: State[] = [];
+      for (;;) {
+        const move = nextMove({ ...subject, ephemeral: true, state }, policy);
+        if (move === null) break;
+        expect(plan(state, move.state, { ephemeral: true })).not.toBeNull();
+        state = move.state;
+        walked.push(state);
+      }
+      expect(walked).toEqual(way);
     }
-    expect(walked).toEqual(['frozen', 'archived', 'deleted']);
+  });
+
+  test('one whose process ended before its time keeps that time, and passes active on its way', () => {
+    const asleep = { ...subject, ephemeral: true, state: 'suspended' as const };
+    expect(nextMove(asleep, policy)).toMatchObject({ state: 'archived', at: 1900 });
+    expect(plan('suspended', 'archived', { ephemeral: true })).toEqual(['active', 'archived']);
   });
 });
 
@@ -147,6 +159,20 @@ describe('plans', () => {
             at = hop;
           }
         }
+      }
+    }
+  });
+
+  test('an ephemeral sandbox is brought to suspended and frozen from nowhere, and everywhere else as any other', () => {
+    const ephemeral = { ephemeral: true };
+    for (const from of STATES) {
+      expect(hopsFrom(from, ephemeral)).toEqual(MAP[from].filter((to) => to !== 'suspended' && to !== 'frozen'));
+      for (const to of STATES) {
+        const closed = (to === 'suspended' || to === 'frozen') && from !== to;
+        expect(plan(from, to, ephemeral), `${from} ${to}`).toEqual(closed ? null : plan(from, to));
+        expect(plan(from, to, ephemeral) ?? []).not.toContain('frozen');
+        if (closed && from !== 'deleted') expect(whyNot(from, to, ephemeral)).toContain('ephemeral');
+        if (from !== to) expect(whyNot(from, to, ephemeral)).toMatch(/^[A-Z].{10,}\.$/);
       }
     }
   });

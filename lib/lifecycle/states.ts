@@ -14,6 +14,27 @@ export const TRANSITIONS: Readonly<Record<State, readonly State[]>> = {
   deleted: [],
 };
 
+/**
+ * States that an ephemeral sandbox is not brought to: at its time it ends, and nobody files it before that. One whose process ended without being
+ * asked to (a crash, a timeout, the end of the server) lies in `suspended` until the next call or its time, for that is what a file without a process is called.
+ */
+const CLOSED_TO_EPHEMERAL: readonly State[] = ['suspended', 'frozen'];
+
+/** What a sandbox was created as, as far as the map asks. */
+export interface Kind {
+  ephemeral?: boolean;
+}
+
+/** Whether a sandbox of this kind may be asked to go to `to` at all, from wherever it is. */
+export function isOpenTo(to: State, { ephemeral = false }: Kind): boolean {
+  return !(ephemeral && CLOSED_TO_EPHEMERAL.includes(to));
+}
+
+/** The hops that a sandbox of this kind may be asked to take from `state`. */
+export function hopsFrom(state: State, kind: Kind): State[] {
+  return TRANSITIONS[state].filter((to) => isOpenTo(to, kind));
+}
+
 /** True when `value` is one of the six states. */
 export function isState(value: unknown): value is State {
   return typeof value === 'string' && (STATES as readonly string[]).includes(value);

@@ -1,6 +1,6 @@
 /** What a verb asks of one sandbox among many, or why it passes it over, and what is lost on the way. Pure. */
-import { plan, whyNot } from './plan.ts';
-import type { State } from './states.ts';
+import { EPHEMERAL_ENDS, plan, whyNot } from './plan.ts';
+import { isOpenTo, type State } from './states.ts';
 import { blocks, type Fault } from './words.ts';
 
 /** What can be done to many at once. */
@@ -33,23 +33,25 @@ export interface WishSubject {
   fault: Fault | null;
   /** It lives only in its process. */
   inMemory: boolean;
+  ephemeral: boolean;
 }
 
 export type Wish = { hops: State[] } | { skip: string };
 
 /** The hops that a verb asks of one sandbox, or the reason to pass it over, one sentence. */
-export function wishOf(verb: JobVerb, { state, fault, inMemory }: WishSubject): Wish {
+export function wishOf(verb: JobVerb, { state, fault, inMemory, ephemeral }: WishSubject): Wish {
   if (state === 'deleted') return { skip: 'It was deleted.' };
   if (verb === 'label') return { hops: [] };
   const target = JOB_TARGET[verb];
   if (state === target) return { skip: `It is ${state} already.` };
+  if (!inMemory && !isOpenTo(target, { ephemeral })) return { skip: EPHEMERAL_ENDS };
   if (!CONCERNS[verb].includes(state)) return { skip: whyPassed(verb, state) };
   if (blocks(fault) && verb !== 'delete')
     return { skip: `Its file is in doubt (${fault}): take a way out of that first.` };
   if (inMemory && (verb === 'suspend' || verb === 'freeze' || verb === 'archive')) {
     return { skip: 'It lives only in its process: nothing would be kept.' };
   }
-  return { hops: plan(state, target) ?? [] };
+  return { hops: plan(state, target, { ephemeral }) ?? [] };
 }
 
 function whyPassed(verb: JobVerb, state: State): string {

@@ -10,8 +10,8 @@ const COUNTED = 100_000;
 /** As `nextMove` decides it: an ephemeral one walks on through the map, any other goes down the ladder. */
 const TO: Readonly<Record<DueTo, string>> = {
   suspended: "state = 'active' AND NOT ephemeral",
-  frozen: "state = 'suspended'",
-  archived: "ephemeral AND state IN ('active', 'frozen')",
+  frozen: "state = 'suspended' AND NOT ephemeral",
+  archived: "ephemeral AND state IN ('active', 'suspended', 'frozen')",
   deleted: "ephemeral AND state = 'archived'",
 };
 const DUE_TO = Object.keys(TO) as DueTo[];

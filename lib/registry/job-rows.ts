@@ -8,7 +8,7 @@ import type { JobOutcome, JobResult, JobRow, JobState, NewJob, Surveyed } from '
 /** The columns of a job; those of a new one are the first ten. */
 export const JOB_COLUMNS = `id, verb, reason, labels, asked, tenants, actor, via, address, created, state, finished, chosen, done, failed, skipped`;
 
-/** Row number, id, state, fault, whether it lives in memory only. */
+/** Row number, id, state, fault, whether it lives in memory only, whether it is ephemeral. */
 export function surveyedOf(values: Value[]): Surveyed {
   return {
     row: values[0] as number,
@@ -16,6 +16,7 @@ export function surveyedOf(values: Value[]): Surveyed {
     state: values[2] as State,
     fault: values[3] as Fault | null,
     inMemory: values[4] === 1,
+    ephemeral: values[5] === 1,
   };
 }
 

@@ -57,6 +57,7 @@ export interface Surveyed {
   state: State;
   fault: Fault | null;
   inMemory: boolean;
+  ephemeral: boolean;
 }
 
 /** Which instances: all that match one of the filters, or those named, of some tenants or of all. */
@@ -114,7 +115,7 @@ const COUNT = 'UPDATE jobs SET done = done + ?, failed = failed + ?, skipped = s
 const ENDED = `SELECT seq FROM jobs WHERE state <> 'running' AND finished < ? ORDER BY seq LIMIT 1`;
 const FORGET_RESULTS = `DELETE FROM job_results WHERE job = ? AND position IN
   (SELECT position FROM job_results WHERE job = ? ORDER BY position LIMIT ?)`;
-const SURVEYED = `instances.rowid, instances.id, instances.state, instances.fault, instances.vfs_path IS ':memory:'`;
+const SURVEYED = `instances.rowid, instances.id, instances.state, instances.fault, instances.vfs_path IS ':memory:', instances.ephemeral`;
 const NAMED = `SELECT ${SURVEYED} FROM instances WHERE id = ? AND (? IS NULL OR tenant IN (SELECT value FROM json_each(?)))`;
 
 /** Where the rows of a filter come from: statements that select `columns`. */
@@ -166,7 +167,9 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
           if (at % PIECE === PIECE - 1) await turn();
           const values = database.sql(NAMED).get(id, among, among);
           seen(
-            values === undefined ? { row: 0, id, state: 'deleted', fault: null, inMemory: false } : surveyedOf(values),
+            values === undefined
+              ? { row: 0, id, state: 'deleted', fault: null, inMemory: false, ephemeral: false }
+              : surveyedOf(values),
           );
         }
         return;

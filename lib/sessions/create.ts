@@ -233,7 +233,7 @@ async function stopOne(engine: Engine, entry: Entry, cause: Cause, drainUntil: n
         await process.kill('closed');
         await discardMemory(engine, row, cause);
       } else {
-        await suspend(engine, entry, cause, true);
+        await suspend(engine, entry, cause, true, { unasked: true });
       }
     } catch (error) {
       engine.log.error({ id: entry.id, error: messageOf(error) }, 'suspending at stop');

@@ -1,8 +1,7 @@
 /** Filing: suspend, freeze, archive, delete. Each ends the process when there is one, moves a single clean file, and commits. */
 import { dirname } from 'node:path';
 import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../errors.ts';
-import { whyNot } from '../lifecycle/plan.ts';
-import { type State, TRANSITIONS, transition, type Verb } from '../lifecycle/states.ts';
+import type { State, Verb } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { syncFolder } from '../storage/effects.ts';
@@ -20,22 +19,10 @@ import { rescue } from './rescue.ts';
 import type { Cause } from './sessions.ts';
 import { corrupt, ensureMovable, isSameBytes, type Known, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';
+import { hopsTo, keepsNothing } from './way.ts';
 
 /** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
 const FAILURES_TO_UNKNOWN = 3;
-
-/** The states between, when `active` may be passed through and there is no hop. Throws `invalid_transition` when the map has no way. */
-function hopsTo(row: Pick<InstanceRow, 'id' | 'state'>, { to, through }: Pick<Filing, 'to' | 'through'>): State[] {
-  const way = [row.state, ...(through ?? []), to];
-  if (transition(row.state, to) === 'ok') return [];
-  if (way.length > 2 && way.slice(1).every((next, at) => transition(way[at] ?? '', next) === 'ok')) {
-    return way.slice(1, -1);
-  }
-  throw new WinterdockError('invalid_transition', `The sandbox "${row.id}" is ${row.state}: no hop to ${to}.`, {
-    hint: whyNot(row.state, to),
-    extra: { from: row.state, to, allowed: TRANSITIONS[row.state] },
-  });
-}
 
 type Filed = { vfsPath: string | null; file: FileRecord | null; bytes?: number | null };
 
@@ -44,6 +31,8 @@ export interface Filing {
   to: State;
   /** States that may be passed through where the map has no hop; no process starts. */
   through?: readonly State[];
+  /** Nobody wants it filed, its process has to end: an ephemeral one, too, is then where its file is. */
+  unasked?: boolean;
   /** Whether a faulted one is refused. Default: unless forced. */
   refusesFaulted?: boolean;
   toPath: (row: InstanceRow) => string | null;
@@ -213,19 +202,19 @@ async function failed(
 
 /** Throws when someone wants to keep what lives only in memory. */
 function refuseMemory(row: InstanceRow): void {
-  if (row.vfsPath !== MEMORY) return;
-  throw new WinterdockError('conflict', `The sandbox "${row.id}" lives only in its process: nothing would be kept.`, {
-    hint: 'Archive it with force to throw it away, then delete it.',
-  });
+  if (row.vfsPath === MEMORY) throw keepsNothing(row);
 }
 
-/** active → suspended: the process ends, the file stays in the live drawer, clean. `passing`: from anywhere else by way of `active`. */
+/**
+ * active → suspended: the process ends, the file stays in the live drawer, clean. `passing`: from anywhere else by way of `active`. `unasked`: its
+ * process has to end, whatever it was created as; otherwise `conflict` for an ephemeral one.
+ */
 export function suspend(
   engine: Engine,
   entry: Entry,
   cause: Cause,
   force: boolean,
-  { passing = false } = {},
+  { passing = false, unasked = false } = {},
 ): Promise<InstanceRow> {
   return file(
     engine,
@@ -234,6 +223,7 @@ export function suspend(
     {
       verb: 'suspend',
       to: 'suspended',
+      unasked,
       ...(passing ? { through: ['active'] } : {}),
       toPath: (row) => {
         refuseMemory(row);

@@ -35,10 +35,10 @@ async function goOn(engine: Engine, entry: Entry): Promise<void> {
   if (row.vfsPath === MEMORY) return;
   const cause = { ...systemCause('reconcile'), reason: 'its file was removed or replaced under its process' };
   try {
-    await suspend(engine, entry, cause, false);
+    await suspend(engine, entry, cause, false, { unasked: true });
   } catch (error) {
     if (!isWinterdockError(error) || error.code !== 'conflict') throw error;
-    await suspend(engine, entry, cause, true);
+    await suspend(engine, entry, cause, true, { unasked: true });
   }
   await wake(engine, entry, cause, { revives: false });
 }

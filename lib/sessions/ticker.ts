@@ -137,7 +137,7 @@ async function moveLocked(engine: Engine, entry: Entry, due: DueRow): Promise<bo
   }
   if (next.state === 'suspended') await suspend(engine, entry, cause, false);
   else if (next.state === 'frozen') await freeze(engine, entry, cause, false);
-  else if (next.state === 'archived') await archive(engine, entry, cause, false);
+  else if (next.state === 'archived') await archive(engine, entry, cause, false, { passing: row.ephemeral });
   else await remove(engine, entry, cause);
   return true;
 }

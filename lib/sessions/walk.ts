@@ -3,8 +3,8 @@
  * next hop leaves it at once: both hops are then one filing and one transaction. The way is lib/lifecycle/plan.ts'.
  */
 import { tellable, WinterdockError } from '../errors.ts';
-import { plan, whyNot } from '../lifecycle/plan.ts';
-import { type State, TRANSITIONS } from '../lifecycle/states.ts';
+import { plan } from '../lifecycle/plan.ts';
+import type { State } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, MEMORY, rowOf } from './engine.ts';
@@ -13,10 +13,12 @@ import { archive, file, freeze, remove, suspend } from './file.ts';
 import type { Cause } from './sessions.ts';
 import { recordOf } from './trust.ts';
 import { wake } from './wake.ts';
+import { noWay } from './way.ts';
 
 /**
  * Takes a sandbox to `to`, which it may be in already. The caller holds the verbs lock. A walk that fails stays where it came to. Throws
- * what its hops throw, `invalid_transition` when no way leads there, and `conflict` with its `state` when it is not in `from`.
+ * what its hops throw, `invalid_transition` when no way leads there, `conflict` where an ephemeral one would be suspended or frozen, and
+ * `conflict` with its `state` when it is not in `from`.
  */
 export async function walk(
   engine: Engine,
@@ -32,16 +34,9 @@ export async function walk(
       extra: { state: row.state },
     });
   }
-  const hops = plan(row.state, to);
+  const hops = plan(row.state, to, row);
   if (hops === null) {
-    const error = new WinterdockError(
-      'invalid_transition',
-      `The sandbox "${row.id}" is ${row.state}: no way to ${to}.`,
-      {
-        hint: whyNot(row.state, to),
-        extra: { from: row.state, to, allowed: TRANSITIONS[row.state] },
-      },
-    );
+    const error = noWay(row, to, 'way');
     await engine.registry.append([line(engine, row, cause, 'plan.refused', { error: tellable(error) })]);
     throw error;
   }

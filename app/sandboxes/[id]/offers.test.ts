@@ -45,6 +45,18 @@ test('from every state exactly the hops of the map are offered, and every other 
   }
 });
 
+test('an ephemeral sandbox is offered what ends it, and told why it is not put to sleep', () => {
+  for (const state of STATES) {
+    const offers = offersFor({ ...row, state, ephemeral: true }, ADMIN);
+    const allowed = offers.filter(({ whyNot }) => whyNot === null).map(({ verb }) => VERB_TARGET[verb]);
+    const open = TRANSITIONS[state].filter((to) => to !== 'suspended' && to !== 'frozen');
+    expect(allowed.toSorted(), state).toEqual(open.toSorted());
+    for (const { verb, hops } of offers) if (verb === 'suspend' || verb === 'freeze') expect(hops).toBeNull();
+  }
+  const suspend = offersFor({ ...row, state: 'active', ephemeral: true }, ADMIN).find(({ verb }) => verb === 'suspend');
+  expect(suspend?.whyNot).toContain('ephemeral');
+});
+
 test('an archived sandbox is revived, not merely resumed', () => {
   const offered = offersFor({ ...row, state: 'archived' }, ADMIN).filter(({ whyNot }) => whyNot === null);
   expect(offered.map(({ verb }) => verb)).toEqual(['revive', 'delete']);

@@ -4,7 +4,7 @@ import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/api/access.ts';
 import type { Operations } from '#lib/api/operations.ts';
 import type { Instance } from '#lib/api/schema.ts';
 import { plan, whyNot } from '#lib/lifecycle/plan.ts';
-import { HOPS, type State, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
+import { HOPS, isOpenTo, type State, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
 import { blocks } from '#lib/lifecycle/words.ts';
 
 const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
@@ -22,12 +22,13 @@ function reasonAgainst(verb: Verb, instance: Instance): string | null {
   const { state, fault, pending, vfs_path, interrupted } = instance;
   if (interrupted) return 'An interrupted operation holds it: settle it first.';
   if (pending !== null) return `Wait a moment: ${pending} is under way.`;
-  if (!HOPS.some((hop) => hop.from === state && hop.verb === verb)) {
+  if (verb === 'suspend' && state === 'active' && vfs_path === ':memory:')
+    return 'It lives in its process only: nothing would be kept.';
+  if (!HOPS.some((hop) => hop.from === state && hop.verb === verb) || !isOpenTo(VERB_TARGET[verb], instance)) {
     if (verb === 'revive') return 'Only an archived sandbox is revived.';
     if (verb === 'resume' && state === 'archived') return 'Archived is a decision: revive it, with a reason.';
-    return whyNot(state, VERB_TARGET[verb]);
+    return whyNot(state, VERB_TARGET[verb], instance);
   }
-  if (verb === 'suspend' && vfs_path === ':memory:') return 'It lives in its process only: nothing would be kept.';
   if (blocks(fault) && !WAKES.includes(verb) && verb !== 'delete')
     return 'Its fault stops this. The ways out of it are above.';
   return null;
@@ -40,7 +41,7 @@ function hopsFor(verb: Verb, instance: Instance, visitor: Rights): State[] | nul
   if (pending !== null || !mayDo(visitor, 'walk', { tenant }) || !mayDo(visitor, OPERATION[verb], { tenant }))
     return null;
   if (target !== 'deleted' && (blocks(fault) || vfs_path === ':memory:')) return null;
-  const hops = plan(state, target);
+  const hops = plan(state, target, instance);
   return hops !== null && hops.length > 1 ? hops : null;
 }
 

@@ -37,19 +37,23 @@ export function OnFile({
         <Entry name="Size">{instance.bytes === null ? 'nothing yet' : sizeInWords(instance.bytes)}</Entry>
         <Entry name="Policy">{instance.policy}</Entry>
         <Entry name="Process">{instance.thermal}</Entry>
-        <Entry name="Suspends after">
+        <Entry name={instance.ephemeral ? 'Ends after' : 'Suspends after'}>
           {suspendAfter} <span className="text-small text-ink-3">{own(instance.idle_to_suspend_s)}</span>
         </Entry>
-        <Entry name="Freezes after">
-          {freezeAfter} <span className="text-small text-ink-3">{own(instance.idle_to_freeze_s)}</span>
-        </Entry>
+        {!instance.ephemeral && (
+          <Entry name="Freezes after">
+            {freezeAfter} <span className="text-small text-ink-3">{own(instance.idle_to_freeze_s)}</span>
+          </Entry>
+        )}
         <Entry name="Last active">
           <RelativeTime at={instance.updated} rendered={rendered} />
         </Entry>
         <Entry name="Registered">
           <RelativeTime at={instance.created} rendered={rendered} />
         </Entry>
-        {instance.ephemeral && <Entry name="Ephemeral">archived and deleted once idle</Entry>}
+        {instance.ephemeral && (
+          <Entry name="Ephemeral">archived and deleted once idle, never suspended or frozen</Entry>
+        )}
         {origin !== null && <Entry name="Made from">{origin}</Entry>}
         {instance.workbook !== null && <Entry name="Workbook">{instance.workbook}</Entry>}
       </dl>

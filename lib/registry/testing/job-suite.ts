@@ -59,7 +59,7 @@ export function jobSuite(driver: Driver): void {
     expect(await idsOf({ tenants: [] })).toEqual([]);
     const found = await survey({ filter: {} });
     expect(found.find(({ id }) => id === 'c')).toMatchObject({ state: 'active', fault: 'corrupt', inMemory: false });
-    expect(found.find(({ id }) => id === 'm')).toMatchObject({ inMemory: true });
+    expect(found.find(({ id }) => id === 'm')).toMatchObject({ inMemory: true, ephemeral: true });
   });
 
   test('ids that there are not, or not of these tenants, are told from the others', async () => {

@@ -174,6 +174,7 @@ export function listSuite(driver: Driver): void {
       await mix(registry, 90);
       await make(registry, 'brief', 'active', { ephemeral: true, idleToSuspendSeconds: 60, tenant: 'globex' });
       await make(registry, 'filed', 'archived', { ephemeral: true });
+      await make(registry, 'ended', 'suspended', { ephemeral: true });
       const spans = { from: START + 905, seconds: 10, slots: 4 };
       for (const tenants of [undefined, ['globex'], []]) {
         const counted = await registry.dueCounts(spans, tenants);
