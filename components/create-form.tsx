@@ -184,7 +184,7 @@ export function CreateForm({
             name="ephemeral"
             checked={values.ephemeral === '1'}
             title="Ephemeral."
-            note="Once idle it is archived and deleted by itself."
+            note="It is never suspended: once idle it is archived and deleted by itself."
           />
         </div>
         <div>

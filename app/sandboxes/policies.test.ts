@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { profileOf } from '#lib/instance/policies.ts';
-import { languagesOf } from './policies.ts';
+import { languagesOf, notOffered, POLICY_CHOICES } from './policies.ts';
 
 test.each(['posix', 'minimal', 'network', 'compute', 'never-heard-of'])(
   'the terminal offers what the engine runs under "%s"',
@@ -10,3 +10,16 @@ test.each(['posix', 'minimal', 'network', 'compute', 'never-heard-of'])(
     expect(languagesOf(policy)).toEqual(languages);
   },
 );
+
+test('nothing is offered that is not there, and what has it says so', () => {
+  expect(POLICY_CHOICES.map(({ name }) => name)).toEqual(['posix', 'minimal']);
+  for (const { name } of POLICY_CHOICES) expect(notOffered({ policy: name, workbook: null })).toEqual([]);
+  expect(notOffered({ policy: 'network', workbook: null })).toEqual([
+    'Its policy “network” is not offered: it reaches no network. It keeps what that gives: its files, a shell and JavaScript.',
+  ]);
+  expect(notOffered({ policy: 'compute', workbook: 'book' })).toEqual([
+    expect.stringContaining('its files, and no commands'),
+    'Its workbook “book” is a name and no more: there are no workbooks yet.',
+  ]);
+  expect(notOffered({ policy: 'constructor', workbook: null })).toEqual([expect.stringContaining('is not known here')]);
+});

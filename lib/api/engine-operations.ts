@@ -96,7 +96,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
           ephemeral: inMemory || (input.ephemeral ?? false),
           policy: input.policy ?? DEFAULT_POLICY,
           keepHot: input.keep_hot ?? false,
-          idleToSuspendSeconds: input.idle_to_suspend_s ?? null,
+          idleToSuspendSeconds: input.idle_to_suspend_s ?? input.timeout_secs ?? null,
           idleToFreezeSeconds: input.idle_to_freeze_s ?? null,
           labels: input.labels ?? {},
           workbook: input.workbook ?? null,
@@ -114,6 +114,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
 
     async patchInstance(caller, id, input: PatchInput, condition) {
       const ifMatch = condition?.ifMatch ?? null;
+      const idleToSuspendSeconds = input.idle_to_suspend_s === undefined ? input.timeout_secs : input.idle_to_suspend_s;
       const row = await rowOf(id);
       const patched = await registry.patch(
         id,
@@ -122,7 +123,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
           ...(input.labels === undefined ? {} : { labels: input.labels }),
           ...(input.keep_hot === undefined ? {} : { keepHot: input.keep_hot }),
           ...(input.hold_until === undefined ? {} : { holdUntil: input.hold_until }),
-          ...(input.idle_to_suspend_s === undefined ? {} : { idleToSuspendSeconds: input.idle_to_suspend_s }),
+          ...(idleToSuspendSeconds === undefined ? {} : { idleToSuspendSeconds }),
           ...(input.idle_to_freeze_s === undefined ? {} : { idleToFreezeSeconds: input.idle_to_freeze_s }),
           ...(input.policy === undefined ? {} : { policy: input.policy }),
           ...(input.workbook === undefined ? {} : { workbook: input.workbook }),

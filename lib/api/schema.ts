@@ -7,9 +7,11 @@ import { STATES } from '../lifecycle/states.ts';
 import { FAULTS, PENDINGS, SOURCES, THERMALS, TRIGGERS, VIAS } from '../lifecycle/words.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import './schema/words.ts';
+import { oneIdleTime, policySchema, TIMEOUT_WORDS, workbookSchema } from './schema/creation.ts';
 import { jobSchema } from './schema/jobs.ts';
 import { salvagedSchema } from './schema/repairs.ts';
 
+export { OFFERED_POLICIES, whyNotOffered } from '../instance/policies.ts';
 export * from './schema/access.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
@@ -197,35 +199,44 @@ export const listQuerySchema = z.strictObject({
 });
 export type ListQuery = z.infer<typeof listQuerySchema>;
 
-export const createSchema = z.strictObject({
-  id: slugSchema.optional(),
-  tenant: slugSchema,
-  name: nameSchema.optional(),
-  ephemeral: z.boolean().optional(),
-  policy: z.string().max(63).optional(),
-  keep_hot: z.boolean().optional(),
-  idle_to_suspend_s: thresholdSchema.optional(),
-  idle_to_freeze_s: thresholdSchema.optional(),
-  labels: labelsSchema.optional(),
-  workbook: slugSchema.optional(),
-  vfs_path: z.literal(':memory:').optional(),
-});
+export const createSchema = z
+  .strictObject({
+    id: slugSchema.optional(),
+    tenant: slugSchema,
+    name: nameSchema.optional(),
+    ephemeral: z
+      .boolean()
+      .optional()
+      .meta({ description: 'It is never suspended or frozen: once idle for its time it is archived and deleted.' }),
+    policy: policySchema.optional(),
+    keep_hot: z.boolean().optional(),
+    idle_to_suspend_s: thresholdSchema.optional(),
+    timeout_secs: thresholdSchema.optional().meta(TIMEOUT_WORDS),
+    idle_to_freeze_s: thresholdSchema.optional(),
+    labels: labelsSchema.optional(),
+    workbook: workbookSchema.optional(),
+    vfs_path: z.literal(':memory:').optional(),
+  })
+  .superRefine(oneIdleTime);
 export type CreateInput = z.infer<typeof createSchema>;
 
-export const patchSchema = z.strictObject({
-  name: nameSchema.nullable().optional(),
-  labels: labelsSchema.optional(),
-  keep_hot: z.boolean().optional(),
-  hold_until: epochSchema.nullable().optional(),
-  idle_to_suspend_s: thresholdSchema.nullable().optional(),
-  idle_to_freeze_s: thresholdSchema.nullable().optional(),
-  policy: z.string().max(63).optional(),
-  workbook: slugSchema.nullable().optional(),
-});
+export const patchSchema = z
+  .strictObject({
+    name: nameSchema.nullable().optional(),
+    labels: labelsSchema.optional(),
+    keep_hot: z.boolean().optional(),
+    hold_until: epochSchema.nullable().optional(),
+    idle_to_suspend_s: thresholdSchema.nullable().optional(),
+    timeout_secs: thresholdSchema.nullable().optional().meta(TIMEOUT_WORDS),
+    idle_to_freeze_s: thresholdSchema.nullable().optional(),
+    policy: policySchema.optional(),
+    workbook: workbookSchema.nullable().optional(),
+  })
+  .superRefine(oneIdleTime);
 export type PatchInput = z.infer<typeof patchSchema>;
 
 export const resumeSchema = z.strictObject({
-  policy: z.string().max(63).optional(),
+  policy: policySchema.optional(),
   force: z.boolean().optional(),
   reason: reasonSchema.optional(),
 });

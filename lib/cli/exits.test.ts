@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { badNetwork } from '../api/client/testing/bad-network.ts';
+import { hadBefore } from '../testing/earlier.ts';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
 import { EXITS, exitOf } from './exits.ts';
 import { type CommandLine, commandLine } from './testing/winterdock.ts';
@@ -50,7 +51,8 @@ test('every class of failure has its exit code', async () => {
 });
 
 test('refusals of sandboxes have theirs: a policy, an archived one, a full machine, a fault, a deleted one', async () => {
-  await cli.run(['create', 'b', '--tenant', 'acme', '--policy', 'compute']);
+  await cli.run(['create', 'b', '--tenant', 'acme']);
+  await hadBefore(server.host, 'b', { policy: 'compute' });
   expect((await cli.run(['exec', 'b', 'true'])).exit).toBe(3);
   await cli.run(['suspend', 'b', '--yes']);
   await cli.run(['create', 'c', '--tenant', 'acme', '--keep-hot']);
@@ -81,6 +83,8 @@ test('a failure is told in sentences: what, which code, what to do', async () =>
   const { stderr } = await cli.run(['create', 'B!', '--tenant', 'acme', '--policy', 'x'.repeat(80)]);
   expect(stderr).toMatch(/^winterdock: .+ \[validation\]\n {2}id: must be .+\n {2}policy: .+\n/);
   expect(stderr).not.toContain('    at ');
+  const unknown = await cli.run(['create', 'x', '--tenant', 'acme', '--policy', 'network']);
+  expect(unknown).toMatchObject({ exit: 2, stderr: expect.stringContaining('there are posix and minimal') });
   const one = await cli.run(['list', '--state', 'paused']);
   expect(one.stderr.match(/must be one of created, active/g)).toHaveLength(1);
 });

@@ -15,7 +15,7 @@ import { actorNames } from '../../names.ts';
 import { move } from '../../sandboxes/[id]/actions.ts';
 import { Inside } from '../../sandboxes/[id]/inside.tsx';
 import { offersFor } from '../../sandboxes/[id]/offers.ts';
-import { FaultNotice, Title } from '../../sandboxes/[id]/title.tsx';
+import { FaultNotice, NotOfferedNotice, Title } from '../../sandboxes/[id]/title.tsx';
 import type { Search } from '../../search.ts';
 
 export const dynamic = 'force-dynamic';
@@ -62,6 +62,7 @@ export default async function ArchivedSandbox({ params, searchParams }: Props) {
     <>
       <Title instance={instance} rendered={rendered} from={{ name: 'Archive', href: '/archive' }} />
       <FaultNotice instance={instance} />
+      <NotOfferedNotice instance={instance} />
       <Part id="why" name="Why it is here">
         <p className="max-w-2xl">
           {because === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(because, names)}

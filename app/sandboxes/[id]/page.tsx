@@ -27,7 +27,7 @@ import { SharesTab } from './shares-tab.tsx';
 import { SnapshotsTab } from './snapshots-tab.tsx';
 import { TABS, tabAddress, tabOf } from './tab-names.ts';
 import { TerminalTab } from './terminal-tab.tsx';
-import { FaultNotice, InterruptedNotice, Title } from './title.tsx';
+import { FaultNotice, InterruptedNotice, NotOfferedNotice, Title } from './title.tsx';
 import { Tombstone } from './tombstone.tsx';
 import { WaysOut } from './ways-out.tsx';
 
@@ -104,6 +104,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
           <WaysOut fault={instance.fault} instance={instance} caller={caller} />
         )}
       </FaultNotice>
+      <NotOfferedNotice instance={instance} />
       <div className="grid gap-x-16 gap-y-6 pb-12 lg:grid-cols-[23rem_minmax(0,1fr)]">
         <div className="lg:col-start-2 lg:row-start-1">
           <Block id="why" name="Why it is here">

@@ -13,12 +13,14 @@ const NO_HELP: Input = { autoComplete: 'off', autoCapitalize: 'none', spellCheck
 
 export function SettingsForm({
   held,
+  ephemeral,
   policies,
   placeholders,
   action,
 }: {
   /** What holds now, as it would be typed. */
   held: Typed;
+  ephemeral: boolean;
   policies: readonly { name: string; says: string }[];
   placeholders: Readonly<Partial<Record<Setting, string>>>;
   action: SettingsAction;
@@ -99,8 +101,18 @@ export function SettingsForm({
             />
           )}
         </Field>
-        {text('idle_to_suspend_s', 'Once idle for so long its process ends. Empty: as for its tenant.')}
-        {text('idle_to_freeze_s', 'Once suspended for so long it is frozen. Empty: as for its tenant.')}
+        {text(
+          'idle_to_suspend_s',
+          ephemeral
+            ? 'Once idle for so long it is archived and deleted. Empty: as for its tenant.'
+            : 'Once idle for so long its process ends. Empty: as for its tenant.',
+        )}
+        {text(
+          'idle_to_freeze_s',
+          ephemeral
+            ? 'Without effect: an ephemeral one is never frozen.'
+            : 'Once suspended for so long it is frozen. Empty: as for its tenant.',
+        )}
         {text('hold_until', 'Nothing automatic happens to it before. Empty: no hold.', {
           type: 'datetime-local',
         })}

@@ -18,7 +18,7 @@ import { typedOf } from './settings-typed.ts';
 /** Those that there are to choose from, and the one that it has where that is another. */
 function policiesFor(policy: string) {
   const known = POLICY_CHOICES.some(({ name }) => name === policy);
-  return known ? POLICY_CHOICES : [...POLICY_CHOICES, { name: policy, says: 'as it is' }];
+  return known ? POLICY_CHOICES : [...POLICY_CHOICES, { name: policy, says: 'as it is, not offered' }];
 }
 
 function Delete({ caller, instance }: { caller: Caller; instance: Instance }) {
@@ -69,6 +69,7 @@ export async function SettingsTab({
         {against === null ? (
           <SettingsForm
             held={typedOf(instance)}
+            ephemeral={instance.ephemeral}
             policies={policiesFor(instance.policy)}
             placeholders={{
               name: id,

@@ -7,6 +7,7 @@ import { FAULT_HAPPENED, FAULT_MEANS } from '#components/state-words.ts';
 import { stuckInWords } from '#components/stuck-words.ts';
 import { Trail } from '#components/trail.tsx';
 import type { Instance } from '#lib/api/schema.ts';
+import { notOffered } from '../policies.ts';
 import { tabAddress } from './tab-names.ts';
 
 /** As many as leave what happens next on the first screen. */
@@ -68,6 +69,21 @@ export function FaultNotice({ instance, children }: { instance: Instance; childr
       </p>
       <p className="mt-1 max-w-3xl text-ink-2">{offered ? FAULT_HAPPENED[fault] : FAULT_MEANS[fault]}</p>
       {children}
+    </div>
+  );
+}
+
+/** What a sandbox has that is not offered any more, and what that gives. */
+export function NotOfferedNotice({ instance }: { instance: Instance }) {
+  const said = notOffered(instance);
+  if (said.length === 0) return null;
+  return (
+    <div className="mb-10 border-l-4 border-rule-2 px-5 py-4" role="note">
+      {said.map((sentence) => (
+        <p key={sentence} className="max-w-3xl text-ink-2 [overflow-wrap:anywhere]">
+          {sentence}
+        </p>
+      ))}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { hadBefore } from '../../testing/earlier.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 import { evalAnswerSchema, execAnswerSchema, type Instance } from '../schema.ts';
 
@@ -103,11 +104,13 @@ test('JavaScript answers with its last expression', async () => {
 });
 
 test('a policy without a shell answers capability', async () => {
-  await server.call('POST', '/api/instances', { id: 'bare', tenant: 'acme', policy: 'compute' });
+  await server.call('POST', '/api/instances', { id: 'bare', tenant: 'acme' });
+  await hadBefore(server.host, 'bare', { policy: 'compute' });
   const answer = await server.call('POST', '/api/instances/bare/exec', { command: 'true' });
   expect([answer.status, answer.json]).toMatchObject([403, { code: 'capability', needs: 'shell', policy: 'compute' }]);
-  expect(answer.json.hint).toBe('Give it a policy that has it (minimal, posix, network); it holds from the next wake.');
-  await server.call('POST', '/api/instances', { id: 'misspelt', tenant: 'acme', policy: 'possix' });
+  expect(answer.json.hint).toBe('Give it a policy that has it (minimal, posix); it holds from the next wake.');
+  await server.call('POST', '/api/instances', { id: 'misspelt', tenant: 'acme' });
+  await hadBefore(server.host, 'misspelt', { policy: 'possix' });
   const unknown = await server.call('POST', '/api/instances/misspelt/exec', { command: 'true' });
   expect(unknown.json).toMatchObject({ code: 'capability', policy: 'compute' });
   expect(unknown.json.detail).toContain('"possix" of "misspelt" is not known here, so it runs as "compute"');

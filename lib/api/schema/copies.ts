@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { STATES } from '../../lifecycle/states.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';
+import { policySchema } from './creation.ts';
 
 const slug = z
   .string()
@@ -63,7 +64,7 @@ export const restoreSchema = z.strictObject({
   tenant: slug.optional(),
   count: count.optional(),
   name: title(NAME_LENGTH).optional(),
-  policy: z.string().max(63).optional(),
+  policy: policySchema.optional(),
   start: z.boolean().optional(),
 });
 export type RestoreInput = z.infer<typeof restoreSchema>;

@@ -2,7 +2,7 @@
 import { openAsBlob } from 'node:fs';
 import type { Command } from 'commander';
 import type { CallOptions, Instance, WinterdockClient } from '../../api/client.ts';
-import type { Blueprint, Snapshot } from '../../api/schema.ts';
+import type { Blueprint, RestoreInput, Snapshot } from '../../api/schema.ts';
 import { confirm } from '../ask.ts';
 import { addCommand, type Context, wholeNumber } from '../command.ts';
 import { CliError } from '../failure.ts';
@@ -114,13 +114,13 @@ function addSnapshotCommands(program: Command): void {
     },
   });
 
-  addCommand<SeedOptions & { tenant?: string; policy?: string }>(program, 'restore <snapshot>', {
+  addCommand<SeedOptions & { tenant?: string; policy?: RestoreInput['policy'] }>(program, 'restore <snapshot>', {
     summary: 'make new sandboxes from a snapshot',
     description: 'Each is new, with its own id, in state created. Prints their ids.',
     options: (command) =>
       seedOptions(command)
         .option('--tenant <tenant>', 'for another tenant')
-        .option('--policy <policy>', 'the policy they run under'),
+        .option('--policy <policy>', 'the policy they run under: posix or minimal; otherwise that of its source'),
     examples: [
       ['restore snap_512', 'one'],
       ['restore snap_512 --count 100 --name worker --start --wait', 'a hundred, and wait until all are active'],

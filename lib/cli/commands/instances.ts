@@ -1,6 +1,7 @@
 /** `list`, `create`, `show`, `set`: sandboxes as rows. Looking wakes nothing. */
 import type { Command } from 'commander';
 import type { Instance } from '../../api/client.ts';
+import type { CreateInput } from '../../api/schema.ts';
 import { addCommand, pairs, seconds } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
@@ -59,24 +60,22 @@ interface ListFilters extends ListOptions {
 interface Changes {
   tenant?: string;
   name?: string;
-  policy?: string;
+  policy?: NonNullable<CreateInput['policy']>;
   label?: Record<string, string>;
   keepHot?: boolean;
   holdFor?: number;
   idleToSuspend?: number;
   idleToFreeze?: number;
-  workbook?: string;
 }
 
 const changeOptions = (command: Command) =>
   command
     .option('--name <name>', 'a name, unique within the tenant')
-    .option('--policy <policy>', 'compute, minimal, posix (default) or network')
+    .option('--policy <policy>', 'posix (default) or minimal')
     .option('--label <key=value>', 'a label; may come again', pairs('='))
     .option('--keep-hot', 'never suspend it by itself')
-    .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m', seconds)
-    .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', seconds)
-    .option('--workbook <id>', 'the workbook it runs');
+    .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m; an ephemeral one ends then', seconds)
+    .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', seconds);
 
 const changesOf = (options: Changes) => ({
   name: options.name,
@@ -85,7 +84,6 @@ const changesOf = (options: Changes) => ({
   keep_hot: options.keepHot,
   idle_to_suspend_s: options.idleToSuspend,
   idle_to_freeze_s: options.idleToFreeze,
-  workbook: options.workbook,
 });
 
 export function addInstanceCommands(program: Command): void {
@@ -140,7 +138,7 @@ export function addInstanceCommands(program: Command): void {
     description: 'It has no process and no file until the first resume, command or write. Without an id it gets one.',
     options: (command) =>
       changeOptions(command.requiredOption('--tenant <tenant>', 'whose it is'))
-        .option('--ephemeral', 'archived and deleted by itself when its time is over')
+        .option('--ephemeral', 'never suspended: archived and deleted by itself when its time is over')
         .option('--in-memory', 'keep it only in its process: suspending it is refused'),
     examples: [
       ['create sess-841 --tenant acme', 'with an id of its own'],

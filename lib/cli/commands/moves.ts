@@ -1,6 +1,7 @@
 /** Wakes and filings. A wish that is more than one hop is shown as a plan and asked about before its first. */
 import type { Command } from 'commander';
 import { ApiError, type Instance, type WinterdockClient } from '../../api/client.ts';
+import type { ResumeInput } from '../../api/schema.ts';
 import { isState, type State, VERB_TARGET, type Verb } from '../../lifecycle/states.ts';
 import { confirm } from '../ask.ts';
 import { addCommand, type Context } from '../command.ts';
@@ -11,7 +12,7 @@ interface MoveOptions {
   reason?: string;
   force?: boolean;
   yes?: boolean;
-  policy?: string;
+  policy?: ResumeInput['policy'];
 }
 
 const moveOptions = (command: Command) =>
@@ -79,7 +80,8 @@ export function addMoveCommands(program: Command): void {
   addCommand<MoveOptions>(program, 'resume <id>', {
     summary: 'wake a sandbox, from wherever it is filed',
     description: 'What sleeps is woken by `exec` and by writes as well; an archived one only by this, or by `revive`.',
-    options: (command) => moveOptions(command).option('--policy <policy>', 'run it under this policy from now on'),
+    options: (command) =>
+      moveOptions(command).option('--policy <policy>', 'run it under this policy from now on: posix or minimal'),
     examples: [
       ['resume sess-841', 'and tell from where it came and how long that took'],
       ['resume sess-841 --force', 'although it is faulted: clear that and try once more'],

@@ -1,0 +1,14 @@
+/** For tests: rows as earlier versions left them, which took policies and workbooks that are not offered. */
+import { epochSeconds } from '../clock.ts';
+import type { Host } from '../host.ts';
+import { line, systemCause } from '../sessions/engine.ts';
+
+/** Gives the sandbox what an earlier version would have taken. */
+export async function hadBefore(
+  { registry, clock }: Pick<Host, 'registry' | 'clock'>,
+  id: string,
+  had: { policy?: string; workbook?: string },
+): Promise<void> {
+  const row = await registry.get(id);
+  await registry.patch(id, had, epochSeconds(clock), line({ clock }, row, systemCause('request'), 'instance.changed'));
+}
