@@ -53,6 +53,9 @@ const READY_MS = 1000;
 /** How often what was committed is brought from the registry's log into its file, so that the file alone is never far behind. */
 const CHECKPOINT_MS = 60_000;
 
+/** How often it is looked which sums of repeated refusals are due: a sum is that much late at most. */
+const SUMS_MS = 15_000;
+
 /** Builds the engine. Nothing runs before `start`. Throws when a store cannot be opened, and `conflict` when the registry is not the one of this data folder. */
 export async function composeHost(options: HostOptions): Promise<Host> {
   const { config } = options;
@@ -188,7 +191,16 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     ...config,
   });
 
+  /** What was counted of repeated refusals goes into the ledger; what the disk does not take now is counted on. */
+  const sumUp = async (all: boolean) => {
+    try {
+      await registry.appendSums(clock.now(), { all });
+    } catch (error) {
+      log.warn({ err: error }, 'the sums of refusals were not written yet');
+    }
+  };
   let checkpoints: NodeJS.Timeout | undefined;
+  let sums: NodeJS.Timeout | undefined;
   const checkpoint = () => {
     if (!registry.checkpoint()) log.warn('the disk did not take what is in the log of the registry: it stays there');
   };
@@ -205,12 +217,14 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await seeding.start();
     checkpoint();
     checkpoints = setInterval(checkpoint, CHECKPOINT_MS).unref();
+    sums = setInterval(() => sumUp(false), SUMS_MS).unref();
     serving = true;
   };
 
   const stop = async (): Promise<void> => {
     serving = false;
     clearInterval(checkpoints);
+    clearInterval(sums);
     events.close();
     await started?.catch(() => undefined);
     const seeded = seeding.stop();
@@ -224,6 +238,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await readers.stop();
     await auth.close();
     await metrics.close();
+    await sumUp(true);
     await ledger.stop();
     await registry.close();
   };

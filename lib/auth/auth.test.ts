@@ -8,6 +8,7 @@ import { readConfig } from '../config.ts';
 import { createLogger } from '../log.ts';
 import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite.ts';
 import { cookieOf, firstAdmin, PASSWORD, tokenOf, visitor } from '../testing/people.ts';
+import { SESSIONS_EACH } from './entrance.ts';
 import { keyChecker, readOrMakeSecret } from './keys.ts';
 import { createSessionCache } from './session-cache.ts';
 
@@ -299,4 +300,29 @@ test('the memory of sessions forgets by age and by number', () => {
   cache.set('a', 'user:a');
   cache.clear();
   expect(cache.get('a')).toBeUndefined();
+});
+
+test('who signs in again and again has fifty open sessions at most: the first ones are over', async () => {
+  const auth = open();
+  const cookie = await firstAdmin(auth);
+  const enter = async () => {
+    const entered = await auth.entrance.signIn({ token: tokenOf(await auth.signInLink()) }, visitor());
+    return cookieOf(entered);
+  };
+  let last = '';
+  for (let n = 0; n < SESSIONS_EACH + 5; n += 1) last = await enter();
+  expect(sql('SELECT count(*) AS n FROM session').all()).toEqual([{ n: SESSIONS_EACH }]);
+  expect(await auth.callerFromHeaders({ cookie })).toBeNull();
+  expect(await auth.callerFromHeaders({ cookie: last })).not.toBeNull();
+});
+
+test('who knows a password comes in so often an hour and no more', async () => {
+  const auth = open();
+  await firstAdmin(auth);
+  for (let n = 0; n < 120; n += 1) {
+    await auth.limits.attempt('ada@example.com', `10.0.${n}.1`, true);
+    await auth.limits.succeeded('ada@example.com', `10.0.${n}.1`);
+  }
+  const again = auth.entrance.signIn({ email: 'ada@example.com', password: PASSWORD }, visitor());
+  await expect(again).rejects.toMatchObject({ code: 'rate_limited' });
 });

@@ -65,6 +65,8 @@ const FIRST_START = 'first-start';
 const FIRST_SECONDS = 15 * 60;
 const INVITATION_SECONDS = 7 * 86_400;
 const TOKEN_BYTES = 32;
+/** Open sessions of one person; who opens one more is out where they came in first. */
+export const SESSIONS_EACH = 50;
 /** Passwords looked at at the same time: each costs tens of megabytes and a tenth of a second. */
 const PASSWORDS_AT_ONCE = 2;
 const PASSWORDS_WAITING = 50;
@@ -90,6 +92,8 @@ export function createEntrance(parts: {
   };
   const failed = (visitor: Visitor, what: string) => tell(visitor, 'signin.failed', 'nobody', what);
   const entered = async (entering: Entered, visitor: Visitor, actor: string, how: string): Promise<Entered> => {
+    const over = await (await library()).trimSessions(entering.person.id, SESSIONS_EACH);
+    if (over.length > 0) ended(over);
     await tell(visitor, 'person.signed_in', actor, how);
     return entering;
   };

@@ -72,6 +72,8 @@ export interface AuthLibrary {
   sessions(id: string): Promise<SessionRecord[]>;
   /** Ends those sessions of a person that `which` is true for. Gives their ids. */
   endSessions(id: string, which: (session: SessionRecord) => boolean): Promise<string[]>;
+  /** Ends what is over, and of the open ones the oldest beyond `most`. Gives their ids. */
+  trimSessions(id: string, most: number): Promise<string[]>;
   isPassword(id: string, password: string): Promise<boolean>;
   setPassword(id: string, password: string): Promise<void>;
   handler(request: Request): Promise<Response>;
@@ -244,6 +246,15 @@ export async function openAuthLibrary(options: {
     async endSessions(id, which) {
       const open = await tables.listSessions(id);
       const ending = open.filter((session) => which(sessionRecordOf(session)));
+      if (ending.length > 0) await tables.deleteSessions(ending.map(({ token }) => token));
+      return ending.map((session) => session.id);
+    },
+
+    async trimSessions(id, most) {
+      const all = (await tables.listSessions(id)).toSorted((a, b) => Number(b.createdAt) - Number(a.createdAt));
+      const open = all.filter(({ expiresAt }) => Number(expiresAt) > Date.now());
+      const kept = new Set(open.slice(0, most));
+      const ending = all.filter((session) => !kept.has(session));
       if (ending.length > 0) await tables.deleteSessions(ending.map(({ token }) => token));
       return ending.map((session) => session.id);
     },

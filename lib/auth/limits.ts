@@ -17,6 +17,8 @@ const WRONG_PASSWORDS = 5;
 const WRONG_PASSWORDS_OF_ADDRESS = 30;
 /** Wrong passwords for one account in an hour from all addresses together; where its person has been before is not held back by it. */
 const WRONG_PASSWORDS_OF_ACCOUNT = 60;
+/** Times that one person comes in by a password in an hour: each is a session and a line of the ledger. */
+const SIGN_INS_OF_ACCOUNT = 120;
 /** Addresses that a key was right from, remembered. */
 const GOOD_ADDRESSES = 10_000;
 
@@ -45,7 +47,7 @@ export interface Limits {
    * at this address before. Throws `rate_limited`.
    */
   attempt(account: string, address: string | null, known: boolean): Promise<void>;
-  /** The password was right: what was counted for this account and address is forgotten. */
+  /** The password was right: what was counted for this account and address is forgotten, and that somebody came in is counted. */
   succeeded(account: string, address: string | null): Promise<void>;
 }
 
@@ -101,8 +103,11 @@ export function createLimits(settings: RateSettings): Limits {
     },
 
     async attempt(account, address, known) {
-      const { ofPair, ofAddress, ofAccount } = await counters();
+      const { ofPair, ofAddress, ofAccount, signIns } = await counters();
       const client = clientOf(address);
+      const been = await signIns.get(account);
+      if (been !== null && been.consumedPoints >= SIGN_INS_OF_ACCOUNT)
+        throw tooOften('This person signed in too often.', been.msBeforeNext / 1000);
       // The address first: who has no attempts left there makes up no more accounts to be remembered.
       await spend(ofAddress, client, WAIT);
       await spend(ofPair, `${account} ${client}`, WAIT);
@@ -110,8 +115,9 @@ export function createLimits(settings: RateSettings): Limits {
     },
 
     async succeeded(account, address) {
-      const { ofPair, ofAddress, ofAccount } = await counters();
+      const { ofPair, ofAddress, ofAccount, signIns } = await counters();
       const client = clientOf(address);
+      await signIns.penalty(account);
       await ofPair.delete(`${account} ${client}`);
       await ofAddress.reward(client);
       await ofAccount.reward(account);
@@ -128,6 +134,7 @@ interface Counters {
   ofPair: RateLimiterMemory;
   ofAddress: RateLimiterMemory;
   ofAccount: RateLimiterMemory;
+  signIns: RateLimiterMemory;
 }
 
 async function makeCounters({ ratePerKey, ratePerAddress, rateWrongKeys }: RateSettings): Promise<Counters> {
@@ -141,6 +148,7 @@ async function makeCounters({ ratePerKey, ratePerAddress, rateWrongKeys }: RateS
     ofPair: counter(WRONG_PASSWORDS, QUARTER, QUARTER),
     ofAddress: counter(WRONG_PASSWORDS_OF_ADDRESS, QUARTER),
     ofAccount: counter(WRONG_PASSWORDS_OF_ACCOUNT, HOUR),
+    signIns: counter(SIGN_INS_OF_ACCOUNT, HOUR),
   };
 }
 

@@ -3,6 +3,7 @@ import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash
 import { readCursor, writeCursor } from './cursor.ts';
 import type { RegistryDatabase, Value } from './database.ts';
 import type { LedgerEntry, LedgerFilter, LedgerLine, Page } from './registry.ts';
+import { Repeats } from './repeats.ts';
 
 const COLUMNS: Readonly<Record<keyof LedgerEntry, string>> = {
   timeMs: 'time_ms',
@@ -50,19 +51,33 @@ type Listener = (lines: LedgerLine[]) => void;
 export class Ledger {
   readonly #database: RegistryDatabase;
   readonly #listeners = new Set<Listener>();
+  readonly #repeats = new Repeats();
+  /** What is to be done once a line is committed. */
+  readonly #once = new WeakMap<LedgerLine, () => void>();
 
   constructor(database: RegistryDatabase) {
     this.#database = database;
   }
 
-  /** Inside a write transaction. The lines go to `announce` once it is committed. */
+  /** Inside a write transaction. The lines go to `announce` once it is committed. Refusals that repeat are counted, not written. */
   append(entries: LedgerEntry[]): LedgerLine[] {
+    return this.#chain(this.#repeats.sift(entries));
+  }
+
+  /** Inside a write transaction: the sums of what was refused again, those that are due or all. The lines go to `announce`. */
+  appendSums(nowMs: number, all: boolean): LedgerLine[] {
+    return this.#chain(this.#repeats.due(nowMs, all));
+  }
+
+  #chain(sifted: ReturnType<Repeats['sift']>): LedgerLine[] {
+    if (sifted.length === 0) return [];
     let { seq, hash } = this.head();
-    return entries.map((entry) => {
+    return sifted.map(({ entry, written }) => {
       seq += 1;
       const line: LedgerLine = { ...wellFormed(entry), seq };
       hash = chainHash(hash, canonicalLine(line));
       this.#database.sql(INSERT).run(seq, hash, ...PROPERTIES.map((property) => line[property]));
+      this.#once.set(line, written);
       return line;
     });
   }
@@ -97,6 +112,7 @@ export class Ledger {
 
   /** A listener that throws is a fault of its own: it must not make a committed write look failed, nor pass unseen. */
   announce(lines: LedgerLine[]): void {
+    for (const line of lines) this.#once.get(line)?.();
     if (lines.length === 0) return;
     for (const listener of this.#listeners) {
       try {

@@ -337,7 +337,13 @@ export interface Registry {
   /** Every row that has a file, in id order after `after`, for the scrubber and orphan search. */
   filed(after: string, limit: number): Awaitable<InstanceRow[]>;
 
+  /**
+   * Appends the lines. Here and wherever lines are appended, refusals and failures that repeat are counted: the first is a line, the next ones are
+   * one line a window (lib/registry/repeats.ts).
+   */
   append(entries: LedgerEntry[]): Awaitable<void>;
+  /** Writes what was counted of refusals that repeated: what is due at `nowMs`, or all of it. */
+  appendSums(nowMs: number, options?: { all?: boolean }): Awaitable<void>;
   ledger(filter: LedgerFilter, limit: number, cursor?: string): Awaitable<Page<LedgerLine>>;
   /** Lines after `seq`, oldest first: what a reconnecting stream missed. */
   ledgerAfter(seq: number, limit: number): Awaitable<LedgerLine[]>;

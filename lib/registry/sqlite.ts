@@ -123,6 +123,9 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     append(entries) {
       ledger.announce(database.write(() => ledger.append(entries)));
     },
+    appendSums(nowMs, { all = false } = {}) {
+      ledger.announce(database.write(() => ledger.appendSums(nowMs, all)));
+    },
     ledger: (filter, limit, cursor) => ledger.page(filter, limit, cursor),
     ledgerAfter: (seq, limit) => ledger.after(seq, limit),
     ledgerAmong: (tenants, { from, to }, limit) => ledger.among(tenants, from, to, limit),

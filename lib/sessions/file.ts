@@ -180,7 +180,7 @@ async function failed(
       : counts && failures >= FAILURES_TO_UNKNOWN
         ? { fault: 'unknown' as const, reason: `${filing.verb} failed ${failures} times: ${tellable(error)}` }
         : null;
-  if (fault !== null)
+  if (fault !== null && fault.fault !== row.fault)
     ledger.push(line(engine, row, cause, 'fault.raised', { reason: fault.fault, error: fault.reason }));
   await entry.exclusive(async () => {
     await putBack(engine, row);

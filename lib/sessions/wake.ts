@@ -212,7 +212,10 @@ async function backToRest(
   engine.log.warn({ id: row.id, err: error }, 'a wake failed');
   const ledger = [
     line(engine, row, cause, 'wake.failed', { error: tellable(error) }),
-    ...(fault === null ? [] : [line(engine, row, cause, 'fault.raised', { reason: fault, error: tellable(error) })]),
+    // One that has the fault already does not get it again with every attempt.
+    ...(fault === null || fault === row.fault
+      ? []
+      : [line(engine, row, cause, 'fault.raised', { reason: fault, error: tellable(error) })]),
   ];
   const raised = fault === null ? {} : { fault: { fault, reason: tellable(error) } };
   await entry.exclusive(async () => {

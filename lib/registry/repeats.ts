@@ -1,0 +1,138 @@
+/**
+ * Lines of the ledger that someone can ask for again and again without changing anything: refusals and failures. The first of a kind is
+ * written as it is; what repeats it is counted and written as one line a window with how often, by whom and the last time. Counts are in
+ * memory; the tables are not touched here.
+ */
+import type { LedgerEntry } from './registry.ts';
+
+/** Types of lines that say that something did not happen, or was cut short: the state is what it was. */
+const REPEATABLE = /\.(?:refused|failed|timed_out)$/;
+/** Those about no sandbox whose reason comes from a closed set: it says what was tried. */
+const TOLD_APART_BY_REASON: ReadonlySet<string> = new Set(['access.refused', 'signin.failed']);
+/** The first window of what repeats; each that follows is twice as long, at most `LONGEST_MS`. */
+const FIRST_MS = 60_000;
+const LONGEST_MS = 3_600_000;
+/** Lines an hour that one actor's refusals take one by one; what is beyond that is counted together, by type. */
+export const LINES_AN_HOUR = 300;
+
+/** A line to append, and what is to be called once it is on disk. */
+interface Sifted {
+  entry: LedgerEntry;
+  written: () => void;
+}
+
+interface Repeated {
+  /** Whether it stands for all that an actor had no lines left for. */
+  together: boolean;
+  sinceMs: number;
+  windowMs: number;
+  /** How many came since the last line of them. */
+  more: number;
+  /** The last of them; its tenant is null when they were of several. */
+  last: LedgerEntry;
+  tenant: string | null;
+}
+
+/** What was refused lately. Times are those of the lines. */
+export class Repeats {
+  readonly #kept = new Map<string, Repeated>();
+  readonly #spent = new Map<string, { sinceMs: number; lines: number }>();
+
+  /** What of `entries` is to be written now. Repeats are counted and left out. */
+  sift(entries: readonly LedgerEntry[]): Sifted[] {
+    return entries.flatMap((entry) =>
+      REPEATABLE.test(entry.type) ? (this.#siftOne(entry) ?? []) : [{ entry, written: nothing }],
+    );
+  }
+
+  /** The sums that are due at `nowMs`, or all there are. Forgets what did not repeat for a whole window. */
+  due(nowMs: number, all = false): Sifted[] {
+    const sums: Sifted[] = [];
+    for (const [key, kept] of this.#kept) {
+      if (!all && isOpen(kept, nowMs)) continue;
+      if (kept.more === 0) this.#kept.delete(key);
+      else if (all || kept.together || this.#hasLines(kept.last.actor, nowMs)) sums.push(this.#sum(kept, nowMs));
+    }
+    for (const [actor, { sinceMs }] of this.#spent) {
+      if (!isWithin(sinceMs, LONGEST_MS, nowMs)) this.#spent.delete(actor);
+    }
+    return sums;
+  }
+
+  #siftOne(entry: LedgerEntry): Sifted | null {
+    const { timeMs, actor, type } = entry;
+    const own = keyOf(entry);
+    const together = !this.#kept.has(own) && !this.#hasLines(actor, timeMs);
+    const key = together ? JSON.stringify([actor, type]) : own;
+    const kept = this.#kept.get(key);
+    if (kept === undefined || (kept.more === 0 && !isOpen(kept, timeMs))) {
+      const { tenant } = entry;
+      const first = { together, sinceMs: timeMs, windowMs: FIRST_MS, more: 0, last: entry, tenant };
+      return {
+        entry,
+        written: () => {
+          this.#kept.set(key, first);
+          if (!together) this.#spend(actor, timeMs);
+        },
+      };
+    }
+    kept.more += 1;
+    kept.last = entry;
+    if (kept.tenant !== entry.tenant) kept.tenant = null;
+    if (isOpen(kept, timeMs) || !(kept.together || this.#hasLines(actor, timeMs))) return null;
+    return this.#sum(kept, timeMs);
+  }
+
+  #sum(kept: Repeated, nowMs: number): Sifted {
+    const { last, more, together } = kept;
+    const times = more === 1 ? 'once more' : `${more} more times`;
+    const which = together ? `${more} more of this caller, not told one by one,` : times;
+    const counted = `${which} since ${iso(kept.sinceMs)}, the last at ${iso(last.timeMs)}`;
+    return {
+      entry: {
+        ...last,
+        timeMs: nowMs,
+        ...(together ? { instance: null, tenant: kept.tenant } : {}),
+        reason: last.reason === null ? counted : `${last.reason}; ${counted}`,
+      },
+      written: () => {
+        kept.sinceMs = nowMs;
+        kept.windowMs = Math.min(2 * kept.windowMs, LONGEST_MS);
+        kept.more = 0;
+        if (!together) this.#spend(last.actor, nowMs);
+      },
+    };
+  }
+
+  #hasLines(actor: string, nowMs: number): boolean {
+    const spent = this.#spent.get(actor);
+    return spent === undefined || !isWithin(spent.sinceMs, LONGEST_MS, nowMs) || spent.lines < LINES_AN_HOUR;
+  }
+
+  #spend(actor: string, nowMs: number): void {
+    const spent = this.#spent.get(actor);
+    if (spent !== undefined && isWithin(spent.sinceMs, LONGEST_MS, nowMs)) spent.lines += 1;
+    else this.#spent.set(actor, { sinceMs: nowMs, lines: 1 });
+  }
+}
+
+/** What makes two lines the same: numbers in an error (how many there are by now) do not tell them apart. */
+function keyOf({ type, actor, instance, tenant, trigger, error, reason, address }: LedgerEntry): string {
+  const what = TOLD_APART_BY_REASON.has(type) ? [reason, actor === 'nobody' ? address : null] : [];
+  return JSON.stringify([type, actor, instance, tenant, trigger, error?.replace(/\d+/g, '#') ?? null, ...what]);
+}
+
+/** A clock that was set back closes every window. */
+function isWithin(sinceMs: number, spanMs: number, nowMs: number): boolean {
+  return nowMs >= sinceMs && nowMs < sinceMs + spanMs;
+}
+
+function isOpen(kept: Repeated, nowMs: number): boolean {
+  return isWithin(kept.sinceMs, kept.windowMs, nowMs);
+}
+
+function iso(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+function nothing(): void {}
