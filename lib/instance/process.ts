@@ -41,6 +41,15 @@ const HEAP_FLAGS = [
  */
 const TRIM_BYTES = '131072';
 
+/**
+ * Blocks from this size on are mapped one by one, so that each goes back to the system when it is freed and leaves no hole in the heap. With the
+ * C library's 128 KiB, the channel's pieces of a 48 MB file leave 43 MB of holes, and V8's compiling for Python 35 MB; from 8 KiB on, 0 and
+ * 11. A call costs the same processor time either way, one that makes a file of 100 kB a tenth more.
+ */
+const MAPPED_BYTES = '8192';
+/** Blocks mapped at the same time; the system allows a process 65 530 mappings of any kind. */
+const MAPPED_BLOCKS = '16384';
+
 /** The environment variables that name the data folder of a worker's server, and the server, by which leftovers are found. */
 export const FOLDER_MARK = 'WINTERDOCK_DATA';
 export const SERVER_MARK = 'WINTERDOCK_SERVER';
@@ -91,6 +100,8 @@ export function startWorker({ dataFolder, spillFolder, cacheFolder, maxStartMs }
       NODE_ENV: 'production',
       MALLOC_ARENA_MAX: '1',
       MALLOC_TRIM_THRESHOLD_: TRIM_BYTES,
+      MALLOC_MMAP_THRESHOLD_: MAPPED_BYTES,
+      MALLOC_MMAP_MAX_: MAPPED_BLOCKS,
       NODE_COMPILE_CACHE: cacheFolder,
       SQLITE_TMPDIR: spillFolder,
       [FOLDER_MARK]: dataFolder,

@@ -9,6 +9,7 @@ import { unlinkFileNow } from '../storage/effects.ts';
 import { closeToRest, giveIdentity, openLive } from '../vfs/open.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { failureOf } from './failure.ts';
+import { GivingBack } from './giving-back.ts';
 import { warmJavaScript } from './javascript.ts';
 import { DEFAULT_POLICY, profileOf } from './policies.ts';
 import type { FromInstance, ToInstance } from './protocol.ts';
@@ -43,6 +44,7 @@ globalThis.gc?.();
 flushCompileCache();
 drop('fs.write');
 
+const givingBack = new GivingBack();
 let served: Served | null = null;
 
 process.on('message', (message: ToInstance) => {
@@ -64,8 +66,9 @@ async function take(message: ToInstance): Promise<void> {
   }
   if (message.type === 'ping') return say({ type: 'pong' });
   if (served === null) throw new Error(`It was told to ${message.type} before it had a file.`);
-  if (message.type !== 'close') return served.take(message);
-  say({ type: 'closed', identity: closeToRest(served.vfs) });
+  const current = served;
+  if (message.type !== 'close') return givingBack.after(() => current.take(message));
+  say({ type: 'closed', identity: closeToRest(current.vfs) });
 }
 
 /** A file that is about to be written enters WAL mode before anyone waits for it; a call that came with the wake went first. */

@@ -1,6 +1,9 @@
 /** Prepared statements of one handle, prepared once and found again by their text. Knows nothing of what they do. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
+/** A prepared statement keeps a copy of what it was last given until it is given something else; one that was given more than this is not kept. */
+const KEPT_VALUE_BYTES = 1024 * 1024;
+
 export class Statements {
   readonly #db: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
@@ -25,7 +28,8 @@ export class Statements {
 
   /** How many rows changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
-    return Number(this.#statement(sql).run(...values).changes);
+    const statement = values.some(isLarge) ? this.#db.prepare(sql) : this.#statement(sql);
+    return Number(statement.run(...values).changes);
   }
 
   /** True inside a transaction of the handle: SQLite may have ended one by itself. */
@@ -40,4 +44,8 @@ export class Statements {
     this.#prepared.set(sql, statement);
     return statement;
   }
+}
+
+function isLarge(value: SQLInputValue): boolean {
+  return ArrayBuffer.isView(value) && value.byteLength > KEPT_VALUE_BYTES;
 }
