@@ -86,6 +86,7 @@ test('names, labels, reasons, policies and file contents that are markup are sho
     expect(await page.locator('[onerror], [onload]').count()).toBe(0);
   }
   await page.goto(`/sandboxes/${ID}?volume=workspace&path=/page.html`);
+  await expect(page.getByText('is not known here. It keeps what that gives')).toBeVisible();
   await expect(page.locator('figure')).toContainText('window.pwned = 1');
   await expect(page.locator('figure')).not.toContainText('ran the page');
   await page.goto(`/signin?to=${encodeURIComponent(`javascript:window.pwned=10`)}`);

@@ -13,7 +13,8 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   gone: 'The sandbox was deleted. Its id is never used again.',
   invalid_transition: 'The state map has no such hop; `from`, `to` and `allowed` say what there is.',
   archived: 'A call or a write to an archived sandbox. Revive it first.',
-  conflict: 'An id or name is taken, a call is running, or another operation holds the sandbox.',
+  conflict:
+    'An id or name is taken, a call is running, another operation holds the sandbox, or an ephemeral one would be put to sleep.',
   unknown_state: 'Filing the sandbox failed several times. `hint` says what to do.',
   corrupt: 'The sandbox’s file failed its check and is kept for repair.',
   missing_file: 'The sandbox’s file is not where its row says.',

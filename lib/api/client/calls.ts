@@ -124,13 +124,13 @@ export interface Calls {
   prefetchInstance(id: string, options?: CallOptions): Promise<z.output<typeof prefetchAnswerSchema>>;
   /** Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a start of the server does. Without one nothing changes. */
   settleInstance(id: string, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
-  /** Ends the process and keeps the file where it is. */
+  /** Ends the process and keeps the file where it is. An ephemeral instance ends at its time instead: `conflict`. */
   suspendInstance(
     id: string,
     input?: z.input<typeof verbBodySchema>,
     options?: CallOptions,
   ): Promise<z.output<typeof instanceSchema>>;
-  /** Files a suspended instance into the cold drawer. */
+  /** Files a suspended instance into the cold drawer. An ephemeral one is never frozen: `conflict`. */
   freezeInstance(
     id: string,
     input?: z.input<typeof verbBodySchema>,

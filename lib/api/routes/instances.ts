@@ -169,8 +169,11 @@ export const instanceRoutes: Route[] = [
     answers: one,
     handle: async ({ services, caller, params }) => json(200, await services.operations.settle(caller, params.id)),
   }),
-  filing('suspend', 'Ends the process and keeps the file where it is.'),
-  filing('freeze', 'Files a suspended instance into the cold drawer.'),
+  filing(
+    'suspend',
+    'Ends the process and keeps the file where it is. An ephemeral instance ends at its time instead: `conflict`.',
+  ),
+  filing('freeze', 'Files a suspended instance into the cold drawer. An ephemeral one is never frozen: `conflict`.'),
   filing('archive', 'Files an active or frozen instance away; only resume or revive brings it back.'),
   filing('revive', 'Brings an archived instance back to active.'),
 ];
