@@ -1,11 +1,13 @@
 import { existsSync, readFileSync, truncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { ZipFile } from 'yazl';
 import { openAtRest } from '../vfs/open.ts';
 import { bytes, scratchFile, seedFile } from '../vfs/testing/scratch.ts';
 import { DISK, MANIFEST, type Member, PAGE } from './manifest.ts';
 import { fileOf, MIB, makeBundle, takeApart, vfsFile } from './testing/bundle.ts';
-import { type RawEntry, rawZip } from './testing/raw-zip.ts';
+import { type RawEnd, type RawEntry, rawZip } from './testing/raw-zip.ts';
 
 const work = () => vfsFile((vfs) => vfs.put('/work.txt', bytes('the work '.repeat(500))));
 
@@ -17,11 +19,19 @@ async function members(): Promise<[RawEntry, RawEntry, RawEntry]> {
 }
 
 /** What is said about a zip of these members; nothing may have been written anew. */
-async function refusal(entries: RawEntry[], limits = {}): Promise<string> {
-  const { says, target, problems } = await takeApart(fileOf(rawZip(entries)), limits);
+async function refusal(entries: RawEntry[], limits = {}, end: RawEnd = {}): Promise<string> {
+  const { says, target, problems } = await takeApart(fileOf(rawZip(entries, end)), limits);
   expect(problems.length).toBeGreaterThan(0);
   expect(existsSync(target)).toBe(false);
   return says;
+}
+
+/** An extra field of a header, of a kind. */
+function extraField(kind: number, data: Uint8Array): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUInt16LE(kind);
+  head.writeUInt16LE(data.byteLength, 2);
+  return Buffer.concat([head, data]);
 }
 
 describe('zips', () => {
@@ -99,6 +109,66 @@ describe('zips', () => {
     );
     expect(await refusal([manifest, page, { ...disk, before: Buffer.alloc(5000) }])).toMatch(/5000 bytes/);
     expect(await refusal([manifest, page, { ...disk, says: { localName: 'vfs.sqlitE' } }])).toMatch(/two ways/);
+  });
+
+  const HIDDEN = bytes('#!/bin/sh\nrm -rf ~\n');
+  test.each<[string, RawEnd, RegExp]>([
+    ['between the last member and the directory', { beforeDirectory: HIDDEN }, /19 bytes that belong to no member/],
+    ['between the directory and the end', { beforeEnd: HIDDEN }, /19 bytes between its directory and its end/],
+    ['behind the end', { behind: HIDDEN }, /[Cc]omment|behind/],
+    ['in a comment at the end', { comment: HIDDEN }, /comment at its end/],
+  ])('12. bytes %s are refused', async (_where, end, says) => {
+    expect(await refusal(await members(), {}, end)).toMatch(says);
+  });
+
+  test.each<[string, RawEnd['says']]>([
+    ['another size of the directory', { size: 10 }],
+    ['another number of members on this disk', { onThisDisk: 2 }],
+    ['another disk', { disk: 1 }],
+  ])('12. a record at the end that says %s is refused', async (_what, says) => {
+    expect(await refusal(await members(), {}, { says })).toContain('does not say what its directory holds');
+  });
+
+  test.each<[string, Partial<RawEntry>, RegExp]>([
+    ['another checksum in front of it', { says: { localCrc: 1 } }, /two ways/],
+    ['another size in front of it', { says: { localSize: 1 } }, /two ways/],
+    ['a comment', { comment: HIDDEN }, /a comment of 19 bytes/],
+    ['an extra field of no known kind', { extra: extraField(0xcafe, HIDDEN) }, /23 bytes that no bundle needs/],
+    ['one in the directory', { centralExtra: extraField(0xcafe, HIDDEN) }, /23 bytes that no bundle needs/],
+    ['a time that is too long for one', { extra: extraField(0x5455, HIDDEN) }, /23 bytes that no bundle needs/],
+    ['an extra field that is cut off', { extra: HIDDEN.subarray(0, 3) }, /3 bytes that no bundle needs/],
+    ['a descriptor that says something else', { flags: 8, after: Buffer.alloc(16, 7) }, /16 bytes that belong to no/],
+  ])('12. a member with %s is refused', async (_what, change, says) => {
+    const [manifest, page, disk] = await members();
+    expect(await refusal([manifest, { ...page, ...change }, disk])).toMatch(says);
+    expect(await refusal([manifest, page, { ...disk, ...change }])).toMatch(says);
+  });
+
+  test('12. the same bytes twice, as a second archive behind the first, are refused', async () => {
+    const good = rawZip(await members());
+    const { says, target } = await takeApart(fileOf(Buffer.concat([good, good])), {});
+    expect(says).toMatch(/bytes between its directory and its end/);
+    expect(existsSync(target)).toBe(false);
+  });
+
+  test('12. times and ids that zip tools write beside a member are no harm', async () => {
+    const time = extraField(0x5455, Uint8Array.of(3, 0, 0, 0, 0));
+    const timed = (await members()).map((member) => ({ ...member, extra: time, centralExtra: time }));
+    expect((await takeApart(fileOf(rawZip(timed)), {})).says).toBe('');
+  });
+
+  test('12. the records of a zip with sizes of 64 bits are no harm, and what lies between them is refused', async () => {
+    const zip = new ZipFile();
+    for (const { name, content } of await members())
+      zip.addBuffer(Buffer.from(content), name, { forceZip64Format: true });
+    zip.end({ forceZip64Format: true, comment: '' });
+    const whole = await buffer(zip.outputStream);
+    expect((await takeApart(fileOf(whole), {})).says).toBe('');
+    const padded = Buffer.concat([whole.subarray(0, -42), HIDDEN, whole.subarray(-42)]);
+    expect((await takeApart(fileOf(padded), {})).says).toContain('19 bytes between its directory and its end');
+    const altered = Buffer.from(whole);
+    altered.writeUInt8(9, whole.length - 42 - 56 + 24);
+    expect((await takeApart(fileOf(altered), {})).says).toContain('does not say what its directory holds');
   });
 
   test('12. one body that two members share is refused', async () => {

@@ -5,16 +5,14 @@
 
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Entry, type LocalFileHeader, openPromise, type ZipFile } from 'yauzl';
-import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { isWinterdockError, messageOf } from '../errors.ts';
 import { writeStream } from '../storage/effects.ts';
 import { type Hashed, hashing } from './hashing.ts';
 import { MEMBERS, type Member } from './manifest.ts';
+import { requireSameHeader, requireWhole, type Span, unfit } from './zip-frame.ts';
 
 const FLAG_ENCRYPTED = 0x1 | 0x40 | 0x2000;
-const FLAG_DESCRIPTOR = 0x8;
-/** Bytes of a data descriptor: with or without signature, of 32 or 64 bits. */
-const DESCRIPTOR_BYTES = [12, 16, 20, 24];
 const STORED = 0;
 const DEFLATED = 8;
 const TYPE_MASK = 0o170000;
@@ -36,7 +34,7 @@ export class BundleZip {
       throw unfit(`It is no whole zip: ${said(error)}.`, error);
     });
     try {
-      return new BundleZip(zip, await membersOf(zip));
+      return new BundleZip(zip, await membersOf(zip, file));
     } catch (error) {
       zip.close();
       throw isWinterdockError(error) ? error : unfit(`It is no sound zip: ${said(error)}.`, error);
@@ -85,12 +83,12 @@ export class BundleZip {
   }
 }
 
-async function membersOf(zip: ZipFile): Promise<Map<Member, Entry>> {
+async function membersOf(zip: ZipFile, file: string): Promise<Map<Member, Entry>> {
   if (zip.entryCount !== MEMBERS.length) {
     throw unfit(`A bundle holds ${MEMBERS.join(', ')} and nothing else; this zip has ${zip.entryCount} members.`);
   }
   // yauzl's types call its cursor a truth value; it is where the directory of the members begins.
-  const directoryAt = Number(zip.readEntryCursor);
+  const start = Number(zip.readEntryCursor);
   const entries = new Map<Member, Entry>();
   const spans: Span[] = [];
   for await (const entry of zip.eachEntry()) {
@@ -104,10 +102,10 @@ async function membersOf(zip: ZipFile): Promise<Map<Member, Entry>> {
     spans.push({
       start: entry.relativeOffsetOfLocalHeader,
       end: header.fileDataStart + entry.compressedSize,
-      described: (entry.generalPurposeBitFlag & FLAG_DESCRIPTOR) !== 0,
+      entry,
     });
   }
-  requireNothingBetween(spans, directoryAt);
+  requireWhole(file, spans, { start, end: Number(zip.readEntryCursor) });
   return entries;
 }
 
@@ -118,44 +116,6 @@ function requirePlain(entry: Entry, member: Member): void {
   const type = (entry.externalFileAttributes >>> 16) & TYPE_MASK;
   if ((type !== 0 && type !== REGULAR) || (entry.externalFileAttributes & DOS_DIRECTORY) !== 0)
     throw unfit(`${member} is no plain file but a link or the like.`);
-}
-
-/** A zip says everything twice; other tools believe the other place. */
-function requireSameHeader(entry: Entry, header: LocalFileHeader, member: Member): void {
-  const same =
-    header.fileName.toString('latin1') === member &&
-    entry.fileNameRaw.toString('latin1') === member &&
-    header.compressionMethod === entry.compressionMethod &&
-    header.generalPurposeBitFlag === entry.generalPurposeBitFlag;
-  if (!same) throw unfit(`${member} is described in two ways that differ.`);
-}
-
-interface Span {
-  start: number;
-  end: number;
-  described: boolean;
-}
-
-/** Members lie one behind the other from the first byte to the directory: none inside another, none hidden between. */
-function requireNothingBetween(spans: Span[], directoryAt: number): void {
-  let at = 0;
-  let described = false;
-  for (const span of [
-    ...spans.sort((a, b) => a.start - b.start),
-    { start: directoryAt, end: directoryAt, described: false },
-  ]) {
-    if (span.start < at) throw unfit('Its members overlap.');
-    const gap = span.start - at;
-    if (gap !== 0 && !(described && DESCRIPTOR_BYTES.includes(gap)))
-      throw unfit(`It holds ${gap} bytes that belong to no member.`);
-    at = span.end;
-    described = span.described;
-  }
-}
-
-/** What is wrong with a bundle, in a sentence. */
-function unfit(message: string, cause?: unknown): WinterdockError {
-  return new WinterdockError('validation', message, { cause });
 }
 
 /** The words of the zip library or of zlib, which name no path of the machine; of the system only the code. */

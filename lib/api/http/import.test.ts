@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DISK, MANIFEST, PAGE } from '../../bundles/manifest.ts';
+import { DISK, MANIFEST, type Member, PAGE } from '../../bundles/manifest.ts';
 import { rawZip } from '../../bundles/testing/raw-zip.ts';
 import { type BundleServer, eventually, membersOf, startBundleServer, zipOf } from '../../testing/bundle-server.ts';
 import { startServer, TEST_KEY } from '../../testing/server.ts';
@@ -162,6 +162,8 @@ describe('imports', () => {
     await server.call('POST', '/api/instances', { tenant: 'acme', name: 'taken' });
     const total = async () => (await server.call('GET', '/api/instances?limit=1')).headers['x-total-count'];
     const [before, rows] = [await server.files(), await total()];
+    const member = (name: Member) => ({ name, content: found[name] ?? Buffer.alloc(0) });
+    const padded = rawZip([member(MANIFEST), member(PAGE), member(DISK)], { beforeEnd: Buffer.from('hidden here') });
     const bomb = rawZip([
       { name: MANIFEST, content: found[MANIFEST] ?? Buffer.alloc(0) },
       { name: PAGE, content: found[PAGE] ?? Buffer.alloc(0) },
@@ -172,6 +174,8 @@ describe('imports', () => {
       [Buffer.from('garbage'), 'tenant=acme', 422, 'validation'],
       [Buffer.alloc(0), 'tenant=acme', 422, 'validation'],
       [bomb, 'tenant=acme', 413, 'too_large'],
+      [padded, 'tenant=acme', 422, 'validation'],
+      [Buffer.concat([good, Buffer.from('hidden here')]), 'tenant=acme', 422, 'validation'],
       [Buffer.alloc(65 * 1024 * 1024), 'tenant=acme', 413, 'too_large'],
       [good, 'tenant=acme&name=taken', 409, 'conflict'],
       [good, `tenant=acme&id=${source}`, 409, 'conflict'],

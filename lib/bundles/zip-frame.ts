@@ -1,0 +1,192 @@
+/**
+ * Everything of a zip that is not the contents of a member: headers, descriptors, the directory and the records at its end. All of it must be
+ * what the format needs and say one thing, so that no byte is hidden in it and no other tool reads another archive. Refuses in sentences.
+ */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import type { Entry, LocalFileHeader } from 'yauzl';
+import { WinterdockError } from '../errors.ts';
+import type { Member } from './manifest.ts';
+
+const FLAG_DESCRIPTOR = 0x8;
+const DESCRIPTOR_SIGNATURE = 0x08074b50;
+const END_BYTES = 22;
+const LOCATOR_SIGNATURE = 0x07064b50;
+const LOCATOR_BYTES = 20;
+const LARGE_END_SIGNATURE = 0x06064b50;
+const LARGE_END_BYTES = 56;
+/** The header field of an extra: its kind and its length. */
+const EXTRA_HEAD_BYTES = 4;
+/** The kinds of extra fields that zip tools write beside a member, with the bytes that each has at most: large sizes, times, Unix ids. */
+const EXTRAS: Readonly<Record<number, number>> = { 1: 28, 21589: 13, 22613: 12, 30837: 15 };
+const NOT_HERE_16 = 0xffff;
+const NOT_HERE_32 = 0xffff_ffff;
+
+/** Where a member lies, from its local header to the end of its packed contents. */
+export interface Span {
+  start: number;
+  end: number;
+  entry: Entry;
+}
+
+/** Throws `validation` when a zip, or a member of it, is not framed as it says. */
+export function unfit(message: string, cause?: unknown): WinterdockError {
+  return new WinterdockError('validation', message, { cause });
+}
+
+/** A zip says everything twice; other tools believe the other place. */
+export function requireSameHeader(entry: Entry, header: LocalFileHeader, member: Member): void {
+  const later = (entry.generalPurposeBitFlag & FLAG_DESCRIPTOR) !== 0;
+  const agrees = (said: number, is: number, large = false) =>
+    said === is || (later && said === 0) || (large && said === NOT_HERE_32);
+  const same =
+    header.fileName.toString('latin1') === member &&
+    entry.fileNameRaw.toString('latin1') === member &&
+    header.compressionMethod === entry.compressionMethod &&
+    header.generalPurposeBitFlag === entry.generalPurposeBitFlag &&
+    agrees(header.crc32, entry.crc32) &&
+    agrees(header.compressedSize, entry.compressedSize, true) &&
+    agrees(header.uncompressedSize, entry.uncompressedSize, true);
+  if (!same) throw unfit(`${member} is described in two ways that differ.`);
+  if (entry.fileCommentLength > 0)
+    throw unfit(`${member} has a comment of ${entry.fileCommentLength} bytes; a bundle has none.`);
+  for (const extra of [entry.extraFieldRaw, header.extraField]) requireKnownExtras(extra, member);
+}
+
+function requireKnownExtras(raw: Buffer, member: Member): void {
+  const seen = new Set<number>();
+  for (let at = 0; at < raw.length; ) {
+    const whole = at + EXTRA_HEAD_BYTES <= raw.length;
+    const kind = whole ? raw.readUInt16LE(at) : -1;
+    const length = whole ? raw.readUInt16LE(at + 2) : 0;
+    const most = EXTRAS[kind];
+    if (most === undefined || length > most || seen.has(kind) || at + EXTRA_HEAD_BYTES + length > raw.length)
+      throw unfit(`The header of ${member} carries ${raw.length - at} bytes that no bundle needs.`);
+    seen.add(kind);
+    at += EXTRA_HEAD_BYTES + length;
+  }
+}
+
+/** The bytes of a file, read where they are asked for. */
+class Bytes {
+  readonly #file: number;
+  readonly size: number;
+
+  constructor(path: string) {
+    this.#file = openSync(path, 'r');
+    this.size = fstatSync(this.#file).size;
+  }
+
+  /** Of what is beyond the end, nothing. */
+  read(at: number, length: number): Buffer {
+    const buffer = Buffer.alloc(length);
+    return buffer.subarray(0, readSync(this.#file, buffer, 0, length, at));
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
+
+/**
+ * Members lie one behind the other from the first byte to the directory, none inside another and none hidden between; the directory ends
+ * where the record at the end begins, and with that ends the file. `directory` is where the directory of the members begins and ends.
+ */
+export function requireWhole(file: string, spans: readonly Span[], directory: { start: number; end: number }): void {
+  const bytes = new Bytes(file);
+  try {
+    requireNothingBetween(bytes, spans, directory.start);
+    requireEnd(bytes, spans.length, directory);
+  } finally {
+    bytes.close();
+  }
+}
+
+function requireNothingBetween(bytes: Bytes, spans: readonly Span[], directoryAt: number): void {
+  let at = 0;
+  let before: Entry | null = null;
+  for (const { start, end, entry } of [
+    ...[...spans].sort((a, b) => a.start - b.start),
+    { start: directoryAt, end: directoryAt, entry: null },
+  ]) {
+    if (start < at) throw unfit('Its members overlap.');
+    const gap = start - at;
+    if (gap !== 0 && !(before !== null && isDescriptor(bytes, at, gap, before)))
+      throw unfit(`It holds ${gap} bytes that belong to no member.`);
+    at = end;
+    before = entry;
+  }
+}
+
+/** Whether the bytes behind a member are its data descriptor, which says once more what the directory says. */
+function isDescriptor(bytes: Bytes, at: number, length: number, entry: Entry): boolean {
+  if ((entry.generalPurposeBitFlag & FLAG_DESCRIPTOR) === 0) return false;
+  const { crc32, compressedSize, uncompressedSize } = entry;
+  return descriptors(crc32, compressedSize, uncompressedSize).some(
+    (known) => known.length === length && known.equals(bytes.read(at, length)),
+  );
+}
+
+/** The forms that a descriptor may have: with or without signature, its sizes of 32 or 64 bits. */
+function descriptors(crc32: number, compressed: number, size: number): Buffer[] {
+  const signature = Buffer.alloc(4);
+  signature.writeUInt32LE(DESCRIPTOR_SIGNATURE);
+  const long = Buffer.alloc(20);
+  long.writeUInt32LE(crc32);
+  long.writeBigUInt64LE(BigInt(compressed), 4);
+  long.writeBigUInt64LE(BigInt(size), 12);
+  const forms = [long];
+  if (compressed <= NOT_HERE_32 && size <= NOT_HERE_32) {
+    const short = Buffer.alloc(12);
+    short.writeUInt32LE(crc32);
+    short.writeUInt32LE(compressed, 4);
+    short.writeUInt32LE(size, 8);
+    forms.push(short);
+  }
+  return forms.flatMap((form) => [form, Buffer.concat([signature, form])]);
+}
+
+/** The record at the end is the last of the file, says what is there, and lies where the directory ends, but for the records of a large zip. */
+function requireEnd(bytes: Bytes, members: number, directory: { start: number; end: number }): void {
+  const end = bytes.read(bytes.size - END_BYTES, END_BYTES);
+  const comment = end.readUInt16LE(20);
+  if (end.toString('latin1', 0, 4) !== 'PK\x05\x06' || comment !== 0)
+    throw unfit('It has a comment at its end, or bytes behind it; a bundle has none.');
+  const isLarge = bytes.read(bytes.size - END_BYTES - LOCATOR_BYTES, 4).readUInt32LE() === LOCATOR_SIGNATURE;
+  const frame = END_BYTES + (isLarge ? LOCATOR_BYTES + LARGE_END_BYTES : 0);
+  const extra = bytes.size - frame - directory.end;
+  if (extra !== 0) {
+    const says =
+      extra > 0 ? `${extra} bytes between its directory and its end` : 'an end that lies inside its directory';
+    throw unfit(`It holds ${says}.`);
+  }
+  const size = directory.end - directory.start;
+  const agrees = (said: number, is: number, notHere: number) => said === is || (isLarge && said === notHere);
+  const same =
+    agrees(end.readUInt16LE(4), 0, NOT_HERE_16) &&
+    agrees(end.readUInt16LE(6), 0, NOT_HERE_16) &&
+    agrees(end.readUInt16LE(8), members, NOT_HERE_16) &&
+    agrees(end.readUInt16LE(10), members, NOT_HERE_16) &&
+    agrees(end.readUInt32LE(12), size, NOT_HERE_32) &&
+    agrees(end.readUInt32LE(16), directory.start, NOT_HERE_32) &&
+    (!isLarge || isLargeEnd(bytes, members, directory));
+  if (!same) throw unfit('The record at its end does not say what its directory holds.');
+}
+
+function isLargeEnd(bytes: Bytes, members: number, directory: { start: number; end: number }): boolean {
+  const record = bytes.read(directory.end, LARGE_END_BYTES);
+  const locator = bytes.read(directory.end + LARGE_END_BYTES, LOCATOR_BYTES);
+  const number = (at: number) => record.readBigUInt64LE(at);
+  return (
+    record.readUInt32LE() === LARGE_END_SIGNATURE &&
+    number(4) === BigInt(LARGE_END_BYTES - 12) &&
+    record.readUInt32LE(16) === 0 &&
+    record.readUInt32LE(20) === 0 &&
+    number(24) === BigInt(members) &&
+    number(32) === BigInt(members) &&
+    number(40) === BigInt(directory.end - directory.start) &&
+    number(48) === BigInt(directory.start) &&
+    locator.readUInt32LE(4) === 0 &&
+    locator.readBigUInt64LE(8) === BigInt(directory.end) &&
+    locator.readUInt32LE(16) === 1
+  );
+}
