@@ -1,15 +1,19 @@
 /** `eval`: one piece of JavaScript or Python, with its value, what it said and the files it may reach. */
+import { isUtf8 } from 'node:buffer';
 import type { Overlay } from '../vfs/overlay.ts';
 import { asVolume, DEFAULT_VOLUME } from '../vfs/volumes.ts';
-import { type HostFunction, runJavaScript } from './javascript.ts';
+import { runJavaScript } from './javascript.ts';
+import { type HostFunction, Utf8, visible } from './javascript-border.ts';
+import { roomFor } from './memory.ts';
+import { type Room, requirePassage } from './passage.ts';
 import type { PolicyProfile } from './policies.ts';
 import type { EvalCall, EvalResult } from './protocol.ts';
 import { pythonSource } from './python.ts';
 import type { Run } from './run.ts';
 import type { Shell } from './shell.ts';
 
-/** Files that one `vfs.list` names at most. */
-const LIST_LIMIT = 10_000;
+/** Files that one `vfs.list` names; it is refused when there are more. */
+const LIST_LIMIT = 100_000;
 
 export interface EvalContext {
   shell: Shell;
@@ -24,19 +28,27 @@ export function evaluate(call: EvalCall, run: Run, context: EvalContext): Promis
 }
 
 async function evaluateJavaScript(call: EvalCall, run: Run, { profile }: EvalContext): Promise<Evaluated> {
+  const room = { memoryBytes: profile.memoryBytes, roomBytes: roomFor(profile) };
   const result = await runJavaScript({
     code: call.code,
     file: 'eval.js',
-    memoryBytes: profile.memoryBytes,
+    ...room,
     deadline: run.deadline,
-    print: ({ stream, text }) => run.add(stream, Buffer.from(text)),
-    ...(profile.capabilities.includes('vfs') && { vfs: vfsFunctions(run.files) }),
+    print: ({ stream, text }) => run.add(stream, Buffer.from(visible(text))),
+    ...(profile.capabilities.includes('vfs') && { vfs: vfsFunctions(run.files, room) }),
   });
   if (!result.ok) return result;
   return { ok: true, timedOut: false, ...(result.json !== undefined && { json: result.json }) };
 }
 
 async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext): Promise<Evaluated> {
+  if (!call.code.isWellFormed()) {
+    return {
+      ok: false,
+      timedOut: false,
+      error: 'SyntaxError: the code holds half a surrogate pair, which UTF-8 cannot',
+    };
+  }
   const args = ['-c', pythonSource(call.code, 'eval.py', 'eval.py')];
   const { exitCode, timedOut } = await shell.exec({ command: 'python3', args }, run);
   if (exitCode === 0) return { ok: true, timedOut };
@@ -45,18 +57,35 @@ async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext):
 }
 
 /** What the guest's `vfs` object calls; the volume is optional. */
-function vfsFunctions(files: Overlay): Record<string, HostFunction> {
+function vfsFunctions(files: Overlay, room: Room): Record<string, HostFunction> {
   const volume = (name: unknown) => asVolume(name === undefined ? DEFAULT_VOLUME : String(name));
-  const bytes = (content: unknown) => (content instanceof Uint8Array ? content : Buffer.from(String(content)));
+  /** The content of a file, which is not read when it could not be passed on. */
+  const read = (path: string, name: unknown) => {
+    requirePassage(files.entry(path, volume(name))?.size ?? 0, room);
+    return files.get(path, volume(name)) ?? undefined;
+  };
+  const bytesOf = (content: unknown) => (content instanceof Uint8Array ? content : Buffer.from(String(content)));
   return {
     get: (path, name) => {
-      const content = files.get(String(path), volume(name));
-      return content === null ? undefined : Buffer.from(content).toString();
+      const content = read(String(path), name);
+      return content && textOf(content, String(path));
     },
-    getBytes: (path, name) => files.get(String(path), volume(name)) ?? undefined,
-    put: (path, content, name) => void files.put(String(path), bytes(content), volume(name)),
-    list: (prefix, name) => files.paths(volume(name), prefix === undefined ? '' : String(prefix), LIST_LIMIT),
+    getBytes: (path, name) => read(String(path), name),
+    put: (path, content, name) => void files.put(String(path), bytesOf(content), volume(name)),
+    list: (prefix, name) =>
+      listed(files.paths(volume(name), prefix === undefined ? '' : String(prefix), LIST_LIMIT + 1)),
     delete: (path, name) => files.delete(String(path), volume(name)),
     query: (sql, params) => files.query(String(sql), params === undefined ? [] : JSON.parse(String(params))),
   };
+}
+
+/** A file as text. Throws for what is not: every byte that is not UTF-8 would be read as the same character. */
+function textOf(content: Uint8Array, path: string): Utf8 {
+  if (isUtf8(content)) return new Utf8(content);
+  throw new TypeError(`${JSON.stringify(path)} is not UTF-8 text. Read its bytes with vfs.getBytes.`);
+}
+
+function listed(paths: string[]): string[] {
+  if (paths.length <= LIST_LIMIT) return paths;
+  throw new RangeError(`There are more than ${LIST_LIMIT} files: list them by prefix, or page with vfs.query.`);
 }

@@ -8,10 +8,13 @@ export const PRELUDE = `((host, names) => {
   'use strict';
   const { parse, stringify } = JSON;
   const text = String;
+  const Bytes = ArrayBuffer;
+  const isView = Bytes.isView;
   const bytesOf = (value) => {
-    if (value instanceof ArrayBuffer) return value.slice(0);
-    if (ArrayBuffer.isView(value)) return value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength);
-    return undefined;
+    if (value instanceof Bytes) return value;
+    if (!isView(value)) return undefined;
+    const { buffer, byteOffset, byteLength } = value;
+    return byteLength === buffer.byteLength ? buffer : buffer.slice(byteOffset, byteOffset + byteLength);
   };
   const plain = (_key, value) => (typeof value === 'bigint' ? text(value) : value);
   const show = (value) => {
@@ -32,7 +35,7 @@ export const PRELUDE = `((host, names) => {
       const content = host.getBytes(text(path), optional(volume));
       return content === undefined ? null : new Uint8Array(content);
     },
-    put: (path, content, volume) => { host.put(text(path), bytesOf(content) ?? text(content), optional(volume)); },
+    put: (path, content, volume) => { host.put(text(path), bytesOf(content) ?? { utf8: text(content) }, optional(volume)); },
     list: (prefix, volume) => parse(host.list(optional(prefix), optional(volume))),
     delete: (path, volume) => parse(host.delete(text(path), optional(volume))),
     query: (sql, params) => parse(host.query(text(sql), params === undefined ? undefined : stringify(params))),

@@ -15,9 +15,11 @@ import {
 } from 'quickjs-emscripten';
 import { isHeavyJson } from '../json-weight.ts';
 import type { OutputChunk } from './instance.ts';
+import { Border, type HostFunction } from './javascript-border.ts';
 import { PRELUDE } from './javascript-prelude.ts';
 import { monotonicMs } from './monotonic.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
+import { collectGarbage, noteIdle, type Room } from './passage.ts';
 
 /** Bytes of stack of a run; deeper recursion is an error inside the guest. */
 const STACK_BYTES = 512 * 1024;
@@ -35,15 +37,10 @@ const MAX_ERROR_CHARACTERS = 64 * 1024;
 const AWAITING = (1 << 7) | (1 << 6);
 const WASM_FILE = '@jitl/quickjs-wasmfile-release-sync/wasm';
 
-/** Strings, bytes and JSON values in and out; what it throws is an error inside the guest. */
-export type HostFunction = (...args: (string | Uint8Array | undefined)[]) => unknown;
-
-export interface JavaScriptRun {
+export interface JavaScriptRun extends Room {
   code: string;
   /** Name that errors and stacks show. */
   file: string;
-  /** Bytes that the guest's values may take. */
-  memoryBytes: number;
   /** When it is interrupted, in milliseconds of `monotonicMs`. */
   deadline: number;
   /** Called with every line of `console.log` and the like. */
@@ -85,8 +82,18 @@ function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
   return instance;
 }
 
-/** Runs code and the jobs that it leaves, until its last expression, when that is a promise, is settled. */
+/**
+ * Runs code and the jobs that it leaves, until its last expression, when that is a promise, is settled. What it took is given back: what is
+ * done next has the memory, and the next run's does not grow beside it.
+ */
 export async function runJavaScript(run: JavaScriptRun): Promise<JavaScriptResult> {
+  noteIdle();
+  const result = await runInside(run);
+  if (instance === null) collectGarbage();
+  return result;
+}
+
+async function runInside(run: JavaScriptRun): Promise<JavaScriptResult> {
   const module = await quickJs(run.memoryBytes);
   const runtime = module.newRuntime();
   runtime.setMaxStackSize(STACK_BYTES);
@@ -105,12 +112,15 @@ export async function runJavaScript(run: JavaScriptRun): Promise<JavaScriptResul
     const reason = error instanceof Error ? error.message : String(error);
     return { ok: false, error: timedOut ? 'InternalError: interrupted' : `InternalError: ${reason}`, timedOut };
   } finally {
-    if (!sound || module.getWasmMemory().buffer.byteLength > KEPT_MEMORY_BYTES) instance = null;
+    if (!sound || module.getWasmMemory().buffer.byteLength > KEPT_MEMORY_BYTES) {
+      instance = null;
+    }
   }
 }
 
 function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScriptRun): JavaScriptResult {
-  const toJson = equip(context, run);
+  const border = new Border(context, run);
+  const toJson = equip(context, border, run);
   try {
     const awaits = awaitsAtTop(context, run);
     const evaluated = context.evalCode(
@@ -118,18 +128,18 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
       run.file,
       awaits ? AWAITING : { type: 'global', backtraceBarrier: true },
     );
-    if (evaluated.error) return failed(context, evaluated.error, run);
-    let settled = settle(context, runtime, evaluated.value, run);
+    if (evaluated.error) return failed(context, border, evaluated.error, run);
+    let settled = settle(context, runtime, border, evaluated.value, run);
     if ('ok' in settled) return settled;
     if (awaits) {
       // What it gives is then in an object, so that a last expression which is a promise is not awaited unseen.
       const last = settled.value.consume((given) => context.getProp(given, 'value'));
-      settled = settle(context, runtime, last, run);
+      settled = settle(context, runtime, border, last, run);
       if ('ok' in settled) return settled;
     }
     const json = context.callFunction(toJson, context.undefined, settled.value);
     settled.value.dispose();
-    if (json.error) return failed(context, json.error, run);
+    if (json.error) return failed(context, border, json.error, run);
     const text = json.value.consume((handle) =>
       context.typeof(handle) === 'string' ? context.getString(handle) : undefined,
     );
@@ -138,6 +148,7 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
     return { ok: true, json: text };
   } finally {
     toJson.dispose();
+    border.dispose();
   }
 }
 
@@ -160,14 +171,14 @@ function whyTooMuch(json: string): string | null {
 }
 
 /** Gives the guest its globals. Returns the function that makes JSON of its values, taken before the guest can change anything. */
-function equip(context: QuickJSContext, { print, vfs, values = {} }: JavaScriptRun): QuickJSHandle {
+function equip(context: QuickJSContext, border: Border, { print, vfs, values = {} }: JavaScriptRun): QuickJSHandle {
   const say: HostFunction = (stream, text) =>
     print({ stream: stream === 'stderr' ? 'stderr' : 'stdout', text: String(text) });
   const host = context.newObject();
   for (const [name, work] of Object.entries({ ...vfs, say })) {
-    hostFunction(context, name, work).consume((handle) => context.setProp(host, name, handle));
+    border.function(name, work).consume((handle) => context.setProp(host, name, handle));
   }
-  context.newString(JSON.stringify(values)).consume((handle) => context.setProp(host, 'values', handle));
+  border.newText(JSON.stringify(values)).consume((handle) => context.setProp(host, 'values', handle));
   const prelude = context.unwrapResult(context.evalCode(PRELUDE, 'prelude'));
   const names = context.newString(Object.keys(vfs ?? {}).join(' '));
   try {
@@ -177,40 +188,18 @@ function equip(context: QuickJSContext, { print, vfs, values = {} }: JavaScriptR
   }
 }
 
-function hostFunction(context: QuickJSContext, name: string, work: HostFunction): QuickJSHandle {
-  return context.newFunction(name, (...handles) => {
-    try {
-      const answer = work(...handles.map((handle) => received(context, handle)));
-      if (answer === undefined) return context.undefined;
-      if (typeof answer === 'string') return context.newString(answer);
-      if (answer instanceof Uint8Array) return context.newArrayBuffer(Uint8Array.from(answer).buffer);
-      return context.newString(JSON.stringify(answer));
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      return { error: context.newError({ name: 'Error', message }) };
-    }
-  });
-}
-
-/** An argument as the prelude passes it: text, an ArrayBuffer, or nothing. */
-function received(context: QuickJSContext, handle: QuickJSHandle): string | Uint8Array | undefined {
-  const type = context.typeof(handle);
-  if (type === 'string') return context.getString(handle);
-  if (type !== 'object') return undefined;
-  return context.getArrayBuffer(handle).consume(({ value }) => Uint8Array.from(value));
-}
-
 /** Runs the guest's jobs until its value, when it is a promise, is settled. */
 function settle(
   context: QuickJSContext,
   runtime: QuickJSRuntime,
+  border: Border,
   value: QuickJSHandle,
   run: JavaScriptRun,
 ): { value: QuickJSHandle } | JavaScriptResult {
   const jobs = runtime.executePendingJobs();
   if (jobs.error) {
     value.dispose();
-    return failed(context, jobs.error, run);
+    return failed(context, border, jobs.error, run);
   }
   jobs.dispose();
   const state = context.getPromiseState(value);
@@ -219,20 +208,26 @@ function settle(
     return { value: state.value };
   }
   value.dispose();
-  if (state.type === 'rejected') return failed(context, state.error, run);
+  if (state.type === 'rejected') return failed(context, border, state.error, run);
   // A job that was interrupted leaves its promise pending, as one does that waits for something that never comes.
   if (monotonicMs() > run.deadline) return { ok: false, error: 'InternalError: interrupted', timedOut: true };
   return { ok: false, error: 'The value is a promise that nothing settles.', timedOut: false };
 }
 
-function failed(context: QuickJSContext, handle: QuickJSHandle, run: JavaScriptRun): JavaScriptResult {
+function failed(context: QuickJSContext, border: Border, handle: QuickJSHandle, run: JavaScriptRun): JavaScriptResult {
   const timedOut = monotonicMs() > run.deadline;
-  const dumped: unknown = handle.consume((error) => context.dump(error));
-  if (typeof dumped !== 'object' || dumped === null) {
-    return { ok: false, error: `Uncaught ${dumped}`.slice(0, MAX_ERROR_CHARACTERS), timedOut };
-  }
-  const { name = 'Error', message = '', stack = '' } = dumped as { name?: unknown; message?: unknown; stack?: unknown };
-  const where = String(stack).trimEnd();
-  const error = `${name}: ${message}${where === '' ? '' : `\n${where}`}`;
-  return { ok: false, error: error.slice(0, MAX_ERROR_CHARACTERS), timedOut };
+  const error = handle.consume((thrown) => described(context, border, thrown));
+  const long = error.length > MAX_ERROR_CHARACTERS;
+  return { ok: false, error: long ? `${error.slice(0, MAX_ERROR_CHARACTERS)} … (cut)` : error, timedOut };
+}
+
+/** What was thrown, in words. */
+function described(context: QuickJSContext, border: Border, thrown: QuickJSHandle): string {
+  if (context.typeof(thrown) === 'string') return `Uncaught ${border.text(thrown)}`;
+  const dumped: unknown = context.dump(thrown);
+  if (typeof dumped !== 'object' || dumped === null) return `Uncaught ${String(dumped)}`;
+  const { name, message, stack } = dumped as { name?: unknown; message?: unknown; stack?: unknown };
+  if (name === undefined && message === undefined && stack === undefined) return `Uncaught ${JSON.stringify(dumped)}`;
+  const where = String(stack ?? '').trimEnd();
+  return `${name ?? 'Error'}: ${message ?? ''}${where === '' ? '' : `\n${where}`}`;
 }

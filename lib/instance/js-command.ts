@@ -1,7 +1,8 @@
 /** The shell's `js` command: QuickJS in this process, in milliseconds. `js -e CODE`, `js FILE [ARGUMENT …]`, or code from stdin. */
 import { type Command, type CommandContext, decodeBytesToUtf8, defineCommand, type ExecResult } from 'just-bash';
 import { type JavaScriptRun, runJavaScript } from './javascript.ts';
-import { Output, textOf } from './output.ts';
+import { visible } from './javascript-border.ts';
+import { MAX_STREAM_BYTES, Output, textOf } from './output.ts';
 import type { Run } from './run.ts';
 
 const USAGE = `usage: js -e CODE [ARGUMENT ...]
@@ -26,14 +27,15 @@ export function jsCommand(memoryBytes: number, running: () => Run): Command {
       file,
       memoryBytes,
       deadline: running().deadline,
-      print: ({ stream, text }) => output.add(stream, Buffer.from(text)),
+      print: ({ stream, text }) => output.add(stream, Buffer.from(visible(text))),
       values: { args: passed, stdin },
     });
     // What it dropped counts as dropped by the call.
     if (output.truncated) running().output.truncated = true;
     const chunks = output.end();
-    const stderr = textOf(chunks, 'stderr') + (result.ok ? '' : `js: ${result.error}\n`);
-    const exitCode = result.ok ? 0 : result.timedOut ? TIMED_OUT_EXIT : 1;
+    const cut = output.truncated ? `js: more than ${MAX_STREAM_BYTES} bytes were written, the rest was dropped\n` : '';
+    const stderr = textOf(chunks, 'stderr') + (result.ok ? '' : `js: ${visible(result.error)}\n`) + cut;
+    const exitCode = result.ok ? (output.truncated ? 1 : 0) : result.timedOut ? TIMED_OUT_EXIT : 1;
     return { stdout: textOf(chunks, 'stdout'), stderr, exitCode, stdoutKind: 'text' };
   });
 }
