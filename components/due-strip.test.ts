@@ -37,6 +37,7 @@ test('a stuck operation says what it was, for how long and whether anybody carri
   expect(stuckInWords({ ...stuck, pending: 'resume', interrupted: false }, 1090)).toMatch(
     /^Being woken for 1 minute, and still under way\./,
   );
-  expect(againOf(stuck)?.verb).toBe('freeze');
-  expect(againOf({ pending: 'delete' })).toBeNull();
+  expect(againOf({ ...stuck, ephemeral: false })?.verb).toBe('freeze');
+  expect(againOf({ ...stuck, ephemeral: true })).toBeNull();
+  expect(againOf({ pending: 'delete', ephemeral: false })).toBeNull();
 });

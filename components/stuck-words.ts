@@ -1,5 +1,6 @@
 /** What the console says of operations that take too long. Pure. */
 import type { Instance } from '#lib/api/schema.ts';
+import { isOpenTo, VERB_TARGET } from '#lib/lifecycle/states.ts';
 import { lengthInWords } from './durations.ts';
 
 const BEING: Readonly<Record<string, string>> = {
@@ -32,6 +33,7 @@ export function stuckInWords({ pending, pending_since, interrupted }: Stuck, now
 }
 
 /** The way to try it once more, or null for what only a person decides. */
-export function againOf({ pending }: Pick<Stuck, 'pending'>) {
-  return AGAIN[pending ?? ''] ?? null;
+export function againOf({ pending, ephemeral }: Pick<Instance, 'pending' | 'ephemeral'>) {
+  const again = AGAIN[pending ?? ''];
+  return again !== undefined && isOpenTo(VERB_TARGET[again.verb], { ephemeral }) ? again : null;
 }

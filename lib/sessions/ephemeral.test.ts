@@ -95,3 +95,9 @@ test('a plan archives one whose process is gone by way of active, and a revive b
   await at.dock.sessions.revive('a', REQUEST);
   expect(await at.dock.run('a', 'cat x')).toBe('kept');
 });
+
+test('whoever needs its file at rest is told of what there is instead of a suspension', async () => {
+  const { sessions } = at.dock;
+  const raw = await sessions.copyRaw('a', join(at.folder, 'staging')).catch((error: unknown) => error);
+  expect(raw).toMatchObject({ code: 'conflict', hint: 'Take a snapshot, which needs no rest.' });
+});

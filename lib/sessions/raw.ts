@@ -63,7 +63,9 @@ function refuse(row: InstanceRow): void {
   }
   if (row.state === 'active') {
     throw new WinterdockError('conflict', `The sandbox "${row.id}" is awake: its file is being written.`, {
-      hint: 'Suspend it first; or take a snapshot, which needs no rest.',
+      hint: row.ephemeral
+        ? 'Take a snapshot, which needs no rest.'
+        : 'Suspend it first; or take a snapshot, which needs no rest.',
     });
   }
   if (row.state === 'created' && row.vfsPath === null) {

@@ -91,7 +91,7 @@ async function admit(engine: Engine, entry: Entry, row: InstanceRow, snapshot: R
   }
   if (row.state === 'active' || entry.process !== null) {
     throw new WinterdockError('conflict', `The sandbox "${row.id}" is awake: its file is in use.`, {
-      hint: 'Suspend it first.',
+      hint: row.ephemeral ? 'It is ephemeral: make a new sandbox of the snapshot.' : 'Suspend it first.',
     });
   }
   const left = await engine.registry.quotas.bytesLeft(row.tenant);
