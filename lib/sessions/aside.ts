@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { FileRecord, InstanceRow, Intent } from '../registry/registry.ts';
-import { makeFolder, syncFolder, unlinkFile } from '../storage/effects.ts';
-import { moveFile, stagingFor, stampOf } from '../storage/files.ts';
+import { syncFolder, unlinkFile } from '../storage/effects.ts';
+import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { clearLive, isShared, leaveLive, placeOf } from './places.ts';
 
@@ -35,7 +35,7 @@ export function keptPath(id: string, { startedMs, generation, fromPath }: Aside)
 export async function moveAside(engine: Engine, id: string, aside: Aside): Promise<void> {
   const kept = keptPath(id, aside);
   if (kept === null || aside.fromPath === null) return;
-  await makeFolder(join(engine.config.dataFolder, 'orphans'));
+  await lastingFolder(join(engine.config.dataFolder, 'orphans'));
   const source = absolute(engine, aside.fromPath);
   for (const part of PARTS) {
     if (existsSync(source + part)) await move(engine, source + part, absolute(engine, kept) + part);

@@ -4,8 +4,7 @@ import { isWinterdockError, storageFailure, tellable } from '../errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
-import { makeFolder } from '../storage/effects.ts';
-import { stampOf } from '../storage/files.ts';
+import { lastingFolder, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './entries.ts';
 import { isOwn } from './sweep.ts';
@@ -91,7 +90,7 @@ function faultOf(error: unknown): { fault: Fault; reason: string } | null {
 /** Brings a file home whose move there was undone by power loss: it lies in the cold drawer and is the one that was recorded. */
 async function fetchUndone(engine: Engine, row: InstanceRow, file: string): Promise<void> {
   if (!(await isOwn(engine, row, engine.cold.pathOf(row.id)))) return;
-  await makeFolder(dirname(file));
+  await lastingFolder(dirname(file));
   await (await engine.cold.fetch(row.id, file)).makeDurable();
 }
 

@@ -6,8 +6,8 @@ import type { Source } from '../lifecycle/words.ts';
 import { type CopyKind, copyAt } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import type { Drawer, Placed } from '../storage/drawer.ts';
-import { makeFolder, makeFolderNow, removeFolder, removeTree, syncFolder } from '../storage/effects.ts';
-import { moveFile, removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
+import { makeFolderNow, removeFolder, removeTree, syncFolder } from '../storage/effects.ts';
+import { lastingFolder, moveFile, removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
 
 /** Where the row says the file is. */
@@ -63,8 +63,10 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
   const placed = await fetchHome(engine, row, place, file);
   return {
     async makeDurable() {
+      // The folder's own name first: a move gives up the name that it had only once the new one, with every folder above it, is on disk.
+      await syncFolder(dirname(folder));
       // A new file is made by the process that opens it, which has synced the file but may not be able to sync folders.
-      await Promise.all([placed === null ? syncFolder(folder) : placed.makeDurable(), syncFolder(dirname(folder))]);
+      await (placed === null ? syncFolder(folder) : placed.makeDurable());
     },
   };
 }
@@ -197,7 +199,7 @@ export async function setLogsAside(
 async function intoOrphans(engine: Keeping, id: string, path: string, suffixes: readonly string[]): Promise<string> {
   const source = absolute(engine, path);
   const folder = join(engine.config.dataFolder, 'orphans');
-  await makeFolder(folder);
+  await lastingFolder(folder);
   const name = (n: number) => `${engine.clock.now() + n}-${id}-${basename(path)}`;
   const isTaken = (n: number) => ['', ...LOGS].some((suffix) => existsSync(join(folder, name(n) + suffix)));
   let n = 0;

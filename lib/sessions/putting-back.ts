@@ -6,8 +6,7 @@
 
 import { dirname } from 'node:path';
 import type { FileRecord, InstanceRow } from '../registry/registry.ts';
-import { makeFolder } from '../storage/effects.ts';
-import { stampOf } from '../storage/files.ts';
+import { lastingFolder, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
 import { removeListing } from './listing.ts';
 import { clearLive, drawerOf, isCopyOf, leaveLive, placeOf, putAway, setAside } from './places.ts';
@@ -26,7 +25,7 @@ export async function putBack(engine: Engine, row: InstanceRow): Promise<void> {
   const live = absolute(engine, livePath(row.id));
   if (place === 'live') {
     if (stampOf(live) === null && engine.cold.stamp(row.id) !== null) {
-      await makeFolder(dirname(live));
+      await lastingFolder(dirname(live));
       await (await engine.cold.fetch(row.id, live)).makeDurable();
     }
     await dropCopy(engine, row, 'cold', live);

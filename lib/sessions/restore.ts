@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path';
 import { tellable, WinterdockError } from '../errors.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow, Intent } from '../registry/registry.ts';
-import { makeFolder, syncFolder, unlinkFile } from '../storage/effects.ts';
-import { moveFile, stagingFor, stampOf } from '../storage/files.ts';
+import { makeFolder, unlinkFile } from '../storage/effects.ts';
+import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.ts';
 import { bringBack, keptPath, moveAside, ownPath, recordAgain } from './aside.ts';
 import { absolute, type Engine, line, livePath, now, rowOf, since, takingBack } from './engine.ts';
 import type { Entry } from './entries.ts';
@@ -131,9 +131,8 @@ async function replace(
     await moveAside(engine, row.id, intent);
     // It lists what was there; without one the file itself answers.
     if (row.state === 'archived') await removeListing(engine, row.id);
-    await makeFolder(dirname(live));
+    await lastingFolder(dirname(live));
     await (await moveFile(staged, live, staging)).makeDurable();
-    await syncFolder(dirname(dirname(live)));
   } finally {
     await unlinkFile(staged);
   }

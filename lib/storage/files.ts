@@ -134,6 +134,15 @@ export async function intoPlace(
   await effects.syncFolder(dirname(target));
 }
 
+/**
+ * Makes a folder whose name is on disk before anything moves into it: a file that gives up its old name must not lose the new one with the folder above
+ * it. One that is there costs one fsync.
+ */
+export async function lastingFolder(path: string): Promise<void> {
+  await effects.makeFolder(path);
+  await effects.syncFolder(dirname(path));
+}
+
 /** Removes a file and makes that durable. A missing one is no error. */
 export async function removeFile(path: string): Promise<void> {
   if (!existsSync(path)) return;
