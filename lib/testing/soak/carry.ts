@@ -119,17 +119,20 @@ export class Carrier {
       box === undefined
         ? []
         : [{ box, steps, life, how: got === null ? 'maybe' : got.status < 300 ? 'done' : 'refused', ...more }];
-    const add = (id: string, lives: Life[], files: Files) =>
-      stock.boxes.push({ id, lives: new Set(lives), files: new Map(files) });
+    const add = (id: string, lives: Life[], files: Files, ephemeral = false) =>
+      stock.boxes.push({ id, lives: new Set(lives), files: new Map(files), ephemeral });
     const roomFor = (count: number) => stock.boxes.filter(isHere).length + count <= MAX_BOXES;
 
     switch (command.kind) {
       case 'create': {
         if (!roomFor(1)) return [];
         const id = `b${stock.next++}`;
-        const got = await ask('POST', '/instances', { id, tenant: 'acme' });
-        if (got === null) add(id, ['none', 'created'], new Map());
-        if (got?.status === 201) add(id, ['created'], new Map());
+        const { ephemeral } = command;
+        // Kept hot it ends when a command says so, and not by itself in between.
+        const kind = ephemeral ? { ephemeral, keep_hot: true } : {};
+        const got = await ask('POST', '/instances', { id, tenant: 'acme', ...kind });
+        if (got === null) add(id, ['none', 'created'], new Map(), ephemeral);
+        if (got?.status === 201) add(id, ['created'], new Map(), ephemeral);
         return [];
       }
       case 'put': {
@@ -190,6 +193,8 @@ export class Carrier {
       case 'plan': {
         const body = command.kind === 'plan' ? { to: command.to } : {};
         const got = await ask('POST', at(`/${command.kind === 'plan' ? 'plan' : command.verb}`), body);
+        if (box?.ephemeral === true && got !== null && got.status < 300 && String(got.json.state) === 'frozen')
+          findings.push(`${box.id}: an ephemeral sandbox was frozen`);
         if (command.kind === 'verb' && (command.verb === 'prefetch' || command.verb === 'settle')) return [];
         const to = command.kind === 'plan' ? command.to : command.verb === 'archive' ? 'archived' : 'live';
         const life = to === 'archived' || to === 'deleted' ? to : 'live';

@@ -9,7 +9,7 @@ export type Step =
 
 /** What is asked over HTTP. `box`, `copy` and `bundle` are counted over what there is at that moment. */
 export type Command =
-  | { kind: 'create' }
+  | { kind: 'create'; ephemeral: boolean }
   | { kind: 'put'; box: number; name: string; salt: number; bytes: number }
   | { kind: 'remove' | 'read'; box: number; name: string }
   | { kind: 'exec'; box: number; steps: Step[]; sleepMs: number }
@@ -75,7 +75,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('create' as const) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('create' as const), ephemeral: fc.nat(3).map((n) => n === 0) }),
+  },
   {
     weight: 16,
     arbitrary: fc.record({

@@ -194,7 +194,8 @@ class OneLife {
       const made = listed.json.filter((one) => one.name?.replace(/-\d+$/, '') === name);
       if (made.length !== 0 && made.length !== count)
         this.lived.findings.push(`${name}: ${made.length} of ${count} were made`);
-      for (const { id } of made) stock.boxes.push({ id, lives: new Set(['created']), files: new Map(files) });
+      for (const { id } of made)
+        stock.boxes.push({ id, lives: new Set(['created']), ephemeral: false, files: new Map(files) });
     }
     stock.unsure = [];
   }

@@ -16,6 +16,8 @@ export interface Box {
   id: string;
   lives: ReadonlySet<Life>;
   files: Files;
+  /** It is never frozen, and suspended by nobody: only its process may end. */
+  ephemeral: boolean;
 }
 
 /** A snapshot or a blueprint. */
@@ -158,6 +160,7 @@ function takeInOne(box: Box, effects: readonly Effect[]): string[] {
 }
 
 /** A sandbox as it has to be found. */
-export function keptOf({ lives, files }: Box): Kept {
-  return { states: new Set([...lives].flatMap((life) => STATES_OF[life])), files };
+export function keptOf({ lives, files, ephemeral }: Box): Kept {
+  const states = [...lives].flatMap((life) => STATES_OF[life]).filter((state) => !(ephemeral && state === 'frozen'));
+  return { states: new Set(states), files };
 }
