@@ -4,6 +4,7 @@ import { redirect } from 'next/navigation';
 import { cache } from 'react';
 import type { Caller } from '#lib/api/operations.ts';
 import { addressOf, PEER_HEADER } from '#lib/auth/address.ts';
+import { requestIdOf } from '#lib/auth/header.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 
@@ -14,7 +15,7 @@ export const currentCaller = cache(async (): Promise<Caller | null> => {
   try {
     return await auth.callerFromHeaders(sent, {
       via: 'console',
-      requestId: crypto.randomUUID(),
+      requestId: requestIdOf(sent),
       address: await currentAddress(),
     });
   } catch (error) {

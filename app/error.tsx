@@ -2,22 +2,23 @@
 /** A page that could not be rendered: what to do about it. */
 
 export default function PageError({ error, retry }: { error: unknown; retry: () => void }) {
+  // The server names what failed by its request's id. What has no name was refused before, or never came: it says itself why.
   const digest = error instanceof Error && 'digest' in error ? String(error.digest) : null;
+  const refused = digest === null && error instanceof Error ? error.message : null;
   return (
     <div className="max-w-xl pt-12 pb-24" role="alert">
       <h1 className="headline">
         This page failed <span className="quiet">to load</span>
       </h1>
       <p className="mt-4 text-ink-2">
-        Nothing was changed by looking. Try again; if it fails once more, the server’s log says why
-        {digest !== null && (
-          <>
-            {' '}
-            under <code>{digest}</code>
-          </>
-        )}
-        .
+        {refused === null ? 'Nothing was changed by looking.' : refused} Try again; if it fails once more, the server’s
+        log says why.
       </p>
+      {digest !== null && (
+        <p className="mt-2 text-small text-ink-3">
+          Request <code>{digest}</code>
+        </p>
+      )}
       <p className="mt-6 flex gap-3">
         <button type="button" className="button button-ink" onClick={() => retry()}>
           Try again

@@ -11,8 +11,13 @@ export default function GlobalError({ error, retry }: { error: unknown; retry: (
         <h1 className="headline">The console failed to load</h1>
         <p className="mt-4 mb-6">
           The engine may be stopping or starting. The sandboxes’ files are not touched by this. Try again; the server’s
-          log says why{digest === null ? '' : ` under ${digest}`}.
+          log says why.
         </p>
+        {digest !== null && (
+          <p className="mb-6 text-small text-ink-3">
+            Request <code>{digest}</code>
+          </p>
+        )}
         <button type="button" className="button button-ink self-start" onClick={() => retry()}>
           Try again
         </button>

@@ -5,11 +5,13 @@ import { slugSchema } from '#lib/api/schema.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from './caller.ts';
+import { expectTexts } from './form-values.ts';
 import { offersFor } from './sandboxes/[id]/offers.ts';
 import { TABS, tabAddress } from './sandboxes/[id]/tab-names.ts';
 
 /** A sandbox and its offers, or null when there is none that the visitor may see, or not any more. */
 export async function whatOf(id: string): Promise<Chosen | null> {
+  expectTexts(id);
   const caller = await requireCaller('/');
   if (!slugSchema.safeParse(id).success) return null;
   try {

@@ -8,7 +8,7 @@ import { getHost } from '#lib/host.ts';
 /** The problem of anything thrown. What nobody expected goes to the log under the request id that the problem names. */
 export function problemOf(error: unknown, caller: Caller): Problem {
   if (!isWinterdockError(error)) {
-    getHost().log.error({ err: error, request_id: caller.requestId }, 'the console failed');
+    getHost().log.error({ err: error, requestId: caller.requestId }, 'the console failed');
   }
   return toProblem(error, caller.requestId);
 }

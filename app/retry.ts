@@ -7,10 +7,12 @@ import type { Caller } from '#lib/api/operations.ts';
 import { slugSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from './caller.ts';
+import { expectTexts } from './form-values.ts';
 import { problemOf, wordsOf } from './problem.ts';
 
 /** Wakes a sandbox with force: clears its fault and opens its file once more. A file that is still bad is refused again, and nothing is lost. */
 export async function retry(id: string, _previous: OutcomeWords | null): Promise<OutcomeWords> {
+  expectTexts(id);
   const caller = await requireCaller('/');
   if (!slugSchema.safeParse(id).success) return { ok: false, says: 'There is no such sandbox.' };
   try {
@@ -35,6 +37,7 @@ export async function settle(
   again: keyof typeof AGAIN | null,
   _previous: OutcomeWords | null,
 ): Promise<OutcomeWords> {
+  expectTexts(id);
   const caller = await requireCaller('/');
   if (!slugSchema.safeParse(id).success) return { ok: false, says: 'There is no such sandbox.' };
   try {

@@ -7,6 +7,7 @@
 export const ERROR_STATUS = {
   validation: 422,
   bad_json: 400,
+  bad_request: 400,
   unauthorized: 401,
   forbidden: 403,
   capability: 403,
@@ -23,8 +24,10 @@ export const ERROR_STATUS = {
   precondition_failed: 412,
   too_large: 413,
   range_not_satisfiable: 416,
+  expectation_failed: 417,
   quota_exceeded: 429,
   rate_limited: 429,
+  headers_too_large: 431,
   internal: 500,
   capacity: 503,
   storage_unavailable: 503,

@@ -13,6 +13,7 @@ import type { Metrics } from './metrics.ts';
 import type { Registry } from './registry/registry.ts';
 import type { Sessions } from './sessions/sessions.ts';
 import type { Step } from './sessions/steps.ts';
+import { currentVisit } from './visit.ts';
 
 export interface Host {
   readonly config: Config;
@@ -58,6 +59,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
 
 /** The running host. Throws when none was started in this process. */
 export function getHost(): Host {
+  currentVisit()?.begin();
   const host = (globalThis as Record<symbol, unknown>)[KEY];
   if (host === undefined) throw new Error('The engine is not running in this process: start it with `npm start`.');
   return host as Host;

@@ -43,7 +43,7 @@ const LAYERS = [
   ],
   ['lib/doctor/'],
   ['lib/api/'],
-  ['lib/host.ts', 'lib/compose.ts'],
+  ['lib/host.ts', 'lib/compose.ts', 'lib/visit.ts'],
   ['lib/front/', 'lib/server.ts'],
   ['lib/cli/'],
 ];

@@ -9,6 +9,7 @@ import { cookieRules } from './auth/cookies.ts';
 import { refuseUnfinishedRestore } from './backup/unfinished.ts';
 import { type Config, readConfig, unknownSettings } from './config.ts';
 import { messageOf } from './errors.ts';
+import { takeConsole } from './front/console-log.ts';
 import { type Listener, listen } from './front/listener.ts';
 import { lockStores } from './front/lock.ts';
 import { openPages } from './front/pages.ts';
@@ -47,6 +48,7 @@ async function main(): Promise<void> {
   for (const unknown of unknownSettings(process.env)) process.stderr.write(`${unknown}\n`);
   const { config, apiOnly, dev } = settings();
   const log = createLogger(config.logLevel);
+  if (!dev) takeConsole(log);
   let host: Host | null = null;
   let listener: Listener | null = null;
   let unlock = () => {};

@@ -6,7 +6,7 @@ import type { SeedState } from '#components/seed-form.tsx';
 import { cloneSchema, createBlueprintSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../caller.ts';
-import { textOf } from '../form-values.ts';
+import { expectTexts, textOf } from '../form-values.ts';
 import { problemOf, wordsOf } from '../problem.ts';
 import { madeAddress, seedComplaints, seedRefusal, seedWishOf } from '../seeding.ts';
 import type { MakeState } from './make-form.tsx';
@@ -36,6 +36,7 @@ export async function make(_previous: MakeState, form: FormData): Promise<MakeSt
 
 /** Makes sandboxes from a blueprint and leads to what was made. */
 export async function clone(name: string, _previous: SeedState, form: FormData): Promise<SeedState> {
+  expectTexts(name);
   const caller = await requireCaller(`/blueprints/${name}`);
   const { values, wish } = seedWishOf(form);
   const parsed = cloneSchema.safeParse(wish);
@@ -54,6 +55,7 @@ export async function remove(
   _previous: OutcomeWords | null,
   form: FormData,
 ): Promise<OutcomeWords | null> {
+  expectTexts(name);
   const caller = await requireCaller(`/blueprints/${name}`);
   if (textOf(form, 'confirm') !== name) {
     return {

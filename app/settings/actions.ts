@@ -5,6 +5,7 @@ import type { OutcomeWords } from '#components/outcome.tsx';
 import { passwordChangeSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../caller.ts';
+import { expectTexts, typedIn } from '../form-values.ts';
 import { problemOf, wordsOf } from '../problem.ts';
 import { notFitting, refused } from './form-reading.ts';
 import type { FormState } from './form-state.ts';
@@ -14,10 +15,7 @@ export type PasswordField = 'current' | 'next';
 const FIELDS: readonly PasswordField[] = ['current', 'next'];
 
 /** A password as it was typed: spaces are part of it. */
-function passwordOf(form: FormData, name: string): string {
-  const typed = form.get(name);
-  return typeof typed === 'string' ? typed : '';
-}
+const passwordOf = (form: FormData, name: string) => typedIn(form, name) ?? '';
 
 /** Changes the visitor's own password. Nothing that was typed comes back. */
 export async function changePassword(
@@ -49,6 +47,7 @@ export async function endSession(
   _previous: OutcomeWords | null,
   _form: FormData,
 ): Promise<OutcomeWords | null> {
+  expectTexts(person, session ?? '');
   const caller = await requireCaller('/settings');
   try {
     await getHost().operations.endSession(caller, person, session === null ? {} : { session });

@@ -6,11 +6,12 @@ import type { OutcomeWords } from '#components/outcome.tsx';
 import { toProblem } from '#lib/api/problem.ts';
 import { emailSchema, passwordSchema, personNameSchema } from '#lib/api/schema/access.ts';
 import type { Visitor } from '#lib/auth/entrance.ts';
+import { requestIdOf } from '#lib/auth/header.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { currentAddress } from '../caller.ts';
 import { passOnCookies } from '../cookies.ts';
-import { textOf } from '../form-values.ts';
+import { textOf, typedIn } from '../form-values.ts';
 import type { JoinField, JoinState } from './join-form.tsx';
 import { safePath } from './safe-path.ts';
 
@@ -24,14 +25,11 @@ const USED_UP = {
 
 async function visitor(): Promise<Visitor> {
   const sent = await headers();
-  return { address: await currentAddress(), agent: sent.get('user-agent'), requestId: crypto.randomUUID() };
+  return { address: await currentAddress(), agent: sent.get('user-agent'), requestId: requestIdOf(sent) };
 }
 
 /** A password as it was typed: spaces are part of it. */
-function passwordOf(form: FormData, name: string): string {
-  const typed = form.get(name);
-  return typeof typed === 'string' ? typed : '';
-}
+const passwordOf = (form: FormData, name: string) => typedIn(form, name) ?? '';
 
 /** Tries to come in; a refusal comes back in words. */
 async function attempt(
@@ -68,7 +66,7 @@ export async function enter(_previous: OutcomeWords | null, form: FormData): Pro
       says: 'That is not the admin key.',
       hint: 'Copy all of it, without the line’s end.',
     });
-  } else if (form.has('key')) {
+  } else if (typedIn(form, 'key') !== null) {
     return { ok: false, says: 'Paste the admin key first.' };
   } else if (email === '' || password === '') {
     return { ok: false, says: 'Give your e-mail address and your password.' };

@@ -6,12 +6,13 @@ import type { SeedState } from '#components/seed-form.tsx';
 import { restoreSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../caller.ts';
-import { textOf } from '../form-values.ts';
+import { expectTexts, textOf } from '../form-values.ts';
 import { problemOf, wordsOf } from '../problem.ts';
 import { madeAddress, seedComplaints, seedRefusal, seedWishOf } from '../seeding.ts';
 
 /** Makes sandboxes from a snapshot and leads to what was made. */
 export async function restore(id: string, _previous: SeedState, form: FormData): Promise<SeedState> {
+  expectTexts(id);
   const caller = await requireCaller(`/snapshots/${id}`);
   const { values, wish } = seedWishOf(form);
   const parsed = restoreSchema.safeParse(wish);
@@ -26,6 +27,7 @@ export async function restore(id: string, _previous: SeedState, form: FormData):
 
 /** Deletes a snapshot when its id was typed. */
 export async function remove(id: string, _previous: OutcomeWords | null, form: FormData): Promise<OutcomeWords | null> {
+  expectTexts(id);
   const caller = await requireCaller(`/snapshots/${id}`);
   if (textOf(form, 'confirm') !== id) {
     return {

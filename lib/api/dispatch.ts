@@ -2,10 +2,9 @@
  * From a request to an answer: finds the route, asks who is calling, parses what was sent, runs the handler, turns what was thrown
  * into a problem. The doors (node-door.ts, web-door.ts) bring requests and send answers; nothing here knows sockets.
  */
-import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { addressOf } from '../auth/address.ts';
-import { type AnyHeaders, headerOf } from '../auth/header.ts';
+import { type AnyHeaders, headerOf, requestIdOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import type { Auth, Caller } from '../auth.ts';
 import { isWinterdockError, storageFailure, WinterdockError } from '../errors.ts';
@@ -65,7 +64,6 @@ export interface DispatchOptions {
 
 /** The command line names itself. It only says how; whoever sends it falsely hides nothing of who he is. */
 const CLIENT_HEADER = 'x-winterdock-client';
-const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 /** Who asks on a route that is open. It may read what is open, which is of no tenant. */
 const NOBODY: Omit<Caller, 'requestId' | 'address'> = {
   actor: 'nobody',
@@ -78,18 +76,17 @@ const NOBODY: Omit<Caller, 'requestId' | 'address'> = {
 const BODIES_EACH = 4;
 const OWN_ROOTS = new Set(['api', 'instances', 'healthz', 'readyz', 'metrics', 'openapi.json']);
 
-/** The request's own `X-Request-Id` when it is a sane one, else a new id. */
-export function requestIdOf(headers: AnyHeaders): string {
-  const given = headerOf(headers, 'x-request-id');
-  return given !== null && REQUEST_ID.test(given) ? given : randomUUID();
-}
-
-/** The problem answer of anything that was thrown; what is unexpected is logged under the request's id. */
-export function problemAnswer(thrown: unknown, requestId: string, log: Logger): Answer {
+/** Logs what is unexpected, or a fault of the storage, under the request's id. */
+export function logFailure(thrown: unknown, requestId: string, log: Logger): void {
   const error = storageFailure(thrown) ?? thrown;
-  const problem = toProblem(error, requestId);
   if (!isWinterdockError(error) || error.code === 'internal') log.error({ err: error, requestId }, 'a request failed');
   else if (error.code === 'storage_unavailable') log.warn({ err: error, requestId }, 'the storage refused a request');
+}
+
+/** The problem answer of anything that was thrown. */
+export function answerOf(thrown: unknown, requestId: string): Answer {
+  const error = storageFailure(thrown) ?? thrown;
+  const problem = toProblem(error, requestId);
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' };
   if (isWinterdockError(error)) {
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterSeconds));
@@ -98,6 +95,12 @@ export function problemAnswer(thrown: unknown, requestId: string, log: Logger): 
     if (error.code === 'range_not_satisfiable') headers['content-range'] = `bytes */${error.extra.size}`;
   }
   return json(problem.status, problem, headers);
+}
+
+/** The problem answer of anything that was thrown; what is unexpected is logged under the request's id. */
+export function problemAnswer(thrown: unknown, requestId: string, log: Logger): Answer {
+  logFailure(thrown, requestId, log);
+  return answerOf(thrown, requestId);
 }
 
 /** Makes the dispatcher of a route table. */

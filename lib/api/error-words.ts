@@ -4,6 +4,8 @@ import type { ErrorCode } from '../errors.ts';
 export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   validation: 'The body, the query or the path does not fit its schema; `errors` says where.',
   bad_json: 'The body is not JSON, or ended in its middle.',
+  bad_request:
+    'What came is not HTTP as the standard has it, or its address or form cannot be read. The connection may end with the answer.',
   unauthorized: 'There is neither a good key nor a session.',
   forbidden: 'The key or the session may not do this, or names a tenant that is not its own.',
   capability: 'The sandbox’s policy lacks what the call needs; `needs` and `policy` say what.',
@@ -21,8 +23,10 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   precondition_failed: '`If-Match` or the like names another version than there is.',
   too_large: 'The body or the file is over the limit. Nothing of it is kept.',
   range_not_satisfiable: 'The range starts past the end of the file.',
+  expectation_failed: 'The header `Expect` asks for something else than `100-continue`.',
   quota_exceeded: 'A quota is used up; `quota`, `limit` and `used` say which.',
   rate_limited: 'Too many at once, or in too short a time. `Retry-After` says when to come back.',
+  headers_too_large: 'The address and the headers together are over 16 KiB. The connection ends with the answer.',
   internal: 'Something went wrong in the server. Its log has the details under the request id.',
   capacity: 'There is no room for another process. `Retry-After` says when to come back.',
   storage_unavailable: 'The store is away, or the server is stopping. `Retry-After` says when to come back.',

@@ -13,8 +13,10 @@ const TITLES: Readonly<Record<number, string>> = {
   412: 'Precondition failed',
   413: 'Too large',
   416: 'Range not satisfiable',
+  417: 'Expectation failed',
   422: 'Not valid',
   429: 'Too many',
+  431: 'Headers too large',
   500: 'Internal error',
   503: 'Unavailable',
 };

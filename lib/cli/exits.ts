@@ -34,9 +34,12 @@ const EXIT_OF: Readonly<Record<ErrorCode | ClientCode, ExitName>> = {
   precondition_failed: 'conflict',
   validation: 'invalid',
   bad_json: 'invalid',
+  bad_request: 'invalid',
   method_not_allowed: 'invalid',
   too_large: 'invalid',
   range_not_satisfiable: 'invalid',
+  expectation_failed: 'invalid',
+  headers_too_large: 'invalid',
   quota_exceeded: 'limit',
   rate_limited: 'limit',
   capacity: 'unavailable',
@@ -59,8 +62,10 @@ const EXIT_BY_STATUS: Readonly<Record<number, ExitName>> = {
   410: 'absent',
   412: 'conflict',
   413: 'invalid',
+  417: 'invalid',
   422: 'invalid',
   429: 'limit',
+  431: 'invalid',
   503: 'unavailable',
 };
 

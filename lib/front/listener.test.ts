@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { caller } from '../testing/call.ts';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
-import { type Listener, listen, type PageHandler } from './listener.ts';
+import { type Listener, listen } from './listener.ts';
+import type { PageHandler } from './page-door.ts';
 
 let server: TestServer;
 const listeners: Listener[] = [];

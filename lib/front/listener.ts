@@ -2,21 +2,18 @@
  * The HTTP server: which requests are the API's, which the auth library's, which the console's, and how connections begin and
  * end. Knows no route.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Readable } from 'node:stream';
-import { readBody } from '../api/body.ts';
-import { problemAnswer, requestIdOf } from '../api/dispatch.ts';
-import { answerNode, nodeBody, sendNode } from '../api/node-door.ts';
-import { PEER_HEADER } from '../auth/address.ts';
-import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
+import { answerNode } from '../api/node-door.ts';
+import { requestIdOf } from '../auth/header.ts';
 import { WinterdockError } from '../errors.ts';
 import type { Host } from '../host.ts';
-import { ANSWER_HEADERS, dropProxyHeaders, pagePolicy } from './headers.ts';
-
-/** Answers what is not the API's: the console. */
-export type PageHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void> | void;
+import { answerAuth } from './auth-door.ts';
+import { refuseBroken, refuseOnSocket, whyNotHttp } from './broken.ts';
+import { ANSWER_HEADERS, dropProxyHeaders } from './headers.ts';
+import { createPageDoor, type PageHandler } from './page-door.ts';
+import { sendRefusal } from './refusal.ts';
+import { whyNotTarget } from './target.ts';
 
 export interface ListenOptions {
   /** 0 takes any free one. */
@@ -43,8 +40,6 @@ export interface Listener {
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = 80_000;
 const STALL_MS = 120_000;
-/** Largest body of the auth library's routes. */
-const AUTH_BODY_BYTES = 64 * 1024;
 
 /**
  * Starts listening. `pages` answers what is not the API's; without it that is a 404. Throws the error of `listen`
@@ -57,57 +52,41 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
   const { stallMs = dev ? 0 : STALL_MS } = options;
   let closing = false;
 
-  const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+  const answerPage = options.pages === undefined ? null : createPageDoor({ host, pages: options.pages, dev });
+
+  const handle = async (req: IncomingMessage, res: ServerResponse, refusal?: WinterdockError): Promise<void> => {
     // A client that goes away in the middle of its request is no error of ours.
     req.on('error', () => undefined);
     res.on('error', () => undefined);
     for (const [name, value] of Object.entries(ANSWER_HEADERS)) res.setHeader(name, value);
     if (!config.trustProxy) dropProxyHeaders(req.headers);
     delete req.headers['content-security-policy-report-only'];
+    // One id from here on: in the headers both ways, the log, the ledger, and what a page or a problem says.
+    const requestId = requestIdOf(req.headers);
+    req.headers['x-request-id'] = requestId;
+    res.setHeader('x-request-id', requestId);
+    const broken = refusal ?? whyNotHttp(req.rawHeaders, req.httpVersion);
+    if (broken !== null) {
+      res.setHeader('connection', 'close');
+      return sendRefusal(broken, req, res, log);
+    }
     req.url = ownTarget(req.url ?? '/');
     const target = req.url;
     if (closing) {
       res.setHeader('connection', 'close');
-      return refuse(
-        req,
-        res,
-        new WinterdockError('storage_unavailable', 'The server is stopping.', { retryAfterSeconds: 5 }),
-      );
+      const stopping = new WinterdockError('storage_unavailable', 'The server is stopping.', { retryAfterSeconds: 5 });
+      return sendRefusal(stopping, req, res, log);
     }
-    if (/^\/api\/auth(?:[/?]|$)/.test(target)) return answerAuth(host, req, res);
-    if (dispatcher.owns(target)) return answerNode(dispatcher, req, res);
-    if (options.pages !== undefined) return answerPage(options.pages, req, res);
-    return refuse(req, res, new WinterdockError('not_found', 'There is nothing at this address.'));
+    const isAuth = /^\/api\/auth(?:[/?]|$)/.test(target);
+    if (!isAuth && dispatcher.owns(target)) return answerNode(dispatcher, req, res);
+    const why = whyNotTarget(target);
+    if (why !== null) return sendRefusal(new WinterdockError('bad_request', why), req, res, log);
+    if (isAuth) return answerAuth(host, req, res);
+    if (answerPage !== null) return answerPage(req, res);
+    return sendRefusal(new WinterdockError('not_found', 'There is nothing at this address.'), req, res, log);
   };
 
-  const answerPage = (pages: PageHandler, req: IncomingMessage, res: ServerResponse): Promise<void> | void => {
-    if (!isSafeMethod(req.method ?? 'GET')) {
-      if (!isSameOrigin(req.headers, config)) {
-        return refuse(req, res, new WinterdockError('forbidden', 'This may only be asked from the console itself.'));
-      }
-      // Next compares the origin with the host once more, and knows no public address: what is proved is told to it.
-      const { origin } = req.headers;
-      if (origin !== undefined && URL.canParse(origin)) req.headers['x-forwarded-host'] = new URL(origin).host;
-    }
-    // Pages and their actions name the request in the ledger by the same id.
-    const requestId = requestIdOf(req.headers);
-    req.headers['x-request-id'] = requestId;
-    req.headers[PEER_HEADER] = req.socket.remoteAddress ?? '';
-    res.setHeader('x-request-id', requestId);
-    if (!(req.url ?? '/').startsWith('/_next/static/')) {
-      const policy = pagePolicy(randomBytes(16).toString('base64'), { dev });
-      req.headers['content-security-policy'] = policy;
-      res.setHeader('content-security-policy', policy);
-    }
-    return pages(req, res);
-  };
-
-  const refuse = (req: IncomingMessage, res: ServerResponse, error: unknown) => {
-    const requestId = requestIdOf(req.headers);
-    sendNode(problemAnswer(error, requestId, log), requestId, req, res);
-  };
-
-  const answer = (req: IncomingMessage, res: ServerResponse) => {
+  const answer = (req: IncomingMessage, res: ServerResponse, refusal?: WinterdockError) => {
     const started = performance.now();
     const { socket } = req;
     underWay.get(socket)?.add(res);
@@ -122,10 +101,10 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
         'request',
       );
     });
-    handle(req, res).catch((error: unknown) => {
-      log.error({ err: error }, 'a request failed');
-      if (res.headersSent) res.destroy();
-      else refuse(req, res, error);
+    handle(req, res, refusal).catch((error: unknown) => {
+      if (!res.headersSent) return sendRefusal(error, req, res, log);
+      log.error({ err: error, requestId: res.getHeader('x-request-id') }, 'a request failed');
+      res.destroy();
     });
   };
 
@@ -140,9 +119,13 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: headersMs,
       requestTimeout: 0,
+      // A request without one is refused like all else that is not HTTP, by the error table.
+      requireHostHeader: false,
+      // Nothing speaks another protocol but hot reloading; who asks for one is answered in this one.
+      shouldUpgradeCallback: () => dev,
       connectionsCheckingInterval: Math.min(headersMs / 2, 30_000),
     },
-    answer,
+    (req, res) => answer(req, res),
   );
   // Called after a time without a byte in either direction, and not while a slow client still takes some.
   server.setTimeout(stallMs, (socket: Socket) => {
@@ -153,8 +136,21 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
     underWay.set(socket, new Set());
     socket.once('close', () => underWay.delete(socket));
   });
-  server.on('checkContinue', answer);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseBroken(error, socket));
+  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => answer(req, res));
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
+    answer(req, res, new WinterdockError('expectation_failed', 'This server knows no other Expect than 100-continue.'));
+  });
+  server.on('connect', (req: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => socket.destroy());
+    const requestId = requestIdOf(req.headers);
+    const refusal = new WinterdockError('method_not_allowed', 'This server leads to no other: it has no CONNECT.', {
+      extra: { allow: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+    });
+    refuseOnSocket(refusal, socket, log, { requestId, why: 'CONNECT' });
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    refuseBroken(error, socket, [...(underWay.get(socket) ?? [])], log);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.address, () => {
@@ -195,62 +191,4 @@ function ownTarget(target: string): string {
   const path = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*(.*)$/is.exec(target)?.[1];
   if (path === undefined) return target;
   return path.startsWith('/') ? path : `/${path}`;
-}
-
-/** What Node's parser refuses. A request that came too slowly gets no 408: a browser would send it again by itself. */
-function refuseBroken(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    socket.destroy();
-    return;
-  }
-  const [status, reason] = error.code === 'HPE_HEADER_OVERFLOW' ? [431, 'Headers too large'] : [400, 'Bad request'];
-  const requestId = randomUUID();
-  const body = JSON.stringify({
-    type: 'about:blank',
-    title: reason,
-    status,
-    code: 'validation',
-    detail: status === 431 ? 'The headers are too large.' : 'The request is not valid HTTP.',
-    request_id: requestId,
-  });
-  const headers = {
-    ...ANSWER_HEADERS,
-    connection: 'close',
-    'x-request-id': requestId,
-    'content-type': 'application/problem+json',
-    'content-length': Buffer.byteLength(body),
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n${body}`);
-}
-
-/** The auth library's own routes, which speak `Request` and `Response`. */
-async function answerAuth(host: Host, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const { auth, config, log } = host;
-  const requestId = requestIdOf(req.headers);
-  const method = req.method ?? 'GET';
-  const refuse = (error: unknown) => sendNode(problemAnswer(error, requestId, log), requestId, req, res);
-  if (!isSafeMethod(method) && !isSameOrigin(req.headers, config)) {
-    return refuse(new WinterdockError('forbidden', 'This may only be asked from the console itself.'));
-  }
-  let body: Buffer;
-  try {
-    body = isSafeMethod(method) ? Buffer.alloc(0) : await readBody(nodeBody(req, res), AUTH_BODY_BYTES);
-  } catch (error) {
-    return refuse(error);
-  }
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(req.headers)) if (value !== undefined) headers.set(name, String(value));
-  const origin = `http://${req.headers.host}`;
-  const url = new URL(req.url ?? '/', URL.canParse(origin) ? origin : 'http://localhost');
-  const answer = await auth.handle(
-    new Request(url, { method, headers, ...(body.length === 0 ? {} : { body: new Uint8Array(body) }) }),
-  );
-  res.setHeader('x-request-id', requestId);
-  for (const [name, value] of answer.headers) if (name !== 'set-cookie') res.setHeader(name, value);
-  const setCookie = answer.headers.getSetCookie();
-  if (setCookie.length > 0) res.setHeader('set-cookie', setCookie);
-  res.writeHead(answer.status);
-  if (answer.body === null) res.end();
-  else Readable.fromWeb(answer.body as import('node:stream/web').ReadableStream).pipe(res);
 }

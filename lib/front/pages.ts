@@ -1,6 +1,6 @@
 /** The console as a request handler: Next, run inside this process. Loaded only when pages are served. */
 import { fileURLToPath } from 'node:url';
-import type { PageHandler } from './listener.ts';
+import type { PageHandler } from './page-door.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

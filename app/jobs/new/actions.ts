@@ -1,17 +1,25 @@
 'use server';
 /** Starting a job from the page that showed what it would do. */
 import { redirect } from 'next/navigation';
+import { z } from 'zod';
 import { sandboxesInWords } from '#components/job-words.ts';
 import type { OutcomeWords } from '#components/outcome.tsx';
 import { reasonSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { textOf } from '../../form-values.ts';
+import { expectFit, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import { type Chosen, jobInputOf } from '../../sandboxes/chosen.ts';
 
+const CHOSEN = z.object({
+  verb: z.string(),
+  of: z.union([z.object({ ids: z.array(z.string()) }), z.object({ filter: z.record(z.string(), z.string()) })]),
+  labels: z.string(),
+});
+
 /** Starts it and leads to its page. Revive needs a reason; delete the typed number, which must still be how many there are. */
 export async function start(chosen: Chosen, _previous: OutcomeWords | null, form: FormData): Promise<OutcomeWords> {
+  expectFit(CHOSEN, chosen);
   const caller = await requireCaller('/sandboxes');
   const refuse = (says: string, hint?: string): OutcomeWords => ({ ok: false, says, hint });
   const asked = jobInputOf(chosen);

@@ -10,7 +10,7 @@ import { type PatchInput, reasonSchema, slugSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { VERBS, type Verb } from '#lib/lifecycle/states.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
-import { textOf } from '../../form-values.ts';
+import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 
 const HOUR = 3600;
@@ -59,6 +59,7 @@ async function carryOut(
 
 /** Moves the sandbox as the form says. Revive needs a reason, delete the typed id. */
 export async function move(id: string, _previous: MoveOutcome | null, form: FormData): Promise<MoveOutcome | null> {
+  expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const verb = VERBS.find((known) => known === textOf(form, 'verb'));
   if (verb === undefined || !slugSchema.safeParse(id).success) return null;
@@ -93,6 +94,7 @@ export async function move(id: string, _previous: MoveOutcome | null, form: Form
 
 /** Holds the idle clock, or lets it run. */
 export async function hold(id: string, _previous: OutcomeWords | null, form: FormData): Promise<OutcomeWords | null> {
+  expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const wish = textOf(form, 'hold');
   const { operations } = getHost();

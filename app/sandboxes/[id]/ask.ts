@@ -4,10 +4,11 @@ import type { SqlState } from '#components/sql-box.tsx';
 import { sqlSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { textOf } from '../../form-values.ts';
+import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 
 export async function ask(id: string, _previous: SqlState, form: FormData): Promise<SqlState> {
+  expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const sql = textOf(form, 'sql').replace(/\r\n/g, '\n');
   const nothing = { sql, answer: null, tookMs: 0 };

@@ -10,7 +10,7 @@ import type { Caller } from '#lib/api/operations.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { textOf } from '../../form-values.ts';
+import { expectTexts, textOf, typedIn } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 
 const AT = '/sandboxes';
@@ -55,6 +55,7 @@ export async function makeFile(
   _previous: EntryState,
   form: FormData,
 ): Promise<EntryState> {
+  expectTexts(id, volume, folder);
   return makeEntry(
     { id, folder, form },
     (caller, path) => getHost().operations.putFile(caller, id, volume, path, new Uint8Array(), { ifNoneMatch: '*' }),
@@ -70,6 +71,7 @@ export async function makeFolder(
   _previous: EntryState,
   form: FormData,
 ): Promise<EntryState> {
+  expectTexts(id, volume, folder);
   return makeEntry(
     { id, folder, form },
     (caller, path) => getHost().operations.makeFolder(caller, id, volume, path),
@@ -85,6 +87,7 @@ export async function rename(
   _previous: EntryState,
   form: FormData,
 ): Promise<EntryState> {
+  expectTexts(id, volume, path);
   const caller = await requireCaller(`${AT}/${id}`);
   const value = textOf(form, 'value');
   const to = pathIn('/', value);
@@ -105,6 +108,7 @@ export async function remove(
   _previous: OutcomeWords | null,
   form: FormData,
 ): Promise<OutcomeWords | null> {
+  expectTexts(id, volume, path);
   const caller = await requireCaller(`${AT}/${id}`);
   const { operations } = getHost();
   const folder = path.endsWith('/');
@@ -138,9 +142,10 @@ export async function save(
   previous: EditState,
   form: FormData,
 ): Promise<EditState> {
+  expectTexts(id, volume, path);
   const caller = await requireCaller(`${AT}/${id}`);
-  const typed = form.get('text');
-  const text = typeof typed === 'string' ? typed.replace(/\r\n?/g, '\n') : previous.text;
+  const text = typedIn(form, 'text')?.replace(/\r\n?/g, '\n') ?? previous.text;
+  expectTexts(id, volume, path, text);
   const etag = textOf(form, 'etag');
   const over = textOf(form, 'over');
   const content = new TextEncoder().encode(textOf(form, 'windows') === '1' ? text.replaceAll('\n', '\r\n') : text);

@@ -5,11 +5,12 @@ import { sizeInWords, tookInWords } from '#components/durations.ts';
 import { takeSnapshotSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { textOf } from '../../form-values.ts';
+import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import type { TakeState } from './take-form.tsx';
 
 export async function take(id: string, _previous: TakeState, form: FormData): Promise<TakeState> {
+  expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}?tab=snapshots`);
   const tag = textOf(form, 'tag');
   const parsed = takeSnapshotSchema.safeParse(tag === '' ? {} : { tag });

@@ -6,7 +6,7 @@ import type { OutcomeWords } from '#components/outcome.tsx';
 import { restoreInstanceSchema, salvageSchema, slugSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { textOf } from '../../form-values.ts';
+import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import type { SalvageState } from './repair-state.ts';
 
@@ -22,6 +22,7 @@ export async function restoreInPlace(
   _previous: OutcomeWords | null,
   form: FormData,
 ): Promise<OutcomeWords> {
+  expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const parsed = restoreInstanceSchema.safeParse({ snapshot: textOf(form, 'snapshot') });
   if (!parsed.success || !slugSchema.safeParse(id).success) return { ok: false, says: 'Choose a snapshot.' };
@@ -36,6 +37,7 @@ export async function restoreInPlace(
 }
 
 export async function salvage(id: string, _previous: SalvageState, form: FormData): Promise<SalvageState> {
+  expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const name = textOf(form, 'name');
   const parsed = salvageSchema.safeParse(name === '' ? {} : { name });

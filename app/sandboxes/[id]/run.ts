@@ -1,23 +1,31 @@
 'use server';
 /** Runs a command for a browser without JavaScript. */
 import { refresh } from 'next/cache';
+import { z } from 'zod';
 import type { PlainState, Run } from '#components/terminal/plain-form.tsx';
 import { execSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { textOf } from '../../form-values.ts';
+import { expectFit, expectTexts, textOf, typedIn } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 
 const RUNS_KEPT = 5;
 const OUTPUT_KEPT = 100_000;
 const OLDER_OUTPUT_KEPT = 4000;
 
+/** What was said before, as the page sends it back. */
+const SAID_BEFORE = z.object({
+  cwd: z.string(),
+  runs: z.array(z.object({ output: z.array(z.object({ stream: z.string(), text: z.string() })) })),
+});
+
 /** Runs it and gives back what it said, after what was said before. */
 export async function run(id: string, previous: PlainState, form: FormData): Promise<PlainState> {
+  expectTexts(id);
+  expectFit(SAID_BEFORE, previous);
   const caller = await requireCaller(`/sandboxes/${id}`);
-  const typed = form.get('command');
   const cwd = textOf(form, 'cwd') || previous.cwd;
-  const command = typeof typed === 'string' ? typed.replace(/\r\n/g, '\n') : '';
+  const command = typedIn(form, 'command')?.replace(/\r\n/g, '\n') ?? '';
   const made: Omit<Run, 'end'> = { key: caller.requestId, command, cwd, output: [], woke: null };
   let end: Run['end'];
   const add = (stream: 'stdout' | 'stderr', text: string) => {

@@ -9,7 +9,7 @@ import { settingsTag } from '#lib/api/settings-tag.ts';
 import { isWinterdockError } from '#lib/errors.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { textOf } from '../../form-values.ts';
+import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import { SETTING_NAMES, SETTINGS, type SettingsState, type Typed } from './settings-state.ts';
 import { merged, readSettings, typedOf } from './settings-typed.ts';
@@ -44,6 +44,7 @@ async function wrote(caller: Caller, id: string, patch: PatchInput, tag: string)
 
 /** Saves what was changed. What someone else changed meanwhile stays; where both did, the person decides. */
 export async function saveSettings(id: string, _previous: SettingsState, form: FormData): Promise<SettingsState> {
+  expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}?tab=settings`);
   const typed = Object.fromEntries(SETTINGS.map((name) => [name, textOf(form, name)])) as Typed;
   const state = (over: Partial<SettingsState>): SettingsState => ({
@@ -104,6 +105,7 @@ export async function deleteSandbox(
   _previous: OutcomeWords | null,
   form: FormData,
 ): Promise<OutcomeWords | null> {
+  expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const reason = textOf(form, 'reason');
   if (!reasonSchema.safeParse(reason).success)

@@ -5,6 +5,7 @@ import type { OutcomeWords } from '#components/outcome.tsx';
 import { keyInputSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
+import { expectTexts } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import { notFitting, refused, valuesOf } from '../form-reading.ts';
 import type { FormState } from '../form-state.ts';
@@ -44,6 +45,7 @@ export async function revokeKey(
   _previous: OutcomeWords | null,
   _form: FormData,
 ): Promise<OutcomeWords | null> {
+  expectTexts(id);
   const caller = await requireCaller('/settings/keys');
   try {
     await getHost().operations.revokeKey(caller, id);

@@ -6,6 +6,7 @@ import type { OutcomeWords } from '#components/outcome.tsx';
 import { inviteSchema, personPatchSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
+import { expectTexts } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import { notFitting, refused, valuesOf } from '../form-reading.ts';
 import type { FormState } from '../form-state.ts';
@@ -51,6 +52,7 @@ export async function withdraw(
   _previous: OutcomeWords | null,
   _form: FormData,
 ): Promise<OutcomeWords | null> {
+  expectTexts(id);
   const caller = await requireCaller('/settings/people');
   try {
     await getHost().operations.withdrawInvitation(caller, id);
@@ -67,6 +69,7 @@ export async function change(
   _previous: FormState<PersonField>,
   form: FormData,
 ): Promise<FormState<PersonField>> {
+  expectTexts(id);
   const caller = await requireCaller(`/settings/people/${id}`);
   const values = valuesOf(form, PERSON_FIELDS);
   const { name, role } = values;
@@ -88,6 +91,7 @@ export async function setDisabled(
   _previous: OutcomeWords | null,
   _form: FormData,
 ): Promise<OutcomeWords | null> {
+  expectTexts(id);
   const caller = await requireCaller(`/settings/people/${id}`);
   try {
     await getHost().operations.patchPerson(caller, id, { disabled });

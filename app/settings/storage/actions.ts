@@ -5,6 +5,7 @@ import type { OutcomeWords } from '#components/outcome.tsx';
 import type { StorageCheckInput } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
+import { expectTexts } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 
 export async function checkStorage(
@@ -12,6 +13,7 @@ export async function checkStorage(
   _previous: OutcomeWords | null,
   _form: FormData,
 ): Promise<OutcomeWords | null> {
+  expectTexts(what);
   const caller = await requireCaller('/settings/storage');
   try {
     const { running } = await getHost().operations.checkStorage(caller, { what });

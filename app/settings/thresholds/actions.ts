@@ -5,7 +5,7 @@ import type { Caller } from '#lib/api/operations.ts';
 import { slugSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { textOf } from '../../form-values.ts';
+import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import {
   changedOf,
@@ -45,6 +45,7 @@ export async function setThresholds(
   _previous: ThresholdsState,
   form: FormData,
 ): Promise<ThresholdsState> {
+  expectTexts(tenant ?? '');
   const caller = await requireCaller('/settings/thresholds');
   const values: ThresholdsState['values'] = {};
   for (const name of THRESHOLDS) values[name] = textOf(form, name);

@@ -4,12 +4,13 @@ import { refresh } from 'next/cache';
 import { slugSchema, type TenantPatch, tenantPatchSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { textOf } from '../../form-values.ts';
+import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import { LIMITS, type LimitsState, readLimits } from './limits.ts';
 
 /** Sets the limits that differ from what holds now. */
 export async function setLimits(tenant: string, _previous: LimitsState, form: FormData): Promise<LimitsState> {
+  expectTexts(tenant);
   const caller = await requireCaller(`/tenants/${tenant}`);
   const values: LimitsState['values'] = {};
   for (const name of LIMITS) values[name] = textOf(form, name);

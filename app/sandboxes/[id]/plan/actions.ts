@@ -6,7 +6,7 @@ import { reasonSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import type { State } from '#lib/lifecycle/states.ts';
 import { requireCaller } from '../../../caller.ts';
-import { textOf } from '../../../form-values.ts';
+import { expectTexts, textOf } from '../../../form-values.ts';
 import { problemOf, wordsOf } from '../../../problem.ts';
 
 /** Walks there and leads back to the sandbox. A walk that breaks off says so; the sandbox stays where it came to. */
@@ -16,6 +16,7 @@ export async function walkTo(
   _previous: OutcomeWords | null,
   form: FormData,
 ): Promise<OutcomeWords> {
+  expectTexts(id, to);
   const caller = await requireCaller(`/sandboxes/${id}`);
   const refuse = (says: string, hint?: string): OutcomeWords => ({ ok: false, says, hint });
   const reason = textOf(form, 'reason');
