@@ -174,8 +174,11 @@ export const events = sqliteTable(
     address: text('address'),
     /** Lower-case hex. Null only before a line of an older file is chained. */
     hash: text('hash'),
+    /** JSON of the signed note that stands for its texts, once they were given up with their tenant; null while they are there. */
+    blanked: text('blanked'),
   },
   (table) => [
+    index('events_blanked').on(table.seq).where(sql`blanked is not null`),
     index('events_by_time').on(table.timeMs),
     index('events_by_instance').on(table.instance, table.timeMs),
     index('events_by_tenant').on(table.tenant, table.timeMs),
@@ -222,6 +225,29 @@ export const tenants = sqliteTable('tenants', {
   maxActive: integer('max_active'),
   maxBytes: integer('max_bytes'),
 });
+
+/**
+ * Tenants that are being forgotten, and that were. While one is not finished, triggers refuse whatever would be made for its tenant, and let its
+ * shares go and its lines of the ledger give up their texts.
+ */
+export const forgettings = sqliteTable(
+  'forgettings',
+  {
+    /** The id of the job that shows how far it is. */
+    job: text('job').primaryKey().notNull(),
+    tenant: text('tenant').notNull(),
+    actor: text('actor').notNull(),
+    via: text('via').notNull(),
+    started: integer('started').notNull(),
+    finished: integer('finished'),
+    /** JSON of what its later steps need to know of what its earlier ones remove; null at the end. */
+    about: text('about'),
+  },
+  (table) => [
+    uniqueIndex('forgettings_open').on(table.tenant).where(sql`finished is null`),
+    index('forgettings_by_tenant').on(table.tenant, table.started),
+  ],
+);
 
 /** Something to be done to many instances. Which ones was decided when it was made and is in `job_pages`. */
 export const jobs = sqliteTable(

@@ -8,6 +8,7 @@ import {
   sign as edSign,
   verify as edVerify,
   generateKeyPairSync,
+  type KeyObject,
 } from 'node:crypto';
 import { join } from 'node:path';
 import { base58 } from '@scure/base';
@@ -51,10 +52,10 @@ export function issuerOf(dataFolder: string): string | null {
 
 /** Whether `signature` (base64url) is that of `issuer` (`did:key:z6Mk…`) over the bytes. False for anything malformed. */
 export function verify(issuer: string, bytes: Uint8Array, signature: string): boolean {
-  const raw = publicKeyOf(issuer);
-  if (raw === null || !SIGNATURE.test(signature)) return false;
+  if (!SIGNATURE.test(signature)) return false;
   try {
-    const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' });
+    const key = keyOf(issuer);
+    if (key === null) return false;
     return edVerify(null, bytes, key, Buffer.from(signature, 'base64url'));
   } catch {
     // 32 bytes that are no point of the curve verify nothing.
@@ -78,6 +79,19 @@ function signerOf(pem: string, path: string): Signer {
     publicKey,
     sign: (bytes) => edSign(null, bytes, key).toString('base64url'),
   };
+}
+
+/** The key that was asked for last: of thousands of signatures in a row all have one issuer. */
+let last: { issuer: string; key: KeyObject } | null = null;
+
+/** The key that an issuer names, or null. Throws for 32 bytes that are no point of the curve. */
+function keyOf(issuer: string): KeyObject | null {
+  if (last?.issuer === issuer) return last.key;
+  const raw = publicKeyOf(issuer);
+  if (raw === null) return null;
+  const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' });
+  last = { issuer, key };
+  return key;
 }
 
 /** The raw key in a `did:key`, or null when it names no Ed25519 key. */

@@ -1,5 +1,6 @@
 /**
- * The signed documents of the ledger: the head (how far it went), a segment (a month of it), a drop (a month whose lines were given up).
+ * The signed documents of the ledger: the head (how far it went), a segment (a month of it), a drop (a month whose lines were given up), a blank
+ * (a line whose texts were).
  * Safe for the browser. Pure; each has one canonical text, which is what is signed.
  */
 import { z } from 'zod';
@@ -13,6 +14,7 @@ const signatureSchema = z.string().max(100);
 export const HEAD_KIND = 'winterdock.ledger.head/1';
 export const SEGMENT_KIND = 'winterdock.ledger.segment/1';
 export const DROP_KIND = 'winterdock.ledger.drop/1';
+export const BLANK_KIND = 'winterdock.ledger.blank/1';
 
 /** How far the ledger went at a moment. Kept elsewhere, it proves that nothing up to there was changed or removed since. */
 export const ledgerHeadSchema = z
@@ -58,7 +60,26 @@ const dropSchema = z.strictObject({
 });
 export type SegmentDrop = z.infer<typeof dropSchema>;
 
-export type LedgerDocument = LedgerHead | SegmentHead | SegmentDrop;
+/** A line whose texts were given up: what it was chained between, and what is left of it. */
+const blankSchema = z.strictObject({
+  kind: z.literal(BLANK_KIND),
+  seq: seqSchema,
+  previous_hash: hashSchema,
+  hash: hashSchema,
+  /** SHA-256 of the canonical text of what is left. */
+  kept: hashSchema,
+  /** The forgetting that it was given up for: the id of its job. */
+  by: z.string().max(100),
+  issuer: issuerSchema,
+  signature: signatureSchema,
+});
+export type LineBlank = z.infer<typeof blankSchema>;
+
+/** What a blanked line keeps of that document; the rest is made again from the line. */
+export const blankNoteSchema = blankSchema.pick({ by: true, issuer: true, signature: true });
+export type BlankNote = z.infer<typeof blankNoteSchema>;
+
+export type LedgerDocument = LedgerHead | SegmentHead | SegmentDrop | LineBlank;
 /** A document before it is signed. */
 export type Unsigned<D extends LedgerDocument> = Omit<D, 'issuer' | 'signature'>;
 
@@ -66,6 +87,7 @@ const MEMBERS = {
   [HEAD_KIND]: Object.keys(ledgerHeadSchema.shape),
   [SEGMENT_KIND]: Object.keys(segmentHeadSchema.shape),
   [DROP_KIND]: Object.keys(dropSchema.shape),
+  [BLANK_KIND]: Object.keys(blankSchema.shape),
 };
 
 /** What is signed of a document: its JSON without the signature and without what is absent, the members in the order of its schema. */

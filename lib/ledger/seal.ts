@@ -42,7 +42,7 @@ export async function sealMonths({ registry, signer, clock, pause }: Parts): Pro
     if (id >= monthOf(clock.now())) return sealed;
 
     const next = await registry.segments.firstSince(start.seq, endOfMonth(id));
-    const { last, firstHash } = await followTo(registry, start, next, pause);
+    const { last, firstHash } = await followTo(registry, start, next, { pause, issuers: [signer.issuer] });
     const head = signed<SegmentHead>(signer, {
       kind: SEGMENT_KIND,
       id,
@@ -80,7 +80,7 @@ async function followTo(
   registry: Parts['registry'],
   start: ChainHead,
   next: number | null,
-  pause: Parts['pause'],
+  { pause, issuers }: Pick<Parts, 'pause'> & { issuers: readonly string[] },
 ): Promise<{ last: ChainHead; firstHash: string }> {
   let last = start;
   let firstHash = '';
@@ -88,7 +88,7 @@ async function followTo(
     const limit = next === null ? PAGE : Math.min(PAGE, next - 1 - last.seq);
     const lines = limit === 0 ? [] : await registry.chain(last.seq, limit);
     for (const one of lines) {
-      last = follow(last, one);
+      last = follow(last, one, issuers);
       if (firstHash === '') firstHash = last.hash;
     }
     if (lines.length < PAGE) break;

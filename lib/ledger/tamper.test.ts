@@ -92,6 +92,7 @@ const EVERY_FIELD: Readonly<Record<string, unknown>> = {
   request_id: 'x',
   address: '192.0.2.1',
   hash: 'f'.repeat(64),
+  blanked: '{}',
 };
 
 test.each(Object.entries(EVERY_FIELD))('a changed %s is found at its line', async (column, value) => {

@@ -3,7 +3,8 @@
  * the file. Knows nothing of the registry that it came from.
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
-import { type SegmentHead, segmentHeadSchema } from './documents.ts';
+import { isBlank, noteIn } from './blanks.ts';
+import { type BlankNote, type SegmentHead, segmentHeadSchema } from './documents.ts';
 import { isSigned } from './sign.ts';
 
 export interface FileProof {
@@ -16,10 +17,27 @@ export interface FileProof {
 
 /** What ends a line's text: its hash, after the members that it was made of. */
 const HASH = /,"hash":"([0-9a-f]{64})"\}$/;
+/** What comes before it in a line that gave up its texts. Within a member no quotation mark stands alone, so no reason looks like this. */
+const NOTE = /,"blanked":(\{"by":"[^"\\]*","issuer":"[^"\\]*","signature":"[^"\\]*"\})\}$/;
 
-/** A line as it is exported: its canonical text with its hash as one more member. */
+/** A line as it is exported: its canonical text with its hash as one more member, before it the note of a blanked one. */
 export function exportedLine(line: ChainedLine): string {
-  return `${canonicalLine(line).slice(0, -1)},"hash":"${line.hash}"}`;
+  const note = line.blanked === null ? '' : `,"blanked":${line.blanked}`;
+  return `${canonicalLine(line).slice(0, -1)}${note},"hash":"${line.hash}"}`;
+}
+
+interface Read {
+  seq: number;
+  /** Of what the line was, or of what is left of it when there is a `note`. */
+  canonical: string;
+  hash: string;
+  note: BlankNote | null;
+}
+
+/** Whether a line follows the one whose hash is `previous`. A note counts when it is signed by one of `issuers`. */
+function follows(previous: string, { seq, canonical, hash, note }: Read, issuers: readonly string[]): boolean {
+  if (note === null) return chainHash(previous, canonical) === hash;
+  return isBlank({ seq, previous, hash, kept: canonical }, note, issuers);
 }
 
 /** Reads the texts of the lines. `trusted` are the issuers (`did:key`) whose signature counts; null: whoever signed it. */
@@ -29,8 +47,10 @@ export async function verifySegmentFile(
 ): Promise<FileProof> {
   const proof: FileProof = { flaw: null, lines: 0, head: null };
   const flawed = (why: string): FileProof => ({ ...proof, flaw: why });
-  let first: { canonical: string; hash: string } | null = null;
+  let first: Read | null = null;
   let last: ChainHead = CHAIN_START;
+  /** Whoever blanked lines of a file whose issuer nobody names must be the one who sealed it. */
+  const blankers = new Set<string>();
   for await (const text of texts) {
     if (text === '') continue;
     if (proof.head !== null) return flawed('something follows the signed head');
@@ -41,12 +61,17 @@ export async function verifySegmentFile(
       proof.head = head;
       continue;
     }
-    const canonical = text.replace(HASH, '}');
+    const whole = text.replace(HASH, '}');
+    const noted = NOTE.exec(whole)?.[1];
+    const note = noted === undefined ? null : noteIn(noted);
+    const canonical = noted === undefined ? whole : whole.replace(NOTE, '}');
+    if (note !== null) blankers.add(note.issuer);
     const seq = seqIn(canonical);
     if (seq === null) return flawed(`the text after line ${last.seq} is not a line`);
-    if (first === null) first = { canonical, hash };
+    const read: Read = { seq, canonical, hash, note };
+    if (first === null) first = read;
     else if (seq !== last.seq + 1) return flawed(`line ${last.seq + 1} is missing: after ${last.seq} comes ${seq}`);
-    else if (chainHash(last.hash, canonical) !== hash) {
+    else if (!follows(last.hash, read, trusted ?? [...blankers])) {
       return flawed(`line ${seq} does not fit its hash: it, or the line before it, was changed, moved or exchanged`);
     }
     last = { seq, hash };
@@ -56,7 +81,10 @@ export async function verifySegmentFile(
   if (head === null) return flawed('the signed head at the end is missing');
   if (first === null) return flawed('there are no lines');
   if (!isSigned(head, trusted ?? [head.issuer])) return flawed('the head has no good signature of a trusted issuer');
-  if (chainHash(head.previous_hash, first.canonical) !== first.hash || first.hash !== head.first_hash) {
+  if ([...blankers].some((issuer) => issuer !== head.issuer && trusted?.includes(issuer) !== true)) {
+    return flawed('lines were blanked by somebody who did not seal it');
+  }
+  if (!follows(head.previous_hash, first, [...blankers]) || first.hash !== head.first_hash) {
     return flawed(`line ${head.first_seq}, the first, is not the one that was sealed`);
   }
   if (last.seq !== head.last_seq || last.hash !== head.last_hash || proof.lines !== head.lines) {

@@ -4,6 +4,7 @@
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
 import type { Segment } from '../registry/segments.ts';
+import { BlankTally, isBlank, noteIn } from './blanks.ts';
 import type { LedgerHead } from './documents.ts';
 import { type EpochLine, epochLineOf } from './epoch-lines.ts';
 import { isDropped, isSealed, isSigned } from './sign.ts';
@@ -29,6 +30,8 @@ export interface Proof {
   /** Lines that were exported and dropped; the chain goes over them by what their segments say. */
   dropped: number;
   segments: number;
+  /** Lines that gave up their texts with a tenant that was forgotten; a signed note in each stands for them. */
+  blanked: number;
   /** How far the walk came. */
   last: ChainHead;
   /** Where a person made the ledger go on from an earlier line, oldest first; what of it was dropped is not in it. */
@@ -61,7 +64,16 @@ export class Flawed extends Error {
 
 /** Walks the ledger. Throws only what the source throws; a bad ledger is an answer. */
 export async function verifyLedger(source: ChainSource, options: VerifyOptions): Promise<Proof> {
-  const proof: Proof = { flaw: null, lines: 0, dropped: 0, segments: 0, epochs: [], last: CHAIN_START, signedTo: 0 };
+  const proof: Proof = {
+    flaw: null,
+    lines: 0,
+    dropped: 0,
+    segments: 0,
+    blanked: 0,
+    epochs: [],
+    last: CHAIN_START,
+    signedTo: 0,
+  };
   try {
     await walk(source, options, proof);
   } catch (error) {
@@ -101,11 +113,15 @@ async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): 
     proof.last = { seq: gone.lastSeq, hash: gone.lastHash };
     meet(proof.last);
   }
+  const blanks = new BlankTally();
   for (;;) {
     const lines = await source.lines(proof.last.seq, PAGE);
     for (const line of lines) {
-      proof.last = follow(proof.last, line);
+      proof.last = follow(proof.last, line, issuers);
       proof.lines += 1;
+      if (line.blanked !== null) proof.blanked += 1;
+      const unlike = blanks.take(line, proof.dropped > 0);
+      if (unlike !== null) throw new Flawed(line.seq, unlike);
       const epoch = epochLineOf(line);
       if (epoch !== null) proof.epochs.push(epoch);
       meet(proof.last);
@@ -133,10 +149,18 @@ async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): 
   proof.signedTo = Math.max(0, ...heads.map((head) => head.seq), ...segments.map(({ lastSeq }) => lastSeq));
 }
 
-/** Where the chain stands after `line`. Throws a `Flawed` when the line is not the one that follows. */
-export function follow(before: ChainHead, line: ChainedLine): ChainHead {
+/** Where the chain stands after `line`. `issuers` may blank one. Throws a `Flawed` when the line is not the one that follows. */
+export function follow(before: ChainHead, line: ChainedLine, issuers: readonly string[]): ChainHead {
   const seq = before.seq + 1;
   if (line.seq !== seq) throw new Flawed(seq, `line ${seq} is missing: after ${before.seq} comes ${line.seq}`);
+  if (line.blanked !== null) {
+    const note = noteIn(line.blanked);
+    const blank = { seq, previous: before.hash, hash: line.hash, kept: canonicalLine(line) };
+    if (note === null || !isBlank(blank, note, issuers)) {
+      throw new Flawed(seq, `line ${seq} was blanked by nobody whose signature counts, or is not where it was`);
+    }
+    return { seq, hash: line.hash };
+  }
   const hash = chainHash(before.hash, canonicalLine(line));
   if (hash !== line.hash) {
     throw new Flawed(

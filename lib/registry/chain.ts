@@ -8,6 +8,11 @@ import type { LedgerEntry, LedgerLine } from './registry.ts';
 /** A line with its hash: 64 lower-case hex digits. */
 export interface ChainedLine extends LedgerLine {
   hash: string;
+  /**
+   * Set when its texts were given up with a tenant that was forgotten: the signed note that stands for them. The hash is of the line as it
+   * was, so it cannot be made again from what is left.
+   */
+  blanked: string | null;
 }
 
 /** Where a chain stands: the last line's number and hash. */

@@ -15,6 +15,8 @@ type Statement = Database.Statement<Value[], Value[]>;
 
 const MEMORY = ':memory:';
 const BUSY_MS = 5000;
+/** What the triggers of db/migrations say. */
+const FORGOTTEN = 'the tenant is being forgotten';
 /** Half of SQLite's default: a transition dirties some thirty index pages, and each is written whole to the WAL. */
 const PAGE_BYTES = 2048;
 /** 16 MB of WAL between checkpoints, so that one transition in some hundreds pays for one. */
@@ -80,7 +82,7 @@ export class RegistryDatabase {
       return result;
     } catch (error) {
       if (begun && this.client.inTransaction) this.sql('ROLLBACK').run();
-      throw unavailable(error) ?? error;
+      throw unavailable(error) ?? this.#forgotten(error) ?? error;
     }
   }
 
@@ -153,6 +155,32 @@ export class RegistryDatabase {
     }
   }
 
+  /**
+   * Writes the whole file anew, without what was removed from it, and empties the log. Takes as long as writing the file twice, which nobody
+   * else can do anything in, and as much of the disk. False when a reader keeps the log from being emptied: nothing else is wrong then, and the
+   * next one does it. Throws `storage_unavailable` when the disk does not take it.
+   */
+  compact(): boolean {
+    if (this.client.memory) return true;
+    try {
+      performingNow({ kind: 'commit', path: this.client.name }, () => this.client.exec('VACUUM'));
+      this.client.pragma('busy_timeout = 0');
+      const [answer] = this.client.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+      return answer?.busy === 0;
+    } catch (error) {
+      throw unavailable(error) ?? error;
+    } finally {
+      this.client.pragma(`busy_timeout = ${BUSY_MS}`);
+    }
+  }
+
+  /** What a trigger refuses because it would be made for a tenant that is being forgotten. */
+  #forgotten(error: unknown): WinterdockError | null {
+    if (sqliteCode(error) !== 'SQLITE_CONSTRAINT_TRIGGER' || messageOf(error) !== FORGOTTEN) return null;
+    const open = this.sql('SELECT tenant FROM forgettings WHERE finished IS NULL LIMIT 2').all();
+    return beingForgotten(open.length === 1 ? String(open[0]?.[0]) : null, error);
+  }
+
   /** Leaves one whole file without a log, unless somebody else has it open. Idempotent. */
   close(): void {
     if (this.client.open && !this.client.memory) {
@@ -185,5 +213,14 @@ function unavailable(error: unknown): WinterdockError | null {
   return new WinterdockError('storage_unavailable', `The registry could not be written: ${messageOf(error)}.`, {
     retryAfterSeconds: 1,
     cause: error,
+  });
+}
+
+/** What whoever would make something for a tenant is told while it is forgotten. */
+export function beingForgotten(tenant: string | null, cause?: unknown): WinterdockError {
+  const which = tenant === null ? 'The tenant' : `The tenant "${tenant}"`;
+  return new WinterdockError('conflict', `${which} is being forgotten: nothing is made for it meanwhile.`, {
+    hint: 'Wait until its job has ended. The name is free again then.',
+    ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -5,7 +5,7 @@
 import Database from 'better-sqlite3';
 import type { ChainedLine } from './chain.ts';
 import type { Value } from './database.ts';
-import { chainedLineOf, SELECT_CHAINED } from './ledger.ts';
+import { chainedLineOf, SELECT_CHAINED, SELECT_CHAINED_BEFORE } from './ledger.ts';
 import type { Segment } from './segments.ts';
 import { SELECT_SEGMENTS, segmentOf } from './segments.ts';
 
@@ -27,12 +27,13 @@ export function openLedgerFile(path: string): LedgerFile {
   const client = new Database(path, { fileMustExist: true, timeout: BUSY_MS });
   try {
     client.pragma('query_only = ON');
-    const hasHash = client.prepare("SELECT 1 FROM pragma_table_info('events') WHERE name = 'hash'").get();
-    if (hasHash === undefined) {
+    const has = (column: string) =>
+      client.prepare("SELECT 1 FROM pragma_table_info('events') WHERE name = ?").get(column) !== undefined;
+    if (!has('hash')) {
       throw new Error('This is not the registry of a Winterdock that chains its ledger: start the server on it once.');
     }
     client.exec('BEGIN');
-    const lines = client.prepare<Value[], Value[]>(SELECT_CHAINED).raw();
+    const lines = client.prepare<Value[], Value[]>(has('blanked') ? SELECT_CHAINED : SELECT_CHAINED_BEFORE).raw();
     const segments = client.prepare<Value[], Value[]>(SELECT_SEGMENTS).raw();
     return {
       lines: (seq, limit) => lines.all(seq, limit).map(chainedLineOf),

@@ -28,7 +28,9 @@ const NAMES = PROPERTIES.map((property) => COLUMNS[property]).join(', ');
 const INSERT = `INSERT INTO events(seq, hash, ${NAMES}) VALUES (?, ?${', ?'.repeat(PROPERTIES.length)})`;
 const SELECT = `SELECT seq, ${NAMES} FROM events`;
 /** Parameters: the number to begin after, how many. */
-export const SELECT_CHAINED = `SELECT seq, ${NAMES}, hash FROM events WHERE seq > ? ORDER BY seq LIMIT ?`;
+export const SELECT_CHAINED = `SELECT seq, ${NAMES}, hash, blanked FROM events WHERE seq > ? ORDER BY seq LIMIT ?`;
+/** The same of a file from before lines could be blanked. */
+export const SELECT_CHAINED_BEFORE = SELECT_CHAINED.replace('blanked', 'NULL');
 /** Number and hash of the last line that is there, and of the last that was given up. */
 export const LAST_LINE = 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1';
 export const LAST_DROPPED = 'SELECT last_seq, last_hash FROM ledger_segments ORDER BY last_seq DESC LIMIT 1';
@@ -206,7 +208,8 @@ function lineOf(values: Value[]): LedgerLine {
 
 /** One row of `SELECT_CHAINED`. */
 export function chainedLineOf(values: Value[]): ChainedLine {
-  return Object.assign(lineOf(values), { hash: values[PROPERTIES.length + 1] as string });
+  const hash = values[PROPERTIES.length + 1] as string;
+  return Object.assign(lineOf(values), { hash, blanked: values[PROPERTIES.length + 2] as string | null });
 }
 
 /** Text as it will be read back: SQLite keeps no lone surrogates, and a hash must be of what is kept. */

@@ -9,6 +9,7 @@ import type { ChainedLine, ChainHead } from './chain.ts';
 import type { CopyStore } from './copies.ts';
 import type { DueTo } from './due-counts.ts';
 import type { Facts } from './facts.ts';
+import type { Forgettings } from './forgettings.ts';
 import type { Hop } from './hops.ts';
 import type { InvitationBook } from './invitations.ts';
 import type { Jobs } from './jobs.ts';
@@ -380,6 +381,8 @@ export interface Registry {
   readonly jobs: Jobs;
   /** What tenants may have, and what they have. */
   readonly quotas: Quotas;
+  /** Tenants that are being forgotten, and how they go. */
+  readonly forgettings: Forgettings;
   /** How long wakes took. */
   readonly wakeTimes: WakeTimes;
   /**

@@ -13,6 +13,7 @@ import {
 import { RegistryDatabase, type Value } from './database.ts';
 import { dueCounts } from './due-counts.ts';
 import { openFacts } from './facts.ts';
+import { openForgettings } from './forgettings.ts';
 import { readHops } from './hops.ts';
 import { SqliteInvitationBook } from './invitations.ts';
 import { openJobs } from './jobs.ts';
@@ -135,6 +136,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     shares: openShares(database, ledger),
     jobs: openJobs(database, ledger, (filter, columns) => lists.everything(filter, columns)),
     quotas,
+    forgettings: openForgettings(database, ledger, () => lists.wordsChanged('removed')),
     wakeTimes: openWakeTimes(database),
     hops: (sinceMs, tenants, seen) => readHops(database, sinceMs, tenants, seen),
     segments: new SegmentTable(database, ledger),

@@ -6,7 +6,7 @@ import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
 import { plan, whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS, transition } from '../lifecycle/states.ts';
 import type { Volume } from '../vfs/volumes.ts';
-import { type RegistryDatabase, sqliteCode } from './database.ts';
+import { beingForgotten, type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import type { Lists } from './lists.ts';
 import type { QuotaBook } from './quotas.ts';
@@ -31,6 +31,7 @@ type Touch = Parameters<Registry['touch']>[0][number];
 const BEGIN = 'UPDATE instances SET pending = ? WHERE id = ? AND state = ? AND generation = ? AND pending IS NULL';
 const RECORD_CHECK = `UPDATE instances SET file = json_set(file, '$.sha256', ?, '$.quickCheck', ?)
   WHERE id = ? AND generation = ? AND file IS NOT NULL`;
+const FORGETTING = 'SELECT 1 FROM forgettings WHERE tenant = ? AND finished IS NULL';
 const LATER_THAN = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_by_state_updated
   WHERE state IN ('created', 'active', 'suspended', 'frozen', 'archived') AND updated > ? LIMIT ?`;
 const RECORD_VOLUMES = `INSERT INTO instance_volumes(instance_row, tenant, workspace, memory, tmp)
@@ -155,7 +156,10 @@ export class Writes {
   begin(id: string, intent: Intent, { durable = false }: { durable?: boolean } = {}): boolean {
     if (intent.to === 'active' && intent.from !== 'active') {
       const tenant = this.#database.value('SELECT tenant FROM instances WHERE id = ?', id);
-      if (tenant !== null) this.#quotas.needActive(String(tenant), { waking: true });
+      if (tenant !== null) {
+        this.#quotas.needActive(String(tenant), { waking: true });
+        if (this.#database.value(FORGETTING, tenant) !== null) throw beingForgotten(String(tenant));
+      }
     }
     const params = [JSON.stringify(intent), id, intent.from, intent.generation];
     return durable

@@ -1,0 +1,88 @@
+/**
+ * Lines that gave up their texts when their tenant was forgotten. A line's hash is of everything that it said, so once that is gone the hash cannot
+ * be made again: a note that the server signs stands for it, and says what the line was chained between. The line that ends a
+ * forgetting carries a digest of all its notes and is chained itself, so a head that is kept elsewhere covers them as well. Pure but for the signing.
+ */
+import { createHash, type Hash, hash } from 'node:crypto';
+import { type ChainedLine, canonicalLine } from '../registry/chain.ts';
+import type { Signer } from '../signing.ts';
+import { BLANK_KIND, type BlankNote, blankNoteSchema, type LineBlank } from './documents.ts';
+import { isSigned, signed } from './sign.ts';
+
+/** The last line of a forgetting. */
+export const FORGOTTEN = 'tenant.forgotten';
+
+/** What a note is about. `kept`: the canonical text of what is left. */
+interface Blanked {
+  seq: number;
+  previous: string;
+  hash: string;
+  kept: string;
+}
+
+function documentOf({ seq, previous, hash: own, kept }: Blanked, by: string) {
+  return { kind: BLANK_KIND, seq, previous_hash: previous, hash: own, kept: hash('sha256', kept, 'hex'), by } as const;
+}
+
+/** The note, as JSON, of a line that is to be blanked; `previous` is the hash before it, `by` the job of the forgetting. */
+export function blankNote(signer: Signer, line: ChainedLine, previous: string, by: string): string {
+  const left = { ...line, reason: null, error: null, requestId: null, address: null };
+  const blank = { seq: line.seq, previous, hash: line.hash, kept: canonicalLine(left) };
+  const { issuer, signature } = signed<LineBlank>(signer, documentOf(blank, by));
+  return JSON.stringify({ by, issuer, signature } satisfies BlankNote);
+}
+
+/** What a line has as its note, or null when that is none. */
+export function noteIn(text: string): BlankNote | null {
+  try {
+    return blankNoteSchema.parse(JSON.parse(text));
+  } catch {
+    // Neither JSON nor a note: whoever asked says so.
+    return null;
+  }
+}
+
+/** Whether a note is about this line, in this place, and signed by one of `issuers`. */
+export function isBlank(blank: Blanked, { by, issuer, signature }: BlankNote, issuers: readonly string[]): boolean {
+  return isSigned({ ...documentOf(blank, by), issuer, signature }, issuers);
+}
+
+/** The digest of notes, in the order of their lines. */
+export class NoteDigest {
+  readonly #hash: Hash = createHash('sha256');
+  count = 0;
+
+  take(note: string): void {
+    this.#hash.update(`${note}\n`);
+    this.count += 1;
+  }
+
+  /** `12 lines of the ledger blanked (sha256:…)`. */
+  words(): string {
+    return `${this.count} lines of the ledger blanked (sha256:${this.#hash.copy().digest('hex')})`;
+  }
+}
+
+const SAID = /\b(\d+) lines of the ledger blanked \(sha256:[0-9a-f]{64}\)/;
+
+/** Compares the notes of each forgetting with what the line that ended it says of them. */
+export class BlankTally {
+  readonly #notes = new Map<string, NoteDigest>();
+
+  /** Takes a line, in order. What is wrong, or null. Where older lines were dropped, those of a forgetting may be among them. */
+  take(line: ChainedLine, isCut: boolean): string | null {
+    const note = line.blanked === null ? null : noteIn(line.blanked);
+    if (note !== null && line.blanked !== null) {
+      const notes = this.#notes.get(note.by) ?? new NoteDigest();
+      notes.take(line.blanked);
+      this.#notes.set(note.by, notes);
+    }
+    if (line.type !== FORGOTTEN || line.requestId === null) return null;
+    const said = SAID.exec(line.reason ?? '');
+    if (said === null) return null;
+    const found = this.#notes.get(line.requestId) ?? new NoteDigest();
+    this.#notes.delete(line.requestId);
+    if (said[0] === found.words() || (isCut && found.count < Number(said[1]))) return null;
+    return `line ${line.seq} tells of ${said[0]}, which are not those that are blanked: ${found.words()}`;
+  }
+}
