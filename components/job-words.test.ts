@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { JOB_VERBS } from '#lib/lifecycle/wish.ts';
+import { JOB_KINDS } from '#lib/lifecycle/wish.ts';
 import { filterInWords, JOB_WORDS, jobHeadline, jobStanding, labelChanges } from './job-words.ts';
 
-const job = { verb: 'freeze', state: 'running', chosen: 1200, done: 10, failed: 0, skipped: 2 } as const;
+const job = { verb: 'freeze', state: 'running', chosen: 1200, filter: null, done: 10, failed: 0, skipped: 2 } as const;
 
 test('a job says what it does to how many, how far it is and how it ended', () => {
   expect(jobHeadline(job)).toBe('Freezing 1,200 sandboxes');
@@ -12,7 +12,7 @@ test('a job says what it does to how many, how far it is and how it ended', () =
   expect(jobStanding({ ...job, state: 'done' })).toBe('10 done, 2 passed over');
   expect(jobStanding({ ...job, state: 'done', skipped: 0 })).toBe('all done');
   expect(jobStanding({ ...job, state: 'cancelled', failed: 1 })).toBe('cancelled after 13');
-  expect(Object.keys(JOB_WORDS)).toEqual([...JOB_VERBS]);
+  expect(Object.keys(JOB_WORDS)).toEqual([...JOB_KINDS]);
 });
 
 test('labels that are typed without a value are to go', () => {

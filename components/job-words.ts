@@ -1,6 +1,6 @@
 /** What the console calls jobs: their verbs, how far they are, what they are about. Pure. */
 import type { Job, JobFilter } from '#lib/api/schema.ts';
-import type { JobVerb } from '#lib/lifecycle/wish.ts';
+import type { JobKind } from '#lib/lifecycle/wish.ts';
 import { extraFilterInWords } from './filter-words.ts';
 
 interface Forms {
@@ -12,7 +12,7 @@ interface Forms {
   done: string;
 }
 
-export const JOB_WORDS: Readonly<Record<JobVerb, Forms>> = {
+export const JOB_WORDS: Readonly<Record<JobKind, Forms>> = {
   suspend: { order: 'Suspend', doing: 'Suspending', done: 'Suspended' },
   freeze: { order: 'Freeze', doing: 'Freezing', done: 'Frozen' },
   resume: { order: 'Resume', doing: 'Waking', done: 'Awake' },
@@ -20,6 +20,7 @@ export const JOB_WORDS: Readonly<Record<JobVerb, Forms>> = {
   revive: { order: 'Revive', doing: 'Reviving', done: 'Revived' },
   delete: { order: 'Delete', doing: 'Deleting', done: 'Deleted' },
   label: { order: 'Label', doing: 'Labelling', done: 'Labelled' },
+  forget: { order: 'Forget', doing: 'Forgetting', done: 'Forgotten' },
 };
 
 /** `1 sandbox`, `1,234 sandboxes`. */
@@ -33,8 +34,9 @@ export function settledOf(job: Pick<Job, 'done' | 'failed' | 'skipped'>): number
 }
 
 /** The first words of a job's headline: what it does or did to how many. */
-export function jobHeadline(job: Pick<Job, 'verb' | 'state' | 'chosen'>): string {
-  const { order, doing } = JOB_WORDS[job.verb];
+export function jobHeadline(job: Pick<Job, 'verb' | 'state' | 'chosen' | 'filter'>): string {
+  const { order, doing, done } = JOB_WORDS[job.verb];
+  if (job.verb === 'forget') return `${job.state === 'running' ? doing : done} the tenant ${job.filter?.tenant ?? ''}`;
   return `${job.state === 'running' ? doing : order} ${sandboxesInWords(job.chosen)}`;
 }
 

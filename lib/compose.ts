@@ -33,6 +33,7 @@ import { StorageHealth } from './health/storage-health.ts';
 import type { Host, HostOptions } from './host.ts';
 import { sweepLeftovers } from './instance/leftovers.ts';
 import { createPool } from './instance/pool.ts';
+import { Forgetter } from './jobs/forgetter.ts';
 import { JobRunner } from './jobs/runner.ts';
 import { createLedgerKeeper } from './ledger/keeper.ts';
 import { requireOwnRegistry } from './ledger/start-check.ts';
@@ -121,6 +122,18 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, passage });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
   const auth = createAuth({ config, log, clock, database: registry.database, registry });
+  const forgetter = new Forgetter({
+    config,
+    clock,
+    log,
+    registry,
+    sessions,
+    copies,
+    auth,
+    runner,
+    signer,
+    reached: options.reached,
+  });
   const refused = createRefusals({ registry, clock });
   const operations = guardOperations(
     {
@@ -128,7 +141,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       ...bundlesOperations({ registry, sessions, clock, bundles }),
       ...repairsOperations({ registry, sessions, clock, repairs }),
       ...jobsOperations({ registry, sessions, runner, clock }),
-      ...tenantsOperations({ registry, clock, metrics }),
+      ...tenantsOperations({ registry, clock, metrics, forgetter, config }),
       ...storageOperations({ registry, health }),
       ...createLedgerOperations({ registry, keeper: ledger, clock }),
       ...accessOperations({ auth, registry, clock }),
@@ -215,6 +228,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     sessions.start();
     await runner.start();
     await seeding.start();
+    await forgetter.start();
     checkpoint();
     checkpoints = setInterval(checkpoint, CHECKPOINT_MS).unref();
     sums = setInterval(() => sumUp(false), SUMS_MS).unref();
@@ -230,6 +244,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     const seeded = seeding.stop();
     await health.stop();
     await passage.stop();
+    await forgetter.stop();
     await runner.stop();
     await sessions.stop();
     await seeded;

@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import type { CopyStep } from './copies.ts';
 import type { EventHub } from './events.ts';
 import type { InstancePool } from './instance/instance.ts';
+import type { ForgetStep } from './jobs/forgetter.ts';
 import type { LedgerKeeper } from './ledger/keeper.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -45,7 +46,7 @@ export interface HostOptions {
   /** Told what whoever starts it should know, a line at a time. */
   tell?: (line: string) => void;
   /** Fault injection: called as each step of a filing or waking is reached. */
-  reached?: (step: Step | CopyStep) => void;
+  reached?: (step: Step | CopyStep | ForgetStep) => void;
 }
 
 const KEY = Symbol.for('winterdock.host');

@@ -72,7 +72,7 @@ function ownId({ actor }: Caller): string | null {
 /** Makes them. */
 export function accessOperations(parts: {
   auth: Auth;
-  registry: Pick<Registry, 'append' | 'invitations'>;
+  registry: Pick<Registry, 'append' | 'invitations' | 'forgettings'>;
   clock: Clock;
 }): AccessOperations {
   const { auth, registry, clock } = parts;
@@ -146,6 +146,7 @@ export function accessOperations(parts: {
       const { name, role = before.role, tenants = before.tenants, disabled } = patch;
       if (role === 'admin' && tenants !== null && patch.tenants !== undefined) throw adminOfAll();
       const among = role === 'admin' ? null : tenants;
+      if (patch.tenants !== undefined) await registry.forgettings.requireNone(among);
       const after = await people.change(id, {
         ...(name === undefined ? {} : { name }),
         ...(disabled === undefined ? {} : { disabled }),

@@ -82,7 +82,7 @@ function addressOf(route: Route, aim: Aim, volume: Volume): string {
 const PATHS: Readonly<Record<string, string>> = { exportLedgerSegment: '/events/segments/2025-01' };
 
 /** Members that no schema alone tells. */
-const BODIES: Readonly<Record<string, object>> = { walkPlan: { to: 'suspended' } };
+const BODIES: Readonly<Record<string, object>> = { walkPlan: { to: 'suspended' }, forgetTenant: { dry_run: true } };
 
 /** What is in queries and bodies where a schema has a place for it. */
 function namesOf(aim: Aim): Names {

@@ -115,6 +115,7 @@ export const RULES: Readonly<Record<keyof Operations, Rule>> = {
   listTenants: { roles: EVERYONE, about: 'list' },
   getTenant: { roles: EVERYONE, about: 'tenant' },
   patchTenant: { roles: ADMIN, about: 'tenant' },
+  forgetTenant: { roles: ADMIN, about: 'tenant' },
   previewThresholds: { roles: EVERYONE, about: 'list' },
   simulate: { roles: EVERYONE, about: 'list' },
   wakeTimes: { roles: PEOPLE, about: 'everyone' },

@@ -12,7 +12,15 @@ import { type ExecEvent, execStream } from './client/exec-stream.ts';
 import { type FollowOptions, followEvents } from './client/follow.ts';
 import { type Page, pagesOf } from './client/pages.ts';
 import { type ClientOptions, createTransport, type Transport } from './client/transport.ts';
-import type { DryRun, Event, execSchema, StartJobInput, streamQuerySchema } from './schema.ts';
+import type {
+  DryRun,
+  Event,
+  execSchema,
+  ForgettingStarted,
+  StartJobInput,
+  streamQuerySchema,
+  TenantForgetPlan,
+} from './schema.ts';
 
 export type { ErrorCode } from '../errors.ts';
 export type { Volume } from '../vfs/volumes.ts';
@@ -35,6 +43,7 @@ export type {
   ExecInput,
   FileInfo,
   FolderItem,
+  ForgettingStarted,
   Inspection,
   Instance,
   Job,
@@ -55,6 +64,7 @@ export type {
   SqlAnswer,
   StartJobInput,
   Tenant,
+  TenantForgetPlan,
   VolumeInfo,
 } from './schema.ts';
 
@@ -68,7 +78,7 @@ export interface FileStat {
 }
 
 /** Every operation by its name in the OpenAPI document, and the streams. */
-export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob'> {
+export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob' | 'forgetTenant'> {
   /** The server's address, without a trailing slash. */
   readonly url: string;
   /**
@@ -91,6 +101,16 @@ export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob
    */
   startJob(input: StartJobInput & { dry_run: true }, options?: CallOptions): Promise<DryRun>;
   startJob(input: StartJobInput & { dry_run?: false }, options?: CallOptions): Promise<{ id: string }>;
+  /**
+   * Forgets a tenant for good, when `confirm` is its name; a job does it. With `dry_run` it only says what would go, and what would still hold
+   * it afterwards.
+   */
+  forgetTenant(tenant: string, input: { dry_run: true }, options?: CallOptions): Promise<TenantForgetPlan>;
+  forgetTenant(
+    tenant: string,
+    input: { confirm: string; dry_run?: false },
+    options?: CallOptions,
+  ): Promise<ForgettingStarted>;
   /** Looks at a file without its bytes. Throws `not_found` when there is none. */
   statFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<FileStat>;
 }

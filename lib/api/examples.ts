@@ -79,6 +79,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   cancelJob: { path: JOB },
   getTenant: { path: { tenant: 'acme' } },
   patchTenant: { path: { tenant: 'acme' }, body: { max_sandboxes: 100_000 } },
+  forgetTenant: { path: { tenant: 'acme' }, body: { dry_run: true } },
   previewThresholds: { body: { idle_to_suspend_s: 600 } },
   simulate: { body: { idle_to_suspend_s: 600, days: 7, curve: [300, 600, 900, 3600] } },
   checkStorage: { body: { what: 'registry' } },

@@ -93,7 +93,12 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
     getJob: async (_caller, id) => jobOf(await rowOf(id)),
 
     async cancelJob(caller, id) {
-      await rowOf(id);
+      const job = await rowOf(id);
+      if (job.verb === 'forget' && job.state === 'running') {
+        throw new WinterdockError('conflict', `The job "${id}" forgets a tenant: that is not cancelled half way.`, {
+          hint: 'What is gone does not come back; it goes on until nothing is left.',
+        });
+      }
       await runner.cancel(id, causeOf(caller));
       return jobOf(await rowOf(id));
     },

@@ -1,12 +1,17 @@
 /** The operations of tenants, wake times and the simulator over the registry. Holds no state. */
 import type { Caller } from '../auth.ts';
 import { type Clock, epochSeconds } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { WinterdockError } from '../errors.ts';
+import type { Forgetter } from '../jobs/forgetter.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Forgetting } from '../registry/forgettings.ts';
 import type { TenantRow } from '../registry/quotas.ts';
 import type { Registry, Thresholds } from '../registry/registry.ts';
 import { line } from '../sessions/engine.ts';
 import { simulate, type Tally } from '../simulator.ts';
 import { causeOf } from './cause.ts';
+import { forgetPlan } from './forget-plan.ts';
 import { unknownId } from './guard.ts';
 import type { TenantsOperations } from './operations/tenants.ts';
 import type { Tenant, TenantPatch } from './schema/tenants.ts';
@@ -20,10 +25,13 @@ export function tenantsOperations(parts: {
   registry: Registry;
   clock: Clock;
   metrics: Pick<Metrics, 'wakeTimes'>;
+  forgetter: Pick<Forgetter, 'begin'>;
+  config: Pick<Config, 'dataFolder' | 'registryPath'>;
 }): TenantsOperations {
   const { registry, clock, metrics } = parts;
 
-  const show = async (row: TenantRow): Promise<Tenant> => tenantOf(row, await registry.thresholds(row.tenant));
+  const show = async (row: TenantRow): Promise<Tenant> =>
+    tenantOf(row, await registry.thresholds(row.tenant), await registry.forgettings.last(row.tenant));
 
   const entry = (caller: Caller, tenant: string, reason: string) => ({
     ...line({ clock }, null, causeOf(caller), 'tenant.changed', { reason }),
@@ -73,6 +81,21 @@ export function tenantsOperations(parts: {
         );
       }
       return show((await registry.quotas.tenant(tenant)) ?? emptyRow(tenant));
+    },
+
+    async forgetTenant(caller, tenant, { confirm, dry_run: dryRun = false }) {
+      const plan = await forgetPlan(parts, tenant);
+      if (plan === null) throw unknownId('tenant', tenant);
+      if (dryRun) return { plan };
+      if (confirm !== tenant) {
+        const message = `must be the tenant’s name, ${tenant}: what is forgotten does not come back`;
+        throw new WinterdockError('validation', `confirm: ${message}`, {
+          hint: 'Ask with dry_run first: it says what would go.',
+          extra: { errors: [{ path: 'confirm', message }] },
+        });
+      }
+      const id = await parts.forgetter.begin(tenant, causeOf(caller));
+      return { started: { id, backups: plan.backups, set_aside: plan.set_aside } };
     },
 
     async wakeTimes(_caller, { days }) {
@@ -151,7 +174,11 @@ function emptyRow(tenant: string): TenantRow {
   };
 }
 
-function tenantOf({ tenant, counts, bytes, volumes, thresholds, quotas }: TenantRow, applied: Thresholds): Tenant {
+function tenantOf(
+  { tenant, counts, bytes, volumes, thresholds, quotas }: TenantRow,
+  applied: Thresholds,
+  last: Forgetting | null,
+): Tenant {
   const sandboxes = Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.deleted;
   const total = Object.values(bytes).reduce((sum, n) => sum + n, 0);
   return {
@@ -176,6 +203,7 @@ function tenantOf({ tenant, counts, bytes, volumes, thresholds, quotas }: Tenant
       max_active: { limit: quotas.maxActive, used: counts.active },
       max_bytes: { limit: quotas.maxBytes, used: total },
     },
+    forgetting: last === null ? null : { job: last.job, started: last.started, finished: last.finished },
   };
 }
 

@@ -21,6 +21,19 @@ export async function confirm(question: string, signal: AbortSignal): Promise<vo
   }
 }
 
+/** Asks for a name to be typed. Throws a usage error when another is, or when nobody can be asked; `option` says it without asking. */
+export async function confirmName(question: string, name: string, option: string, signal: AbortSignal): Promise<void> {
+  if (!canAsk())
+    throw new CliError('usage', `${question} Nobody is here to say so.`, `Say ${option} ${name} to go ahead.`);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await lines.question(`${question} Type ${name} to go ahead: `, { signal });
+    if (answer.trim() !== name) throw new CliError('usage', 'Nothing was done.');
+  } finally {
+    lines.close();
+  }
+}
+
 /** Asks for a secret, which is not shown while it is typed. */
 export async function askSecret(question: string, signal: AbortSignal): Promise<string> {
   process.stderr.write(question);

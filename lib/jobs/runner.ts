@@ -60,7 +60,7 @@ export class JobRunner {
 
   /** Takes up what an earlier server left, and forgets beside it what is long over. */
   async start(): Promise<void> {
-    for (const job of await this.#parts.registry.jobs.running()) this.take(job, true);
+    for (const job of await this.#parts.registry.jobs.running()) if (job.verb !== 'forget') this.take(job, true);
     this.#forgetting = this.#forget().catch((error) => this.#parts.log.error({ err: error }, 'forgetting old jobs'));
   }
 
@@ -172,14 +172,17 @@ export class JobRunner {
 
   /** What becomes of one; never throws. */
   async #one(job: JobRow, id: string, cause: Cause, again: boolean): Promise<Verdict> {
+    const { verb } = job;
+    // lib/jobs/forgetter.ts does those.
+    if (verb === 'forget') return skipped('It goes with its tenant.');
     try {
       for (let look = 1; ; look += 1) {
         const row = await this.#parts.registry.get(id);
         if (row === null) return skipped('There is no such sandbox.');
-        const wish = wishOf(job.verb, { ...row, inMemory: row.vfsPath === MEMORY });
+        const wish = wishOf(verb, { ...row, inMemory: row.vfsPath === MEMORY });
         if ('skip' in wish) return again && (await this.#moved(job, row)) ? DONE : skipped(wish.skip);
-        if (job.verb === 'label') return await this.#label(job, row, cause);
-        const to = JOB_TARGET[job.verb];
+        if (verb === 'label') return await this.#label(job, row, cause);
+        const to = JOB_TARGET[verb];
         const move = () => this.#parts.sessions.walk(id, to, cause, { from: row.state });
         try {
           await (to === 'active' ? this.#leavingRoom(move) : move());

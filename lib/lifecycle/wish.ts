@@ -6,6 +6,9 @@ import { blocks, type Fault } from './words.ts';
 /** What can be done to many at once. */
 export const JOB_VERBS = ['suspend', 'freeze', 'resume', 'archive', 'revive', 'delete', 'label'] as const;
 export type JobVerb = (typeof JOB_VERBS)[number];
+/** What a job may be about. `forget` is of a whole tenant, and begun by nothing but that. */
+export const JOB_KINDS = [...JOB_VERBS, 'forget'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
 
 /** The state that a verb leads to; `label` leads nowhere. */
 export const JOB_TARGET: Readonly<Record<Exclude<JobVerb, 'label'>, State>> = {

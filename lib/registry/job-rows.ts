@@ -1,6 +1,6 @@
 /** Jobs, their results and what a choice finds, as values of the registry's tables. They were written here, so their words are trusted. */
 import type { State } from '../lifecycle/states.ts';
-import type { JobVerb } from '../lifecycle/wish.ts';
+import type { JobKind } from '../lifecycle/wish.ts';
 import type { Fault, Via } from '../lifecycle/words.ts';
 import type { Value } from './database.ts';
 import type { JobOutcome, JobResult, JobRow, JobState, NewJob, Surveyed } from './jobs.ts';
@@ -40,7 +40,7 @@ export function valuesOf(job: NewJob): Value[] {
 export function jobOf(values: Value[]): JobRow {
   return {
     id: values[1] as string,
-    verb: values[2] as JobVerb,
+    verb: values[2] as JobKind,
     reason: values[3] as string | null,
     labels: values[4] === null ? null : (JSON.parse(values[4] as string) as Record<string, string | null>),
     asked: JSON.parse(values[5] as string),

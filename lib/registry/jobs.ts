@@ -4,7 +4,7 @@
  */
 import { WinterdockError } from '../errors.ts';
 import type { State } from '../lifecycle/states.ts';
-import type { JobVerb } from '../lifecycle/wish.ts';
+import type { JobKind } from '../lifecycle/wish.ts';
 import type { Fault, Via } from '../lifecycle/words.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { type RegistryDatabase, sqliteCode, type Value } from './database.ts';
@@ -17,7 +17,7 @@ export type JobOutcome = 'done' | 'failed' | 'skipped';
 
 export interface NewJob {
   id: string;
-  verb: JobVerb;
+  verb: JobKind;
   reason: string | null;
   /** Set for `label`: key to value, or to null for one that goes. */
   labels: Record<string, string | null> | null;

@@ -26,6 +26,8 @@ import type {
   filesQuerySchema,
   folderItemSchema,
   folderQuerySchema,
+  forgetTenantSchema,
+  forgettingStartedSchema,
   healthSchema,
   importQuerySchema,
   inspectionSchema,
@@ -85,6 +87,7 @@ import type {
   storageSchema,
   streamQuerySchema,
   takeSnapshotSchema,
+  tenantForgetPlanSchema,
   tenantPatchSchema,
   tenantSchema,
   tenantsQuerySchema,
@@ -330,6 +333,12 @@ export interface Calls {
     input?: z.input<typeof tenantPatchSchema>,
     options?: CallOptions,
   ): Promise<z.output<typeof tenantSchema>>;
+  /** Forgets a tenant for good: sandboxes, snapshots, blueprints, shares, keys, people, search words; the ledger keeps ids only. A job does it, which nothing cancels. With `dry_run` it only says what would go and what would still hold it; else its name must be in `confirm`. */
+  forgetTenant(
+    tenant: string,
+    input?: z.input<typeof forgetTenantSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof tenantForgetPlanSchema> | z.output<typeof forgettingStartedSchema>>;
   /** Shows how long wakes took in the last days, by where the file came from; kept over restarts. */
   wakeTimes(
     query?: z.input<typeof wakeTimesQuerySchema>,
@@ -529,6 +538,7 @@ export const CALLS = {
   listTenants: { method: 'GET', path: '/api/tenants', body: null, query: true, answer: 'page' },
   getTenant: { method: 'GET', path: '/api/tenants/:tenant', body: null, query: false, answer: 'json' },
   patchTenant: { method: 'PATCH', path: '/api/tenants/:tenant', body: 'json', query: false, answer: 'json' },
+  forgetTenant: { method: 'DELETE', path: '/api/tenants/:tenant', body: 'json', query: false, answer: 'json' },
   wakeTimes: { method: 'GET', path: '/api/metrics/wakes', body: null, query: true, answer: 'json' },
   previewThresholds: { method: 'POST', path: '/api/settings/preview', body: 'json', query: false, answer: 'json' },
   simulate: { method: 'POST', path: '/api/settings/simulate', body: 'json', query: false, answer: 'json' },

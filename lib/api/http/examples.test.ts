@@ -98,6 +98,7 @@ const WALK: readonly [name: string, status: number, idOf?: string][] = [
   ['listTenants', 200],
   ['getTenant', 200],
   ['patchTenant', 200],
+  ['forgetTenant', 200],
   ['wakeTimes', 200],
   ['previewThresholds', 200],
   ['simulate', 200],

@@ -4,11 +4,14 @@ import { json } from '../answer.ts';
 import { nextLink } from '../paging.ts';
 import { type Route, route } from '../route.ts';
 import {
+  forgetTenantSchema,
+  forgettingStartedSchema,
   previewAnswerSchema,
   previewSchema,
   simulateSchema,
   simulationSchema,
   slugSchema,
+  tenantForgetPlanSchema,
   tenantPatchSchema,
   tenantSchema,
   tenantsQuerySchema,
@@ -61,6 +64,26 @@ export const tenantRoutes: Route[] = [
     answers: { 200: { description: 'The tenant as it is now', schema: tenantSchema } },
     handle: async ({ services, caller, params: { tenant }, body }) =>
       json(200, await services.operations.patchTenant(caller, tenant, body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/tenants/:tenant',
+    name: 'forgetTenant',
+    summary:
+      'Forgets a tenant for good: sandboxes, snapshots, blueprints, shares, keys, people, search words; the ledger keeps ids only. A job does it, which nothing cancels. With `dry_run` it only says what would go and what would still hold it; else its name must be in `confirm`.',
+    tag,
+    params,
+    body: forgetTenantSchema,
+    answers: {
+      200: { description: 'What would go', schema: tenantForgetPlanSchema },
+      202: { description: 'It runs', schema: forgettingStartedSchema, headers: { Location: 'The address of its job' } },
+    },
+    async handle({ services, caller, params: { tenant }, body, path }) {
+      const answer = await services.operations.forgetTenant(caller, tenant, body);
+      if ('plan' in answer) return json(200, answer.plan);
+      const { started } = answer;
+      return json(202, started, { location: path.replace(/\/tenants\/.*$/, `/jobs/${started.id}`) });
+    },
   }),
   route({
     method: 'GET',

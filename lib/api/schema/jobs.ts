@@ -1,7 +1,7 @@
 /** The words of the contract about plans and jobs. Safe for the browser. */
 import { z } from 'zod';
 import { STATES, VERBS } from '../../lifecycle/states.ts';
-import { JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/wish.ts';
+import { JOB_KINDS, JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/wish.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
 
 const slug = z
@@ -117,7 +117,8 @@ const JOB_OUTCOMES = ['done', 'failed', 'skipped'] as const;
 export const jobSchema = z
   .object({
     id: z.string(),
-    verb: z.enum(JOB_VERBS),
+    /** `forget` is of a whole tenant: `DELETE /tenants/:tenant` begins it, and nothing cancels it. */
+    verb: z.enum(JOB_KINDS),
     reason: z.string().nullable(),
     labels: z.record(z.string(), z.string().nullable()).nullable(),
     /** What was asked for; ids only as their number. */

@@ -30,6 +30,8 @@ export const tenantSchema = z
     thresholds: z.object({ idle_to_suspend_s: threshold, idle_to_freeze_s: threshold }),
     /** What it may have and has; without a limit nothing binds. */
     quotas: z.object({ max_sandboxes: quota, max_active: quota, max_bytes: quota }),
+    /** The last time that it was forgotten, by which job; `finished` is null while that runs. Null when it never was. */
+    forgetting: z.object({ job: z.string(), started: epoch, finished: epoch.nullable() }).nullable(),
   })
   .meta({ id: 'Tenant' });
 export type Tenant = z.infer<typeof tenantSchema>;
@@ -55,6 +57,66 @@ export const tenantPatchSchema = z.strictObject({
   max_bytes: quotaLimit,
 });
 export type TenantPatch = z.infer<typeof tenantPatchSchema>;
+
+export const forgetTenantSchema = z.strictObject({
+  /** The tenant's name, typed once more. Needed unless it is a dry run. */
+  confirm: z.string().max(100).optional(),
+  dry_run: z.boolean().optional(),
+});
+export type ForgetTenantInput = z.infer<typeof forgetTenantSchema>;
+
+/** What still holds a tenant after it was forgotten, as far as this server knows of it. */
+const heldElsewhere = {
+  /** Backups on record that were made while there was something of it, newest first, a hundred at most. `to` is known of the last one. */
+  backups: z.array(z.object({ id: z.string().nullable(), time: epoch, to: z.string().nullable() })),
+  /** Folders in the data folder that a restore set aside, each with everything of its time: they are a person's to remove. */
+  set_aside: z.array(z.string()),
+};
+
+export const tenantForgetPlanSchema = z
+  .object({
+    tenant: z.string(),
+    /** Sandboxes that would be deleted, by state; the active ones are stopped. */
+    sandboxes: z.record(z.enum(STATES), count),
+    /** Those that somebody asked to be kept as they are, the first twenty, and how many there are. */
+    kept: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string().nullable(),
+        state: z.enum(STATES),
+        why: z.enum(['keep_hot', 'held']),
+      }),
+    ),
+    kept_count: count,
+    snapshots: count,
+    blueprints: z.array(z.string()),
+    /** Sandboxes of others that were made from these: they keep what they have, and the names that they know of it. */
+    clones: count,
+    shares: count,
+    keys: count,
+    /** People of this tenant alone, who go, with their open sessions; and people of others too, who lose this one. */
+    people: count,
+    sessions: count,
+    limited: count,
+    invitations: count,
+    /** Jobs that concerned it alone. */
+    jobs: count,
+    /** Lines of the ledger that keep ids only. */
+    lines: count,
+    /** Files that were set aside, and the names of those that may be another tenant’s as well and stay. */
+    orphans: count,
+    doubtful: z.array(z.string()),
+    /** Copies of the registry that upgrades kept: each holds everything of its time, so they go. */
+    registry_copies: z.array(z.string()),
+    /** The registry’s file is written anew at the end, and serves nobody meanwhile. */
+    registry_bytes: count,
+    ...heldElsewhere,
+  })
+  .meta({ id: 'TenantForgetPlan' });
+export type TenantForgetPlan = z.infer<typeof tenantForgetPlanSchema>;
+
+export const forgettingStartedSchema = z.object({ id: z.string(), ...heldElsewhere }).meta({ id: 'ForgettingStarted' });
+export type ForgettingStarted = z.infer<typeof forgettingStartedSchema>;
 
 export const wakeTimesQuerySchema = z.strictObject({
   days: z.coerce.number<number | string>().int().min(1).max(400).default(30),

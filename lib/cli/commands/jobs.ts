@@ -35,7 +35,7 @@ interface StartOptions extends Choice {
 
 const total = ({ done, failed, skipped }: Job) => done + failed + skipped;
 
-function jobFacts(job: Job): string {
+export function jobFacts(job: Job): string {
   const filter = job.filter === null ? null : Object.entries(job.filter).map(([name, value]) => `${name} ${value}`);
   return facts([
     ['id', job.id],
@@ -79,18 +79,20 @@ function tellDryRun({ say }: Context, verb: string, { matched, will, skip, plans
 }
 
 /** Waits until a job has ended. Ctrl-C ends the waiting, not the job. */
-async function waitFor({ client, signal, say }: Context, id: string, wanted: boolean | undefined): Promise<Job> {
+export async function waitFor({ client, signal, say }: Context, id: string, wanted: boolean | undefined): Promise<Job> {
   const progress = showProgress(id, wanted);
+  let ends = `: winterdock jobs cancel ${id}`;
   try {
     for (;;) {
       const job = await client.getJob(id, { signal });
+      if (job.verb === 'forget') ends = ': nothing does, what is gone is gone';
       progress.count(total(job), job.chosen);
       if (job.state !== 'running') return job;
       await pause(LOOK_MS, undefined, { signal });
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-    say(`The job goes on. To end it: winterdock jobs cancel ${id}`);
+    say(`The job goes on. To end it${ends}`);
     throw signal.reason instanceof Interrupted ? signal.reason : error;
   } finally {
     progress.end();

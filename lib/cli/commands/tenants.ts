@@ -5,6 +5,7 @@ import { addCommand, seconds, wholeNumber } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { bytesText, durationText, facts } from '../words.ts';
+import { addForgetCommand } from './forget.ts';
 
 /** An option's value, or `none`, which takes away what is set. */
 type OrNone = number | 'none';
@@ -123,6 +124,8 @@ export function addTenantCommands(program: Command): void {
       print(tenant, () => tenantFacts(tenant));
     },
   });
+
+  addForgetCommand(tenants);
 
   const settings = program
     .command('settings')

@@ -1,0 +1,314 @@
+/**
+ * Forgets tenants: sandboxes, copies, access, records, texts of the ledger, one step after another, each of which may be repeated. It is shown as a job: a
+ * place for each sandbox and one for each step. Survives the server: an open forgetting goes on at the next start with what is left. What goes from
+ * the tables is lib/registry/forgettings.ts, which files go is forgotten-files.ts.
+ */
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import type { Auth } from '../auth.ts';
+import { type Clock, epochSeconds } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Copies } from '../copies.ts';
+import { isWinterdockError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { blankNote, FORGOTTEN, NoteDigest } from '../ledger/blanks.ts';
+import type { Logger } from '../log.ts';
+import type { Forgetting, Gone } from '../registry/forgettings.ts';
+import type { JobRow } from '../registry/jobs.ts';
+import type { Registry } from '../registry/registry.ts';
+import { line } from '../sessions/engine.ts';
+import type { Cause, Sessions } from '../sessions/sessions.ts';
+import type { Signer } from '../signing.ts';
+import { removeFiles } from './forgotten-files.ts';
+import { type JobRunner, jobLine } from './runner.ts';
+
+const STEPS = ['access', 'jobs', 'copies', 'files', 'records', 'ledger', 'compact'] as const;
+type Step = (typeof STEPS)[number];
+/** What fault injection sees, in order: `forget.sandboxes` comes after the jobs. */
+export type ForgetStep = `forget.${Step | 'sandboxes' | 'finished'}`;
+
+export interface ForgetterParts {
+  config: Pick<Config, 'dataFolder' | 'registryPath'>;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  sessions: Pick<Sessions, 'walk'>;
+  copies: Pick<Copies, 'sweep'>;
+  auth: Pick<Auth, 'keys' | 'people'>;
+  runner: Pick<JobRunner, 'cancel'>;
+  signer: Signer;
+  /** Fault injection: called as each step begins. */
+  reached?: ((step: ForgetStep) => void) | undefined;
+}
+
+/** Sandboxes that are deleted at the same time. */
+const PLACES = 4;
+/** Milliseconds until a step that failed is tried again. */
+const AGAIN_MS = 1000;
+const POLL_MS = 25;
+/** Lines of the ledger that are blanked in one transaction: each is signed, some 50 µs. */
+const LINES = 100;
+const ROWS = 500;
+
+export class Forgetter {
+  readonly #parts: ForgetterParts;
+  readonly #running = new Set<Promise<void>>();
+  #stopping = false;
+
+  constructor(parts: ForgetterParts) {
+    this.#parts = parts;
+  }
+
+  /** Goes on with what an earlier server left. */
+  async start(): Promise<void> {
+    const { registry, clock } = this.#parts;
+    const open = await registry.forgettings.open();
+    for (const forgetting of open) this.#take(forgetting);
+    for (const job of await registry.jobs.running()) {
+      // Killed after the last step.
+      if (job.verb !== 'forget' || open.some((one) => one.job === job.id)) continue;
+      await registry.jobs.end(job.id, 'done', epochSeconds(clock), (ended) => this.#jobLine(ended, 'job.done'));
+    }
+  }
+
+  /** Lets what is under way end and begins no more; it goes on at the next start. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#running);
+  }
+
+  /** Begins to forget a tenant; from then on nothing is made for it. Returns the id of the job. Throws `conflict` when that is under way. */
+  async begin(tenant: string, cause: Cause): Promise<string> {
+    const { registry, clock } = this.#parts;
+    const { actor, via } = cause;
+    const forgetting = { job: newId('job'), tenant, actor, via, started: epochSeconds(clock) };
+    const told = line({ clock }, null, { ...cause, trigger: 'operator', reason: null }, 'tenant.forgetting', {
+      tenant,
+      reason: `the job ${forgetting.job} forgets it`,
+    });
+    await registry.forgettings.begin(forgetting, told);
+    const open = { ...forgetting, finished: null };
+    await this.#jobOf(open);
+    this.#take(open);
+    return forgetting.job;
+  }
+
+  #take(forgetting: Forgetting): void {
+    const running = this.#toItsEnd(forgetting).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Never rejects: what fails is tried again after a while, for nothing of it may be left. */
+  async #toItsEnd(forgetting: Forgetting): Promise<void> {
+    while (!this.#stopping) {
+      try {
+        return await this.#run(forgetting);
+      } catch (error) {
+        if (this.#stopping) return;
+        this.#parts.log.error(
+          { job: forgetting.job, err: error },
+          'forgetting a tenant broke off; it is taken up again',
+        );
+      }
+      const until = performance.now() + AGAIN_MS;
+      while (performance.now() < until && !this.#stopping) await setTimeout(POLL_MS);
+    }
+  }
+
+  /** The job's row, made when a kill came before it was. */
+  async #jobOf({ job: id, tenant, actor, via, started }: Forgetting): Promise<JobRow> {
+    const { registry } = this.#parts;
+    const known = await registry.jobs.get(id);
+    if (known !== null) return known;
+    const rows: number[] = [];
+    await registry.jobs.survey({ filter: { tenant } }, ({ row }) => void rows.push(row));
+    const job = {
+      id,
+      verb: 'forget' as const,
+      reason: null,
+      labels: null,
+      asked: { filter: { tenant } },
+      tenants: [tenant],
+      actor,
+      via,
+      address: null,
+      created: started,
+    };
+    const places = Uint32Array.from([...rows, ...STEPS.map(() => 0)]);
+    const told = jobLine(this.#parts, job, this.#cause(job), 'job.started', `${rows.length} chosen`);
+    return registry.jobs.add(job, places, [], told);
+  }
+
+  #cause({ id, actor, via }: Pick<JobRow, 'id' | 'actor' | 'via'>): Cause {
+    return { trigger: 'operator', actor, via, requestId: id, address: null, reason: null };
+  }
+
+  #jobLine(job: JobRow, type: string) {
+    return jobLine(this.#parts, job, this.#cause(job), type, `${job.done} done`);
+  }
+
+  async #run(forgetting: Forgetting): Promise<void> {
+    const { registry, clock, reached } = this.#parts;
+    const job = await this.#jobOf(forgetting);
+    const { tenant } = forgetting;
+    const cause = this.#cause(job);
+    const steps: Record<Step, () => Promise<Gone>> = {
+      access: () => this.#access(job, tenant, cause),
+      jobs: () => this.#jobs(job, tenant, cause),
+      copies: () => this.#copies(tenant, cause),
+      files: () => removeFiles(this.#parts.config, registry, tenant),
+      records: () => this.#records(tenant),
+      ledger: () => this.#ledger(job, tenant),
+      compact: () => this.#compact(),
+    };
+    const said: string[] = [];
+    for (const [at, step] of STEPS.entries()) {
+      if (step === 'copies') {
+        reached?.('forget.sandboxes');
+        await this.#sandboxes(job, tenant, cause);
+        said.push(`sandboxes ${job.chosen - STEPS.length}`);
+      }
+      if (this.#stopping) return;
+      reached?.(`forget.${step}`);
+      const gone = wordsOf(await steps[step]());
+      if (this.#stopping) return;
+      // The digest says how many lines there are.
+      if (gone !== '' && step !== 'ledger') said.push(gone);
+      const position = job.chosen - STEPS.length + at;
+      const reason = `${STEP_WORDS[step]}${gone === '' ? '' : `: ${gone}`}`;
+      await registry.jobs.record(job.id, [{ position, outcome: 'done', reason, timeMs: clock.now() }]);
+    }
+    const digest = new NoteDigest();
+    for (const note of await registry.forgettings.notes(job.id)) digest.take(note);
+    const reason = `${said.join(', ')}; ${digest.words()}`;
+    const told = line({ clock }, null, cause, FORGOTTEN, { tenant, reason });
+    await registry.forgettings.finish(job.id, epochSeconds(clock), told);
+    reached?.('forget.finished');
+    await registry.jobs.end(job.id, 'done', epochSeconds(clock), (ended) => this.#jobLine(ended, 'job.done'));
+  }
+
+  /** Keys, sessions and streams end at once, then their rows go. */
+  async #access(job: JobRow, tenant: string, cause: Cause): Promise<Gone> {
+    const { auth, registry, clock } = this.#parts;
+    for (const key of await auth.keys.list()) {
+      if (key.tenant !== tenant) continue;
+      await auth.keys.revoke(key.id, { ...line({ clock }, null, cause, 'key.revoked'), tenant });
+    }
+    await auth.keys.flush();
+    let limited = 0;
+    for (const { id, others } of await registry.forgettings.people(tenant)) {
+      await auth.people.change(id, others.length === 0 ? { disabled: true } : { tenants: others });
+      if (others.length > 0) limited += 1;
+    }
+    return { ...(await registry.forgettings.removeAccess(job.id, tenant)), 'people who had others too': limited };
+  }
+
+  /** A job that concerned others too ends by itself. */
+  async #jobs(job: JobRow, tenant: string, cause: Cause): Promise<Gone> {
+    const { registry, runner } = this.#parts;
+    const running = () => registry.forgettings.runningJobs(job.id, tenant);
+    for (const { id, only } of await running()) if (only) await runner.cancel(id, cause);
+    while (!this.#stopping && (await running()).length > 0) await setTimeout(POLL_MS);
+    return this.#stopping ? {} : registry.forgettings.removeJobs(job.id, tenant);
+  }
+
+  /** Every sandbox walks to `deleted`, whatever state it is in; none is left when this resolves. */
+  async #sandboxes(job: JobRow, tenant: string, cause: Cause): Promise<void> {
+    const { registry, sessions, clock } = this.#parts;
+    const remove = async (id: string, position: number | null): Promise<void> => {
+      try {
+        await sessions.walk(id, 'deleted', cause, { force: true });
+      } catch (error) {
+        if (!isWinterdockError(error) || (error.code !== 'gone' && error.code !== 'not_found')) throw error;
+      }
+      if (position === null) return;
+      await registry.jobs.record(job.id, [{ position, outcome: 'done', reason: null, timeMs: clock.now() }]);
+    };
+    const failed: unknown[] = [];
+    const few = async (work: (() => Promise<void>)[]): Promise<void> => {
+      const next = async (): Promise<void> => {
+        for (let one = work.shift(); one !== undefined && !this.#stopping; one = work.shift()) {
+          await setImmediate();
+          await one().catch((error: unknown) => void failed.push(error));
+        }
+      };
+      await Promise.all(Array.from({ length: PLACES }, next));
+    };
+    for (let position: number | null = 0; position !== null && !this.#stopping; ) {
+      const { items, next } = await registry.jobs.open(job.id, position);
+      await few(items.map((item) => () => remove(item.id, item.position)));
+      position = next;
+    }
+    const rest = await registry.forgettings.living(tenant, ROWS);
+    if (failed.length === 0) await few(rest.map((id) => () => remove(id, null)));
+    if (failed.length > 0) throw failed[0];
+    if (!this.#stopping && rest.length === ROWS) await this.#sandboxes(job, tenant, cause);
+  }
+
+  /** Files of copies go with the last row that needs them: one that another tenant has too stays, for it is that tenant's. */
+  async #copies(tenant: string, cause: Cause): Promise<Gone> {
+    const { registry, copies, clock } = this.#parts;
+    const { forgettings } = registry;
+    const told = (type: string) => ({ ...line({ clock }, null, cause, type), tenant });
+    const snapshots = await forgettings.snapshots(tenant);
+    for (const id of snapshots) {
+      await registry.copies.deleteSnapshot(id, epochSeconds(clock), told('snapshot.deleted'));
+    }
+    const blueprints = await forgettings.blueprints(tenant);
+    for (const name of blueprints) await registry.copies.deleteBlueprint(name, told('blueprint.deleted'));
+    for (;;) {
+      await copies.sweep();
+      const left: string[] = [];
+      for (const path of await registry.copies.unclaimed())
+        if (!(await registry.copies.isNeeded(path))) left.push(path);
+      if (this.#stopping || !left.some((path) => /^(?:snapshots|blueprints)\//.test(path))) break;
+      await setTimeout(POLL_MS);
+    }
+    return { snapshots: snapshots.length, blueprints: blueprints.length };
+  }
+
+  async #records(tenant: string): Promise<Gone> {
+    const { forgettings } = this.#parts.registry;
+    while (!this.#stopping && (await forgettings.emptyTombstones(tenant, ROWS))) await setImmediate();
+    const { shares = 0 } = await forgettings.removeRecords(tenant);
+    return { shares };
+  }
+
+  async #ledger(job: JobRow, tenant: string): Promise<Gone> {
+    const { registry, signer } = this.#parts;
+    const { forgettings } = registry;
+    let blanked = 0;
+    for (let seq: number | null = 0; seq !== null && !this.#stopping; ) {
+      const { lines, next } = await forgettings.toBlank(job.id, tenant, seq, LINES);
+      await forgettings.blank(
+        lines.map((one) => ({ seq: one.line.seq, note: blankNote(signer, one.line, one.previous, job.id) })),
+      );
+      blanked += lines.length;
+      seq = next;
+      await setImmediate();
+    }
+    return { 'lines of the ledger': blanked };
+  }
+
+  async #compact(): Promise<Gone> {
+    while (!this.#stopping && !(await this.#parts.registry.forgettings.compact())) await setTimeout(AGAIN_MS);
+    return {};
+  }
+}
+
+const STEP_WORDS: Readonly<Record<Step, string>> = {
+  access: 'Keys, people, invitations and sessions are gone',
+  jobs: 'Its jobs are gone',
+  copies: 'Snapshots and blueprints are gone',
+  files: 'What was set aside or expanded is gone',
+  records: 'Names, labels, shares, quotas and search words are gone',
+  ledger: 'The ledger keeps ids only',
+  compact: 'The registry is written anew without it',
+};
+
+/** `keys 2, people 1`: what there was any of. */
+function wordsOf(gone: Gone): string {
+  return Object.entries(gone)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => `${what} ${count}`)
+    .join(', ');
+}

@@ -1,0 +1,97 @@
+/**
+ * The files of a tenant that is forgotten, beyond those that go with its sandboxes and copies: what was set aside, what was expanded for reading, what a
+ * deletion had still to remove, and the copies of the registry that upgrades kept. Found by name and by the registry's rows; nothing is opened.
+ */
+
+import { basename, dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import type { Registry } from '../registry/registry.ts';
+import { removeTree, syncFolder, unlinkFile } from '../storage/effects.ts';
+import { keptFiles, namesIn } from '../storage/inventory.ts';
+
+type Place = Pick<Config, 'dataFolder' | 'registryPath'>;
+type Rows = Pick<Registry, 'tenantOf' | 'forgettings'>;
+
+/** Names looked at before others have their turn. */
+const PIECE = 200;
+/** What `setAside` and `moveAside` call a file: when, whose, perhaps its generation, and what it was called. */
+const ASIDE = /^\d+-(.+)\.sqlite(?:\.zst)?(?:-wal|-journal)?$/;
+/** Of the live drawer, where every file is called `vfs.sqlite`; of one whose files are called by their key; of a copy's. */
+const LIVE = /^(.+)-vfs$/;
+const KEYED = /^(.+)-(?:\d+-)?\1$/;
+const COPY = /-([0-9a-f]{64})$/;
+const GENERATION = /-\d+$/;
+
+/** Names in `orphans/` of a tenant's files, and those that may be its but may be another's as well. */
+export async function orphansOf(
+  place: Place,
+  rows: Rows,
+  tenant: string,
+): Promise<{ own: string[]; doubtful: string[] }> {
+  const own: string[] = [];
+  const doubtful: string[] = [];
+  let seen = 0;
+  for (const name of namesIn(join(place.dataFolder, 'orphans'))) {
+    seen += 1;
+    if (seen % PIECE === 0) await setImmediate();
+    const owners = await ownersOf(name, rows);
+    if (!owners.includes(tenant)) continue;
+    (owners.length === 1 ? own : doubtful).push(name);
+  }
+  return { own: own.sort(), doubtful: doubtful.sort() };
+}
+
+/** Whose a file that was set aside can be, by its name. */
+async function ownersOf(name: string, rows: Rows): Promise<string[]> {
+  const stem = ASIDE.exec(name)?.[1] ?? '';
+  const hash = COPY.exec(stem)?.[1];
+  if (hash !== undefined) return rows.forgettings.ownersOfCopy(hash);
+  const live = LIVE.exec(stem)?.[1];
+  const ids = live === undefined ? [KEYED.exec(stem)?.[1] ?? ''] : [live, live.replace(GENERATION, '')];
+  const owners = await Promise.all([...new Set(ids)].map((id) => rows.tenantOf(id)));
+  return [...new Set(owners.filter((owner) => owner !== null))];
+}
+
+/** Names of the copies of the registry that upgrades kept beside it. Each holds everything of its time. */
+export function registryCopies({ registryPath }: Place): string[] {
+  if (registryPath === ':memory:') return [];
+  const name = basename(registryPath);
+  return [...namesIn(dirname(registryPath))]
+    .filter((one) => one.startsWith(`${name}.before-`) || one === `${name}.unfinished`)
+    .sort();
+}
+
+/** Removes all of them; every sandbox of the tenant is deleted by now. Says how many of each kind there were. May be repeated. */
+export async function removeFiles(place: Place, rows: Rows, tenant: string): Promise<Record<string, number>> {
+  const { dataFolder } = place;
+  const removeFrom = async (folder: string, names: readonly string[]) => {
+    for (const name of names) await unlinkFile(join(folder, name));
+    if (names.length > 0) await syncFolder(folder);
+  };
+  const { own } = await orphansOf(place, rows, tenant);
+  await removeFrom(join(dataFolder, 'orphans'), own);
+
+  const expanded: string[] = [];
+  for (const name of namesIn(join(dataFolder, 'expanded'))) {
+    // `<id>.<generation>.sqlite`, and what SQLite may have beside it.
+    if ((await rows.tenantOf(name.replace(/\..*$/, ''))) === tenant) expanded.push(name);
+  }
+  await removeFrom(join(dataFolder, 'expanded'), expanded);
+
+  let left = 0;
+  let seen = 0;
+  for (const { drawer, key, path } of keptFiles(dataFolder)) {
+    seen += 1;
+    if (seen % PIECE === 0) await setImmediate();
+    if (drawer === 'snapshots' || drawer === 'blueprints' || (await rows.tenantOf(key)) !== tenant) continue;
+    left += 1;
+    if (drawer === 'live') await removeTree(dirname(join(dataFolder, path)));
+    else await unlinkFile(join(dataFolder, path));
+    await syncFolder(join(dataFolder, drawer));
+  }
+
+  const copies = registryCopies(place);
+  await removeFrom(dirname(place.registryPath), copies);
+  return { orphans: own.length, expanded: expanded.length, left, 'copies of the registry': copies.length };
+}
