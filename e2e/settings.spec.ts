@@ -184,14 +184,16 @@ test('a key is made, shown once, used, and revoked at once', async ({ page }) =>
   await keys(page, 'nightly backup');
 });
 
-test('an open invitation can be withdrawn, and its link does not work any more', async ({ page }) => {
+test('an open invitation can be withdrawn, and its link does not work any more', async ({ page, complaints }) => {
   await signInByKey(page);
   const link = await invite(page, 'viewer', '');
   const withdrawals = page.locator('#invitations').getByRole('button', { name: /^Withdraw/ });
   const open = await withdrawals.count();
   await withdrawals.first().click();
   await expect(withdrawals).toHaveCount(open - 1);
+  complaints.expected.push(/status of 410/);
   await page.goto(link);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('This link does not work any more');
   await expect(page.getByRole('button', { name: 'Create the account' })).toHaveCount(0);
 });
 

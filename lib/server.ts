@@ -13,6 +13,7 @@ import { takeConsole } from './front/console-log.ts';
 import { type Listener, listen } from './front/listener.ts';
 import { lockStores } from './front/lock.ts';
 import { openPages } from './front/pages.ts';
+import { tellingSpentLinks } from './front/spent-links.ts';
 import { waysIn } from './front/ways-in.ts';
 import { exitCodeFor, whyNotStarted } from './front/why-not.ts';
 import { createHost, type Host, setHost } from './host.ts';
@@ -93,7 +94,8 @@ async function main(): Promise<void> {
   }
   setHost(host);
   try {
-    const pages = apiOnly ? undefined : await openPages({ dev, host: config.host, port: config.port });
+    const opened = apiOnly ? undefined : await openPages({ dev, host: config.host, port: config.port });
+    const pages = opened && tellingSpentLinks(opened, host.auth);
     await host.start();
     listener = await listen(host, { port: config.port, address: config.host, pages, dev });
     // Next asks itself for the page that an action leads to: here, whatever port was free and whatever name people use.

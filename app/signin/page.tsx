@@ -14,6 +14,7 @@ import { KeyForm } from './key-form.tsx';
 import { LinkForm } from './link-form.tsx';
 import { PasswordForm } from './password-form.tsx';
 import { safePath } from './safe-path.ts';
+import { SpentLink } from './spent-link.tsx';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Sign in' };
@@ -50,6 +51,12 @@ function offerInWords({ role, tenants }: Offer): string {
   return tenants === null ? who : `${who} of ${tenants.join(', ')}`;
 }
 
+function headlineOf(offer: Offer | null, isSpent: boolean): string {
+  if (isSpent) return 'This link does not work any more';
+  if (offer === null) return 'Sign in';
+  return offer.first ? 'The first admin' : 'Join';
+}
+
 function ByKey({ to }: { to: string }) {
   return (
     <div className="mt-8 border-t border-rule-2 pt-5">
@@ -75,8 +82,11 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
   const token = first(search.token);
   const to = safePath(first(search.to));
   const { entrance } = getHost().auth;
-  const offer = token === '' ? null : await entrance.offerOf(token);
-  if (offer === null && (await currentCaller()) !== null) redirect(to);
+  const state = token === '' ? null : await entrance.stateOf(token);
+  const spent = state === null || state === 'good' ? null : state;
+  const offer = state === 'good' ? await entrance.offerOf(token) : null;
+  const signedIn = (await currentCaller()) !== null;
+  if (offer === null && spent === null && signedIn) redirect(to);
   const concern = await concernOf();
   const [hasAdmin, hasPeople] = await Promise.all([entrance.hasAdmin(), entrance.hasPeople()]);
   return (
@@ -86,8 +96,9 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
         <BrandMark />
         Winterdock
       </p>
-      <h1 className="headline">{offer === null ? 'Sign in' : offer.first ? 'The first admin' : 'Join'}</h1>
-      {concern !== null && (
+      <h1 className="headline">{headlineOf(offer, spent !== null)}</h1>
+      {spent !== null && <SpentLink state={spent} signedIn={signedIn} to={to} />}
+      {concern !== null && spent === null && (
         <div className="outcome outcome-bad mt-6" role="note">
           <p>{concern.says}</p>
           <p className="text-small text-ink-2">{concern.hint}</p>
@@ -109,11 +120,11 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
           />
         </>
       )}
-      {offer === null && token !== '' && (
+      {offer === null && state === 'good' && (
         <LinkForm action={enter} token={token} to={to} shortest={PASSWORD_LENGTH.min} />
       )}
       {token === '' && hasPeople && <PasswordForm action={enter} to={to} />}
-      {offer === null && (
+      {offer === null && spent === null && (
         <div className="mt-8 border-t border-ink pt-5">
           <h2 className="part-name">By the printed link</h2>
           <p className="mt-2 text-ink-2">
@@ -123,7 +134,7 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
           </p>
         </div>
       )}
-      {offer === null && <ByKey to={to} />}
+      {offer === null && spent === null && <ByKey to={to} />}
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Auth, createAuth } from '../auth.ts';
-import { systemClock } from '../clock.ts';
+import { FakeClock, systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { createLogger } from '../log.ts';
 import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite.ts';
@@ -325,4 +325,34 @@ test('who knows a password comes in so often an hour and no more', async () => {
   }
   const again = auth.entrance.signIn({ email: 'ada@example.com', password: PASSWORD }, visitor());
   await expect(again).rejects.toMatchObject({ code: 'rate_limited' });
+});
+
+test('of a link it is known before it is tried whether it is good, used, over or none of ours', async () => {
+  const clock = new FakeClock(Date.now());
+  const { database } = registry;
+  const config = readConfig({ WB_DATA: folder });
+  const auth = createAuth({ config, log: createLogger('error'), clock, database, registry });
+  const { entrance } = auth;
+  const other = tokenOf(await auth.signInLink());
+  const first = tokenOf(await auth.signInLink());
+  expect([await entrance.stateOf(first), await entrance.stateOf('made-up')]).toEqual(['good', 'unknown']);
+  await entrance.join(first, ADA, visitor());
+  expect([await entrance.stateOf(first), await entrance.stateOf(other)]).toEqual(['used', 'unknown']);
+
+  const recovery = tokenOf(await auth.signInLink());
+  expect(await entrance.stateOf(recovery)).toBe('good');
+  await entrance.signIn({ token: recovery }, visitor());
+  expect(await entrance.stateOf(recovery)).toBe('used');
+
+  const wish = { email: 'eva@example.com', role: 'viewer', tenants: null, createdBy: 'key:admin' } as const;
+  const { token } = await entrance.invite(wish, () => []);
+  clock.advance(8 * 86_400);
+  expect(await entrance.stateOf(token)).toBe('expired');
+
+  // Another start knows a link that is still good, and forgets which ones it used up itself.
+  const printed = tokenOf(await auth.signInLink());
+  const again = open();
+  expect([await again.entrance.stateOf(printed), await again.entrance.stateOf(recovery)]).toEqual(['good', 'unknown']);
+  sql('UPDATE verification SET expires_at = 1').run();
+  expect(await again.entrance.stateOf(printed)).toBe('expired');
 });

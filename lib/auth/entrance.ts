@@ -32,6 +32,9 @@ export interface Offer {
   tenants: readonly string[] | null;
 }
 
+/** Whether a link still lets somebody in, and if not, why; `unknown` is none of ours, or one that was withdrawn or forgotten. */
+export type LinkState = 'good' | 'used' | 'expired' | 'unknown';
+
 export interface Entrance {
   /** Whether there is a person who is an admin and not disabled. */
   hasAdmin(): Promise<boolean>;
@@ -48,6 +51,8 @@ export interface Entrance {
   ): Promise<{ row: InvitationRow; token: string }>;
   /** What a link's token offers; null when it is none of an account to make. Uses nothing up. */
   offerOf(token: string): Promise<Offer | null>;
+  /** What is to be said of a link before anybody tries it. Uses nothing up. */
+  stateOf(token: string): Promise<LinkState>;
   /**
    * Makes the account that a link offers and opens its first session. Null when the link is not good any more. Throws `conflict` when the
    * address has an account.
@@ -67,6 +72,8 @@ const INVITATION_SECONDS = 7 * 86_400;
 const TOKEN_BYTES = 32;
 /** Open sessions of one person; who opens one more is out where they came in first. */
 export const SESSIONS_EACH = 50;
+/** Links that signed somebody in, remembered by digest until the next start. */
+const SPENT_LINKS = 1000;
 /** Passwords looked at at the same time: each costs tens of megabytes and a tenth of a second. */
 const PASSWORDS_AT_ONCE = 2;
 const PASSWORDS_WAITING = 50;
@@ -96,6 +103,12 @@ export function createEntrance(parts: {
     if (over.length > 0) ended(over);
     await tell(visitor, 'person.signed_in', actor, how);
     return entering;
+  };
+
+  const spent = new Set<string>();
+  const spend = (token: string) => {
+    if (spent.size >= SPENT_LINKS) spent.delete(spent.values().next().value ?? '');
+    spent.add(hashOf(token));
   };
 
   let looking = 0;
@@ -146,6 +159,7 @@ export function createEntrance(parts: {
       await failed(visitor, 'link');
       return null;
     }
+    spend(token);
     const { id } = entering.person;
     if (newPassword !== undefined) {
       await opened.setPassword(id, newPassword);
@@ -203,6 +217,18 @@ export function createEntrance(parts: {
       const row = await invitationOf(token);
       if (row === null) return null;
       return { first: row.createdBy === FIRST_START, email: row.email, role: roleOf(row), tenants: row.tenants };
+    },
+
+    async stateOf(token) {
+      const hash = hashOf(token);
+      const invited = await registry.invitations.stateOf(hash, now());
+      // The first admin is there already: nobody is to be made by this one any more.
+      if (invited === 'good') return (await invitationOf(token)) === null ? 'used' : 'good';
+      if (invited !== null) return invited;
+      if (spent.has(hash)) return 'used';
+      const ends = await (await library()).tokenEnds(token);
+      if (ends === null) return 'unknown';
+      return ends > Date.now() ? 'good' : 'expired';
     },
 
     async join(token, { email, name, password }, visitor) {

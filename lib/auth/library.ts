@@ -3,7 +3,7 @@
  * Nothing but the files of lib/auth knows which library it is. Of its own routes only two are open: whatever else it could do is
  * done by our operations, which keep to the table of roles and write the ledger.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { drizzleAdapter } from 'better-auth/adapters/drizzle';
 import { admin, magicLink } from 'better-auth/plugins';
@@ -52,6 +52,8 @@ export interface AuthLibrary {
   mintToken(email: string): Promise<string>;
   /** Exchanges such a token for a session. Null when it is unknown, used, expired, or the person's that is disabled. */
   redeem(token: string, from: Origin): Promise<Entered | null>;
+  /** When such a token ends, in epoch milliseconds; null when there is none, or none any more. Uses nothing up. */
+  tokenEnds(token: string): Promise<number | null>;
   /** Null when the address or the password is wrong, which takes equally long, or the person is disabled. */
   signIn(email: string, password: string, from: Origin): Promise<Entered | null>;
   /** Who is behind a `Cookie` header, or null. `isKeyHolder`: the session was opened with the admin key that holds now. */
@@ -83,6 +85,8 @@ export interface AuthLibrary {
 const NOBODYS_DOMAIN = '@winterdock.internal';
 const LINK_SECONDS = 15 * 60;
 const SESSION_SECONDS = 30 * 86_400;
+/** What the library writes before the mark of a sign-in token. */
+const TOKEN_PREFIX = 'magic-link:';
 /** Its own routes that are answered, below /api/auth. */
 const OPEN_PATHS = new Set(['/get-session', '/sign-out']);
 
@@ -130,7 +134,7 @@ export async function openAuthLibrary(options: {
       admin(),
       magicLink({
         expiresIn: LINK_SECONDS,
-        storeToken: 'hashed',
+        storeToken: { type: 'custom-hasher', hash: async (token) => markOf(token) },
         disableSignUp: true,
         sendMagicLink: async ({ token, metadata }) => {
           minted.set(String(metadata?.ticket), token);
@@ -162,6 +166,11 @@ export async function openAuthLibrary(options: {
     async redeem(token, from) {
       const headers = headersOf(from);
       return entered(await auth.api.magicLinkVerify({ query: { token }, headers, asResponse: true }));
+    },
+
+    async tokenEnds(token) {
+      const found = await tables.findVerificationValue(`${TOKEN_PREFIX}${markOf(token)}`);
+      return found === null ? null : Number(found.expiresAt);
     },
 
     async signIn(email, password, from) {
@@ -280,6 +289,11 @@ export async function openAuthLibrary(options: {
     },
   };
   return library;
+}
+
+/** What is kept of a sign-in token. */
+function markOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
 }
 
 function headersOf({ address, agent }: Origin): Headers {

@@ -24,6 +24,8 @@ export interface InvitationBook {
   add(invitation: InvitationRow, ledger: LedgerEntry[]): Awaitable<void>;
   /** The good one with that digest, or null. */
   find(hash: string, now: number): Awaitable<InvitationRow | null>;
+  /** What became of the one with that digest; null: there is none, or it was withdrawn. */
+  stateOf(hash: string, now: number): Awaitable<'good' | 'used' | 'expired' | null>;
   /** Good ones, newest first. */
   list(now: number): Awaitable<InvitationRow[]>;
   /** Uses a good one up: of many who try at once one is told true. */
@@ -40,6 +42,7 @@ const COLUMNS = 'id, hash, email, role, tenants, created, created_by, expires';
 const INSERT = `INSERT INTO invitations(${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
 const GOOD = `SELECT ${COLUMNS} FROM invitations WHERE used IS NULL AND expires > ?`;
 const FIND = `${GOOD} AND hash = ?`;
+const STATE = `SELECT CASE WHEN used IS NOT NULL THEN 'used' WHEN expires > ? THEN 'good' ELSE 'expired' END FROM invitations WHERE hash = ?`;
 const LIST = `${GOOD} ORDER BY created DESC, rowid DESC`;
 const USE = 'UPDATE invitations SET used = ? WHERE id = ? AND used IS NULL AND expires > ?';
 const RELEASE = 'UPDATE invitations SET used = NULL WHERE id = ?';
@@ -69,6 +72,10 @@ export class SqliteInvitationBook implements InvitationBook {
   find(hash: string, now: number): InvitationRow | null {
     const values = this.#database.sql(FIND).get(now, hash);
     return values === undefined ? null : invitationOf(values);
+  }
+
+  stateOf(hash: string, now: number): 'good' | 'used' | 'expired' | null {
+    return this.#database.value(STATE, now, hash) as 'good' | 'used' | 'expired' | null;
   }
 
   list(now: number): InvitationRow[] {
