@@ -46,14 +46,16 @@ export function endLines(outcome: RunOutcome): Told[] {
     const colour = code === 0 ? good : bad;
     return [{ line: `${colour}exit ${code}${quiet} · ${words}${plain}`, spoken: `exit ${code} · ${words}` }];
   }
-  return evaluatedLines(outcome.evaluated);
+  return evaluatedLines(outcome.evaluated, outcome.binary);
 }
 
-function evaluatedLines(evaluated: EvalAnswer): Told[] {
+function evaluatedLines(evaluated: EvalAnswer, binary: boolean): Told[] {
   const { ok, woke } = evaluated;
   const value = resultOf(evaluated);
   const result = value === null ? [] : [{ line: valueLine(ok, printable(value)), spoken: value }];
-  const words = [endInWords({ ...evaluated, truncated: false }), ...(woke === 'hot' ? [] : ['woke it'])].join(' · ');
+  const words = [endInWords({ ...evaluated, truncated: false, binary }), ...(woke === 'hot' ? [] : ['woke it'])].join(
+    ' · ',
+  );
   const end = ok ? `${good}done` : `${bad}failed`;
   return [...result, { line: `${end}${quiet} · ${words}${plain}`, spoken: `${ok ? 'done' : 'failed'} · ${words}` }];
 }

@@ -1,6 +1,7 @@
 /** Runs what was typed through the API and reports what it says while it runs. Talks to the API only. */
-import type { EvalAnswer, ExecAnswer, Problem } from '#lib/api/schema.ts';
-import type { Language, Woke } from './words.ts';
+import type { EvalAnswer, Problem } from '#lib/api/schema.ts';
+import { isBinary, shown } from './shown.ts';
+import type { Language, RunEnd, Woke } from './words.ts';
 
 export interface RunListener {
   onWoke(woke: Woke): void;
@@ -9,8 +10,8 @@ export interface RunListener {
 }
 
 export type RunOutcome =
-  | { exit: Omit<ExecAnswer, 'stdout' | 'stderr'> }
-  | { evaluated: EvalAnswer }
+  | { exit: RunEnd & { cwd: string } }
+  | { evaluated: EvalAnswer; binary: boolean }
   | { problem: Pick<Problem, 'detail' | 'hint'> }
   | 'stopped';
 
@@ -44,7 +45,7 @@ async function* blocksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<strin
   }
 }
 
-async function dispatch(block: string, listener: RunListener): Promise<RunOutcome | null> {
+async function dispatch(block: string, listener: RunListener, said: { binary: boolean }): Promise<RunOutcome | null> {
   let name = '';
   let data = '';
   for (const line of block.split('\n')) {
@@ -54,8 +55,10 @@ async function dispatch(block: string, listener: RunListener): Promise<RunOutcom
   if (data === '') return null;
   const value = JSON.parse(data);
   if (name === 'woke') listener.onWoke(value);
-  else if (name === 'stdout' || name === 'stderr') await listener.onOutput(name, value.text);
-  else if (name === 'exit') return { exit: value };
+  else if (name === 'stdout' || name === 'stderr') {
+    said.binary ||= value.encoding !== undefined;
+    await listener.onOutput(name, shown(value.text, value.encoding));
+  } else if (name === 'exit') return { exit: { ...value, binary: said.binary } };
   else if (name === 'error') return { problem: value };
   return null;
 }
@@ -84,8 +87,9 @@ async function runScript(
 ): Promise<RunOutcome> {
   const answer = await post(id, 'exec', { command, cwd }, 'text/event-stream', signal);
   if (!answer.ok || answer.body === null) return { problem: (await answer.json()) as Problem };
+  const said = { binary: false };
   for await (const block of blocksOf(answer.body)) {
-    const end = await dispatch(block, listener);
+    const end = await dispatch(block, listener, said);
     if (end !== null) return end;
   }
   return LOST;
@@ -101,9 +105,9 @@ async function evaluate(
   const answer = await post(id, 'eval', { language, code }, 'application/json', signal);
   if (!answer.ok) return { problem: (await answer.json()) as Problem };
   const evaluated = (await answer.json()) as EvalAnswer;
-  await listener.onOutput('stdout', evaluated.stdout);
-  await listener.onOutput('stderr', evaluated.stderr);
-  return { evaluated };
+  await listener.onOutput('stdout', shown(evaluated.stdout, evaluated.stdout_encoding));
+  await listener.onOutput('stderr', shown(evaluated.stderr, evaluated.stderr_encoding));
+  return { evaluated, binary: isBinary(evaluated) };
 }
 
 /**

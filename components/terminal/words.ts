@@ -10,7 +10,10 @@ export interface Woke {
   took_ms: number;
 }
 
-export type RunEnd = Pick<ExecAnswer, 'exit_code' | 'took_ms' | 'timed_out' | 'truncated'>;
+export interface RunEnd extends Pick<ExecAnswer, 'exit_code' | 'took_ms' | 'timed_out' | 'truncated'> {
+  /** Whether some of the output was no text, so that it is not shown as it is. */
+  binary: boolean;
+}
 
 /** What woke it and how long that took; null when it was awake. */
 export function wokeInWords({ woke, from, took_ms }: Woke): string | null {
@@ -22,10 +25,13 @@ export function wokeInWords({ woke, from, took_ms }: Woke): string | null {
 }
 
 /** How a run ended, without its exit code. */
-export function endInWords({ took_ms, timed_out, truncated }: Omit<RunEnd, 'exit_code'>): string {
-  return [...(timed_out ? ['out of time'] : []), tookInWords(took_ms), ...(truncated ? ['output cut'] : [])].join(
-    ' · ',
-  );
+export function endInWords({ took_ms, timed_out, truncated, binary }: Omit<RunEnd, 'exit_code'>): string {
+  return [
+    ...(timed_out ? ['out of time'] : []),
+    tookInWords(took_ms),
+    ...(truncated ? ['output cut'] : []),
+    ...(binary ? ['bytes that are no text shown as �'] : []),
+  ].join(' · ');
 }
 
 /** What may be typed: a script, or code of a language. */

@@ -8,27 +8,22 @@ import type { Volume } from '../vfs/volumes.ts';
 import { parametersOf } from './client/address.ts';
 import type { CallOptions } from './client/call.ts';
 import { CALLS, type Calls } from './client/calls.ts';
-import { type ExecEvent, execStream } from './client/exec-stream.ts';
+import { type ExecBytesAnswer, type ExecBytesInput, execBytes } from './client/exec.ts';
+import { type ExecEvent, type ExecStreamInput, execStream } from './client/exec-stream.ts';
 import { type FollowOptions, followEvents } from './client/follow.ts';
 import { type Page, pagesOf } from './client/pages.ts';
 import { type ClientOptions, createTransport, type Transport } from './client/transport.ts';
-import type {
-  DryRun,
-  Event,
-  execSchema,
-  ForgettingStarted,
-  StartJobInput,
-  streamQuerySchema,
-  TenantForgetPlan,
-} from './schema.ts';
+import type { DryRun, Event, ForgettingStarted, StartJobInput, streamQuerySchema, TenantForgetPlan } from './schema.ts';
 
 export type { ErrorCode } from '../errors.ts';
 export type { Volume } from '../vfs/volumes.ts';
 export { Download } from './client/bytes.ts';
 export type { CallOptions, Progress, Upload, Written } from './client/call.ts';
 export { ApiError, type ClientCode } from './client/error.ts';
-export type { ExecEvent } from './client/exec-stream.ts';
+export type { ExecBytesAnswer, ExecBytesInput } from './client/exec.ts';
+export type { ExecEvent, ExecStreamInput } from './client/exec-stream.ts';
 export type { FollowOptions } from './client/follow.ts';
+export { MAX_STDIN_BYTES } from './client/limits.ts';
 export type { Page, Pages } from './client/pages.ts';
 export type { ClientOptions } from './client/transport.ts';
 export type {
@@ -81,15 +76,13 @@ export interface FileStat {
 export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob' | 'forgetTenant'> {
   /** The server's address, without a trailing slash. */
   readonly url: string;
+  /** Runs a script to its end, with bytes in and out: `stdin` may be a Uint8Array, both outputs are. Never tried again. */
+  execBytes(id: string, input: ExecBytesInput, options?: CallOptions): Promise<ExecBytesAnswer>;
   /**
-   * Runs a script and yields `woke`, `stdout`, `stderr` and at last `exit` as they come. Leaving the loop, or aborting the signal,
-   * stops the script. Never tried again.
+   * Runs a script and yields `woke`, `stdout`, `stderr` and at last `exit` as they come; output has its `bytes`, and its `text` when it is
+   * one. `stdin` may be a Uint8Array. Leaving the loop, or aborting the signal, stops the script. Never tried again.
    */
-  execStream(
-    id: string,
-    input: z.input<typeof execSchema>,
-    options?: CallOptions,
-  ): AsyncGenerator<ExecEvent, void, void>;
+  execStream(id: string, input: ExecStreamInput, options?: CallOptions): AsyncGenerator<ExecEvent, void, void>;
   /**
    * Yields the ledger as it grows, from `last_event_id` on or else from now, over connections that break, without a gap or a repeat.
    * Ends only by leaving the loop, by the signal (throws its reason), or by a refusal.
@@ -122,8 +115,9 @@ export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob
 export function createClient(options: ClientOptions = {}): WinterdockClient {
   const transport = createTransport(options);
   const methods = Object.entries(CALLS).map(([name, line]) => [name, methodOf(transport, line)]);
-  const own: Pick<WinterdockClient, 'url' | 'execStream' | 'streamEvents' | 'statFile'> = {
+  const own: Pick<WinterdockClient, 'url' | 'execBytes' | 'execStream' | 'streamEvents' | 'statFile'> = {
     url: transport.url,
+    execBytes: (id, input, callOptions = {}) => execBytes(transport, CALLS.execInInstance, id, input, callOptions),
     execStream: (id, input, callOptions = {}) => execStream(transport, CALLS.execInInstance, id, input, callOptions),
     streamEvents: (query = {}, followOptions = {}) =>
       followEvents(transport, { stream: CALLS.streamEvents, list: CALLS.listEvents }, query, followOptions),

@@ -20,8 +20,9 @@ import { etagOf, writeConditionOf } from './conditions.ts';
 import { readingOperations } from './engine-reading.ts';
 import { listFilterOf, stuckSince } from './list-filter.ts';
 import type { EngineOperations } from './operations.ts';
+import { outputsOf, pieceOf } from './outputs.ts';
 import { createPrivateReads } from './private-reads.ts';
-import type { CreateInput, PatchInput, Settings } from './schema.ts';
+import type { CreateInput, ExecInput, PatchInput, Settings } from './schema.ts';
 import { requireTag } from './settings-tag.ts';
 import { showing } from './showing.ts';
 
@@ -167,12 +168,20 @@ export function createOperations(parts: EngineParts): EngineOperations {
     settle: async (caller, id) => show(await sessions.settle(id, causeOf(caller))),
     deleteInstance: (caller, id, input) => sessions.delete(id, causeOf(caller, input?.reason)),
 
-    async exec(caller, id, { command, cwd, env, stdin, timeout_ms: timeoutMs }, options) {
-      const done = await sessions.exec(id, { command, cwd, env, stdin, timeoutMs }, causeOf(caller), options);
+    async exec(
+      caller,
+      id,
+      { command, cwd, env, encoding, timeout_ms: timeoutMs, ...input },
+      { onOutput, ...options } = {},
+    ) {
+      const request = { command, cwd, env, stdin: stdinOf(input), timeoutMs };
+      const done = await sessions.exec(id, request, causeOf(caller), {
+        ...options,
+        ...(onOutput && { onOutput: ({ stream, text }) => onOutput({ stream, ...pieceOf(text, encoding) }) }),
+      });
       return {
         exit_code: done.exitCode,
-        stdout: done.stdout,
-        stderr: done.stderr,
+        ...outputsOf(done, encoding),
         cwd: done.cwd,
         timed_out: done.timedOut,
         truncated: done.truncated,
@@ -181,13 +190,12 @@ export function createOperations(parts: EngineParts): EngineOperations {
       };
     },
 
-    async eval(caller, id, { language, code, timeout_ms: timeoutMs }, signal) {
+    async eval(caller, id, { language, code, encoding, timeout_ms: timeoutMs }, signal) {
       const done = await sessions.eval(id, { language, code, timeoutMs }, causeOf(caller), signal ? { signal } : {});
       return {
         ok: done.ok,
         ...(done.value === undefined ? {} : { value: done.value }),
-        stdout: done.stdout,
-        stderr: done.stderr,
+        ...outputsOf(done, encoding),
         ...(done.error === undefined ? {} : { error: done.error }),
         timed_out: done.timedOut,
         took_ms: done.tookMs,
@@ -282,6 +290,11 @@ export function createOperations(parts: EngineParts): EngineOperations {
 
     metricsText: () => metrics.text(),
   };
+}
+
+function stdinOf({ stdin, stdin_base64 }: Pick<ExecInput, 'stdin' | 'stdin_base64'>): Uint8Array | undefined {
+  if (stdin_base64 !== undefined) return Buffer.from(stdin_base64, 'base64');
+  return stdin === undefined ? undefined : Buffer.from(stdin);
 }
 
 function settingsOf(thresholds: Thresholds): Settings {

@@ -14,6 +14,7 @@ import type { LedgerOperations } from './operations/ledger.ts';
 import type { RepairsOperations } from './operations/repairs.ts';
 import type { StorageOperations } from './operations/storage.ts';
 import type { TenantsOperations } from './operations/tenants.ts';
+import type { OutputPiece } from './outputs.ts';
 import type {
   AttachmentAnswer,
   CreateInput,
@@ -96,7 +97,7 @@ export interface EngineOperations {
     input: ExecInput,
     options?: {
       onWoke?: (woken: { woke: string; wokeMs: number; from: State | null }) => void;
-      onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void;
+      onOutput?: (piece: OutputPiece & { stream: 'stdout' | 'stderr' }) => void;
       signal?: AbortSignal;
     },
   ): Promise<ExecAnswer>;

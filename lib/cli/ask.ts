@@ -1,7 +1,7 @@
 /** Questions to the person at the terminal. Without one there are no answers: what would be asked is refused instead. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { CliError } from './failure.ts';
 
 /** Whether somebody is there to answer. */
@@ -47,7 +47,12 @@ export async function askSecret(question: string, signal: AbortSignal): Promise<
   }
 }
 
-/** Everything that comes on stdin. */
+/** Everything that comes on stdin, as text. */
 export function readStdin(): Promise<string> {
   return text(process.stdin);
+}
+
+/** Everything that comes on stdin, byte by byte. */
+export function readStdinBytes(): Promise<Buffer> {
+  return buffer(process.stdin);
 }

@@ -53,7 +53,7 @@ async function evaluatePython(call: EvalCall, run: Run, { shell }: EvalContext):
   const { exitCode, timedOut } = await shell.exec({ command: 'python3', args }, run);
   if (exitCode === 0) return { ok: true, timedOut };
   const said = run.output.lastError.trimEnd().split('\n').at(-1);
-  return { ok: false, timedOut, error: said || `exit code ${exitCode}` };
+  return { ok: false, timedOut, error: said?.toWellFormed() || `exit code ${exitCode}` };
 }
 
 /** What the guest's `vfs` object calls; the volume is optional. */

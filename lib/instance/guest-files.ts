@@ -3,11 +3,13 @@
  * POSIX would say of each operation; knows nothing of the host's files.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ByteString, type FsStat, type IFileSystem, type RmOptions, unsafeBytesFromLatin1 } from 'just-bash';
+import type { ByteString, FsStat, IFileSystem, RmOptions } from 'just-bash';
 import type { Entry } from '../vfs/read.ts';
 import type { Place, Tree } from '../vfs/tree.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
-import { absolute, directoryOf, type Found, find } from './guest-paths.ts';
+import { unsafeBytesFromLatin1 } from './bash.ts';
+import { bytesOfText, textOfBytes } from './byte-text.ts';
+import { absolute, directoryOf, type Found, find, requireText } from './guest-paths.ts';
 import { monotonicMs } from './monotonic.ts';
 import { asPosix, posixError } from './posix-error.ts';
 import { Scenery } from './scenery.ts';
@@ -42,7 +44,9 @@ export class GuestFiles implements IFileSystem {
   }
 
   async readFile(path: string, options?: Encoding): Promise<string> {
-    return buffer(await this.readFileBuffer(path)).toString(encodingOf(options));
+    const content = buffer(await this.readFileBuffer(path));
+    const encoding = encodingOf(options);
+    return isText(encoding) ? textOfBytes(content) : content.toString(encoding);
   }
 
   async readFileBytes(path: string): Promise<ByteString> {
@@ -200,6 +204,7 @@ export class GuestFiles implements IFileSystem {
     await this.#breathe();
     const found = this.#find(path, false);
     if (found.entry !== null) throw posixError('EEXIST', 'file already exists', path);
+    requireText(target);
     const place = writable(found, path);
     this.#requireDirectory(place, path);
     asPosix(path, () => this.#vfs.link(place.path, target, place.volume));
@@ -322,6 +327,12 @@ function encodingOf(options: Encoding): BufferEncoding {
   return encoding === 'binary' ? 'latin1' : encoding;
 }
 
+function isText(encoding: BufferEncoding): boolean {
+  return encoding === 'utf8' || encoding === 'utf-8';
+}
+
 function bytesOf(content: Content, options?: Encoding): Uint8Array {
-  return typeof content === 'string' ? Buffer.from(content, encodingOf(options)) : content;
+  if (typeof content !== 'string') return content;
+  const encoding = encodingOf(options);
+  return isText(encoding) ? bytesOfText(content) : Buffer.from(content, encoding);
 }

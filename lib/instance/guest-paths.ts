@@ -29,6 +29,11 @@ export function absolute(path: string, base = '/'): string {
   return `/${segments.join('/')}`;
 }
 
+/** Names are text: one with bytes that are no UTF-8 would be kept under another. Throws EILSEQ. */
+export function requireText(path: string): void {
+  if (!path.isWellFormed()) throw posixError('EILSEQ', 'Invalid or incomplete multibyte or wide character', path);
+}
+
 /** The directory that a normalised path lies in. */
 export function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/')) || '/';
@@ -42,6 +47,7 @@ function placeOf(path: string): Place | null {
 
 /** Finds what is at a path; the last segment's own link is followed unless `follow` is false. Throws ELOOP, and what the VFS refuses. */
 export function find(vfs: Tree, given: string, follow = true): Found {
+  requireText(given);
   let path = absolute(given);
   for (let followed = 0; followed <= LINKS_FOLLOWED; followed += 1) {
     const place = placeOf(path);

@@ -25,13 +25,14 @@ export interface ExecRequest {
   command: string;
   cwd?: string;
   env?: Record<string, string>;
-  stdin?: string;
+  stdin?: Uint8Array;
   /** Milliseconds from when the call runs; capped by the profile. */
   timeoutMs?: number;
 }
 
 export interface ExecOutcome {
   exitCode: number;
+  /** Text in which bytes that are no UTF-8 are escaped: `bytesOfText` of byte-text.ts gives back what was said. stderr likewise. */
   stdout: string;
   stderr: string;
   cwd: string;
@@ -49,6 +50,7 @@ export interface EvalRequest {
 export interface EvalOutcome {
   ok: boolean;
   value?: unknown;
+  /** As an ExecOutcome has it; stderr likewise. */
   stdout: string;
   stderr: string;
   error?: string;
@@ -83,6 +85,7 @@ export interface Death {
 
 export interface OutputChunk {
   stream: 'stdout' | 'stderr';
+  /** Whole characters, and bytes that are no UTF-8 escaped as in an ExecOutcome. */
   text: string;
 }
 

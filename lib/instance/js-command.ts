@@ -1,5 +1,6 @@
 /** The shell's `js` command: QuickJS in this process, in milliseconds. `js -e CODE`, `js FILE [ARGUMENT …]`, or code from stdin. */
-import { type Command, type CommandContext, decodeBytesToUtf8, defineCommand, type ExecResult } from 'just-bash';
+import type { Command, CommandContext, ExecResult } from 'just-bash';
+import { decodeBytesToUtf8, defineCommand } from './bash.ts';
 import { type JavaScriptRun, runJavaScript } from './javascript.ts';
 import { visible } from './javascript-border.ts';
 import { MAX_STREAM_BYTES, Output, textOf } from './output.ts';

@@ -1,5 +1,8 @@
-/** What a call says: cut at a limit per stream and on whole characters, kept in order until it is taken. Knows nothing of where it goes. */
-import { StringDecoder } from 'node:string_decoder';
+/**
+ * What a call says: cut at a limit per stream, kept in order until it is taken. Kept as text in which bytes that are no UTF-8 are escaped (see
+ * byte-text.ts), so that no byte is lost. Knows nothing of where it goes.
+ */
+import { textOfBytes, unfinishedEnd } from './byte-text.ts';
 import type { OutputChunk } from './instance.ts';
 
 /** Bytes of each stream that a call may say; what comes after is dropped. */
@@ -15,7 +18,8 @@ export class Output {
   /** The end of what was said on stderr, taken or not. */
   lastError = '';
   readonly #bytes: Record<StreamName, number> = { stdout: 0, stderr: 0 };
-  readonly #decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  /** The beginning of a character whose end has not come yet. */
+  readonly #begun: Record<StreamName, Uint8Array> = { stdout: new Uint8Array(0), stderr: new Uint8Array(0) };
   #waiting: { stream: StreamName; parts: string[] }[] = [];
 
   /** Adds bytes; a character that ends in a later call of it is held back until then. */
@@ -25,7 +29,11 @@ export class Output {
     if (room <= 0 || content.byteLength === 0) return;
     const kept = content.subarray(0, room);
     this.#bytes[stream] += kept.byteLength;
-    this.#keep(stream, this.#decoders[stream].write(Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength)));
+    const begun = this.#begun[stream];
+    const whole = begun.byteLength === 0 ? kept : Buffer.concat([begun, kept]);
+    const end = whole.byteLength - unfinishedEnd(whole);
+    this.#begun[stream] = whole.slice(end);
+    this.#keep(stream, textOfBytes(whole.subarray(0, end)));
   }
 
   /** What was said since the last time, in order; pieces of one stream in a row are one chunk. */
@@ -38,9 +46,8 @@ export class Output {
   /** The last of it: also what is left of a character that never ended. */
   end(): OutputChunk[] {
     for (const stream of ['stdout', 'stderr'] as const) {
-      // A character that the limit cut in two is dropped with what came after it.
-      const rest = this.#decoders[stream].end();
-      if (this.#bytes[stream] < MAX_STREAM_BYTES) this.#keep(stream, rest);
+      this.#keep(stream, textOfBytes(this.#begun[stream]));
+      this.#begun[stream] = new Uint8Array(0);
     }
     return this.take();
   }

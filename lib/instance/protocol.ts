@@ -27,7 +27,7 @@ const execCall = z.object({
   command: z.string(),
   cwd: z.string().optional(),
   env: z.record(z.string(), z.string()).optional(),
-  stdin: z.string().optional(),
+  stdin: bytes.optional(),
   timeoutMs: z.number().min(0),
   /** Whether somebody reads along: then output is sent at the end of every top-level command. */
   streaming: z.boolean(),

@@ -1,5 +1,6 @@
 /** The calls of one sandbox: one runs, the others wait in the order they came. Knows nothing of processes or messages. */
 import { WinterdockError } from '../errors.ts';
+import { bytesOfText } from './byte-text.ts';
 import type { EvalOutcome, ExecOutcome, OutputChunk } from './instance.ts';
 import { MAX_STREAM_BYTES, textOf } from './output.ts';
 import type { Call, EvalResult, ExecResult } from './protocol.ts';
@@ -78,7 +79,7 @@ export class QueuedCall {
     const { stdout, stderr } = this.#said();
     if (this.call.kind === 'eval') return { ok: false, stdout, stderr, error: why, timedOut, tookMs };
     const cwd = this.call.cwd ?? '/workspace';
-    const truncated = [stdout, stderr].some((text) => Buffer.byteLength(text) >= MAX_STREAM_BYTES);
+    const truncated = [stdout, stderr].some((text) => bytesOfText(text).byteLength >= MAX_STREAM_BYTES);
     return { exitCode, stdout, stderr: `${stderr}winterdock: ${why}\n`, cwd, timedOut, truncated, tookMs };
   }
 

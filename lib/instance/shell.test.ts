@@ -11,7 +11,9 @@ test('a script carries its directory, variables, functions and options from comm
   expect(first).toMatchObject({ exitCode: 1, stdout: 'f 1\n/tmp\n', stderr: '', cwd: '/tmp' });
   expect(await a.exec({ command: 'pwd; echo "[$x]"; f' })).toMatchObject({ exitCode: 127, stdout: '/workspace\n[]\n' });
   expect(await a.exec({ command: 'pwd', cwd: '/tmp', env: { A: 'b' } })).toMatchObject({ stdout: '/tmp\n' });
-  expect(await a.exec({ command: 'echo $A; cat', env: { A: 'b' }, stdin: 'in' })).toMatchObject({ stdout: 'b\nin' });
+  expect(await a.exec({ command: 'echo $A; cat', env: { A: 'b' }, stdin: Buffer.from('in') })).toMatchObject({
+    stdout: 'b\nin',
+  });
   expect(await a.exec({ command: 'cd /memory; exit 3; echo never' })).toMatchObject({
     exitCode: 3,
     cwd: '/memory',

@@ -2,18 +2,11 @@
  * The guest's shell: just-bash over the VFS. One interpreter runs a script's top-level commands one after another; after each its writes are
  * committed and its output is handed on. Owns its limits and commands; knows nothing of processes.
  */
-import {
-  Bash,
-  type BashExecResult,
-  type BashOptions,
-  type Command,
-  DefenseInDepthBox,
-  getCommandNames,
-  latin1FromBytes,
-  stdoutAsBytes,
-} from 'just-bash';
+import type { BashExecResult, BashOptions, Command } from 'just-bash';
 import { WinterdockError } from '../errors.ts';
 import type { Tree } from '../vfs/tree.ts';
+import { Bash, DefenseInDepthBox, getCommandNames, latin1FromBytes, stdoutAsBytes } from './bash.ts';
+import { bytesOfText } from './byte-text.ts';
 import { GuestFiles } from './guest-files.ts';
 import { jsCommand } from './js-command.ts';
 import type { Capability, PolicyProfile } from './policies.ts';
@@ -41,7 +34,7 @@ export interface ShellRequest {
   command: string;
   cwd?: string;
   env?: Record<string, string>;
-  stdin?: string;
+  stdin?: Uint8Array;
   /** Arguments of the script's first command, which the shell does not look at. */
   args?: string[];
 }
@@ -59,7 +52,7 @@ export function defendShells(): void {
 
 export class Shell {
   readonly #files: GuestFiles;
-  readonly #bash: Bash;
+  readonly #bash: InstanceType<typeof Bash>;
   #run: Run | null = null;
   /** The next script to be parsed is the call's own; scripts that it runs itself are left as they are. */
   #own = false;
@@ -111,7 +104,7 @@ export class Shell {
         env: { ...ENVIRONMENT, PWD: cwd, OLDPWD: cwd, ...request.env },
         rawScript: true,
         signal: run.signal,
-        ...(request.stdin !== undefined && { stdin: request.stdin }),
+        ...(request.stdin && { stdin: Buffer.from(request.stdin).toString('latin1'), stdinKind: 'bytes' as const }),
         ...(request.args && { args: request.args }),
       });
       return await this.#outcome(result, run);
@@ -123,7 +116,7 @@ export class Shell {
 
   async #outcome(result: BashExecResult, run: Run): Promise<ShellOutcome> {
     run.output.add('stdout', Buffer.from(latin1FromBytes(stdoutAsBytes(result)), 'latin1'));
-    run.output.add('stderr', Buffer.from(result.stderr));
+    run.output.add('stderr', bytesOfText(result.stderr));
     const stopped = (run.signal.aborted || run.expired) && result.exitCode === TIMED_OUT_EXIT;
     const exitCode = !stopped || run.expired ? result.exitCode : this.#unbound ? 1 : STOPPED_EXIT;
     this.#unbound = false;

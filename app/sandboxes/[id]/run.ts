@@ -3,6 +3,7 @@
 import { refresh } from 'next/cache';
 import { z } from 'zod';
 import type { PlainState, Run } from '#components/terminal/plain-form.tsx';
+import { isBinary, shown } from '#components/terminal/shown.ts';
 import { execSchema } from '#lib/api/schema.ts';
 import { getHost } from '#lib/host.ts';
 import { requireCaller } from '../../caller.ts';
@@ -42,10 +43,10 @@ export async function run(id: string, previous: PlainState, form: FormData): Pro
           made.woke = { woke, from, took_ms: wokeMs };
         },
       });
-      add('stdout', answer.stdout);
-      add('stderr', answer.stderr);
+      add('stdout', shown(answer.stdout, answer.stdout_encoding));
+      add('stderr', shown(answer.stderr, answer.stderr_encoding));
       const { exit_code, took_ms, timed_out, truncated } = answer;
-      end = { exit_code, took_ms, timed_out, truncated };
+      end = { exit_code, took_ms, timed_out, truncated, binary: isBinary(answer) };
       next = answer.cwd;
       refresh();
     } catch (error) {

@@ -151,7 +151,7 @@ export interface Calls {
     input?: z.input<typeof verbBodySchema>,
     options?: CallOptions,
   ): Promise<z.output<typeof instanceSchema>>;
-  /** Runs a shell script, waking what sleeps. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen. Closing the connection stops the script. */
+  /** Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}` when it is bytes, and no piece ends within a character. Closing the connection stops the script. */
   execInInstance(
     id: string,
     input: z.input<typeof execSchema>,

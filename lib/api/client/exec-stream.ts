@@ -1,19 +1,50 @@
 /** A script's output while it runs. Safe for the browser. */
 import type { z } from 'zod';
 import type { execAnswerSchema, execSchema, Instance, Problem } from '../schema.ts';
+import { fromBase64 } from './base64.ts';
 import type { CallLine, CallOptions } from './call.ts';
 import { ApiError, networkError, problemError } from './error.ts';
+import { bodyOf, type ExecBytesInput } from './exec.ts';
 import { serverSent } from './server-sent.ts';
 import type { Transport } from './transport.ts';
 
-type Exit = Omit<z.output<typeof execAnswerSchema>, 'stdout' | 'stderr'>;
+type Exit = Omit<z.output<typeof execAnswerSchema>, 'stdout' | 'stderr' | 'stdout_encoding' | 'stderr_encoding'>;
+
+/** A piece of output: its bytes, and the text that they are; null when they are no UTF-8. No piece ends within a character. */
+interface Said {
+  text: string | null;
+  bytes: Uint8Array;
+}
 
 /** What a script tells while it runs: first how it woke the sandbox, then what it writes, last how it ended. */
 export type ExecEvent =
   | { event: 'woke'; woke: Exit['woke']; from: Instance['state'] | null; took_ms: number }
-  | { event: 'stdout'; text: string }
-  | { event: 'stderr'; text: string }
+  | ({ event: 'stdout' } & Said)
+  | ({ event: 'stderr' } & Said)
   | ({ event: 'exit' } & Exit);
+
+/** What to run. `stdin` may be text or any bytes. */
+export type ExecStreamInput = ExecBytesInput & Pick<z.input<typeof execSchema>, 'stdin_base64' | 'encoding'>;
+
+interface Piece {
+  text: string;
+  encoding?: 'base64';
+}
+
+function saidOf({ text, encoding }: Piece): Said {
+  if (encoding === undefined) return { text, bytes: new TextEncoder().encode(text) };
+  const bytes = fromBase64(text);
+  return { text: textOf(bytes), bytes };
+}
+
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    // No text: there are bytes that no character has.
+    return null;
+  }
+}
 
 /**
  * Runs a script and yields what it tells as it comes; the last event is `exit`. Leaving the loop, or aborting the signal, closes the
@@ -23,16 +54,23 @@ export async function* execStream(
   transport: Transport,
   line: CallLine,
   id: string,
-  input: z.input<typeof execSchema>,
+  input: ExecStreamInput,
   options: CallOptions,
 ): AsyncGenerator<ExecEvent, void, void> {
   const { signal } = options;
-  const response = await transport.send({ line, parameters: [id], body: input, accept: 'text/event-stream', options });
+  const response = await transport.send({
+    line,
+    parameters: [id],
+    body: bodyOf(input),
+    accept: 'text/event-stream',
+    options,
+  });
   try {
     for await (const { event, data } of serverSent(response.body ?? new Blob([]).stream())) {
       const value: unknown = JSON.parse(data);
       if (event === 'error') throw problemError(value as Problem);
-      yield { event, ...(value as object) } as ExecEvent;
+      if (event === 'stdout' || event === 'stderr') yield { event, ...saidOf(value as Piece) };
+      else yield { event, ...(value as object) } as ExecEvent;
       if (event === 'exit') return;
     }
   } catch (error) {

@@ -23,7 +23,7 @@ export const runRoutes: Route[] = [
     name: 'execInInstance',
     needs: 'exec',
     summary:
-      'Runs a shell script, waking what sleeps. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen. Closing the connection stops the script.',
+      'Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}` when it is bytes, and no piece ends within a character. Closing the connection stops the script.',
     tag,
     params: idParams,
     body: execSchema,
@@ -111,9 +111,9 @@ function execAsStream(context: Context<{ id: string }, unknown, ExecInput>): Pro
       .exec(caller, params.id, body, {
         signal: AbortSignal.any([signal, left.signal]),
         onWoke: ({ woke, wokeMs, from }) => send('woke', { woke, from, took_ms: wokeMs }),
-        onOutput: ({ stream, text }) => send(stream, { text }),
+        onOutput: ({ stream, ...piece }) => send(stream, piece),
       })
-      .then(({ stdout: _stdout, stderr: _stderr, ...exit }) => {
+      .then(({ stdout: _, stderr: _2, stdout_encoding: _3, stderr_encoding: _4, ...exit }) => {
         send('exit', exit);
         finish();
       })

@@ -1,7 +1,8 @@
 /** `exec` and `eval`: code in a sandbox, with its output as it comes and its exit code as ours. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { readStdin } from '../ask.ts';
+import { MAX_STDIN_BYTES } from '../../api/client.ts';
+import { readStdinBytes } from '../ask.ts';
 import { addCommand, type Context, pairs, seconds } from '../command.ts';
 import { exitCode } from '../exits.ts';
 import { CliError } from '../failure.ts';
@@ -30,23 +31,35 @@ export function wokeText(id: string, woke: string, tookMs: number): string {
   return woke === 'hot' ? `${id} was awake.` : `${id} woke from ${woke} in ${millisecondsText(tookMs)}.`;
 }
 
+/** What comes on stdin, to be the command's. Throws a usage error when that is more than a command is given. */
+async function inputOf(id: string): Promise<Buffer> {
+  const input = await readStdinBytes();
+  if (input.byteLength <= MAX_STDIN_BYTES) return input;
+  throw new CliError(
+    'usage',
+    `There are ${input.byteLength} bytes on stdin; a command is given at most ${MAX_STDIN_BYTES}.`,
+    `Put them into a file of it first: winterdock files put ${id} FILE.`,
+  );
+}
+
 async function runScript(context: Context, options: ExecOptions, id: string, command: string): Promise<number> {
   const { client, json, signal } = context;
   const input = {
     command,
     cwd: options.cwd,
     env: options.env,
-    stdin: options.stdin === true ? await readStdin() : undefined,
+    stdin: options.stdin === true ? await inputOf(id) : undefined,
     timeout_ms: options.timeout === undefined ? undefined : options.timeout * 1000,
   };
   if (json) {
-    const answer = await client.execInInstance(id, input, { signal });
+    const { stdin, ...body } = input;
+    const answer = await client.execInInstance(id, { ...body, stdin_base64: stdin?.toString('base64') }, { signal });
     context.print(answer, () => '');
     return answer.exit_code;
   }
   for await (const event of client.execStream(id, input, { signal })) {
-    if (event.event === 'stdout') process.stdout.write(event.text);
-    else if (event.event === 'stderr') process.stderr.write(event.text);
+    if (event.event === 'stdout') process.stdout.write(event.bytes);
+    else if (event.event === 'stderr') process.stderr.write(event.bytes);
     else if (event.event === 'woke') {
       if (options.verbose === true) context.say(wokeText(id, event.woke, event.took_ms));
     } else {
@@ -62,7 +75,7 @@ export function addRunCommands(program: Command): void {
   addCommand<ExecOptions, [string, string[]]>(program, 'exec <id> [command...]', {
     summary: 'run a command in a sandbox, waking it',
     description:
-      'Output streams as it comes, and the exit code is the command’s own. One word is a shell script as it stands; several are one command whose arguments arrive as given. Options of exec come before the id. Ctrl-C stops the command.',
+      'Output streams as it comes, byte by byte as the command wrote it, and the exit code is the command’s own. One word is a shell script as it stands; several are one command whose arguments arrive as given. Options of exec come before the id. Ctrl-C stops the command.',
     options: (command) =>
       command
         .passThroughOptions()
@@ -76,6 +89,8 @@ export function addRunCommands(program: Command): void {
       ['exec sess-841 ls -la', 'one command; `--` may stand before it'],
       [`exec sess-841 'cat notes | wc -l > count'`, 'a script, in quotes'],
       ['exec --stdin sess-841 "python3 -" < job.py', 'with a file of yours as its input'],
+      ['exec --stdin sess-841 "tar xz" < folder.tar.gz', 'any bytes go in'],
+      ['exec sess-841 "cat model.bin" > model.bin', 'and come out as they are'],
       ['exec --json sess-841 true', 'the whole answer as one JSON document'],
     ],
     async run(context, options, id, given) {
@@ -101,9 +116,11 @@ export function addRunCommands(program: Command): void {
     ],
     async run({ client, json, print, signal, exitWith }, { language, timeout }, id: string, code: string) {
       const timeoutMs = timeout === undefined ? undefined : timeout * 1000;
-      const answer = await client.evalInInstance(id, { language, code, timeout_ms: timeoutMs }, { signal });
-      print(answer, () => `${answer.stdout}${answer.value === undefined ? '' : `${JSON.stringify(answer.value)}\n`}`);
-      if (!json) process.stderr.write(answer.stderr);
+      const encoding = json ? undefined : 'base64';
+      const answer = await client.evalInInstance(id, { language, code, encoding, timeout_ms: timeoutMs }, { signal });
+      if (!json) process.stdout.write(Buffer.from(answer.stdout, 'base64'));
+      print(answer, () => (answer.value === undefined ? '' : `${JSON.stringify(answer.value)}\n`));
+      if (!json) process.stderr.write(Buffer.from(answer.stderr, 'base64'));
       if (answer.error !== undefined && !json) process.stderr.write(`${answer.error}\n`);
       exitWith(answer.timed_out ? 124 : answer.ok ? 0 : 1);
     },

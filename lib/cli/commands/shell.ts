@@ -47,8 +47,8 @@ async function runLine(
   signal: AbortSignal,
 ): Promise<{ cwd: string; exit: number }> {
   for await (const event of context.client.execStream(id, { command, cwd }, { signal })) {
-    if (event.event === 'stdout') process.stdout.write(event.text);
-    else if (event.event === 'stderr') process.stderr.write(event.text);
+    if (event.event === 'stdout') process.stdout.write(event.bytes);
+    else if (event.event === 'stderr') process.stderr.write(event.bytes);
     else if (event.event === 'woke') {
       if (event.woke !== 'hot') process.stderr.write(`${wokeText(id, event.woke, event.took_ms)}\n`);
     } else {

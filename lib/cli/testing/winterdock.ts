@@ -10,17 +10,21 @@ import { vi } from 'vitest';
 /** A test starts ten processes and more, one after another, each of which costs a second on a busy machine. */
 vi.setConfig({ testTimeout: 120_000 });
 
-const LAUNCHER = fileURLToPath(new URL('../../../bin/winterdock.js', import.meta.url));
+/** The file that people start as `winterdock`. */
+export const LAUNCHER = fileURLToPath(new URL('../../../bin/winterdock.js', import.meta.url));
 
 /** How it ended, and all it wrote. */
 class Ended {
   readonly exit: number | NodeJS.Signals | null;
+  /** What it wrote to stdout, byte by byte. */
+  readonly bytes: Buffer;
   readonly stdout: string;
   readonly stderr: string;
 
-  constructor(exit: number | NodeJS.Signals | null, stdout: string, stderr: string) {
+  constructor(exit: number | NodeJS.Signals | null, bytes: Buffer, stderr: string) {
     this.exit = exit;
-    this.stdout = stdout;
+    this.bytes = bytes;
+    this.stdout = bytes.toString();
     this.stderr = stderr;
   }
 
@@ -78,17 +82,16 @@ export function commandLine(env: Record<string, string> = {}): CommandLine {
       },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      stdout += chunk.toString();
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      stderr += chunk.toString();
-    });
+    const said: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
+    child.stdout.on('data', (chunk: Buffer) => said.stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => said.stderr.push(chunk));
+    const bytes = (stream: 'stdout' | 'stderr') => Buffer.concat(said[stream]);
+    const text = (stream: 'stdout' | 'stderr') => bytes(stream).toString();
     child.stdin.on('error', () => undefined);
-    const ended = once(child, 'close').then(() => new Ended(child.exitCode ?? child.signalCode, stdout, stderr));
-    return { child, stdout: () => stdout, stderr: () => stderr, ended };
+    const ended = once(child, 'close').then(
+      () => new Ended(child.exitCode ?? child.signalCode, bytes('stdout'), text('stderr')),
+    );
+    return { child, stdout: () => text('stdout'), stderr: () => text('stderr'), ended };
   };
   return {
     home,

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CHANGES, changedSource } from './bash-changes.ts';
+
+const BUNDLE = dirname(createRequire(import.meta.url).resolve('just-bash'));
+
+test('every change finds its place, once, in the version that is installed', () => {
+  for (const file of new Set(CHANGES.map((change) => change.file))) {
+    const source = changedSource(file, () => readFileSync(join(BUNDLE, file), 'utf8')) ?? '';
+    for (const { to } of CHANGES.filter((change) => change.file === file)) expect(source).toContain(to);
+  }
+});
+
+test('a file of another version is refused, and one that nothing is said of is left alone', () => {
+  expect(() => changedSource('index.js', () => 'another')).toThrow('is not the one that is to be changed');
+  expect(changedSource('chunks/another.js', () => 'as it is')).toBeNull();
+});

@@ -1,0 +1,136 @@
+/**
+ * What is changed in just-bash's files as they are loaded, so that bytes pass through its shell as they are: its commands hand on either bytes
+ * (a char each) or text, and where it takes one for the other, or makes a character of a byte, they change. Each change names a piece of one file
+ * that must be there once; `$bytes` is byte-text.ts.
+ */
+const BYTE_TEXT = new URL('./byte-text.ts', import.meta.url).href;
+
+interface Change {
+  file: string;
+  from: string;
+  to: string;
+}
+
+const CODEC = 'chunks/chunk-GN6CQ3J4.js';
+const INTERPRETER = 'index.js';
+const ESCAPES = 'chunks/chunk-6D3WD6YU.js';
+const PRINTF = 'chunks/chunk-4AKAIZPW.js';
+const ECHO = 'chunks/chunk-AGH5UJJI.js';
+const AWK = 'chunks/chunk-3CBCABOZ.js';
+const TAR = 'chunks/chunk-X3TZEFQG.js';
+
+export const CHANGES: readonly Change[] = [
+  // The codec of all that the shell takes for text: what is no UTF-8 was read as Latin-1, and written as UTF-8.
+  {
+    file: CODEC,
+    from: 'var u=new TextDecoder("utf-8",{fatal:!0}),y=new TextEncoder,',
+    to: 'var u={decode:$bytes.textOfBytes},y={encode:$bytes.bytesOfText},',
+  },
+  // It went byte by byte, which took seconds for some megabytes.
+  {
+    file: CODEC,
+    from: 'let r=new Uint8Array(e.length);for(let i=0;i<e.length;i++)r[i]=e.charCodeAt(i);try{return u.decode(r)}catch{return e}',
+    to: 'return u.decode(Buffer.from(e,"latin1"))',
+  },
+  {
+    file: CODEC,
+    from: 'let e=y.encode(t),o="";for(let r=0;r<e.length;r++)o+=String.fromCharCode(e[r]);return o',
+    to: 'return Buffer.from(y.encode(t)).toString("latin1")',
+  },
+  // `read` and `mapfile` took the bytes of their input for text, and `read -n` counted them.
+  {
+    file: INTERPRETER,
+    from: 'let S=i===""?"\\0":i,v="",k=0,',
+    to: 'a>0&&!y&&(a=$bytes.bytesOfCharacters(b,a));l>0&&!y&&(l=$bytes.bytesOfCharacters(b,l)||l);let S=i===""?"\\0":i,v="",k=0,',
+  },
+  {
+    file: INTERPRETER,
+    from: 'v=b.substring(0,_),C(v),N=_,P=_>=l,$(N);',
+    to: 'v=b.substring(0,_),C(v),N=_,P=_>=l,$(N);y||(v=Vf(v));',
+  },
+  { file: INTERPRETER, from: 'S===`\n`&&v.endsWith(`\n`)&&', to: 'y||(v=Vf(v));S===`\n`&&v.endsWith(`\n`)&&' },
+  {
+    file: INTERPRETER,
+    from: '"string_length");f.push(g)};for(;d<u.length;)',
+    to: '"string_length");f.push(Vf(g))};for(;d<u.length;)',
+  },
+  // `>&2` and `2>&1` put bytes into text, and text into bytes.
+  {
+    file: INTERPRETER,
+    from: 'case"live-stdout":l+=A;break;case"live-stderr":c+=A;break;',
+    to: 'case"live-stdout":l+=N||d!=="binary"?A:Tt(A);break;case"live-stderr":c+=N&&d==="binary"?Vf(A):A;break;',
+  },
+  { file: INTERPRETER, from: '{let A=S+v;A!==""&&', to: '{let A=S+(d==="binary"?Tt(v):v);A!==""&&' },
+  // Escapes that name bytes, in `$\'…\'`, printf, echo and awk, made characters of them.
+  { file: INTERPRETER, from: 'function bd(e){', to: 'function bd(e){return $bytes.textOfBytes(Uint8Array.from(e));' },
+  {
+    file: INTERPRETER,
+    from: 'let c=parseInt(a,8);r+=String.fromCharCode(c),s=l;break}',
+    to: 'r+=$bytes.textOfByte(parseInt(a,8)),s=l;break}',
+  },
+  {
+    file: INTERPRETER,
+    from: 's<t.length&&t[s]==="\'"&&s++,{part:M.literal(r),endIndex:s}',
+    to: 's<t.length&&t[s]==="\'"&&s++,{part:M.literal($bytes.settled(r)),endIndex:s}',
+  },
+  { file: ESCAPES, from: 'n+=String.fromCharCode(parseInt(l,8)),e=i;', to: 'n+=$bytes.textOfByte(parseInt(l,8)),e=i;' },
+  {
+    file: ESCAPES,
+    from: 'try{let o=new TextDecoder("utf-8",{fatal:!0});n+=o.decode(new Uint8Array(l))}catch{for(let o of l)n+=String.fromCharCode(o)}',
+    to: 'n+=$bytes.textOfBytes(Uint8Array.from(l));',
+  },
+  {
+    file: ESCAPES,
+    from: 'default:n+=t[e],e++}else n+=t[e],e++;return n}',
+    to: 'default:n+=t[e],e++}else n+=t[e],e++;return $bytes.settled(n)}',
+  },
+  { file: PRINTF, from: 'function X(e){', to: 'function X(e){return $bytes.textOfBytes(Uint8Array.from(e));' },
+  {
+    file: PRINTF,
+    from: 'let a=new TextEncoder().encode(n)[0];return{value:String.fromCharCode(a)',
+    to: 'let a=$bytes.bytesOfText(n)[0];return{value:$bytes.textOfByte(a)',
+  },
+  {
+    file: PRINTF,
+    from: 'i?n+=String.fromCharCode(parseInt(i,8)):n+="\\0",r=t;break}',
+    to: 'i?n+=$bytes.textOfByte(parseInt(i,8)):n+="\\0",r=t;break}',
+  },
+  {
+    file: PRINTF,
+    from: 'n+=String.fromCharCode(parseInt(i,8)),r=t;break}',
+    to: 'n+=$bytes.textOfByte(parseInt(i,8)),r=t;break}',
+  },
+  { file: PRINTF, from: 'return{value:n,stopped:!1}}', to: 'return{value:$bytes.settled(n),stopped:!1}}' },
+  { file: ECHO, from: 'let l=parseInt(a,8)%256;s+=String.fromCharCode(l)', to: 's+=$bytes.textOfByte(parseInt(a,8))' },
+  {
+    file: ECHO,
+    from: 'let l=parseInt(a,16);s+=String.fromCharCode(l),e=t',
+    to: 's+=$bytes.textOfByte(parseInt(a,16)),e=t',
+  },
+  { file: ECHO, from: 'return{output:s,stop:!1}}', to: 'return{output:$bytes.settled(s),stop:!1}}' },
+  {
+    file: AWK,
+    from: 'a.length>0?r+=String.fromCharCode(parseInt(a,16)):r+="x";break}default:if(/[0-7]/.test(s)){let a=s;for(;a.length<3&&/[0-7]/.test(this.peek());)a+=this.advance();r+=String.fromCharCode(parseInt(a,8))}',
+    to: 'a.length>0?r+=$bytes.textOfByte(parseInt(a,16)):r+="x";break}default:if(/[0-7]/.test(s)){let a=s;for(;a.length<3&&/[0-7]/.test(this.peek());)a+=this.advance();r+=$bytes.textOfByte(parseInt(a,8))}',
+  },
+  // tar wrote replacement characters for bytes that are no UTF-8, in names and with -O.
+  {
+    file: TAR,
+    from: 'V=new Uint8Array(0),I=new TextEncoder,Q=new TextDecoder;',
+    to: 'V=new Uint8Array(0),I=new TextEncoder,Q={decode:$bytes.textOfBytes};',
+  },
+  { file: TAR, from: 'h+=new TextDecoder().decode(m.content)', to: 'h+=$bytes.textOfBytes(m.content)' },
+];
+
+/** The source of a file of just-bash as it is to be loaded; null for one that stays as it is. Throws when it is not the version that is known. */
+export function changedSource(file: string, read: () => string): string | null {
+  const changes = CHANGES.filter((change) => change.file === file);
+  if (changes.length === 0) return null;
+  const source = changes.reduce((text, { from, to }) => {
+    const [before, after, ...more] = text.split(from);
+    if (before === undefined || after === undefined || more.length > 0)
+      throw new Error(`just-bash's ${file} is not the one that is to be changed at ${from}`);
+    return before + to + after;
+  }, read());
+  return `import*as $bytes from${JSON.stringify(BYTE_TEXT)};${source}`;
+}
