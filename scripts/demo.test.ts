@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Instance } from '../lib/api/schema.ts';
+import { STATES } from '../lib/lifecycle/states.ts';
+import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
+import { BLUEPRINT, SCENE } from './demo/scene.ts';
+
+let folder: string;
+let server: ServerProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-demo-'));
+  // Without a key of the test's own: the one that the first start writes is what a newcomer has.
+  server = await spawnServer({ folder, settings: { WB_ADMIN_KEY: '' } });
+});
+afterAll(async () => {
+  await server.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const demo = (env: Record<string, string> = {}) =>
+  spawnSync(process.execPath, [fileURLToPath(new URL('demo.ts', import.meta.url)), '--url', server.url], {
+    encoding: 'utf8',
+    env: { ...process.env, WB_DATA: folder, ...env },
+  });
+
+const list = async () => {
+  const key = readFileSync(join(folder, 'admin.key'), 'utf8').trim();
+  const of = async (query: string) => {
+    const answer = await fetch(`${server.url}/api/instances?limit=200${query}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    return (await answer.json()) as Instance[];
+  };
+  // What is deleted is listed only when it is asked for.
+  return [...(await of('')), ...(await of('&state=deleted'))];
+};
+
+test('a demo shows every state, does its work, and mixes with nobody’s', async () => {
+  expect(demo()).toMatchObject({ status: 0, stderr: '' });
+  const made = await list();
+  expect(made).toHaveLength(SCENE.length + 1 + BLUEPRINT.clones);
+  expect(new Set(made.map(({ state }) => state))).toEqual(new Set(STATES));
+  for (const { id, to } of SCENE) expect(made.find((instance) => instance.id === id)).toMatchObject({ state: to });
+  const again = demo();
+  expect(again.status).toBe(1);
+  expect(again.stderr).toContain('has sandboxes');
+  expect(await list()).toHaveLength(made.length);
+}, 120_000);
+
+test('a demo without a server or a key says so in one sentence', () => {
+  const nowhere = mkdtempSync(join(tmpdir(), 'winterdock-demo-none-'));
+  const { status, stderr } = demo({ WB_DATA: nowhere });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^There is no key at .*: start the server first, or set WINTERDOCK_KEY\.\n$/);
+  rmSync(nowhere, { recursive: true });
+});

@@ -1,0 +1,66 @@
+/**
+ * `npm run demo [-- --url ADDRESS]`: fills an empty server with tenants and sandboxes that show every state, by the client that everybody has. The server is
+ * that of `--url`, WINTERDOCK_URL or this machine; the key is WINTERDOCK_KEY or the one that the server's first start wrote (WB_DATA). Refuses a server that has
+ * sandboxes: nothing of anybody's is mixed with it.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ApiError, createClient, type WinterdockClient } from '../lib/api/client.ts';
+import { readConfig } from '../lib/config.ts';
+import { messageOf } from '../lib/errors.ts';
+import { BLUEPRINT, type Part, SCENE, SNAPSHOT } from './demo/scene.ts';
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+/** The key that is given, or the one that the first start of a server on this machine has written. */
+function keyOf(env: NodeJS.ProcessEnv): string {
+  if (env.WINTERDOCK_KEY) return env.WINTERDOCK_KEY;
+  const config = readConfig(env);
+  const path = join(config.dataFolder, 'admin.key');
+  if (existsSync(path)) return readFileSync(path, 'utf8').trim();
+  throw new Error(`There is no key at ${path}: start the server first, or set WINTERDOCK_KEY.`);
+}
+
+/** Makes one sandbox, has it do its work and takes it to where it belongs. */
+async function play(client: WinterdockClient, { runs, to, reason, ...wish }: Part): Promise<void> {
+  await client.createInstance(wish);
+  for (const command of runs) {
+    const { exit_code, stderr } = await client.execInInstance(wish.id, { command });
+    if (exit_code !== 0) throw new Error(`${wish.id}: exit ${exit_code}: ${stderr}`);
+  }
+  const because = reason === undefined ? {} : { reason };
+  if (to !== 'created' && to !== 'active') await client.walkPlan(wish.id, { to, ...because });
+  say(`${wish.tenant.padEnd(11)} ${wish.id.padEnd(17)} ${to}`);
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { url: { type: 'string' } } });
+  const url = values.url ?? process.env.WINTERDOCK_URL ?? `http://localhost:${process.env.PORT ?? 3000}`;
+  const client = createClient({ url, key: keyOf(process.env) });
+  for await (const { id } of client.listInstances({ limit: 1 })) {
+    throw new Error(
+      `The server at ${url} has sandboxes (${id} is one): a demo fills an empty one, as WB_DATA=demo npm start gives.`,
+    );
+  }
+  for (const part of SCENE) await play(client, part);
+  const kept = await client.takeSnapshot(SNAPSHOT.of, { tag: SNAPSHOT.tag });
+  await client.restoreSnapshot(kept.id, { name: SNAPSHOT.restoredAs });
+  say(`snapshot    ${SNAPSHOT.tag}, and a sandbox made from it`);
+  await client.createBlueprint({ name: BLUEPRINT.name, from_instance: BLUEPRINT.of });
+  await client.cloneBlueprint(BLUEPRINT.name, {
+    tenant: BLUEPRINT.tenant,
+    count: BLUEPRINT.clones,
+    name: BLUEPRINT.as,
+  });
+  say(`blueprint   ${BLUEPRINT.name}, and ${BLUEPRINT.clones} clones of it`);
+  say(`Look at ${url} with the sign-in link that the server printed. What nobody uses, the ladder files away.`);
+}
+
+try {
+  await main();
+} catch (error) {
+  const hint = error instanceof ApiError && error.hint ? ` ${error.hint}` : '';
+  process.stderr.write(`${messageOf(error)}${hint}\n`);
+  process.exitCode = 1;
+}
