@@ -81,6 +81,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const pool = createPool({
     size: config.poolSize,
     maxActive: config.maxActive,
+    memoryBytes: config.memoryBytes,
     dataFolder: config.dataFolder,
     cacheFolder: config.cacheFolder,
     log,

@@ -2,6 +2,7 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from './lifecycle/ladder.ts';
+import { machineMemory, shareOfSandboxes } from './machine-memory.ts';
 
 const MIB = 1024 * 1024;
 const integer = (min: number, max: number, fallback: number) =>
@@ -17,6 +18,12 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https U
 /** Settings whose value is never told. The passphrase is the backup command's; a server that has it in its environment too does nothing with it. */
 const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE']);
 
+/** Two processes of sandboxes fit into the least of it. */
+const LEAST_MEMORY = 64 * MIB;
+const MOST_MEMORY = 64 * 1024 * 1024 * MIB;
+const MEMORY_RANGE = `must be a whole number of bytes from ${LEAST_MEMORY} to ${MOST_MEMORY}, or 0 for no budget`;
+const isMemory = (bytes: number) => bytes === 0 || (bytes >= LEAST_MEMORY && bytes <= MOST_MEMORY);
+
 const environmentSchema = z.object({
   PORT: integer(0, 65_535, 3000),
   HOST: text.default('127.0.0.1'),
@@ -29,6 +36,7 @@ const environmentSchema = z.object({
   WB_IDLE_TO_FREEZE: integer(1, 31_536_000, DEFAULT_IDLE_TO_FREEZE_SECONDS),
   WB_POOL: integer(0, 64, 2),
   WB_MAX_ACTIVE: integer(1, 10_000, 200),
+  WB_MEMORY: z.string().regex(/^\d+$/, MEMORY_RANGE).transform(Number).refine(isMemory, MEMORY_RANGE).optional(),
   WB_DRAIN_MS: integer(0, 600_000, 5000),
   WB_MAX_BODY: integer(1024, 1024 * MIB, 100 * MIB),
   WB_MAX_FILE: integer(1024, 256 * MIB, 64 * MIB),
@@ -60,6 +68,8 @@ export interface Config {
   idleToFreezeSeconds: number;
   poolSize: number;
   maxActive: number;
+  /** Bytes that the processes of sandboxes may take together; null: as many as they like. */
+  memoryBytes: number | null;
   drainMs: number;
   maxBodyBytes: number;
   maxFileBytes: number;
@@ -111,6 +121,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     idleToFreezeSeconds: env.WB_IDLE_TO_FREEZE,
     poolSize: env.WB_POOL,
     maxActive: env.WB_MAX_ACTIVE,
+    memoryBytes: env.WB_MEMORY === 0 ? null : (env.WB_MEMORY ?? shareOfSandboxes(machineMemory())),
     drainMs: env.WB_DRAIN_MS,
     maxBodyBytes: env.WB_MAX_BODY,
     maxFileBytes: env.WB_MAX_FILE,

@@ -12,6 +12,7 @@ const LAYERS = [
     'lib/errors.ts',
     'lib/fair-line.ts',
     'lib/config.ts',
+    'lib/machine-memory.ts',
     'lib/clock.ts',
     'lib/log.ts',
     'lib/secret-file.ts',

@@ -26,7 +26,7 @@ const RESUME_BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 
 /** Makes the metrics of a host; each host has its own. */
 export function createMetrics(options: {
   registry: Pick<Registry, 'onAppend' | 'countsByState' | 'countsByFault' | 'wakeTimes'>;
-  pool: Pick<InstancePool, 'ready'>;
+  pool: Pick<InstancePool, 'ready' | 'memory'>;
   sessions: Pick<Sessions, 'callsRunning'>;
   clock: Clock;
   log: Logger;
@@ -70,6 +70,25 @@ export function createMetrics(options: {
     registers,
     collect() {
       this.set(pool.ready);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_memory_bytes',
+    help: 'Memory that the processes of sandboxes count: those that serve, and those started ahead of need.',
+    labelNames: ['processes'],
+    registers,
+    collect() {
+      const { servingBytes, spareBytes } = pool.memory;
+      this.set({ processes: 'serving' }, servingBytes);
+      this.set({ processes: 'spare' }, spareBytes);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_memory_limit_bytes',
+    help: 'Memory that the processes of sandboxes may take together (WB_MEMORY); 0: no budget.',
+    registers,
+    collect() {
+      this.set(pool.memory.limitBytes ?? 0);
     },
   });
   new Gauge({

@@ -28,6 +28,7 @@ export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {
   rate_limited: 'Too many at once, or in too short a time. `Retry-After` says when to come back.',
   headers_too_large: 'The address and the headers together are over 16 KiB. The connection ends with the answer.',
   internal: 'Something went wrong in the server. Its log has the details under the request id.',
-  capacity: 'There is no room for another process. `Retry-After` says when to come back.',
+  capacity:
+    'There is no place or no memory for another process, and none that could be suspended for it. `Retry-After` says when to come back.',
   storage_unavailable: 'The store is away, or the server is stopping. `Retry-After` says when to come back.',
 };

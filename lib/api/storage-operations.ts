@@ -60,6 +60,11 @@ export function storageOperations(parts: {
       },
       disk: { bytes: disk.bytes, free_bytes: disk.freeBytes },
       places: facts.places,
+      memory: {
+        serving_bytes: facts.memory.servingBytes,
+        spare_bytes: facts.memory.spareBytes,
+        limit_bytes: facts.memory.limitBytes,
+      },
       backup: facts.backup,
       replication: null,
       running: facts.running,

@@ -10,7 +10,7 @@ import { type LastBackup, readLastBackup } from '../backup/record.ts';
 import { type Clock, epochSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
-import type { InstancePool } from '../instance/instance.ts';
+import type { InstancePool, MemoryUse } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Logger } from '../log.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -61,6 +61,8 @@ export interface StorageFacts {
   disk: { bytes: number; freeBytes: number };
   /** Processes: those that serve, those started ahead of need, how many are kept ahead, how many may serve. */
   places: { serving: number; spare: number; ahead: number; most: number };
+  /** Memory of those processes. */
+  memory: MemoryUse;
   running: CheckName[];
 }
 
@@ -73,7 +75,7 @@ const STATES_OF: Readonly<Record<Counted, readonly State[]>> = {
 interface Parts {
   config: Pick<Config, 'dataFolder' | 'registryPath' | 'maxActive' | 'poolSize'>;
   registry: Pick<Registry, 'facts' | 'vitals' | 'append'>;
-  pool: Pick<InstancePool, 'ready' | 'active'>;
+  pool: Pick<InstancePool, 'ready' | 'active' | 'memory'>;
   clock: Clock;
   log: Logger;
 }
@@ -125,6 +127,7 @@ export class StorageHealth {
       backup,
       disk: { bytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize },
       places: { serving: pool.active, spare: pool.ready, ahead: config.poolSize, most: config.maxActive },
+      memory: pool.memory,
       running: [...this.#running.keys()],
     };
   }

@@ -4,8 +4,10 @@
  */
 import type { FileStat, WriteCondition } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';
+import type { MemoryUse } from './budget.ts';
 
 export type { WriteCondition } from '../vfs/read.ts';
+export type { MemoryUse } from './budget.ts';
 
 export interface OpenSpec {
   id: string;
@@ -129,9 +131,20 @@ export interface InstanceProcess {
   kill(cause: DeathCause): Promise<Death>;
 }
 
+/** A place and memory for one process that is about to be opened. */
+export interface Claim {
+  /** Gives it up, also right before the `open` that it is for. Idempotent. */
+  release(): void;
+}
+
 export interface InstancePool {
-  /** Hands a started worker to a file. Throws `capacity` when `maxActive` processes run. */
+  /** Hands a started worker to a file. Throws `capacity` when `maxActive` processes run, and when the memory of all has no room for one more. */
   open(spec: OpenSpec): InstanceProcess;
+  /** What there is not enough of for one more process, or null. */
+  readonly lacks: 'places' | 'memory' | null;
+  /** Keeps room for one process until it is released. Throws `capacity` as `open` does. */
+  claim(): Claim;
+  readonly memory: MemoryUse;
   /** Started workers waiting for a file. */
   readonly ready: number;
   readonly active: number;

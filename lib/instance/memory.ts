@@ -27,6 +27,17 @@ export function residentBytes(pid: number): number {
   }
 }
 
+/** What a process has of its own, in bytes: resident and shared with no file. 0 where the system does not say, or when it is gone. */
+export function ownBytes(pid: number): number {
+  try {
+    const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
+    return Math.max(0, resident - shared) * PAGE_BYTES;
+  } catch {
+    // No /proc here, or the process is gone, which its exit tells.
+    return 0;
+  }
+}
+
 /** Looks at a process until it is stopped; calls `over` once when it has more than `limitBytes`. Returns what stops it. */
 export function watchMemory(pid: number, limitBytes: number, over: () => void): () => void {
   const timer = setInterval(() => {

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { makeFolderNow, removeTreeNow } from '../storage/effects.ts';
+import { LEAST_BYTES, MemoryBudget } from './budget.ts';
 import { compiledFolder, isEmpty } from './compiled.ts';
-import type { InstancePool, InstanceProcess, OpenSpec } from './instance.ts';
+import type { Claim, InstancePool, InstanceProcess, MemoryUse, OpenSpec } from './instance.ts';
 import { startWorker, type Worker, type WorkerOptions } from './process.ts';
 import { PATIENCE, type Patience } from './silence.ts';
 import { SupervisedInstance } from './supervisor.ts';
@@ -15,6 +16,8 @@ export interface PoolOptions {
   size: number;
   /** Processes that may serve sandboxes at the same time. */
   maxActive: number;
+  /** Bytes that they may take together; null or undefined: as many as they like. */
+  memoryBytes?: number | null;
   /** Absolute path; workers may read and write its live drawer and nothing else of it. */
   dataFolder: string;
   /** Absolute path that the workers' compiled code is kept below; only this server and its workers may write to it. Default: `cache` of the data folder. */
@@ -26,11 +29,28 @@ export interface PoolOptions {
   patience?: Patience;
 }
 
+const MIB = 1024 * 1024;
 const MAX_START_MS = 30_000;
 /** Pause between a hand-off and the start of the next worker, in milliseconds: a wake with its first call takes about five. */
 const REFILL_MS = 25;
 /** Pause before another start after one failed, in milliseconds. */
 const RETRY_MS = 1000;
+
+function noPlace(maxActive: number): WinterdockError {
+  return new WinterdockError('capacity', `All ${maxActive} places for running sandboxes are taken.`, {
+    hint: 'Suspend one, or wait until one idles.',
+    retryAfterSeconds: 5,
+  });
+}
+
+function noMemory({ servingBytes, limitBytes }: MemoryUse): WinterdockError {
+  const [taken, limit] = [servingBytes, limitBytes ?? 0].map((bytes) => Math.round(bytes / MIB));
+  return new WinterdockError(
+    'capacity',
+    `The processes of sandboxes take ${taken} MiB of the ${limit} MiB of memory that they have together (WB_MEMORY); one more has no room.`,
+    { hint: 'Wait until one idles, suspend one that is kept hot, or give them more memory.', retryAfterSeconds: 5 },
+  );
+}
 
 /** Makes the pool; nothing runs before `start` or the first `open`. */
 export function createPool(options: PoolOptions): InstancePool {
@@ -44,6 +64,9 @@ class Pool implements InstancePool {
   readonly #ready: Worker[] = [];
   readonly #starting = new Set<Worker>();
   readonly #serving = new Set<SupervisedInstance>();
+  readonly #budget: MemoryBudget;
+  /** Processes for which room is kept. */
+  #claimed = 0;
   #stopped: Promise<void> | null = null;
   #compiling: Worker | null = null;
   #wanted = false;
@@ -53,6 +76,7 @@ class Pool implements InstancePool {
     const { dataFolder, cacheFolder = join(dataFolder, 'cache'), maxStartMs = MAX_START_MS } = options;
     this.#options = options;
     this.#patience = options.patience ?? PATIENCE;
+    this.#budget = new MemoryBudget(options.memoryBytes ?? null, this.#serving);
     makeFolderNow(join(dataFolder, 'live'));
     const spillFolder = join(dataFolder, 'spill');
     this.#worker = { dataFolder, spillFolder, cacheFolder: compiledFolder(cacheFolder), maxStartMs };
@@ -66,17 +90,44 @@ class Pool implements InstancePool {
     return this.#serving.size;
   }
 
+  get lacks(): 'places' | 'memory' | null {
+    if (this.#stopped !== null || this.#serving.size + this.#claimed >= this.#options.maxActive) return 'places';
+    return this.#budget.fits(this.#claimed + 1) ? null : 'memory';
+  }
+
+  get memory(): MemoryUse {
+    const { limitBytes, servingBytes } = this.#budget;
+    return {
+      limitBytes,
+      servingBytes: servingBytes + this.#claimed * LEAST_BYTES,
+      spareBytes: this.#spares * LEAST_BYTES,
+    };
+  }
+
+  claim(): Claim {
+    this.#requireRoom();
+    this.#claimed += 1;
+    let held = true;
+    return {
+      release: () => {
+        if (held) this.#claimed -= 1;
+        held = false;
+      },
+    };
+  }
+
+  #requireRoom(): void {
+    const lacks = this.lacks;
+    if (lacks === null) return;
+    throw lacks === 'places' ? noPlace(this.#options.maxActive) : noMemory(this.memory);
+  }
+
   open(spec: OpenSpec): InstanceProcess {
-    const { maxActive } = this.#options;
-    if (this.#stopped !== null || this.#serving.size >= maxActive) {
-      throw new WinterdockError('capacity', `All ${maxActive} places for running sandboxes are taken.`, {
-        hint: 'Suspend one, or wait until one idles.',
-        retryAfterSeconds: 5,
-      });
-    }
+    this.#requireRoom();
     const worker = this.#ready.shift() ?? this.#takeStarting() ?? startWorker(this.#worker);
     const instance = new SupervisedInstance(worker, spec, this.#patience.patienceMs);
     this.#serving.add(instance);
+    this.#endSpares();
     this.#checking ??= setInterval(() => {
       for (const serving of this.#serving) serving.check();
     }, this.#patience.checkEveryMs).unref();
@@ -100,6 +151,11 @@ class Pool implements InstancePool {
     removeTreeNow(this.#worker.spillFolder);
     if (isEmpty(this.#worker.cacheFolder)) await this.#compile();
     this.#wanted = true;
+    // What sandboxes have given back, those ahead of need may have again.
+    this.#budget.start(() => {
+      this.#endSpares();
+      this.#fill();
+    });
     this.#fill();
     await Promise.all([...this.#starting].map((worker) => worker.ready));
   }
@@ -111,6 +167,7 @@ class Pool implements InstancePool {
 
   async #stop(): Promise<void> {
     if (this.#checking !== null) clearInterval(this.#checking);
+    this.#budget.stop();
     const spare = [...this.#ready.splice(0), ...this.#starting, ...(this.#compiling ? [this.#compiling] : [])];
     for (const worker of spare) worker.child.kill('SIGKILL');
     await Promise.all(spare.map((worker) => worker.exited));
@@ -133,9 +190,26 @@ class Pool implements InstancePool {
     }
   }
 
+  get #spares(): number {
+    return this.#ready.length + this.#starting.size;
+  }
+
   #fill(): void {
-    while (this.#wanted && this.#stopped === null && this.#ready.length + this.#starting.size < this.#options.size)
+    while (
+      this.#wanted &&
+      this.#stopped === null &&
+      this.#spares < this.#options.size &&
+      this.#budget.fits(this.#claimed + this.#spares + 1)
+    )
       this.#add();
+  }
+
+  /** Those ahead of need have what sandboxes leave of the memory. */
+  #endSpares(): void {
+    while (this.#spares > 0 && !this.#budget.fits(this.#claimed + this.#spares)) {
+      const worker = this.#takeStarting() ?? this.#ready.pop();
+      worker?.child.kill('SIGKILL');
+    }
   }
 
   #add(): void {

@@ -40,7 +40,7 @@ export interface JobRunnerParts {
   log: Logger;
   registry: Registry;
   sessions: Pick<Sessions, 'walk'>;
-  pool: Pick<InstancePool, 'active' | 'ready'>;
+  pool: Pick<InstancePool, 'active' | 'ready' | 'lacks'>;
 }
 
 type Verdict = Pick<JobResult, 'outcome' | 'reason'>;
@@ -230,6 +230,12 @@ export class JobRunner {
       throw new WinterdockError(
         'capacity',
         `The last ${kept} of ${config.maxActive} places for running sandboxes are left to people.`,
+      );
+    }
+    if (pool.lacks === 'memory') {
+      throw new WinterdockError(
+        'capacity',
+        'The memory that all sandboxes share (WB_MEMORY) has no room for another, and a job suspends none for it.',
       );
     }
     const enough = Math.min(2, config.poolSize);

@@ -27,6 +27,7 @@ export const TRIGGERS = [
   'timeout',
   'reconcile',
   'quota',
+  'memory',
   'boot',
   'stop',
 ] as const;

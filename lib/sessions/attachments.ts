@@ -53,7 +53,7 @@ export class Attachments {
     if (leases.size === 0) this.#leases.delete(id);
     const { entry } = lease;
     entry.attached -= 1;
-    entry.activity = Math.max(entry.activity, now);
+    entry.used(now);
     this.#entries.release(entry);
   }
 

@@ -83,7 +83,7 @@ async function sendOrWake<T>(
 }
 
 function stamp(engine: Engine, entry: Entry): void {
-  entry.activity = Math.max(entry.activity, now(engine));
+  entry.used(now(engine));
 }
 
 /** A call that ran out of time may have cost the process: then the row is settled before the answer. */

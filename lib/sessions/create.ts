@@ -1,5 +1,6 @@
 /** Puts the sessions together: one door for every verb, call and read, with the locks of DESIGN's promises around each. */
 import { join } from 'node:path';
+import { Mutex } from 'async-mutex';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { messageOf, WinterdockError } from '../errors.ts';
@@ -78,6 +79,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     archive: createArchiveDrawer(config.dataFolder),
     copies: createCopyDrawers(config.dataFolder),
     entries: new Entries(),
+    room: new Mutex(),
     reached: options.reached ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),
     checkLater: (id, generation) => checks.ask(engine, id, generation),
@@ -118,7 +120,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         ...(policy === undefined ? {} : { policy }),
         ...(force === undefined ? {} : { force }),
       });
-      entry.activity = Math.max(entry.activity, now(engine));
+      entry.used(now(engine));
       prefetched.delete(id);
       return {
         path: woke.source === null ? 'warm' : 'cold',

@@ -1,5 +1,6 @@
 /** What every part of the sessions shares: the collaborators, the ledger's lines, the places of files. Holds no policy. */
 import { join } from 'node:path';
+import type { Mutex } from 'async-mutex';
 import { type Clock, epochSeconds } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { WinterdockError } from '../errors.ts';
@@ -31,6 +32,8 @@ export interface Engine {
   readonly reached: (step: Step) => void;
   /** Whether the registry is the one that was signed: where it is not, a newer one may name what this one does not know, and no file is taken to be nobody's. */
   readonly registryIsWhole: () => boolean;
+  /** Held by whoever makes room for one more process, one at a time. */
+  readonly room: Mutex;
   /** Asks for the background check of a file that was just filed. */
   readonly checkLater: (id: string, generation: number) => void;
   /** Runs once a process that serves a sandbox is gone. */

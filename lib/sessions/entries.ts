@@ -8,6 +8,9 @@ import type { InstanceProcess } from '../instance/instance.ts';
 /** Readers that may look into one file at the same time; filing and waking take all of them. */
 const LEASES = 1024;
 
+/** Counts uses of all sandboxes, so that which was used longest ago is known more exactly than by seconds. */
+let uses = 0;
+
 export class Entry {
   readonly id: string;
   /** One verb at a time. */
@@ -20,6 +23,8 @@ export class Entry {
   activity = 0;
   attached = 0;
   calls = 0;
+  /** Grows with each use of any sandbox: the entry with the lowest was used longest ago. */
+  lastUse = 0;
   /** Bytes of writes under way that were taken from the tenant's quota and may not be in the file yet. */
   reserved = 0;
   /** All that was ever reserved, so that a reservation which came and went meanwhile is noticed. */
@@ -41,6 +46,31 @@ export class Entry {
   /** Runs `work` while no one reads the file. */
   exclusive<T>(work: () => Promise<T>): Promise<T> {
     return this.#leases.runExclusive(work, LEASES);
+  }
+
+  /** It is used at `now` (epoch seconds): its idle clock begins again. */
+  used(now: number): void {
+    this.activity = Math.max(this.activity, now);
+    this.noteUse();
+  }
+
+  noteUse(): void {
+    uses += 1;
+    this.lastUse = uses;
+  }
+
+  /** Whether its process could be ended now: nothing runs or waits in it, no terminal is open, nobody reads its file, no verb is under way. */
+  get idle(): boolean {
+    return (
+      this.process !== null &&
+      !this.process.busy &&
+      this.calls === 0 &&
+      this.attached === 0 &&
+      this.pending === null &&
+      this.settling === null &&
+      !this.verbs.isLocked() &&
+      this.#leases.getValue() === LEASES
+    );
   }
 
   callStarted(): void {

@@ -2,24 +2,25 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { tellable, WinterdockError } from '../errors.ts';
-import type { InstanceProcess, OpenSpec } from '../instance/instance.ts';
+import type { Claim, InstanceProcess, OpenSpec } from '../instance/instance.ts';
 import { type Engine, MEMORY, serverStops } from './engine.ts';
 
 /** Processes tried one after another when they end by themselves while they open a file. */
 const ATTEMPTS = 2;
 
 /**
- * Resolves with a process that has the file of `spec` open; `onProcess` gets each one that is tried, before it has. One that ends by itself is
+ * Resolves with a process that has the file of `spec` open, in the room that `claim` keeps; `onProcess` gets each one that is tried, before it has. One that ends by itself is
  * replaced once, as nothing of the file's may be to blame. Throws what opening the file throws, what the system says of a file that may not be
  * written, `capacity` when both ended, and `capacity` when the server stops meanwhile. No process is left then.
  */
 export async function openProcess(
   engine: Pick<Engine, 'pool' | 'stop' | 'log'>,
   spec: OpenSpec,
-  onProcess: (process: InstanceProcess) => void = () => {},
+  { onProcess = () => {}, claim }: { onProcess?: (process: InstanceProcess) => void; claim: Claim },
 ): Promise<InstanceProcess> {
   if (spec.file !== MEMORY) needWritable(spec.file);
   for (let attempt = 1; ; attempt += 1) {
+    claim.release();
     const process = engine.pool.open(spec);
     // A process that is still starting would be waited for longer than a stop may take.
     const breakOff = () => void process.kill('closed');

@@ -16,6 +16,7 @@ import type { LostFiles } from './lost.ts';
 import { fileBack, PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
 import type { PutOff } from './put-off.ts';
 import { settleFirst } from './reconcile.ts';
+import { keepWithin } from './room.ts';
 import { tidy } from './sweep.ts';
 
 /** Sandboxes moved at the same time. */
@@ -66,6 +67,7 @@ export async function runRound(
 ): Promise<Round> {
   await idleFromNow(engine);
   await flushActivity(engine);
+  await keepWithin(engine);
   await discardLeft();
   await settleLeft(engine);
   await lost.look(engine);

@@ -1,6 +1,6 @@
 /** Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`. */
 import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../errors.ts';
-import type { InstanceProcess } from '../instance/instance.ts';
+import type { Claim, InstanceProcess } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { Fault, Source } from '../lifecycle/words.ts';
@@ -15,6 +15,7 @@ import { forgetArchived } from './passing.ts';
 import { bringHome, isShared, type Place, placeOf, SOURCE_OF } from './places.ts';
 import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
+import { claimRoom, makeRoom } from './room.ts';
 import type { Cause } from './sessions.ts';
 import { ensureCopied, ensurePacked, ensureTrusted } from './trust.ts';
 
@@ -76,12 +77,35 @@ export async function wake(engine: Engine, entry: Entry, cause: Cause, options: 
     row = await rowOf(engine, entry.id);
   }
   const place = placeOf(engine, row);
+  let claim: Claim | null;
   try {
-    admit(engine, row, place, options);
+    admit(row, place, options);
+    claim = claimRoom(engine);
   } catch (error) {
     await engine.registry.append([line(engine, row, cause, 'wake.refused', { error: tellable(error) })]);
     throw error;
   }
+  try {
+    await intend(engine, row, place, cause);
+    entry.pending = row.state === 'archived' ? 'revive' : 'resume';
+    engine.reached('resume.intent');
+    // Nobody is suspended for a wake that its tenant's quota refuses.
+    claim ??= await roomFor(engine, row, cause);
+    const granted = { ...options, claim };
+    try {
+      return await entry.exclusive(() => start(engine, entry, row, place, cause, granted, started));
+    } catch (error) {
+      await takingBack(engine, entry.id, () => backToRest(engine, entry, row, place, cause, error));
+      throw error;
+    }
+  } finally {
+    entry.pending = null;
+    claim?.release();
+  }
+}
+
+/** Writes the intent of a wake. Throws `conflict`, and `quota_exceeded` with a line of the ledger. */
+async function intend(engine: Engine, row: InstanceRow, place: Place, cause: Cause): Promise<void> {
   const verb = row.state === 'archived' ? 'revive' : 'resume';
   const target = place === 'memory' ? MEMORY : livePath(row.id);
   try {
@@ -93,20 +117,21 @@ export async function wake(engine: Engine, entry: Entry, cause: Cause, options: 
     }
     throw error;
   }
-  entry.pending = verb;
-  engine.reached('resume.intent');
+}
+
+/** Room for its process, which others are suspended for. Throws `capacity`: the intent is taken back then. */
+async function roomFor(engine: Engine, row: InstanceRow, cause: Cause): Promise<Claim> {
   try {
-    return await entry.exclusive(() => start(engine, entry, row, place, cause, options, started));
+    return await makeRoom(engine);
   } catch (error) {
-    await takingBack(engine, entry.id, () => backToRest(engine, entry, row, place, cause, error));
+    const refused = line(engine, row, cause, 'wake.refused', { error: tellable(error) });
+    await takingBack(engine, row.id, async () => void (await engine.registry.abandon(row.id, {}, [refused])));
     throw error;
-  } finally {
-    entry.pending = null;
   }
 }
 
-/** Refuses a wake before it begins. Throws `archived`, `unknown_state`, `corrupt`, `missing_file`, `capacity`. */
-function admit(engine: Engine, row: InstanceRow, place: Place, options: WakeOptions): void {
+/** Refuses a wake before it begins. Throws `archived`, `unknown_state`, `corrupt`, `missing_file`. */
+function admit(row: InstanceRow, place: Place, options: WakeOptions): void {
   if (row.state === 'archived' && !options.revives) {
     throw new WinterdockError('archived', `The sandbox "${row.id}" is archived; a call does not revive it.`, {
       hint: 'Revive it first.',
@@ -118,12 +143,6 @@ function admit(engine: Engine, row: InstanceRow, place: Place, options: WakeOpti
       hint: waysOut('missing'),
     });
   }
-  if (engine.pool.active >= engine.config.maxActive) {
-    throw new WinterdockError('capacity', `All ${engine.config.maxActive} places for running sandboxes are taken.`, {
-      hint: 'Suspend one, or wait until one idles.',
-      retryAfterSeconds: 5,
-    });
-  }
 }
 
 async function start(
@@ -132,7 +151,7 @@ async function start(
   row: InstanceRow,
   place: Place,
   cause: Cause,
-  options: WakeOptions,
+  options: WakeOptions & { claim: Claim },
   started: number,
 ): Promise<Wake> {
   const target = place === 'memory' ? MEMORY : livePath(row.id);
@@ -154,7 +173,7 @@ async function start(
     maxFileBytes: engine.config.maxFileBytes,
     mustExist: place !== 'none' && place !== 'memory',
   };
-  const process = await openProcess(engine, spec, options.onProcess);
+  const process = await openProcess(engine, spec, options);
   try {
     engine.reached('resume.opened');
     // A rename that power loss undoes loses nothing: the file is then where it was, and boot knows it by its inode. So nobody waits
@@ -182,6 +201,7 @@ async function start(
       makeDurable().catch((error: unknown) => engine.log.warn({ id: row.id, err: error }, 'a thaw was not synced'));
     }
     entry.process = process;
+    entry.noteUse();
     engine.watch(row.id, process);
     if (row.state === 'archived') await tidying(engine, row.id, () => forgetArchived(engine, row.id));
     return { process, row: active, source, from: row.state, tookMs };

@@ -17,6 +17,7 @@ import {
   comparedByWalk,
   comparedInWords,
   DRAWER_MEANS,
+  memoryInWords,
   placesInWords,
   troublesOf,
   wrongInWords,
@@ -293,7 +294,7 @@ export default async function StoragePage() {
   if (why !== null) return <NotYours title="Storage" why={why} />;
   const storage = await getHost().operations.storage(caller);
   const rendered = renderedAt();
-  const { places, disk } = storage;
+  const { places, memory, disk } = storage;
   const troubles = troublesOf(storage);
   return (
     <>
@@ -312,10 +313,16 @@ export default async function StoragePage() {
           </ul>
         )}
       </div>
-      <Part id="room" name="Room" note="The disk of the data folder, and the places for processes.">
+      <Part id="room" name="Room" note="The disk of the data folder, and the places and memory for processes.">
         <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
           <QuotaMeter name="Disk in use" used={disk.bytes - disk.free_bytes} limit={disk.bytes} inWords={sizeInWords} />
           <QuotaMeter name="Processes serving" used={places.serving} limit={places.most} inWords={figures} />
+          <QuotaMeter
+            name="Their memory"
+            used={memory.serving_bytes + memory.spare_bytes}
+            limit={memory.limit_bytes}
+            inWords={sizeInWords}
+          />
           <div className="grid content-start gap-1.5">
             <p className="text-small text-ink-3">Started ahead of need</p>
             <p className="text-[1.375rem] leading-tight tracking-[-0.015em]">
@@ -325,8 +332,8 @@ export default async function StoragePage() {
           </div>
         </div>
         <p className="mt-4 max-w-3xl text-small text-ink-2">
-          {placesInWords(places)} Nothing is refused before the disk is full; then writes fail and what was answered
-          stays.
+          {placesInWords(places)} {memoryInWords(memory)} Nothing is refused before the disk is full; then writes fail
+          and what was answered stays.
         </p>
       </Part>
       <Part id="registry" name="Registry" note="The one file of rows, ledger, people and keys.">

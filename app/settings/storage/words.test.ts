@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Storage } from '#lib/api/schema.ts';
-import { backupInWords, comparedByWalk, comparedInWords, placesInWords, troublesOf, wrongInWords } from './words.ts';
+import {
+  backupInWords,
+  comparedByWalk,
+  comparedInWords,
+  memoryInWords,
+  placesInWords,
+  troublesOf,
+  wrongInWords,
+} from './words.ts';
 
 const WELL: Storage = {
   registry: {
@@ -18,6 +26,7 @@ const WELL: Storage = {
   scrub: { walk: null, last: null, next: null },
   disk: { bytes: 100, free_bytes: 50 },
   places: { serving: 1, spare: 2, ahead: 2, most: 200 },
+  memory: { serving_bytes: 25e6, spare_bytes: 50e6, limit_bytes: 1e9 },
   backup: null,
   replication: null,
   running: [],
@@ -31,12 +40,14 @@ test('trouble is said where there is some, and nothing where there is none', () 
     drawers: [{ drawer: 'archive', rows: 1, bytes: 1, writable: false, same_disk: false }],
     disk: { bytes: 100, free_bytes: 9 },
     places: { serving: 2, spare: 0, ahead: 2, most: 2 },
+    memory: { serving_bytes: 2e9, spare_bytes: 0, limit_bytes: 1e9 },
   };
   expect(troublesOf(ill)).toEqual([
     'The registry did not pass its check: row 7 missing',
     'The archive drawer cannot be reached: nothing is filed there or brought back from it.',
     'The disk is nearly full: 9 B are left.',
     'Every place for a process is taken: wakes are refused with capacity.',
+    'The processes of sandboxes take more memory than they may: what idles is suspended, what runs goes on.',
   ]);
 });
 
@@ -45,6 +56,10 @@ test('places and files are counted in words', () => {
     '197 of 200 places are free. A wake is refused with capacity once none is.',
   );
   expect(placesInWords({ serving: 2, spare: 0, ahead: 2, most: 2 })).toContain('All 2 are taken');
+  expect(memoryInWords(WELL.memory)).toContain('used longest ago');
+  expect(memoryInWords({ ...WELL.memory, limit_bytes: null })).toBe(
+    'The memory of all processes together has no limit.',
+  );
   expect([comparedInWords(3, 3), comparedInWords(4, 3), comparedInWords(1, 3)]).toEqual([
     'as many files as rows',
     '1 file more than rows',

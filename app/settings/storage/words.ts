@@ -6,7 +6,7 @@ const figures = (count: number) => count.toLocaleString('en');
 const counted = (count: number, one: string, many: string) => `${figures(count)} ${count === 1 ? one : many}`;
 
 /** What is wrong now, the worst first; nothing when nothing is. */
-export function troublesOf({ registry, drawers, disk, places, scrub }: Storage): string[] {
+export function troublesOf({ registry, drawers, disk, places, memory, scrub }: Storage): string[] {
   const said: string[] = [];
   if (registry.check?.ok === false) said.push(`The registry did not pass its check: ${registry.check.says}`);
   for (const { drawer, writable } of drawers)
@@ -17,6 +17,8 @@ export function troublesOf({ registry, drawers, disk, places, scrub }: Storage):
   const share = disk.bytes === 0 ? 1 : disk.free_bytes / disk.bytes;
   if (share < 0.1) said.push(`The disk is nearly full: ${sizeInWords(disk.free_bytes)} are left.`);
   if (places.serving >= places.most) said.push('Every place for a process is taken: wakes are refused with capacity.');
+  if (memory.limit_bytes !== null && memory.serving_bytes > memory.limit_bytes)
+    said.push('The processes of sandboxes take more memory than they may: what idles is suspended, what runs goes on.');
   return said;
 }
 
@@ -27,6 +29,13 @@ export function placesInWords({ serving, most }: Storage['places']): string {
   const free =
     left === most ? `All ${figures(most)} places are free` : `${figures(left)} of ${figures(most)} places are free`;
   return `${free}. A wake is refused with capacity once none is.`;
+}
+
+/** What happens when the memory that all sandboxes share is short. */
+export function memoryInWords({ limit_bytes: limit }: Storage['memory']): string {
+  return limit === null
+    ? 'The memory of all processes together has no limit.'
+    : 'Where another has no room in the memory, the sandbox that was used longest ago and does nothing is suspended for it; when none may be, a wake is refused with capacity.';
 }
 
 /** How what lies there compares with what the rows say, for one drawer that has rows. */

@@ -17,7 +17,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-storage-'));
   server = await startServer({
     folder,
-    settings: { WB_REGISTRY: join(folder, 'registry.sqlite'), WB_MAX_ACTIVE: '7' },
+    settings: { WB_REGISTRY: join(folder, 'registry.sqlite'), WB_MAX_ACTIVE: '7', WB_MEMORY: String(95 * 1024 * 1024) },
   });
 });
 afterEach(async () => {
@@ -51,6 +51,7 @@ test('what the rows say, what lies there, and what is away', { timeout: 60_000 }
     scrub: { walk: null, last: null },
     running: [],
     places: { serving: 0, most: 7, ahead: 1 },
+    memory: { serving_bytes: 0, limit_bytes: 95 * 1024 * 1024 },
     registry: { file: 'registry.sqlite', inside_data: true, check: null },
     ledger: { sealed: 0, last_sealed: null },
   });

@@ -79,6 +79,7 @@ export async function startDock({
   const pool = createPool({
     size: config.poolSize,
     maxActive: config.maxActive,
+    memoryBytes: config.memoryBytes,
     dataFolder: config.dataFolder,
     cacheFolder: config.cacheFolder,
     ...(patience === undefined ? {} : { patience }),

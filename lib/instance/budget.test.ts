@@ -1,0 +1,64 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { InstancePool } from './instance.ts';
+import { createPool } from './pool.ts';
+
+const MIB = 1024 * 1024;
+
+let folder: string;
+let pool: InstancePool;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'winterdock-budget-'));
+});
+afterEach(async () => {
+  await pool.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function open(id: string) {
+  mkdirSync(join(folder, 'live', id), { recursive: true });
+  const file = join(folder, 'live', id, 'vfs.sqlite');
+  return pool.open({ id, file, policy: 'posix', maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: false });
+}
+
+const budget = (memoryBytes: number | null, size: number) =>
+  createPool({ size, maxActive: 10, memoryBytes, dataFolder: folder, cacheFolder: process.env.WB_CACHE });
+
+test('what is started ahead of need has what sandboxes leave, and comes back when they go', async () => {
+  pool = budget(95 * MIB, 5);
+  await pool.start();
+  expect(pool.ready).toBe(3);
+  expect(pool.memory).toEqual({ limitBytes: 95 * MIB, servingBytes: 0, spareBytes: 72 * MIB });
+  const opened = ['a', 'b', 'c'].map(open);
+  expect(pool.memory.spareBytes).toBe(0);
+  for (const process of opened) await process.exec({ command: 'true' });
+  expect(pool.lacks).toBe('memory');
+  expect(() => open('d')).toThrow(expect.objectContaining({ code: 'capacity', retryAfterSeconds: 5 }));
+  await Promise.all(opened.map((process) => process.kill('killed')));
+  expect(pool.lacks).toBeNull();
+  await vi.waitFor(() => expect(pool.ready).toBe(3), { timeout: 30_000 });
+}, 60_000);
+
+test('room that is kept for one counts until it is given up', async () => {
+  pool = budget(64 * MIB, 0);
+  const [first, second] = [pool.claim(), pool.claim()];
+  expect(pool.lacks).toBe('memory');
+  expect(() => pool.claim()).toThrow(/take 48 MiB of the 64 MiB of memory that they have together \(WB_MEMORY\)/);
+  first.release();
+  first.release();
+  expect(pool.lacks).toBeNull();
+  pool.claim();
+  expect(pool.lacks).toBe('memory');
+  second.release();
+});
+
+test('without a budget only places count', async () => {
+  pool = budget(null, 0);
+  const claims = Array.from({ length: 10 }, () => pool.claim());
+  expect(pool.lacks).toBe('places');
+  claims[0]?.release();
+  expect(pool.lacks).toBeNull();
+  expect(pool.memory).toMatchObject({ limitBytes: null });
+});

@@ -1,0 +1,87 @@
+/**
+ * Room for one more process: where the memory that all of them share has none, the sandboxes that were used longest ago and do nothing are
+ * suspended first. Which may be is the ladder's to say.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '../errors.ts';
+import type { Claim } from '../instance/instance.ts';
+import { nextMove } from '../lifecycle/ladder.ts';
+import { blocks } from '../lifecycle/words.ts';
+import { type Engine, MEMORY, now, systemCause } from './engine.ts';
+import type { Entry } from './entries.ts';
+import { suspend } from './file.ts';
+
+const MIB = 1024 * 1024;
+/** How long a wake waits for some sandbox to end what it does, in milliseconds, before it is refused. */
+const WAIT_MS = 1000;
+const LOOK_EVERY_MS = 20;
+/** As if every idle time had passed: what is left of the ladder is who may not be moved by it. */
+const AT_ONCE = { idleToSuspendSeconds: 0, idleToFreezeSeconds: 0 };
+
+/** Keeps room for one process until the claim is released; null when memory has to be made for it. Throws `capacity` when no place is left. */
+export function claimRoom({ pool, room }: Engine): Claim | null {
+  // While somebody makes room it is theirs.
+  return pool.lacks !== 'places' && (room.isLocked() || pool.lacks === 'memory') ? null : pool.claim();
+}
+
+/**
+ * The same where memory is short: suspends idle sandboxes (trigger `memory`), those that were used longest ago first, and waits a moment where all
+ * are busy. Throws `capacity`.
+ */
+export function makeRoom(engine: Engine): Promise<Claim> {
+  const until = performance.now() + WAIT_MS;
+  const { pool, room } = engine;
+  return room.runExclusive(async () => {
+    const tried = new Set<string>();
+    while (pool.lacks === 'memory' && !engine.stop.aborted) {
+      if (await suspendOne(engine, tried)) continue;
+      if (performance.now() > until) break;
+      await pause(LOOK_EVERY_MS);
+    }
+    return pool.claim();
+  });
+}
+
+/** Suspends idle sandboxes while those that run take more than they may have: what a call takes is known only when it has it. */
+export async function keepWithin(engine: Engine): Promise<void> {
+  const tried = new Set<string>();
+  const over = () => {
+    const { limitBytes, servingBytes } = engine.pool.memory;
+    return limitBytes !== null && servingBytes > limitBytes;
+  };
+  while (over() && !engine.stop.aborted && (await engine.room.runExclusive(() => suspendOne(engine, tried)))) {
+    // Each one may have been enough.
+  }
+}
+
+/** Suspends the one that was used longest ago of those that may be, but for those that were `tried` without success. False when there is none. */
+async function suspendOne(engine: Engine, tried: Set<string>): Promise<boolean> {
+  const idle = engine.entries
+    .values()
+    .filter((entry) => entry.idle && !tried.has(entry.id))
+    .sort((one, other) => one.lastUse - other.lastUse);
+  for (const entry of idle) {
+    const suspended = await engine.entries.with(entry.id, async (held) =>
+      held === entry && held.idle ? held.verbs.runExclusive(() => suspendIfAllowed(engine, held)) : false,
+    );
+    if (suspended) return true;
+    tried.add(entry.id);
+  }
+  return false;
+}
+
+async function suspendIfAllowed(engine: Engine, entry: Entry): Promise<boolean> {
+  try {
+    const row = await engine.registry.get(entry.id);
+    if (row === null || row.vfsPath === MEMORY) return false;
+    const next = nextMove({ ...row, blocked: blocks(row.fault), attached: entry.attached + entry.calls }, AT_ONCE);
+    if (next?.state !== 'suspended' || next.at > now(engine)) return false;
+    const limit = Math.round((engine.pool.memory.limitBytes ?? 0) / MIB);
+    const reason = `used longest ago, and all sandboxes together have ${limit} MiB of memory (WB_MEMORY)`;
+    await suspend(engine, entry, { ...systemCause('memory'), reason }, false);
+    return true;
+  } catch (error) {
+    engine.log.warn({ id: entry.id, error: messageOf(error) }, 'not suspended to make room');
+    return false;
+  }
+}
