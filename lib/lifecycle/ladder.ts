@@ -40,8 +40,9 @@ export interface NextMove {
 
 /**
  * The coming automatic move of a sandbox, or null when there is none.
- * An ephemeral one walks active → archived → deleted once it has idled for `idleToSuspendSeconds`; one whose process ended before that, and
- * which lies suspended, walks the same way through `active`. One that an earlier version froze is archived at once.
+ * An ephemeral one walks active → archived → deleted once it has idled for `idleToSuspendSeconds`, both hops at that time; one whose process
+ * ended before that, and which lies suspended, walks the same way through `active`. One that somebody archived is deleted after as long
+ * again. One that an earlier version froze is archived at once.
  */
 export function nextMove(subject: LadderSubject, policy: LadderPolicy): NextMove | null {
   if (subject.blocked || subject.keepHot || subject.attached > 0) return null;
@@ -51,7 +52,13 @@ export function nextMove(subject: LadderSubject, policy: LadderPolicy): NextMove
     if (subject.state === 'active' || subject.state === 'suspended')
       return { state: 'archived', at: after(policy.idleToSuspendSeconds), because };
     if (subject.state === 'frozen') return { state: 'archived', at: after(0), because };
-    if (subject.state === 'archived') return { state: 'deleted', at: after(0), because };
+    if (subject.state === 'archived') {
+      return {
+        state: 'deleted',
+        at: after(policy.idleToSuspendSeconds),
+        because: `ephemeral, archived for ${policy.idleToSuspendSeconds} s`,
+      };
+    }
     return null;
   }
   if (subject.state === 'active') {

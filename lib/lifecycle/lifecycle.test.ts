@@ -116,7 +116,7 @@ describe('the ladder', () => {
     expect(nextMove({ ...subject, ephemeral: true }, policy)).toMatchObject({ state: 'archived', at: 1900 });
     expect(nextMove({ ...subject, ephemeral: true, state: 'archived' }, policy)).toMatchObject({
       state: 'deleted',
-      at: 1000,
+      at: 1900,
     });
     expect(nextMove({ ...subject, ephemeral: true, state: 'created' }, policy)).toBeNull();
     for (const [begun, way] of [

@@ -60,6 +60,18 @@ test('the idle clock takes it from active through archived to deleted at its tim
   ]);
 });
 
+test('one that somebody archives before its time waits there for as long again, and can be revived until then', async () => {
+  await at.dock.sessions.archive('a', REQUEST);
+  at.dock.clock.advance(TIMEOUT - 1);
+  expect(await at.dock.sessions.tick()).toEqual({ moved: 0, failed: 0 });
+  await at.dock.sessions.revive('a', REQUEST);
+  expect(await at.dock.run('a', 'cat x')).toBe('kept');
+  await at.dock.sessions.archive('a', REQUEST);
+  at.dock.clock.advance(TIMEOUT);
+  await at.dock.sessions.tick();
+  expect((await at.transitionsOf('a')).at(-1)).toBe('archived deleted idle');
+});
+
 test('a stop of the server takes nothing from it: it is there after the start, keeps its time, and ends at it unfrozen', async () => {
   await at.restart({ clock: at.dock.clock });
   expect(await at.dock.run('a', 'cat x')).toBe('kept');

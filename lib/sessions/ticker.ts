@@ -139,8 +139,11 @@ async function moveLocked(engine: Engine, entry: Entry, due: DueRow): Promise<bo
   }
   if (next.state === 'suspended') await suspend(engine, entry, cause, false);
   else if (next.state === 'frozen') await freeze(engine, entry, cause, false);
-  else if (next.state === 'archived') await archive(engine, entry, cause, false, { passing: row.ephemeral });
-  else await remove(engine, entry, cause);
+  else if (next.state === 'archived') {
+    await archive(engine, entry, cause, false, { passing: row.ephemeral });
+    // Its time is over: it is archived on the way to its end, and not to wait there.
+    await remove(engine, entry, cause);
+  } else await remove(engine, entry, cause);
   return true;
 }
 

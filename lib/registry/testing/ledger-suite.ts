@@ -258,8 +258,9 @@ export function ledgerSuite(driver: Driver): void {
       row = await registry.commit(hop(row, 'active'));
       expect(await dueIds(START + 899)).toEqual([]);
       expect(await dueIds(START + 900)).toEqual(['e']);
-      row = await registry.commit(hop(row, 'archived', { now: START + 900 }));
-      expect(await dueIds(START + 900)).toEqual(['e']);
+      row = await registry.commit(hop(row, 'archived', { now: START + 100 }));
+      expect(await dueIds(START + 999)).toEqual([]);
+      expect(await dueIds(START + 1000)).toEqual(['e']);
       await registry.commit(hop(row, 'deleted', { now: START + 900 }));
       expect(await dueIds(NEVER)).toEqual([]);
     });
