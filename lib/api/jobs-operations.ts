@@ -75,8 +75,9 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
       };
       if (choice !== null) await registry.jobs.survey(choice, take);
       const job = newJob(caller, input, epochSeconds(clock));
-      const cause = { ...causeOf(caller, input.reason), trigger: 'operator' as const, requestId: job.id };
-      const line = jobLine({ clock }, job, cause, 'job.started', `${rows.length} chosen`);
+      const cause = { ...causeOf(caller, input.reason), trigger: 'operator' as const };
+      // The one line of a job under its request's id; all others are under the job's, which this one names.
+      const line = jobLine({ clock }, job, cause, 'job.started', `${rows.length} chosen, job ${job.id}`);
       runner.take(await registry.jobs.add(job, Uint32Array.from(rows), unknown, line));
       return { id: job.id };
     },

@@ -166,7 +166,23 @@ test('a job deletes from every state, tells each result with its reason, and the
       .sort(),
   ).toEqual(['operator', 'plan', 'plan', 'plan', 'plan']);
   expect(new Set(ofJob.map(({ actor }) => actor))).toEqual(new Set(['key:admin']));
-  expect(ofJob.map(({ type }) => type)).toEqual(expect.arrayContaining(['job.started', 'job.done']));
+  expect(ofJob.map(({ type }) => type)).toContain('job.done');
+});
+
+test('the line that a job was started is under the id of the request for it, and names the job', async () => {
+  await make('one-of-it', 'created');
+  const headers = { 'x-request-id': 'for-a-job' };
+  const wish = { verb: 'archive', ids: ['one-of-it'] };
+  const { json, ...answer } = await server.call<{ id: string }>('POST', '/api/jobs', wish, { headers });
+  expect(answer.headers['x-request-id']).toBe('for-a-job');
+  await ended(json.id);
+  const { json: lines } = await server.call<{ type: string; request_id: string; reason: string }[]>(
+    'GET',
+    '/api/events',
+  );
+  const ofRequest = lines.filter(({ request_id }) => request_id === 'for-a-job');
+  expect(ofRequest).toMatchObject([{ type: 'job.started', reason: `archive: 1 chosen, job ${json.id}` }]);
+  expect(lines.filter(({ request_id }) => request_id === json.id).map(({ type }) => type)).toContain('job.done');
 });
 
 test('a job of a tenant’s key reaches its tenant and nothing else, and nobody else’s job is there for it', async () => {
