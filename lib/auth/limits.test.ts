@@ -32,6 +32,13 @@ test('five wrong passwords from one address make it wait for a quarter of an hou
   expect(await told(limits.attempt('ada@example.com', HERE, false))).toBe('let through');
 });
 
+test('counts are in memory: another start begins anew', async () => {
+  const before = createLimits(OFF);
+  for (let n = 0; n < 5; n += 1) await before.attempt('ada@example.com', HERE, false);
+  expect(await told(before.attempt('ada@example.com', HERE, false))).toMatch(/^rate_limited/);
+  expect(await told(createLimits(OFF).attempt('ada@example.com', HERE, false))).toBe('let through');
+});
+
 test('many attempts at the same moment are as few as one after another', async () => {
   const limits = createLimits(OFF);
   const all = await Promise.all(Array.from({ length: 50 }, () => told(limits.attempt('ada@example.com', HERE, false))));

@@ -202,3 +202,10 @@ test('a file is data whatever it calls itself: never a page, never a script of t
     }
   }
 });
+
+test('a developer’s own server allows what hot reloading needs, and the built one none of it', () => {
+  const [dev, built] = [pagePolicy('n', { dev: true }), pagePolicy('n', { dev: false })];
+  for (const weak of ["'unsafe-eval'", "'unsafe-inline'", 'ws:'])
+    expect([dev, built].map((one) => one.includes(weak))).toEqual([true, false]);
+  expect([dev, built].map((one) => one.includes('trusted-types'))).toEqual([false, true]);
+});

@@ -1,7 +1,11 @@
-import { type ChildProcess, fork, spawnSync } from 'node:child_process';
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { type AddressInfo, createServer } from 'node:net';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { sweepLeftovers } from './leftovers.ts';
 import { SupervisedInstance } from './supervisor.ts';
@@ -113,6 +117,39 @@ test('behind the interpreters, code in a worker’s process may read its code an
     env: { NODE_ENV: 'test' },
   });
   expect(JSON.parse(stdout || '[]'), stderr).toEqual([...Array(5).fill('ERR_ACCESS_DENIED'), 'done']);
+});
+
+test('a worker runs at a lower priority than its server', async () => {
+  const a = at.open('wall-nice');
+  await a.opened;
+  expect(getPriority(a.pid)).toBeGreaterThan(getPriority());
+});
+
+test('what the second wall does not hold: SQLite opens other files, sockets connect, signals are sent', async () => {
+  const a = at.open('wall-beyond');
+  await a.opened;
+  const walls = readFileSync(`/proc/${a.pid}/cmdline`, 'utf8')
+    .split('\0')
+    .filter((argument) => argument.startsWith('--'));
+  const other = join(at.folder, 'other.sqlite');
+  const made = new DatabaseSync(other);
+  made.exec("CREATE TABLE t AS SELECT 'of another' AS who");
+  made.close();
+  const listening = createServer((socket) => socket.end());
+  await once(listening.listen(0, '127.0.0.1'), 'listening');
+  const victim = spawn('sleep', ['600'], { stdio: 'ignore' });
+  const ended = once(victim, 'exit');
+  const probe = `const { DatabaseSync } = require('node:sqlite'); const { connect } = require('node:net');
+    const { who } = new DatabaseSync(${JSON.stringify(other)}, { readOnly: true }).prepare('SELECT who FROM t').get();
+    process.kill(${victim.pid}, 'SIGTERM');
+    connect(${(listening.address() as AddressInfo).port}, '127.0.0.1')
+      .on('connect', function () { console.log(who, 'connected'); this.destroy(); })
+      .on('error', ({ code }) => console.log(who, code));`;
+  const outside = spawn(process.execPath, [...walls, '-e', probe], { env: { NODE_ENV: 'test' } });
+  const [said, mourned] = await Promise.all([text(outside.stdout), text(outside.stderr)]);
+  expect(said.trim(), mourned).toBe('of another connected');
+  expect((await ended)[1]).toBe('SIGTERM');
+  listening.close();
 });
 
 test('a process that was taken over and says what was not agreed is ended, and its server lives', async () => {

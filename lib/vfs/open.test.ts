@@ -46,6 +46,14 @@ describe('coming to life', () => {
     expect(vfs.db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
   });
 
+  test('nothing of a file is encrypted: whoever may read it has what is in it, memory too', () => {
+    const file = scratchFile();
+    const vfs = liveVfs({ file });
+    vfs.put('/a', bytes('the secret of the memory'), 'memory');
+    closeToRest(vfs);
+    expect(readFileSync(file).includes('the secret of the memory')).toBe(true);
+  });
+
   test('24. what was committed is there after SIGKILL at any moment', async () => {
     const file = scratchFile();
     let last = 0;
