@@ -35,6 +35,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'backup.placed': 'brought back from a backup the file of',
   'keys.made': 'made new key files',
   'tenant.changed': 'changed the settings of a tenant',
+  'tenant.forgetting': 'began to forget a tenant',
+  'tenant.forgotten': 'forgot a tenant',
   'fault.raised': 'found a fault in',
   'fault.cleared': 'cleared the fault of',
   'exec.timed_out': 'ended a call for time in',

@@ -2,7 +2,8 @@
 import type { Job, JobResult } from '#lib/api/schema.ts';
 import { JOB_WORDS } from './job-words.ts';
 
-function OutcomeWord({ job, outcome }: { job: Job; outcome: JobResult['outcome'] }) {
+function OutcomeWord({ job, outcome, step }: { job: Job; outcome: JobResult['outcome']; step: boolean }) {
+  if (outcome === 'done' && step) return <span>Done</span>;
   if (outcome === 'done') return <span>{JOB_WORDS[job.verb].done}</span>;
   if (outcome === 'failed') return <span className="font-[540] text-fault-ink">Failed</span>;
   return <span className="text-ink-2">Passed over</span>;
@@ -23,7 +24,7 @@ export function JobResults({ job, results }: { job: Job; results: readonly JobRe
           <tr key={instance ?? `${at} ${reason}`}>
             <td className="left md:min-w-56">
               {instance === null ? (
-                <span className="text-ink-3">unknown</span>
+                <span className="text-ink-3">{job.verb === 'forget' ? 'a step' : 'unknown'}</span>
               ) : (
                 <a href={`/sandboxes/${instance}`} className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
                   {instance}
@@ -31,7 +32,7 @@ export function JobResults({ job, results }: { job: Job; results: readonly JobRe
               )}
             </td>
             <td className="right md:whitespace-nowrap">
-              <OutcomeWord job={job} outcome={outcome} />
+              <OutcomeWord job={job} outcome={outcome} step={job.verb === 'forget' && instance === null} />
             </td>
             <td className="whole text-ink-2 md:w-full">{reason}</td>
           </tr>

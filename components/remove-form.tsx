@@ -7,17 +7,20 @@ import { Submit } from './submit.tsx';
 
 export type RemoveAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
 
-/** `what`: `snapshot`, for the button; `id`: what is to be typed; `keeps`: what stays, in a sentence; `reason`: it may be said why. */
+/** `what`: `snapshot`, for the button; `id`: what is to be typed; `keeps`: what stays, in a sentence; `order`: the verb; `reason`: it may be said why. */
 export function RemoveForm({
   what,
   id,
   keeps,
+  order = ['Delete', 'Deleting…'],
   reason = false,
   action,
 }: {
   what: string;
   id: string;
   keeps: string;
+  /** On the button, and while it is pressed. */
+  order?: readonly [string, string];
   reason?: boolean;
   action: RemoveAction;
 }) {
@@ -51,8 +54,8 @@ export function RemoveForm({
         )}
       </Field>
       <div>
-        <Submit className="button button-fault" doing="Deleting…">
-          Delete the {what}
+        <Submit className="button button-fault" doing={order[1]}>
+          {order[0]} the {what}
         </Submit>
       </div>
       <Outcome outcome={outcome} />

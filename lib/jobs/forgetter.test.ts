@@ -54,7 +54,7 @@ const nothing = () => {};
 const running = async (server: TestServer) =>
   (await server.call<{ verb: string }[]>('GET', '/api/jobs?state=running')).json.map(({ verb }) => verb);
 
-test.each(['forget.sandboxes', 'delete.removed', 'forget.files', 'forget.ledger', 'forget.compact', 'forget.finished'])(
+test.each(['forget:sandboxes', 'delete.removed', 'forget:files', 'forget:ledger', 'forget:compact', 'forget:finished'])(
   'killed at %s, the next start forgets the rest',
   async (step) => {
     await onCopy(async (folder) => {
@@ -155,7 +155,7 @@ test('a step that fails is taken up again, and nobody cancels it', async () => {
   await onCopy(async (folder) => {
     let failures = 0;
     const reached = (step: string) => {
-      if (step !== 'forget.files' || failures === 2) return;
+      if (step !== 'forget:files' || failures === 2) return;
       failures += 1;
       throw new Error('the disk says no');
     };

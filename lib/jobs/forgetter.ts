@@ -23,8 +23,8 @@ import { type JobRunner, jobLine } from './runner.ts';
 
 const STEPS = ['access', 'jobs', 'copies', 'files', 'records', 'ledger', 'compact'] as const;
 type Step = (typeof STEPS)[number];
-/** What fault injection sees, in order: `forget.sandboxes` comes after the jobs. */
-export type ForgetStep = `forget.${Step | 'sandboxes' | 'finished'}`;
+/** What fault injection sees, in order: `forget:sandboxes` comes after the jobs. */
+export type ForgetStep = `forget:${Step | 'sandboxes' | 'finished'}`;
 
 export interface ForgetterParts {
   config: Pick<Config, 'dataFolder' | 'registryPath'>;
@@ -163,12 +163,12 @@ export class Forgetter {
     const said: string[] = [];
     for (const [at, step] of STEPS.entries()) {
       if (step === 'copies') {
-        reached?.('forget.sandboxes');
+        reached?.('forget:sandboxes');
         await this.#sandboxes(job, tenant, cause);
         said.push(`sandboxes ${job.chosen - STEPS.length}`);
       }
       if (this.#stopping) return;
-      reached?.(`forget.${step}`);
+      reached?.(`forget:${step}`);
       const gone = wordsOf(await steps[step]());
       if (this.#stopping) return;
       // The digest says how many lines there are.
@@ -182,7 +182,7 @@ export class Forgetter {
     const reason = `${said.join(', ')}; ${digest.words()}`;
     const told = line({ clock }, null, cause, FORGOTTEN, { tenant, reason });
     await registry.forgettings.finish(job.id, epochSeconds(clock), told);
-    reached?.('forget.finished');
+    reached?.('forget:finished');
     await registry.jobs.end(job.id, 'done', epochSeconds(clock), (ended) => this.#jobLine(ended, 'job.done'));
   }
 

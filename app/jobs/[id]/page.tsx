@@ -73,6 +73,21 @@ function About({ job, rendered }: { job: Job; rendered: number }) {
   );
 }
 
+/** Why a forgetting has no way to be cancelled, and where it is told what still holds the tenant. */
+function ForgetNote({ job }: { job: Job }) {
+  const tenant = job.filter?.tenant;
+  return (
+    <p className="max-w-2xl text-ink-2">
+      {job.state === 'running' && 'Nothing cancels this, and nothing is made for the tenant meanwhile. '}
+      {tenant !== undefined && (
+        <Link href={`/tenants/${tenant}#forget`} prefetch={false}>
+          What still holds the tenant
+        </Link>
+      )}
+    </p>
+  );
+}
+
 interface Props {
   params: Promise<{ id: string }>;
   searchParams: Promise<Search>;
@@ -123,10 +138,14 @@ export default async function JobPage({ params, searchParams }: Props) {
       {job.state === 'running' && <LookAgain everyMs={LOOK_MS} />}
       <div className="grid gap-6 border-t border-ink pt-5 pb-10">
         <LiveJobProgress job={job} label="How far the job is" />
-        {mayDo(caller, 'cancelJob') && (
-          <WhileRunning job={job}>
-            <CancelJob action={cancel.bind(null, id)} />
-          </WhileRunning>
+        {job.verb === 'forget' ? (
+          <ForgetNote job={job} />
+        ) : (
+          mayDo(caller, 'cancelJob') && (
+            <WhileRunning job={job}>
+              <CancelJob action={cancel.bind(null, id)} />
+            </WhileRunning>
+          )
         )}
         <About job={job} rendered={rendered} />
       </div>

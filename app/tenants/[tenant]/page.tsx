@@ -26,6 +26,7 @@ import { DueList } from '../../overview/due-list.tsx';
 import { setThresholds } from '../../settings/thresholds/actions.ts';
 import { ThresholdsForm } from '../../settings/thresholds/thresholds-form.tsx';
 import { setLimits } from './actions.ts';
+import { BeingForgotten, ForgetPart } from './forgetting.tsx';
 import { LimitsForm } from './limits-form.tsx';
 import { VolumeSums } from './volume-sums.tsx';
 
@@ -202,6 +203,7 @@ export default async function TenantPage({ params }: Props) {
           </span>
         </h1>
       </header>
+      <BeingForgotten caller={caller} tenant={tenant} />
       <Part id="sandboxes" name="Sandboxes" note="By state. A number leads to them.">
         <LiveTenantStates tenant={name} states={counts} all />
         <p className="mt-3 text-small text-ink-2">
@@ -271,6 +273,7 @@ export default async function TenantPage({ params }: Props) {
         />
         {lines.next !== null && <More href={`/audit?tenant=${name}`}>All of its lines</More>}
       </Part>
+      <ForgetPart caller={caller} tenant={tenant} rendered={rendered} />
     </AsOf>
   );
 }

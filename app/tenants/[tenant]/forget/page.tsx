@@ -1,0 +1,165 @@
+/** Forgetting a tenant: what would go, what stays, what would still hold it, and the form that begins it. Changes nothing by itself. */
+import Link from 'next/link';
+import { notFound } from 'next/navigation';
+import { sizeInWords } from '#components/durations.ts';
+import { Fact, Facts } from '#components/facts.tsx';
+import { sandboxesInWords } from '#components/job-words.ts';
+import { Part } from '#components/part.tsx';
+import { RemoveForm } from '#components/remove-form.tsx';
+import { Trail } from '#components/trail.tsx';
+import { whyNot } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import type { TenantForgetPlan } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+import { STATES } from '#lib/lifecycle/states.ts';
+import { renderedAt, requireCaller } from '../../../caller.ts';
+import { StillHolds } from '../forgetting.tsx';
+import { forget } from './actions.ts';
+
+export const dynamic = 'force-dynamic';
+export const metadata = { title: 'Forget a tenant' };
+
+const figures = (count: number) => count.toLocaleString('en');
+
+function counted(count: number, one: string, many: string): string {
+  return `${figures(count)} ${count === 1 ? one : many}`;
+}
+
+async function readPlan(caller: Caller, tenant: string): Promise<TenantForgetPlan> {
+  try {
+    const answer = await getHost().operations.forgetTenant(caller, tenant, { dry_run: true });
+    if ('plan' in answer) return answer.plan;
+  } catch (error) {
+    if (!isWinterdockError(error) || !['not_found', 'validation'].includes(error.code)) throw error;
+  }
+  notFound();
+}
+
+function Going({ plan }: { plan: TenantForgetPlan }) {
+  const states = STATES.flatMap((state) => {
+    const count = plan.sandboxes[state] ?? 0;
+    return count === 0 ? [] : [`${figures(count)} ${state}`];
+  });
+  return (
+    <Facts>
+      <Fact name="Sandboxes" wide>
+        {states.length === 0 ? 'none' : `${states.join(', ')}; what is active is stopped`}
+      </Fact>
+      <Fact name="Snapshots">{figures(plan.snapshots)}</Fact>
+      <Fact name="Shares, as records">{figures(plan.shares)}</Fact>
+      <Fact name="Blueprints" wide>
+        {plan.blueprints.length === 0 ? 'none' : plan.blueprints.join(', ')}
+      </Fact>
+      <Fact name="Keys">{figures(plan.keys)}</Fact>
+      <Fact name="Invitations">{figures(plan.invitations)}</Fact>
+      <Fact name="People of this tenant alone" wide>
+        {plan.people === 0 ? 'none' : `${figures(plan.people)}, with ${counted(plan.sessions, 'session', 'sessions')}`}
+      </Fact>
+      <Fact name="People who keep their other tenants">{figures(plan.limited)}</Fact>
+      <Fact name="Jobs">{figures(plan.jobs)}</Fact>
+      <Fact name="Files that were set aside">{figures(plan.orphans)}</Fact>
+      <Fact name="Lines that lose their texts">{figures(plan.lines)}</Fact>
+    </Facts>
+  );
+}
+
+function Mind({ plan }: { plan: TenantForgetPlan }) {
+  const more = plan.kept_count - plan.kept.length;
+  const notes = [
+    ...(plan.clones === 0
+      ? []
+      : [
+          `${sandboxesInWords(plan.clones)} of other tenants came from its snapshots or blueprints. They keep what they have, and the names that they know of it.`,
+        ]),
+    ...plan.registry_copies.map(
+      (name) => `${name} goes too: an upgrade kept that copy of the registry, with everything of its time.`,
+    ),
+    ...plan.doubtful.map((name) => `orphans/${name} stays: by its name it may be another tenant’s.`),
+    `The registry (${sizeInWords(plan.registry_bytes)}) is written anew at the end: for that long this server answers nobody.`,
+    'The ledger keeps ids: of sandboxes, of whoever did something, and the name of the tenant.',
+  ];
+  return (
+    <div className="grid max-w-2xl gap-4">
+      {plan.kept_count > 0 && (
+        <div className="grid gap-1.5">
+          <p className="font-[540] text-fault-ink">
+            {plan.kept_count === 1 ? 'Somebody asked for this one to stay' : 'Somebody asked for these to stay'} as{' '}
+            {plan.kept_count === 1 ? 'it is' : 'they are'}:
+          </p>
+          <ul className="grid gap-1">
+            {plan.kept.map(({ id, name, state, why }) => (
+              <li key={id}>
+                <Link href={`/sandboxes/${id}`} prefetch={false} className="[overflow-wrap:anywhere]">
+                  {name ?? id}
+                </Link>{' '}
+                <span className="text-ink-2">
+                  {state}, {why === 'held' ? 'held' : 'kept hot'}
+                </span>
+              </li>
+            ))}
+          </ul>
+          {more > 0 && <p className="text-ink-2">And {figures(more)} more.</p>}
+        </div>
+      )}
+      <ul className="grid gap-1.5">
+        {notes.map((note) => (
+          <li key={note} className="[overflow-wrap:anywhere]">
+            {note}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface Props {
+  params: Promise<{ tenant: string }>;
+}
+
+export default async function ForgetPage({ params }: Props) {
+  const { tenant } = await params;
+  const home = `/tenants/${tenant}`;
+  const caller = await requireCaller(`${home}/forget`);
+  const against = whyNot(caller, 'forgetTenant', { tenant });
+  const plan = against === null ? await readPlan(caller, tenant) : null;
+  const rendered = renderedAt();
+  return (
+    <>
+      <div className="pt-6 pb-8 sm:pt-8">
+        <Trail
+          steps={[
+            { name: 'Tenants', href: '/tenants' },
+            { name: tenant, href: home },
+          ]}
+        />
+        <h1 className="headline">
+          Forget the tenant <span className="quiet [overflow-wrap:anywhere]">{tenant}</span>
+        </h1>
+        <p className="mt-3 text-ink-2">{plan === null ? against : 'Nothing has happened yet.'}</p>
+      </div>
+      {plan !== null && (
+        <>
+          <Part id="goes" name="What goes" note="As it is now. It does not come back.">
+            <Going plan={plan} />
+          </Part>
+          <Part id="mind" name="Mind this">
+            <Mind plan={plan} />
+          </Part>
+          <Part id="holds" name="What still holds it" note="Afterwards, elsewhere.">
+            <StillHolds plan={plan} rendered={rendered} />
+          </Part>
+          <Part id="forget" name="Forget it">
+            <RemoveForm
+              what="tenant"
+              id={tenant}
+              keeps="A job does it, and goes on after a restart. Nothing cancels it, and nothing is made for the tenant meanwhile."
+              order={['Forget', 'Beginning…']}
+              action={forget.bind(null, tenant)}
+            />
+          </Part>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+/** What a tenant's page says of forgetting it: that it is under way, what still holds it, and where it begins. */
+import Link from 'next/link';
+import { Greyed } from '#components/greyed.tsx';
+import { LiveJobProgress, LiveJobStanding } from '#components/live-job.tsx';
+import { Part } from '#components/part.tsx';
+import { RelativeTime } from '#components/relative-time.tsx';
+import { mayDo, whyNot } from '#lib/api/access.ts';
+import type { Caller } from '#lib/api/operations.ts';
+import type { Job, Tenant, TenantForgetPlan } from '#lib/api/schema.ts';
+import { isWinterdockError } from '#lib/errors.ts';
+import { getHost } from '#lib/host.ts';
+
+/** The job, or null when it is none any more or not the visitor's. */
+async function jobOf(caller: Caller, id: string): Promise<Job | null> {
+  try {
+    return await getHost().operations.getJob(caller, id);
+  } catch (error) {
+    if (isWinterdockError(error) && ['not_found', 'forbidden'].includes(error.code)) return null;
+    throw error;
+  }
+}
+
+/** At the head of the page while it runs. */
+export async function BeingForgotten({ caller, tenant }: { caller: Caller; tenant: Tenant }) {
+  const { forgetting } = tenant;
+  if (forgetting === null || forgetting.finished !== null) return null;
+  const job = await jobOf(caller, forgetting.job);
+  return (
+    <div className="mb-8 grid max-w-2xl gap-3 border-y border-ink py-4" role="status">
+      <p>
+        <span className="font-[540] text-fault-ink">It is being forgotten.</span> Nothing is made for it meanwhile.{' '}
+        <Link href={`/jobs/${forgetting.job}`} prefetch={false}>
+          The job
+        </Link>
+        {job !== null && (
+          <>
+            {': '}
+            <LiveJobStanding job={job} />
+          </>
+        )}
+      </p>
+      {job !== null && <LiveJobProgress job={job} label="How far it is forgotten" />}
+    </div>
+  );
+}
+
+/** Backups on record, and folders that a restore set aside, in sentences. */
+export function StillHolds({
+  plan,
+  rendered,
+}: {
+  plan: Pick<TenantForgetPlan, 'backups' | 'set_aside'>;
+  rendered: number;
+}) {
+  const { backups, set_aside } = plan;
+  return (
+    <div className="grid max-w-2xl gap-2">
+      {backups.length === 0 ? (
+        <p>No backup on record was made while there was something of it.</p>
+      ) : (
+        <>
+          <p>
+            {backups.length === 1
+              ? 'A backup on record was'
+              : `${backups.length.toLocaleString('en')} backups on record were`}{' '}
+            made while there was something of it, and still {backups.length === 1 ? 'holds' : 'hold'} it:
+          </p>
+          <ul className="grid gap-1">
+            {backups.slice(0, 10).map(({ id, time, to }) => (
+              <li key={`${id} ${time}`}>
+                <code className="[overflow-wrap:anywhere]">{id ?? to ?? 'one'}</code>{' '}
+                <span className="text-ink-2">
+                  <RelativeTime at={time} rendered={rendered} />
+                  {to !== null && `, to ${to}`}
+                </span>
+              </li>
+            ))}
+          </ul>
+          {backups.length > 10 && <p className="text-ink-2">And {backups.length - 10} older ones.</p>}
+        </>
+      )}
+      {set_aside.map((folder) => (
+        <p key={folder}>
+          A restore set aside everything of its time in <code className="[overflow-wrap:anywhere]">{folder}</code>:
+          remove it yourself.
+        </p>
+      ))}
+      <p className="text-small text-ink-2">
+        Exports, shares and replicas that left this machine, and backups that this server was not told of, hold what
+        they held.
+      </p>
+    </div>
+  );
+}
+
+/** The last part of the page: what became of it, or the way to it. */
+export async function ForgetPart({ caller, tenant, rendered }: { caller: Caller; tenant: Tenant; rendered: number }) {
+  const { tenant: name, forgetting } = tenant;
+  if (forgetting !== null && forgetting.finished === null) return null;
+  const against = whyNot(caller, 'forgetTenant', { tenant: name });
+  const answer =
+    forgetting !== null && mayDo(caller, 'forgetTenant')
+      ? await getHost().operations.forgetTenant(caller, name, { dry_run: true })
+      : null;
+  const before = forgetting?.finished ?? 0;
+  const held = answer !== null && 'plan' in answer ? answer.plan : null;
+  return (
+    <Part id="forget" name="Forget it" note="For good: nothing of it but ids is kept, here.">
+      <div className="grid gap-5">
+        {forgetting !== null && forgetting.finished !== null && (
+          <p>
+            It was forgotten <RelativeTime at={forgetting.finished} rendered={rendered} />. What the registry still has
+            of that time is ids.
+          </p>
+        )}
+        {held !== null && (
+          <StillHolds
+            plan={{ ...held, backups: held.backups.filter(({ time }) => time <= before) }}
+            rendered={rendered}
+          />
+        )}
+        {against === null ? (
+          <p>
+            <Link href={`/tenants/${name}/forget`} prefetch={false} className="button button-fault">
+              See what would go
+            </Link>
+          </p>
+        ) : (
+          <Greyed id="forget" label="See what would go" whyNot={against} />
+        )}
+      </div>
+    </Part>
+  );
+}
