@@ -18,11 +18,23 @@ import './globals.css';
 
 export const dynamic = 'force-dynamic';
 
-export const metadata: Metadata = {
-  title: { default: 'Winterdock', template: '%s · Winterdock' },
-  description: 'Sandboxes that sleep as files.',
-  robots: { index: false, follow: false },
-};
+/** See scripts/icons.ts. */
+const LINK_PICTURE = { url: '/link.png', width: 1200, height: 630, alt: 'Winterdock: sandboxes that sleep as files' };
+
+/** What a browser, and whoever shows a link, is told of every page. The addresses in it are whole: they are read by others. */
+export function generateMetadata(): Metadata {
+  const { publicUrl, port } = getHost().config;
+  const description = 'Sandboxes that sleep as files.';
+  return {
+    metadataBase: new URL(publicUrl ?? `http://localhost:${port}`),
+    title: { default: 'Winterdock', template: '%s · Winterdock' },
+    description,
+    robots: { index: false, follow: false },
+    manifest: '/manifest.webmanifest',
+    icons: { apple: '/apple-touch-icon.png' },
+    openGraph: { siteName: 'Winterdock', type: 'website', description, images: [LINK_PICTURE] },
+  };
+}
 
 export const viewport: Viewport = {
   themeColor: [

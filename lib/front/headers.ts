@@ -41,6 +41,7 @@ export function pagePolicy(nonce: string, { dev }: { dev: boolean }): string {
     'style-src': dev ? "'self' 'unsafe-inline'" : "'self'",
     'img-src': dev ? "'self' data: blob:" : "'self'",
     'font-src': "'self'",
+    'manifest-src': "'self'",
     'connect-src': dev ? "'self' ws: wss:" : "'self'",
     'form-action': "'self'",
     'base-uri': "'none'",
