@@ -112,6 +112,25 @@ test('bytes that change sides between stdout and stderr stay what they are', asy
   expect(await hex('sides', "printf '\\xff' 1>&2 2> e; cat e")).toEqual({ out: '', err: 'ff' });
 }, 60_000);
 
+test('Python reads and writes any byte, as text streams, as bytes and by descriptor', async () => {
+  const ways = {
+    'python3 -c "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())" < all': all,
+    'python3 -c "import sys; sys.stdout.buffer.write(open(\\"all\\", \\"rb\\").read())" > o; cat o | cat': all,
+    'python3 -c "import os, sys; os.write(1, bytes([255, 10, 0])); sys.stdout.write(\\"é\\ue005\\")"':
+      'ff0a00c3a9ee8085',
+    'echo \'print("é", end="")\' > s.py; python3 s.py; python3 - < s.py': 'c3a9c3a9',
+    'echo {} | python3 -m json.tool': '7b7d0a',
+    'python3 -c "import sys; sys.stdout.buffer.write(bytes([254]) * 300000)" | tr -d x | wc -c': '3330303030300a',
+  };
+  for (const [command, said] of Object.entries(ways)) expect((await hex('python', command)).out, command).toBe(said);
+  expect(
+    await hex('python', 'python3 -c "import sys; sys.stderr.buffer.write(bytes([255, 0])); sys.exit(\\"é\\")"'),
+  ).toEqual({
+    out: '',
+    err: 'ff00c3a90a',
+  });
+}, 120_000);
+
 test('pieces of a stream are whole characters, and what is no character is not held back for ever', async () => {
   const a = at.open('pieces');
   const pieces: string[] = [];

@@ -4,6 +4,8 @@
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { decodeBytesToUtf8, defineCommand } from './bash.ts';
+import { textOfBytes } from './byte-text.ts';
+import { EXACT_OUTPUT, exactOutput } from './python-output.ts';
 
 const USAGE_EXIT = 2;
 
@@ -18,14 +20,18 @@ export function pythonSource(source: string, file: string, argument0: string): s
   return [
     'def _run():',
     ' import base64, linecache, sys, traceback',
+    ...EXACT_OUTPUT,
     ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
     ` sys.argv[0] = ${JSON.stringify(argument0)}`,
     ' linecache.cache[file] = (len(source), None, source.splitlines(True), file)',
     ' main = sys.modules["__main__"].__dict__',
     ' try:',
     '  exec(compile(source, file, "exec"), main)',
-    ' except SystemExit:',
-    '  raise',
+    ' except SystemExit as end:',
+    '  if end.code is None or isinstance(end.code, int):',
+    '   raise',
+    '  print(end.code, file=sys.stderr)',
+    '  sys.exit(1)',
     ' except BaseException as error:',
     '  sys.stdout.flush()',
     '  traceback.print_exception(type(error), error, error.__traceback__.tb_next)',
@@ -34,23 +40,39 @@ export function pythonSource(source: string, file: string, argument0: string): s
   ].join('\n');
 }
 
+/** What it said, byte by byte. */
+async function exact(running: Promise<ExecResult>): Promise<ExecResult> {
+  const { stdout, stderr, exitCode } = await running;
+  return {
+    stdout: exactOutput(stdout).toString('latin1'),
+    stdoutKind: 'bytes',
+    stderr: textOfBytes(exactOutput(stderr)),
+    exitCode,
+  };
+}
+
 async function runPython(name: string, args: string[], context: CommandContext): Promise<ExecResult> {
   const { origCommand } = context;
   if (!origCommand) return { stdout: '', stderr: `${name}: not available\n`, exitCode: 127 };
   const [first, ...rest] = args;
   if (first === '-c' && rest[0] !== undefined) {
-    return origCommand(['-c', pythonSource(rest[0], '<string>', '-c'), ...rest.slice(1)]);
+    return exact(origCommand(['-c', pythonSource(rest[0], '<string>', '-c'), ...rest.slice(1)]));
   }
   if (first === undefined || first === '-') {
     const source = decodeBytesToUtf8(context.stdin);
     return source.trim() === ''
       ? origCommand(args)
-      : origCommand(['-c', pythonSource(source, '<stdin>', '-'), ...rest]);
+      : exact(origCommand(['-c', pythonSource(source, '<stdin>', '-'), ...rest]));
+  }
+  const [module, ...passed] = rest;
+  if (first === '-m' && module !== undefined && /^[\w.]+$/.test(module)) {
+    const source = `import runpy\nrunpy.run_module(${JSON.stringify(module)}, run_name="__main__", alter_sys=True)`;
+    return exact(origCommand(['-c', pythonSource(source, '<string>', module), ...passed]));
   }
   if (first.startsWith('-')) return origCommand(args);
   try {
     const source = await context.fs.readFile(context.fs.resolvePath(context.cwd, first));
-    return await origCommand(['-c', pythonSource(source, first, first), ...rest]);
+    return await exact(origCommand(['-c', pythonSource(source, first, first), ...rest]));
   } catch {
     // Whatever kept it from being read, Python's words for it are these.
     const stderr = `${name}: can't open file '${first}': [Errno 2] No such file or directory\n`;

@@ -157,4 +157,8 @@ test('what code says is bytes too', async () => {
     stdout: base64(Buffer.from('é\n')),
     stdout_encoding: 'base64',
   });
-});
+  const code = 'import sys; sys.stdout.buffer.write(bytes([255, 254]))';
+  const bytes = evalAnswerSchema.strict().parse(await call({ language: 'python', code }));
+  expect(bytes).toMatchObject({ ok: true, stdout: '//4=', stdout_encoding: 'base64', stderr: '' });
+  expect(bytes.stderr_encoding).toBeUndefined();
+}, 60_000);

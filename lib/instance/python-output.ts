@@ -1,0 +1,60 @@
+/**
+ * What Python writes, byte by byte. CPython's own output is decoded line by line, which drops NUL and replaces what is no UTF-8; so its two streams
+ * write text that stands for bytes, and here it becomes bytes again: ASCII is itself, any other byte `b` is U+E000 + b, and each piece ends with a
+ * mark and a line break, which send it off and are no output.
+ */
+
+const FIRST = 0xe000;
+const MARK = '\ue100\n';
+/** Bytes that go in one piece: they must fit what the thread hands on at a time. */
+const PIECE_BYTES = 65_536;
+
+/** Lines of Python, indented by one space, that give `sys.stdout`, `sys.stderr` and `os.write` such output. */
+export const EXACT_OUTPUT = [
+  ' import io, os',
+  ` table = {0: ${FIRST}, **{byte: ${FIRST} + byte for byte in range(128, 256)}}`,
+  // An evaluation's code runs within code that did this already.
+  ' send = getattr(os.write, "plain", os.write)',
+  ' def write(fd, data):',
+  '  if fd not in (1, 2):',
+  '   return send(fd, data)',
+  '  data = bytes(data)',
+  `  for start in range(0, len(data), ${PIECE_BYTES}):`,
+  `   piece = data[start:start + ${PIECE_BYTES}].decode("latin-1").translate(table) + ${JSON.stringify(MARK)}`,
+  '   piece = piece.encode()',
+  '   while piece:',
+  '    piece = piece[send(fd, piece):]',
+  '  return len(data)',
+  ' class Raw(io.RawIOBase):',
+  '  def __init__(self, fd, name):',
+  '   self.fd, self.name, self.mode = fd, name, "wb"',
+  '  def fileno(self):',
+  '   return self.fd',
+  '  def writable(self):',
+  '   return True',
+  '  def write(self, data):',
+  '   return write(self.fd, data)',
+  ' def stream(fd, name, **options):',
+  '  return io.TextIOWrapper(io.BufferedWriter(Raw(fd, name)), encoding="utf-8", **options)',
+  ' write.plain = send',
+  ' sys.stdout.flush()',
+  ' os.write = write',
+  ' sys.stdout = sys.__stdout__ = stream(1, "<stdout>")',
+  ' sys.stderr = sys.__stderr__ = stream(2, "<stderr>", errors="backslashreplace", line_buffering=True)',
+];
+
+/** The bytes that such output stands for. What was not written through the streams above is taken as the text it is. */
+export function exactOutput(said: string): Buffer {
+  const text = Buffer.from(said.replaceAll(MARK, ''));
+  let end = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const third = text[at + 2] ?? 0;
+    const second = text[at + 1] ?? 0;
+    // U+E000 to U+E0FF are EE 80 80 to EE 83 BF.
+    if (text[at] === 0xee && second >= 0x80 && second <= 0x83) {
+      text[end++] = ((second & 0x03) << 6) | (third & 0x3f);
+      at += 2;
+    } else text[end++] = text[at] ?? 0;
+  }
+  return text.subarray(0, end);
+}
