@@ -5,10 +5,13 @@
  */
 import type { LedgerEntry } from './registry.ts';
 
-/** Types of lines that say that something did not happen, or was cut short: the state is what it was. */
-const REPEATABLE = /\.(?:refused|failed|timed_out)$/;
-/** Those about no sandbox whose reason comes from a closed set: it says what was tried. */
-const TOLD_APART_BY_REASON: ReadonlySet<string> = new Set(['access.refused', 'signin.failed']);
+/**
+ * Types of lines that say that something did not happen, or was cut short: the state is what it was. Whoever may read the ledger may export it, so
+ * that the same export is such a line too.
+ */
+const REPEATABLE = /\.(?:refused|failed|timed_out)$|^ledger\.exported$/;
+/** Those about no sandbox whose reason says what was tried. */
+const TOLD_APART_BY_REASON: ReadonlySet<string> = new Set(['access.refused', 'signin.failed', 'ledger.exported']);
 /** The first window of what repeats; each that follows is twice as long, at most `LONGEST_MS`. */
 const FIRST_MS = 60_000;
 const LONGEST_MS = 3_600_000;

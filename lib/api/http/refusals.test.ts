@@ -1,4 +1,5 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { State } from '../../lifecycle/states.ts';
@@ -6,6 +7,7 @@ import type { BlockingFault } from '../../lifecycle/ways-out.ts';
 import { plant } from '../../testing/faulted.ts';
 import { invited, PASSWORD, visitor } from '../../testing/people.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
+import { ROUTES } from '../routes.ts';
 import type { Job } from '../schema/jobs.ts';
 
 const TIMES = 25;
@@ -137,6 +139,8 @@ test('what needs no key or a low role leaves no more lines the more often it is 
     'another role’s operation': () => as('/api/people'),
     'a sandbox that is not there': () => as('/api/instances/nobody'),
     'a role that may not read': () => as('/api/instances/model/volumes/memory/kept'),
+    'an export of the ledger': () => as('/api/events/export?format=ndjson'),
+    'an export of what one caller did': () => as('/api/events/export?format=csv&actor=key:admin'),
     'a made-up link': () => quietly(entrance.signIn({ token: 'made-up' }, visitor())),
     'a made-up invitation': () =>
       quietly(entrance.join('made-up', { email: 'e@example.com', name: 'Eve', password: PASSWORD }, visitor())),
@@ -150,4 +154,39 @@ test('what needs no key or a low role leaves no more lines the more often it is 
     await sumUp();
     expect((await linesAfter(before)).length, what).toBeLessThanOrEqual(2);
   }
+});
+
+test('whoever only looks adds nothing to the ledger but refusals and exports, and whoever has no key nothing', async () => {
+  const viewer = await invited(server.host.auth, 'viewer', { email: 'vera@example.com' });
+  const looks = ROUTES.filter(({ method, path }) => method === 'GET' && !/stream|follow|changes/.test(path));
+  const before = await lastSeq();
+  for (const { path, root } of looks) {
+    const filled = path.replace(/:\w+/g, 'model').replace('*', 'kept');
+    const target = `${server.url}${root ? '' : '/api'}${filled}`;
+    for (const headers of [{}, { authorization: 'Bearer made-up' }] as Record<string, string>[]) {
+      await (await fetch(target, { headers, signal: AbortSignal.timeout(20_000) })).body?.cancel();
+    }
+    if (path.endsWith('/events')) continue;
+    await (await fetch(target, { headers: { cookie: viewer }, signal: AbortSignal.timeout(20_000) })).body?.cancel();
+  }
+  expect(looks.length).toBeGreaterThan(30);
+  const types = new Set((await linesAfter(before)).map(({ type }) => type));
+  expect([...types].filter((type) => type !== 'access.refused' && type !== 'ledger.exported')).toEqual([]);
+  const nobody = (await linesAfter(before)).filter(({ actor }) => actor === 'nobody');
+  expect(nobody).toEqual([]);
+});
+
+test('a stop writes what was counted, and the next start counts anew', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-refusals-'));
+  const first = await startServer({ folder, settings: { WB_POOL: '0' } });
+  const ask = (at: TestServer) => at.call('POST', '/api/instances/a/suspend', {});
+  await first.call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
+  for (let n = 0; n < 5; n += 1) await ask(first);
+  await first.stop();
+  const second = await startServer({ folder, settings: { WB_POOL: '0' } });
+  await ask(second);
+  const told = await second.call<Line[]>('GET', '/api/instances/a/events?type=suspend.refused');
+  expect(told.json.map(({ reason }) => reason?.split(' since')[0] ?? null)).toEqual([null, '4 more times', null]);
+  await second.stop();
+  rmSync(folder, { recursive: true });
 });
