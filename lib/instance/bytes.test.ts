@@ -113,23 +113,35 @@ test('bytes that change sides between stdout and stderr stay what they are', asy
 }, 60_000);
 
 test('Python reads and writes any byte, as text streams, as bytes and by descriptor', async () => {
+  const script = `import os, sys
+sys.stdout.buffer.write(sys.stdin.buffer.read() + open("all", "rb").read())
+sys.stdout.flush()
+os.write(1, bytes([255, 10, 0]))
+sys.stdout.write("é\\ue005")
+sys.stderr.buffer.write(bytes([255, 0]))
+sys.exit("ü")`;
+  const said = await hex('python', `cat > s.py <<'END'\n${script}\nEND\npython3 s.py < all | cat`);
+  expect(said).toEqual({ out: `${all}${all}ff0a00c3a9ee8085`, err: 'ff00c3bc0a' });
+  expect((await hex('python', 'echo {} | python3 -m json.tool; echo "print(1, end=str())" | python3')).out).toBe(
+    '7b7d0a31',
+  );
+}, 180_000);
+
+test('JavaScript in the shell reads and writes any byte, and text with such bytes gives them back', async () => {
   const ways = {
-    'python3 -c "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())" < all': all,
-    'python3 -c "import sys; sys.stdout.buffer.write(open(\\"all\\", \\"rb\\").read())" > o; cat o | cat': all,
-    'python3 -c "import os, sys; os.write(1, bytes([255, 10, 0])); sys.stdout.write(\\"é\\ue005\\")"':
-      'ff0a00c3a9ee8085',
-    'echo \'print("é", end="")\' > s.py; python3 s.py; python3 - < s.py': 'c3a9c3a9',
-    'echo {} | python3 -m json.tool': '7b7d0a',
-    'python3 -c "import sys; sys.stdout.buffer.write(bytes([254]) * 300000)" | tr -d x | wc -c': '3330303030300a',
+    "js -e 'stdout.write(stdinBytes())' < all": all,
+    "js -e 'stdout.write(stdin)' < all | cat": all,
+    'js -e \'stdout.write(new Uint8Array([1, 254, 255, 2]).subarray(1, 3)); stdout.write("é\\0")\'': 'feffc3a900',
+    "js -e 'console.log(stdin)' < ff": 'fffe0a',
+    "js -e 'console.log(stdinBytes().length)' < /dev/null": '300a',
+    'js -e \'console.log("\\ud800")\'': Buffer.from('\\ud800\n').toString('hex'),
   };
-  for (const [command, said] of Object.entries(ways)) expect((await hex('python', command)).out, command).toBe(said);
-  expect(
-    await hex('python', 'python3 -c "import sys; sys.stderr.buffer.write(bytes([255, 0])); sys.exit(\\"é\\")"'),
-  ).toEqual({
-    out: '',
-    err: 'ff00c3a90a',
-  });
-}, 120_000);
+  for (const [command, said] of Object.entries(ways)) expect((await hex('js', command)).out, command).toBe(said);
+  expect(await hex('js', "js -e 'stderr.write(stdinBytes())' < ff")).toEqual({ out: '', err: 'fffe' });
+  const a = opened.get('js') ?? at.open('js');
+  const { stdout } = await a.eval({ language: 'js', code: 'stdout.write(new Uint8Array([255, 0])); 1' });
+  expect(Buffer.from(bytesOfText(stdout)).toString('hex')).toBe('ff00');
+}, 60_000);
 
 test('pieces of a stream are whole characters, and what is no character is not held back for ever', async () => {
   const a = at.open('pieces');

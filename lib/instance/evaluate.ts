@@ -35,6 +35,7 @@ async function evaluateJavaScript(call: EvalCall, run: Run, { profile }: EvalCon
     ...room,
     deadline: run.deadline,
     print: ({ stream, text }) => run.add(stream, Buffer.from(visible(text))),
+    write: (stream, bytes) => run.add(stream, bytes),
     ...(profile.capabilities.includes('vfs') && { vfs: vfsFunctions(run.files, room) }),
   });
   if (!result.ok) return result;

@@ -216,7 +216,8 @@ export class Border {
     this.#requireRoom(bytes.byteLength);
     const { buffer, byteOffset, byteLength } = bytes;
     const whole = byteOffset === 0 && byteLength === buffer.byteLength;
-    return this.#context.newArrayBuffer(whole ? buffer : bytes.slice().buffer);
+    // A Buffer's own `slice` copies nothing: the guest would be given all the memory that it lies in.
+    return this.#context.newArrayBuffer(whole ? buffer : Uint8Array.prototype.slice.call(bytes).buffer);
   }
 
   #newError(message: string): QuickJSHandle {

@@ -1,5 +1,5 @@
 /**
- * The guest's side of a JavaScript run, evaluated in QuickJS before the guest's code: `console`, `vfs` and the values that were passed. Its
+ * The guest's side of a JavaScript run, evaluated in QuickJS before the guest's code: `console`, `stdout`, `stderr`, `stdinBytes`, `vfs` and the values that were passed. Its
  * own references are taken first, so that nothing the guest redefines changes what it does.
  */
 
@@ -28,6 +28,11 @@ export const PRELUDE = `((host, names) => {
   const printer = (stream) => (...values) => host.say(stream, values.map(show).join(' ') + '\\n');
   const [out, err] = [printer('stdout'), printer('stderr')];
   globalThis.console = { log: out, info: out, debug: out, warn: err, error: err };
+  const writer = (stream) => Object.freeze({ write: (content) => { host.say(stream, bytesOf(content) ?? text(content)); } });
+  globalThis.stdout = writer('stdout');
+  globalThis.stderr = writer('stderr');
+  const { read } = host;
+  if (read) globalThis.stdinBytes = () => new Uint8Array(read());
   const optional = (value) => (value === undefined || value === null ? undefined : text(value));
   const functions = {
     get: (path, volume) => host.get(text(path), optional(volume)) ?? null,

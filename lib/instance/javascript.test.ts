@@ -14,6 +14,9 @@ async function run(code: string, ms = 30_000): Promise<JavaScriptResult & { said
     print({ text }) {
       said += text;
     },
+    write(_stream, bytes) {
+      said += Buffer.from(bytes).toString('latin1');
+    },
   });
   return { ...result, said };
 }

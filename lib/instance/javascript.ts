@@ -45,6 +45,10 @@ export interface JavaScriptRun extends Room {
   deadline: number;
   /** Called with every line of `console.log` and the like. */
   print: (chunk: OutputChunk) => void;
+  /** Called with every piece of bytes that `stdout.write` and `stderr.write` are given; they are there until it returns. */
+  write: (stream: OutputChunk['stream'], bytes: Uint8Array) => void;
+  /** What `stdinBytes` gives; without it there is none. */
+  stdin?: Uint8Array;
   /** What the guest's `vfs` object calls; without it there is none. */
   vfs?: Record<string, HostFunction>;
   /** Global values, as JSON has them. */
@@ -171,11 +175,16 @@ function whyTooMuch(json: string): string | null {
 }
 
 /** Gives the guest its globals. Returns the function that makes JSON of its values, taken before the guest can change anything. */
-function equip(context: QuickJSContext, border: Border, { print, vfs, values = {} }: JavaScriptRun): QuickJSHandle {
-  const say: HostFunction = (stream, text) =>
-    print({ stream: stream === 'stderr' ? 'stderr' : 'stdout', text: String(text) });
+function equip(context: QuickJSContext, border: Border, run: JavaScriptRun): QuickJSHandle {
+  const { print, vfs, values = {}, stdin } = run;
+  const say: HostFunction = (name, content) => {
+    const stream = name === 'stderr' ? 'stderr' : 'stdout';
+    if (content instanceof Uint8Array) run.write(stream, content);
+    else print({ stream, text: String(content) });
+  };
+  const read: HostFunction = () => stdin;
   const host = context.newObject();
-  for (const [name, work] of Object.entries({ ...vfs, say })) {
+  for (const [name, work] of Object.entries({ ...vfs, say, ...(stdin && { read }) })) {
     border.function(name, work).consume((handle) => context.setProp(host, name, handle));
   }
   border.newText(JSON.stringify(values)).consume((handle) => context.setProp(host, 'values', handle));

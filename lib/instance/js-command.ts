@@ -1,6 +1,7 @@
 /** The shell's `js` command: QuickJS in this process, in milliseconds. `js -e CODE`, `js FILE [ARGUMENT …]`, or code from stdin. */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { decodeBytesToUtf8, defineCommand } from './bash.ts';
+import { bytesOfText } from './byte-text.ts';
 import { type JavaScriptRun, runJavaScript } from './javascript.ts';
 import { visible } from './javascript-border.ts';
 import { MAX_STREAM_BYTES, Output, textOf } from './output.ts';
@@ -9,9 +10,19 @@ import type { Run } from './run.ts';
 const USAGE = `usage: js -e CODE [ARGUMENT ...]
        js FILE [ARGUMENT ...]
        js [-]                     code from stdin
-Globals: args, stdin (text), console. JavaScript alone: no process, require or fetch.
+Globals: args, stdin (text), stdinBytes(), stdout.write(text or bytes), stderr.write(…), console. A byte of stdin that is
+no UTF-8 is a half surrogate U+DC80-U+DCFF of the text, and that byte again when it is written. JavaScript alone: no
+process, require or fetch.
 `;
 const TIMED_OUT_EXIT = 124;
+
+/** Half pairs as they are written in code, but for those that stand for a byte. */
+function visibleButBytes(text: string): string {
+  return text
+    .split(/([\udc80-\udcff]+)/u)
+    .map((part, at) => (at % 2 === 1 ? part : visible(part)))
+    .join('');
+}
 
 type Source = Pick<JavaScriptRun, 'code' | 'file'> & { args: string[]; stdin: string };
 
@@ -23,12 +34,15 @@ export function jsCommand(memoryBytes: number, running: () => Run): Command {
     if ('exitCode' in source) return source;
     const output = new Output();
     const { code, file, args: passed, stdin } = source;
+    const bytes = bytesOfText(stdin);
     const result = await runJavaScript({
       code,
       file,
       memoryBytes,
       deadline: running().deadline,
-      print: ({ stream, text }) => output.add(stream, Buffer.from(visible(text))),
+      print: ({ stream, text }) => output.add(stream, bytesOfText(visibleButBytes(text))),
+      write: (stream, written) => output.add(stream, written),
+      stdin: bytes,
       values: { args: passed, stdin },
     });
     // What it dropped counts as dropped by the call.
