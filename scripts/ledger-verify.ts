@@ -52,6 +52,8 @@ async function verifyFolder(issuers: string[], others: LedgerHead[]): Promise<nu
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     say(`${proof.lines} lines walked in ${seconds} s, up to line ${proof.last.seq} (${proof.last.hash}).`);
     if (proof.segments > 0) say(`${proof.segments} sealed months; ${proof.dropped} lines were exported and dropped.`);
+    if (proof.blanked > 0)
+      say(`${proof.blanked} lines keep ids only: their tenants were forgotten, as signed notes say.`);
     for (const { epoch, seq, timeMs, actor, reason } of proof.epochs) {
       say(`Epoch ${epoch} was begun by ${actor} at line ${seq}, ${time(timeMs)}: ${reason}.`);
     }

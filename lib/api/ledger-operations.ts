@@ -59,12 +59,13 @@ export function createLedgerOperations(parts: {
 
   return {
     async verifyLedger() {
-      const { flaw, lines, dropped, segments, last, signedTo, tookMs } = await keeper.verify();
+      const { flaw, lines, dropped, blanked, segments, last, signedTo, tookMs } = await keeper.verify();
       return {
         ok: flaw === null,
         flaw,
         lines,
         dropped,
+        blanked,
         segments,
         last_seq: last.seq,
         last_hash: last.hash,

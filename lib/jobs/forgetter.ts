@@ -12,6 +12,7 @@ import { isWinterdockError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { blankNote, FORGOTTEN, NoteDigest } from '../ledger/blanks.ts';
 import type { Logger } from '../log.ts';
+import { copyAt } from '../registry/copies.ts';
 import type { Forgetting, Gone } from '../registry/forgettings.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -255,13 +256,14 @@ export class Forgetter {
     }
     const blueprints = await forgettings.blueprints(tenant);
     for (const name of blueprints) await registry.copies.deleteBlueprint(name, told('blueprint.deleted'));
-    for (;;) {
+    // A file that the disk does not let go keeps this step from its end.
+    while (!this.#stopping) {
       await copies.sweep();
       const left: string[] = [];
       for (const path of await registry.copies.unclaimed())
-        if (!(await registry.copies.isNeeded(path))) left.push(path);
-      if (this.#stopping || !left.some((path) => /^(?:snapshots|blueprints)\//.test(path))) break;
-      await setTimeout(POLL_MS);
+        if (copyAt(path) !== null && !(await registry.copies.isNeeded(path))) left.push(path);
+      if (left.length === 0) break;
+      await setTimeout(AGAIN_MS);
     }
     return { snapshots: snapshots.length, blueprints: blueprints.length };
   }

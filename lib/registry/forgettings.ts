@@ -328,13 +328,16 @@ export function openForgettings(database: RegistryDatabase, ledger: Ledger, word
       const found = column(
         `SELECT seq FROM events WHERE seq > ? AND seq <= ? AND blanked IS NULL AND type NOT IN ${OWN_TYPES} AND ${TEXTS}
           AND (tenant = ? OR (tenant IS NULL AND (request_id IN (SELECT value FROM json_each(?))
-            OR actor IN (SELECT value FROM json_each(?))))) ORDER BY seq LIMIT ?`,
+            OR actor IN (SELECT value FROM json_each(?))
+            OR (type = 'job.started' AND EXISTS (SELECT 1 FROM json_each(?) AS one WHERE instr(reason, one.value) > 0))))) ORDER BY seq LIMIT ?`,
         seq,
         to,
         job,
         tenant,
         JSON.stringify(jobs),
         JSON.stringify(actors),
+        // The first line of a job has its request's id, and names the job.
+        JSON.stringify(jobs),
         limit,
       ).map(Number);
       const lines = found.flatMap((at): LineToBlank[] => {

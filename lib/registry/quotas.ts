@@ -39,7 +39,7 @@ export interface TenantFilter {
 }
 
 export interface Quotas {
-  /** Tenants that have or had instances or settings, in order. */
+  /** Tenants that have or had instances or settings, in order; not those that were forgotten and have none since. */
   tenants(filter: TenantFilter, limit: number, cursor?: string): Awaitable<Page<TenantRow>>;
   /** One of them, or null when nothing is known of it. */
   tenant(tenant: string): Awaitable<TenantRow | null>;
@@ -73,6 +73,8 @@ const WAKING = `SELECT count(*) FROM instances INDEXED BY instances_pending
   WHERE pending IS NOT NULL AND tenant = ? AND state <> 'active' AND pending ->> '$.verb' IN ('resume', 'revive')`;
 const TENANTS = `SELECT tenant FROM (SELECT tenant FROM counts_by_tenant UNION SELECT tenant FROM tenants)
   WHERE tenant > ? AND (? IS NULL OR tenant IN (SELECT value FROM json_each(?))) AND instr(tenant, ?) > 0
+  AND (tenant NOT IN (SELECT tenant FROM forgettings) OR tenant IN (SELECT tenant FROM forgettings WHERE finished IS NULL)
+    OR tenant IN (SELECT tenant FROM tenants) OR tenant IN (SELECT tenant FROM counts_by_tenant WHERE state <> 'deleted' AND n > 0))
   AND (? = 0 OR tenant IN (SELECT tenant FROM tenants WHERE idle_to_suspend_s IS NOT NULL OR idle_to_freeze_s IS NOT NULL))
   ORDER BY tenant LIMIT ?`;
 const COUNTS = 'SELECT state, n, bytes FROM counts_by_tenant WHERE tenant = ?';

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -61,6 +61,16 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
   expect((await server.call('GET', `/api/events/segments/${month}`)).text).toContain(WORD);
   await server.call('POST', '/api/instances/acme-suspended/plan', { to: 'frozen', reason: `${WORD} again` });
   leaveFiles(folder, 'acme', WORD);
+  // What is damaged or lost goes as well.
+  for (const id of ['acme-lost', 'acme-rotten']) {
+    await server.call('POST', '/api/instances', { id, tenant: 'acme', name: `${WORD} ${id}` });
+    await server.call('PUT', `/api/instances/${id}/volumes/workspace/a.txt`, WORD);
+    await server.call('POST', `/api/instances/${id}/plan`, { to: 'frozen' });
+  }
+  rmSync(join(folder, 'cold', 'acme-lost.sqlite'));
+  writeFileSync(join(folder, 'cold', 'acme-rotten.sqlite'), `not a database, but ${WORD}`);
+  for (const id of ['acme-lost', 'acme-rotten']) await server.call('POST', `/api/instances/${id}/resume`, {});
+  expect((await server.call('GET', '/api/instances/acme-rotten')).json.fault).toBe('corrupt');
   const head = (await server.call('GET', '/api/events/head')).json;
   const before = thingsOf(folder, 'globex');
   expect(filesWith(folder, WORD).length).toBeGreaterThan(15);
@@ -68,7 +78,7 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
 
   const dry = await plan('acme');
   expect(dry).toMatchObject({
-    sandboxes: { created: 2, active: 1, suspended: 0, frozen: 2, archived: 1, deleted: 0 },
+    sandboxes: { created: 2, active: 1, suspended: 0, frozen: 4, archived: 1, deleted: 0 },
     kept: [{ id: 'acme-active', state: 'active', why: 'keep_hot' }],
     kept_count: 1,
     snapshots: 2,
@@ -111,7 +121,7 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
   const lines = (await server.call<Event[]>('GET', '/api/events?tenant=acme&limit=500')).json;
   expect(lines.filter(({ instance }) => instance === 'acme-frozen').length).toBeGreaterThan(3);
   expect(lines.find(({ type }) => type === 'tenant.forgotten')?.reason).toMatch(
-    /sandboxes 6,.* \d+ lines of the ledger blanked/,
+    /sandboxes 8,.* \d+ lines of the ledger blanked/,
   );
   const chain = await server.host.registry.chain(Number(head.seq) - 1, 1);
   expect(chain[0]?.hash).toBe(head.hash);
@@ -120,11 +130,15 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
   const results = (await server.call<JobResult[]>('GET', `/api/jobs/${done.id}/results?limit=500`)).json;
   expect(results.filter(({ instance }) => instance === null).map(({ reason }) => reason)).toHaveLength(7);
   expect((await server.call<Tenant>('GET', '/api/tenants/acme')).json).toMatchObject({
-    counts: { created: 0, active: 0, deleted: 7 },
+    counts: { created: 0, active: 0, deleted: 9 },
     quotas: { max_sandboxes: { limit: null } },
     forgetting: { job: done.id },
   });
   expect(statSync(join(folder, 'registry.sqlite-wal')).size).toBeLessThan(200_000);
+
+  const listed = async () => (await server.call<Tenant[]>('GET', '/api/tenants')).json.map(({ tenant }) => tenant);
+  expect(await listed()).toEqual(['globex']);
+  expect(await proof()).toMatchObject({ blanked: expect.any(Number) });
 
   // The name is free again, the ids are not, and it may be forgotten again.
   expect((await server.call('POST', '/api/instances', { id: 'acme-frozen', tenant: 'acme' })).status).toBe(409);

@@ -32,6 +32,8 @@ export const ledgerProofSchema = z
     lines: z.int(),
     /** Lines that were exported and dropped. */
     dropped: z.int(),
+    /** Lines that keep ids only, since their tenant was forgotten: a signed note in each stands for its texts. */
+    blanked: z.int(),
     segments: z.int(),
     last_seq: z.int(),
     last_hash: z.string(),

@@ -44,6 +44,7 @@ export function addLedgerCommands(program: Command): void {
               : `${proof.flaw.seq === null ? '' : `line ${proof.flaw.seq}: `}${proof.flaw.why}`,
           ],
           ['lines', `${proof.lines} verified, ${proof.dropped} exported and dropped`],
+          ['blanked', proof.blanked === 0 ? null : `${proof.blanked}, with tenants that were forgotten`],
           ['last line', `${proof.last_seq}, ${proof.last_hash}`],
           ['signed to', String(proof.signed_to)],
           ['took', millisecondsText(proof.took_ms)],
