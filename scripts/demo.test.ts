@@ -28,14 +28,12 @@ const demo = (env: Record<string, string> = {}) =>
     env: { ...process.env, WB_DATA: folder, ...env },
   });
 
-const list = async () => {
+const get = (path: string) => {
   const key = readFileSync(join(folder, 'admin.key'), 'utf8').trim();
-  const of = async (query: string) => {
-    const answer = await fetch(`${server.url}/api/instances?limit=200${query}`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
-    return (await answer.json()) as Instance[];
-  };
+  return fetch(`${server.url}/api/instances${path}`, { headers: { authorization: `Bearer ${key}` } });
+};
+const list = async () => {
+  const of = async (query: string) => (await (await get(`?limit=200${query}`)).json()) as Instance[];
   // What is deleted is listed only when it is asked for.
   return [...(await of('')), ...(await of('&state=deleted'))];
 };
@@ -46,6 +44,10 @@ test('a demo shows every state, does its work, and mixes with nobody’s', async
   expect(made).toHaveLength(SCENE.length + 1 + BLUEPRINT.clones);
   expect(new Set(made.map(({ state }) => state))).toEqual(new Set(STATES));
   for (const { id, to } of SCENE) expect(made.find((instance) => instance.id === id)).toMatchObject({ state: to });
+  const work = async (id: string, path: string) => (await get(`/${id}/volumes/workspace/${path}`)).text();
+  expect(await work('support-triage', 'summary.txt')).toBe('2 of 3 are urgent\n');
+  expect(await work('quarterly-report', 'report.md')).toContain('| March | 44250 |');
+  expect(await work('release-notes', 'release-notes.md')).toContain('- wake in milliseconds');
   const again = demo();
   expect(again.status).toBe(1);
   expect(again.stderr).toContain('has sandboxes');

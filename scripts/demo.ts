@@ -26,7 +26,7 @@ function keyOf(env: NodeJS.ProcessEnv): string {
 async function play(client: WinterdockClient, { runs, to, reason, ...wish }: Part): Promise<void> {
   await client.createInstance(wish);
   for (const command of runs) {
-    const { exit_code, stderr } = await client.execInInstance(wish.id, { command });
+    const { exit_code, stderr } = await client.execInInstance(wish.id, { command: `set -e -o pipefail\n${command}` });
     if (exit_code !== 0) throw new Error(`${wish.id}: exit ${exit_code}: ${stderr}`);
   }
   const because = reason === undefined ? {} : { reason };

@@ -48,7 +48,7 @@ cat report.md`;
 
 const TRIAGE = write(
   'triage.js',
-  "const tickets = JSON.parse(vfs.get('tickets.json'));",
+  'const tickets = JSON.parse(stdin);',
   'const urgent = tickets.filter(({ text }) => /down|lost|cannot/i.test(text));',
   "console.log(urgent.length + ' of ' + tickets.length + ' are urgent');",
 );
@@ -80,7 +80,7 @@ export const SCENE: readonly Part[] = [
     runs: [
       TICKETS,
       TRIAGE,
-      'js -e "$(cat triage.js)" | tee summary.txt',
+      'js triage.js < tickets.json | tee summary.txt',
       write('/memory/learned.md', 'People read the first line only.', 'Answer the urgent ones before nine.'),
       'echo "draft of a reply to 4101" > /tmp/draft.txt',
     ],
