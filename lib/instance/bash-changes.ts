@@ -61,6 +61,12 @@ export const CHANGES: readonly Change[] = [
     to: 'case"live-stdout":l+=N||d!=="binary"?A:Tt(A);break;case"live-stderr":c+=N&&d==="binary"?Vf(A):A;break;',
   },
   { file: INTERPRETER, from: '{let A=S+v;A!==""&&', to: '{let A=S+(d==="binary"?Tt(v):v);A!==""&&' },
+  // Redirected bytes were counted as text, and a command that said something on stderr too failed for what it had not said.
+  {
+    file: INTERPRETER,
+    from: 'v=B(g.stdout),k=B(g.stderr),A=Math.min(v,S)',
+    to: 'v=d==="binary"?g.stdout.length:B(g.stdout),k=B(g.stderr),A=Math.min(v,S)',
+  },
   // Escapes that name bytes, in `$\'…\'`, printf, echo and awk, made characters of them.
   { file: INTERPRETER, from: 'function bd(e){', to: 'function bd(e){return $bytes.textOfBytes(Uint8Array.from(e));' },
   {

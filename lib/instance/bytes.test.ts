@@ -109,6 +109,7 @@ test('bytes that change sides between stdout and stderr stay what they are', asy
   expect(await hex('sides', '(cat ff >&2) 2>&1 | cat')).toEqual({ out: 'fffe', err: '' });
   expect(await hex('sides', '{ cat ff; echo é; } >&2')).toEqual({ out: '', err: 'fffec3a90a' });
   expect(await hex('sides', 'cat ff nope_é > o 2>&1; head -c 2 o; grep -c é o')).toEqual({ out: 'fffe310a', err: '' });
+  expect(await hex('sides', 'cat ff all nope 2> e | cat; wc -l < e')).toEqual({ out: `fffe${all}310a`, err: '' });
   expect(await hex('sides', "printf '\\xff' 1>&2 2> e; cat e")).toEqual({ out: '', err: 'ff' });
 }, 60_000);
 
