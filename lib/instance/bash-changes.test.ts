@@ -3,13 +3,15 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CHANGES, changedSource } from './bash-changes.ts';
+import { CUTS } from './bash-cuts.ts';
 
 const BUNDLE = dirname(createRequire(import.meta.url).resolve('just-bash'));
 
 test('every change finds its place, once, in the version that is installed', () => {
-  for (const file of new Set(CHANGES.map((change) => change.file))) {
+  const all = [...CHANGES, ...CUTS];
+  for (const file of new Set(all.map((change) => change.file))) {
     const source = changedSource(file, () => readFileSync(join(BUNDLE, file), 'utf8')) ?? '';
-    for (const { to } of CHANGES.filter((change) => change.file === file)) expect(source).toContain(to);
+    for (const { to } of all.filter((change) => change.file === file)) expect(source).toContain(to);
   }
 });
 

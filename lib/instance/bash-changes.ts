@@ -3,9 +3,12 @@
  * (a char each) or text, and where it takes one for the other, or makes a character of a byte, they change. Each change names a piece of one file
  * that must be there once; `$bytes` is byte-text.ts.
  */
-const BYTE_TEXT = new URL('./byte-text.ts', import.meta.url).href;
+import { CUTS } from './bash-cuts.ts';
 
-interface Change {
+const BYTE_TEXT = new URL('./byte-text.ts', import.meta.url).href;
+const EXACT = new URL('./exact.ts', import.meta.url).href;
+
+export interface Change {
   file: string;
   from: string;
   to: string;
@@ -130,7 +133,7 @@ export const CHANGES: readonly Change[] = [
 
 /** The source of a file of just-bash as it is to be loaded; null for one that stays as it is. Throws when it is not the version that is known. */
 export function changedSource(file: string, read: () => string): string | null {
-  const changes = CHANGES.filter((change) => change.file === file);
+  const changes = [...CHANGES, ...CUTS].filter((change) => change.file === file);
   if (changes.length === 0) return null;
   const source = changes.reduce((text, { from, to }) => {
     const [before, after, ...more] = text.split(from);
@@ -138,5 +141,5 @@ export function changedSource(file: string, read: () => string): string | null {
       throw new Error(`just-bash's ${file} is not the one that is to be changed at ${from}`);
     return before + to + after;
   }, read());
-  return `import*as $bytes from${JSON.stringify(BYTE_TEXT)};${source}`;
+  return `import*as $bytes from${JSON.stringify(BYTE_TEXT)};import*as $exact from${JSON.stringify(EXACT)};${source}`;
 }

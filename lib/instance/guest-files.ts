@@ -274,6 +274,8 @@ export class GuestFiles implements IFileSystem {
   }
 
   #sceneryFile(at: string, path: string): string {
+    // A file is read whole, and this one has no end: to say that it is empty would be wrong.
+    if (at === '/dev/zero') throw posixError('EINVAL', 'it has no end and cannot be read', path);
     const content = this.#scenery.read(at);
     if (content !== null) return content;
     if (this.#scenery.list(at)) throw posixError('EISDIR', 'illegal operation on a directory', path);

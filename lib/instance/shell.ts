@@ -202,6 +202,7 @@ function limitsOf(memoryBytes: number): NonNullable<BashOptions['executionLimits
     maxHeredocSize: memoryBytes / 4,
     maxLiveBytes: memoryBytes,
     maxArrayElements: memoryBytes / 128,
+    maxBraceExpansionResults: memoryBytes / 256,
     maxOutputSize: memoryBytes * 4,
   };
 }

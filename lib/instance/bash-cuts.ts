@@ -1,0 +1,100 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of the shell, and of what is changed.
+/**
+ * What is changed in just-bash's files as they are loaded, so that no command of its shell gives part of an answer as if it were the whole: where it
+ * stopped at a number of its own it now goes on, or fails with a sentence. See bash-changes.ts for how; `$exact` is exact.ts. Why: decision 039.
+ */
+import type { Change } from './bash-changes.ts';
+
+const INTERPRETER = 'index.js';
+const GREP = 'chunks/chunk-XMMV24SP.js';
+const LS = 'chunks/chunk-INDA53JL.js';
+const SED = 'chunks/chunk-CFBEDNHJ.js';
+const JQ = 'chunks/chunk-6KK46B7Q.js';
+
+export const CUTS: readonly Change[] = [
+  // `{1..20000}` had 10 000 words. What bounds it is maxBraceExpansionResults, for each word and not for all that a script ever expands.
+  { file: INTERPRETER, from: 'var dr=1e4,Mi={maxResults:dr,', to: 'var dr=1/0,Mi={maxResults:1e4,' },
+  {
+    file: INTERPRETER,
+    from: 'if(e.length>=n.maxResults)return!1;let s=B(t);',
+    to: 'if(e.length>=n.maxResults)throw new x(`brace expansion result limit exceeded (${n.maxResults})`,"array_elements");let s=B(t);',
+  },
+  {
+    file: INTERPRETER,
+    from: '"brace_operations",1,Math.min(qc,e.limits.maxBraceExpansionResults),',
+    to: '"brace_operations",1,Number.MAX_SAFE_INTEGER,',
+  },
+  {
+    file: INTERPRETER,
+    from: 'e.limits.maxBraceExpansionResults||n.count>qc)',
+    to: 'e.limits.maxBraceExpansionResults)',
+  },
+  // A script of more than 10 000 commands could not be parsed.
+  { file: INTERPRETER, from: 'r++,r>1e4&&this.error(', to: 'r++,r>1e8&&this.error(' },
+  // Arithmetic had 32 bits in shifts and masks, rounded above 2^53, and took larger numbers for 2^53 - 1.
+  {
+    file: INTERPRETER,
+    from: 'function Yp(e,t,n){switch(n){',
+    to: 'function Yp(e,t,n){return $exact.whole($exact.bitwise(e,t,n)??$arithmetic(e,t,n),ce)}function $arithmetic(e,t,n){switch(n){',
+  },
+  {
+    file: INTERPRETER,
+    from: 'function Jc(e,t,n){switch(n){',
+    to: 'function Jc(e,t,n){return $exact.whole($exact.bitwise(e,t,n.slice(0,-1))??$assigned(e,t,n),ce)}function $assigned(e,t,n){switch(n){',
+  },
+  {
+    file: INTERPRETER,
+    from: 'case"~":return~e;default:return e}}async function eh',
+    to: 'case"~":return-e-1;default:return e}}async function eh',
+  },
+  {
+    file: INTERPRETER,
+    from: 'o>Number.MAX_SAFE_INTEGER)return Number.MAX_SAFE_INTEGER}return o}',
+    to: 'o>Number.MAX_SAFE_INTEGER)return Number.NaN}return o}',
+  },
+  {
+    file: INTERPRETER,
+    from: 'let n=Number.parseInt(e.slice(2),16);return n>Number.MAX_SAFE_INTEGER?Number.MAX_SAFE_INTEGER:n}',
+    to: 'let n=Number.parseInt(e.slice(2),16);return n>Number.MAX_SAFE_INTEGER?Number.NaN:n}',
+  },
+  {
+    file: INTERPRETER,
+    from: 'let n=Number.parseInt(e,8);return n>Number.MAX_SAFE_INTEGER?Number.MAX_SAFE_INTEGER:n}',
+    to: 'let n=Number.parseInt(e,8);return n>Number.MAX_SAFE_INTEGER?Number.NaN:n}',
+  },
+  {
+    file: INTERPRETER,
+    from: 'let t=Number.parseInt(e,10);return t>Number.MAX_SAFE_INTEGER?Number.MAX_SAFE_INTEGER:t}',
+    to: 'let t=Number.parseInt(e,10);return t>Number.MAX_SAFE_INTEGER?Number.NaN:t}',
+  },
+  // `grep -r` did not look deeper than 256 directories; a path of 1 024 bytes has at most 512.
+  { file: GREP, from: 'ge=256;async function ye(', to: 'ge=1024;async function ye(' },
+  // sed's `D` went on with a line 10 000 times.
+  {
+    file: SED,
+    from: 'Y=0,fe=1e4;g.linesConsumedInCycle=0;do{if(Y++,Y>fe)break;',
+    to: 'Y=0,fe=1e8;g.linesConsumedInCycle=0;do{if(Y++,Y>fe)throw new x(`sed: D was run too often (${fe} times)`,"iterations");',
+  },
+  // jq made null of what is nested deeper than it looks.
+  {
+    file: JQ,
+    from: 'B(s,o+1)>o)return[null]}return[s]}case"Foreach"',
+    to: 'B(s,o+1)>o)throw F(`query depth limit exceeded (${o})`,"recursion")}return[s]}case"Foreach"',
+  },
+  {
+    file: JQ,
+    from: 'case"tojson":case"tojsonstream":{let o=r.limits.maxDepth??Ae;return B(e,o+1)>o?[null]:[JSON.stringify(e)]}',
+    to: 'case"tojson":case"tojsonstream":{let o=r.limits.maxDepth??Ae;if(B(e,o+1)>o)throw F(`query depth limit exceeded (${o})`,"recursion");return[JSON.stringify(e)]}',
+  },
+  {
+    file: JQ,
+    from: 'case"@json":{let r=t??ze;return B(e,r+1)>r?[null]:[JSON.stringify(e)]}',
+    to: 'case"@json":{let r=t??ze;if(B(e,r+1)>r)throw F(`query depth limit exceeded (${r})`,"recursion");return[JSON.stringify(e)]}',
+  },
+  // `ls a b` put an empty line between two files, so that `ls *.txt | wc -l` counted nearly twice as many.
+  {
+    file: LS,
+    from: 'if(P>0&&o&&!o.endsWith(`\n\n`)&&(o=g(t,o,`\n`)),H){',
+    to: 'let $folder=async p=>(await t.fs.stat(t.fs.resolvePath(t.cwd,p)).catch(()=>null))?.isDirectory;if(P>0&&o&&!o.endsWith(`\n\n`)&&!H&&(await $folder($)||await $folder(h[P-1]))&&(o=g(t,o,`\n`)),H){',
+  },
+];
