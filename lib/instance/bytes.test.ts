@@ -104,6 +104,23 @@ test('a name that is no UTF-8 is refused, never another name', async () => {
   expect(Buffer.from(out, 'hex').toString()).toBe('all\nff\nlines\n');
 });
 
+test('tr takes the bytes that its sets name, and characters where they name none', async () => {
+  const ways = {
+    "tr -d '\\377' < ff": 'fe',
+    "tr -d '\\200-\\377' < all": all.slice(0, 256),
+    "tr '\\000-\\377' '\\001-\\377\\000' < all": `${all.slice(2)}00`,
+    "tr -cd '\\12\\15\\40-\\176' < lines": '610a620a630a64',
+    "printf 'a\\0\\0b' | tr -s '\\000' '\\n'": '610a62',
+    "echo é0 | tr -d '\\060'": 'c3a90a',
+    'echo é | tr é e': '650a',
+  };
+  for (const [command, said] of Object.entries(ways)) expect((await hex('tr', command)).out, command).toBe(said);
+  expect(await hex('tr', "tr '\\377' < ff; tr 'z-\\141' x < ff")).toMatchObject({
+    out: '',
+    err: expect.stringMatching(/^74723a/),
+  });
+}, 60_000);
+
 test('bytes that change sides between stdout and stderr stay what they are', async () => {
   expect(await hex('sides', 'cat ff >&2')).toEqual({ out: '', err: 'fffe' });
   expect(await hex('sides', '(cat ff >&2) 2>&1 | cat')).toEqual({ out: 'fffe', err: '' });

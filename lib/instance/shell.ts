@@ -13,6 +13,7 @@ import type { Capability, PolicyProfile } from './policies.ts';
 import { pythonCommands } from './python.ts';
 import type { Run } from './run.ts';
 import { observed, SINKS, streamed } from './statements.ts';
+import { trCommand } from './tr-command.ts';
 
 const HOME = '/workspace';
 
@@ -166,9 +167,10 @@ function commandsOf(profile: Profile, running: () => Run): Command[] {
     ['python', PYTHON, () => pythonCommands(PYTHON)],
     ['archives', ARCHIVES, () => []],
   ];
-  return kinds.flatMap(([capability, names, make]) =>
+  const lackingOrMade = kinds.flatMap(([capability, names, make]) =>
     profile.capabilities.includes(capability) ? make() : names.map((name) => lacking(name, capability, profile.name)),
   );
+  return [trCommand(), ...lackingOrMade];
 }
 
 function lacking(name: string, capability: Capability, policy: string): Command {
