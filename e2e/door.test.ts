@@ -134,6 +134,7 @@ test.each([
   ['no host', 'GET /api/instances HTTP/1.1\r\n\r\n', 400, 'bad_request'],
   ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'bad_request'],
   ['headers of 20 kB', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
+  ['headers of 2 MB', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(2_000_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ['an address of 20 kB', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431, 'headers_too_large'],
   ['a tunnel', 'CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n', 405, 'method_not_allowed'],
 ] as const)(
@@ -226,6 +227,18 @@ test('an action has one id: in the answer, in the log, in the ledger, given or m
   expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
 });
 
+test('a stream has the id of its request, which the wake that it causes has in the ledger', async () => {
+  await server.call('POST', '/api/instances', { id: 'streamed', tenant: 'acme' });
+  const headers = { accept: 'text/event-stream', 'x-request-id': 'of-a-stream' };
+  const answer = await server.call('POST', '/api/instances/streamed/exec', { command: 'echo heard' }, { headers });
+  expect([answer.status, answer.headers['x-request-id']]).toEqual([200, 'of-a-stream']);
+  expect(answer.text).toContain('heard');
+  const lines = (await server.call<{ type: string; request_id: string }[]>('GET', '/api/instances/streamed/events'))
+    .json;
+  expect(lines[0]).toMatchObject({ type: 'transition', request_id: 'of-a-stream' });
+  expect((await loggedFor('of-a-stream')).map(({ msg }) => msg)).toEqual(['request']);
+});
+
 test('an action that cannot be read says so to the console’s scripts in a sentence', async () => {
   const headers = { ...CALL, 'next-action': actionNamed('chooseTheme'), 'content-type': 'text/plain;charset=UTF-8' };
   const answer = await server.call('POST', '/', '{', { headers });
@@ -275,4 +288,9 @@ test('a page that fails says so in plain HTML, and to the console’s scripts, u
   const flight = await server.call('GET', to, undefined, { headers: { rsc: '1' } });
   expect(flight.headers['content-type']).toMatch(/^text\/x-component/);
   expect(flight.text).toContain(`"digest":"${flight.headers['x-request-id']}"`);
+
+  const action = await act(server, 'cancel', '/jobs/box', ['job_of_nobody'], {});
+  const failed = action.headers['x-request-id'] ?? '';
+  expect([action.status, action.text]).toEqual([200, expect.stringContaining(`Request ${failed}`)]);
+  expect((await loggedFor(failed)).filter(({ level }) => level === 50)).toHaveLength(1);
 });

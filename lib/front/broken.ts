@@ -10,6 +10,9 @@ import { ANSWER_HEADERS } from './headers.ts';
 /** Milliseconds for which a refused client may go on sending, so that it sees the answer and not a reset. */
 const LINGER_MS = 1000;
 
+/** Connections on which nothing more is read: they linger after such an answer, or end with the one under way. */
+const refused = new WeakSet<Socket>();
+
 /**
  * Answers what Node's parser refuses. `underWay`: the answers not yet whole on this connection. A request that came too slowly gets no 408: a browser
  * would send it again by itself.
@@ -20,6 +23,7 @@ export function refuseBroken(
   underWay: readonly ServerResponse[],
   log: Logger,
 ): void {
+  if (refused.has(socket)) return;
   if (!socket.writable || error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     socket.destroy();
     return;
@@ -27,6 +31,7 @@ export function refuseBroken(
   const last = underWay.at(-1);
   if (last?.req.complete) {
     // What is broken comes after requests that were whole: they are answered first.
+    refused.add(socket);
     last.once('close', () => socket.destroySoon());
     return;
   }
@@ -63,6 +68,7 @@ export function refuseOnSocket(
     'x-request-id': requestId,
     'content-length': String(Buffer.byteLength(text)),
   }).map(([name, value]) => `${name}: ${value}\r\n`);
+  refused.add(socket);
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines.join('')}\r\n${text}`);
   const { remoteAddress: address } = socket;
   log.info({ status, code: refusal.code, why, address, requestId }, 'a request that is not valid HTTP was refused');

@@ -9,6 +9,7 @@ const FLIGHT = 'text/x-component';
 export function watchAnswer(res: ServerResponse, instead: () => Answer): void {
   const raw = { writeHead: res.writeHead.bind(res), write: res.write.bind(res), end: res.end.bind(res) };
   let isReplaced = false;
+  let other: Answer | null = null;
 
   const replace = ({ status, headers = {}, body }: Answer) => {
     isReplaced = true;
@@ -26,7 +27,8 @@ export function watchAnswer(res: ServerResponse, instead: () => Answer): void {
   /** Whether what is written now is of an answer that was replaced. */
   const isGone = (): boolean => {
     if (isReplaced || res.headersSent || res.statusCode < 500) return isReplaced;
-    const answer = instead();
+    other ??= instead();
+    const answer = other;
     if (!String(res.getHeader('content-type') ?? '').startsWith(FLIGHT)) {
       replace(answer);
       return true;
