@@ -276,8 +276,10 @@ export class Forgetter {
   }
 
   async #ledger(job: JobRow, tenant: string): Promise<Gone> {
-    const { registry, signer } = this.#parts;
+    const { registry, signer, clock } = this.#parts;
     const { forgettings } = registry;
+    // What is counted of refusals and not written yet would be written after it was forgotten.
+    await registry.appendSums(clock.now(), { all: true });
     let blanked = 0;
     for (let seq: number | null = 0; seq !== null && !this.#stopping; ) {
       const { lines, next } = await forgettings.toBlank(job.id, tenant, seq, LINES);

@@ -120,7 +120,13 @@ test('a caller that is refused for ever new sandboxes has so many lines an hour,
   await registry.appendSums(BEGAN + 2 * MINUTE);
   const [sum, ...more] = (await lines()).slice(LINES_AN_HOUR + 2);
   expect(more).toEqual([]);
-  expect(sum).toMatchObject({ actor: 'key:test', instance: null, tenant: null, requestId: `req-${ASKED - 1}` });
+  expect(sum).toMatchObject({
+    actor: 'key:test',
+    instance: null,
+    tenant: null,
+    error: null,
+    requestId: `req-${ASKED - 1}`,
+  });
   expect(sum?.reason).toContain(`${ASKED - LINES_AN_HOUR - 1} more of this caller, not told one by one,`);
   // An hour later there is room again.
   await registry.append([refused(HOUR + ASKED, { instance: 'late' })]);

@@ -31,8 +31,8 @@ interface Repeated {
   windowMs: number;
   /** How many came since the last line of them. */
   more: number;
-  /** The last of them; its tenant is null when they were of several. */
   last: LedgerEntry;
+  /** Whose they all are; null: of several, or of none. */
   tenant: string | null;
 }
 
@@ -95,8 +95,9 @@ export class Repeats {
       entry: {
         ...last,
         timeMs: nowMs,
-        ...(together ? { instance: null, tenant: kept.tenant } : {}),
-        reason: last.reason === null ? counted : `${last.reason}; ${counted}`,
+        // A line of no tenant says nothing of one.
+        ...(together ? { instance: null, tenant: kept.tenant, error: kept.tenant === null ? null : last.error } : {}),
+        reason: together || last.reason === null ? counted : `${last.reason}; ${counted}`,
       },
       written: () => {
         kept.sinceMs = nowMs;

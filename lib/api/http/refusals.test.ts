@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { filesWith, WORD } from '../../jobs/testing/tenant.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { BlockingFault } from '../../lifecycle/ways-out.ts';
 import { plant } from '../../testing/faulted.ts';
@@ -188,5 +189,18 @@ test('a stop writes what was counted, and the next start counts anew', async () 
   const told = await second.call<Line[]>('GET', '/api/instances/a/events?type=suspend.refused');
   expect(told.json.map(({ reason }) => reason?.split(' since')[0] ?? null)).toEqual([null, '4 more times', null]);
   await second.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test('what was counted of a tenant is forgotten with it', { timeout: 90_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'winterdock-refusals-'));
+  const own = await startServer({ folder, settings: { WB_POOL: '0' } });
+  await own.call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
+  for (let n = 0; n < 5; n += 1) await own.call('POST', '/api/instances/a/suspend', { reason: WORD });
+  const { id } = (await own.call<{ id: string }>('DELETE', '/api/tenants/acme', { confirm: 'acme' })).json;
+  const state = async () => (await own.call<Job>('GET', `/api/jobs/${id}`)).json.state;
+  await expect.poll(state, { timeout: 60_000 }).toBe('done');
+  await own.stop();
+  expect(filesWith(folder, WORD)).toEqual([]);
   rmSync(folder, { recursive: true });
 });
