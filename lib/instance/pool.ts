@@ -67,6 +67,8 @@ class Pool implements InstancePool {
   readonly #budget: MemoryBudget;
   /** Processes for which room is kept. */
   #claimed = 0;
+  /** Fewer are kept ahead of need than were asked for, as the memory has no room for them. */
+  #heldBack = false;
   #stopped: Promise<void> | null = null;
   #compiling: Worker | null = null;
   #wanted = false;
@@ -154,7 +156,7 @@ class Pool implements InstancePool {
     // What sandboxes have given back, those ahead of need may have again.
     this.#budget.start(() => {
       this.#endSpares();
-      this.#fill();
+      if (this.#heldBack) this.#fill();
     });
     this.#fill();
     await Promise.all([...this.#starting].map((worker) => worker.ready));
@@ -195,18 +197,20 @@ class Pool implements InstancePool {
   }
 
   #fill(): void {
-    while (
-      this.#wanted &&
-      this.#stopped === null &&
-      this.#spares < this.#options.size &&
-      this.#budget.fits(this.#claimed + this.#spares + 1)
-    )
+    this.#heldBack = false;
+    while (this.#wanted && this.#stopped === null && this.#spares < this.#options.size) {
+      if (!this.#budget.fits(this.#claimed + this.#spares + 1)) {
+        this.#heldBack = true;
+        return;
+      }
       this.#add();
+    }
   }
 
   /** Those ahead of need have what sandboxes leave of the memory. */
   #endSpares(): void {
     while (this.#spares > 0 && !this.#budget.fits(this.#claimed + this.#spares)) {
+      this.#heldBack = true;
       const worker = this.#takeStarting() ?? this.#ready.pop();
       worker?.child.kill('SIGKILL');
     }
