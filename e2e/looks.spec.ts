@@ -48,6 +48,7 @@ const PAGES: [name: string, path: string][] = [
   ['a sandbox in the archive whose file is missing', '/archive/intern-project'],
   ['the tenants', '/tenants'],
   ['a tenant', '/tenants/northwind'],
+  ['what would go with a tenant', '/tenants/northwind/forget'],
   ['the ledger of everything', '/audit'],
   ['a ledger with a wrong filter', '/audit?tenant=No'],
   ['what is under way', '/sandboxes?pending=stuck&due_until=4000000000'],

@@ -151,6 +151,29 @@ test('while a tenant is being forgotten nothing is made for it, by nobody, and o
   });
 }, 120_000);
 
+test('what another tenant made from its blueprint stays that tenant’s, also before it was ever resumed', async () => {
+  await onCopy(async (folder) => {
+    await on(folder, nothing, async (server) => {
+      const cloned = await server.call<{ id: string }[]>('POST', `/api/blueprints/${WORD}-base/clone`, {
+        tenant: 'globex',
+      });
+      const [clone] = cloned.json;
+      expect((await server.call('DELETE', '/api/tenants/acme', { dry_run: true })).json.clones).toBe(1);
+      await server.call('DELETE', '/api/tenants/acme', { confirm: 'acme' });
+      await expect.poll(() => running(server), { timeout: 60_000 }).toEqual([]);
+      expect((await server.call('GET', `/api/blueprints/${WORD}-base`)).status).toBe(404);
+      const read = () => server.call('GET', `/api/instances/${clone?.id}/volumes/workspace/${WORD}.txt`);
+      expect((await read()).text).toContain('of acme-active');
+      expect((await server.call('POST', `/api/instances/${clone?.id}/resume`, {})).status).toBe(200);
+      expect((await read()).text).toContain('of acme-active');
+      // The file that it was made from goes with the last sandbox that waited for it.
+      await expect
+        .poll(() => filesWith(folder, WORD).filter((path) => path.startsWith('blueprints/')), { timeout: 20_000 })
+        .toEqual([]);
+    });
+  });
+}, 120_000);
+
 test('a step that fails is taken up again, and nobody cancels it', async () => {
   await onCopy(async (folder) => {
     let failures = 0;

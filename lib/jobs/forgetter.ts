@@ -3,6 +3,7 @@
  * place for each sandbox and one for each step. Survives the server: an open forgetting goes on at the next start with what is left. What goes from
  * the tables is lib/registry/forgettings.ts, which files go is forgotten-files.ts.
  */
+import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Auth } from '../auth.ts';
 import { type Clock, epochSeconds } from '../clock.ts';
@@ -19,6 +20,7 @@ import type { Registry } from '../registry/registry.ts';
 import { line } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 import type { Signer } from '../signing.ts';
+import { namesIn } from '../storage/inventory.ts';
 import { removeFiles } from './forgotten-files.ts';
 import { type JobRunner, jobLine } from './runner.ts';
 
@@ -43,8 +45,9 @@ export interface ForgetterParts {
 
 /** Sandboxes that are deleted at the same time. */
 const PLACES = 4;
-/** Milliseconds until a step that failed is tried again. */
+/** Milliseconds until a step that failed is tried again; then twice as long each time, up to the second. */
 const AGAIN_MS = 1000;
+const AGAIN_MOST_MS = 60_000;
 const POLL_MS = 25;
 /** Lines of the ledger that are blanked in one transaction: each is signed, some 50 µs. */
 const LINES = 100;
@@ -100,7 +103,7 @@ export class Forgetter {
 
   /** Never rejects: what fails is tried again after a while, for nothing of it may be left. */
   async #toItsEnd(forgetting: Forgetting): Promise<void> {
-    while (!this.#stopping) {
+    for (let again = AGAIN_MS; !this.#stopping; again = Math.min(2 * again, AGAIN_MOST_MS)) {
       try {
         return await this.#run(forgetting);
       } catch (error) {
@@ -110,7 +113,7 @@ export class Forgetter {
           'forgetting a tenant broke off; it is taken up again',
         );
       }
-      const until = performance.now() + AGAIN_MS;
+      const until = performance.now() + again;
       while (performance.now() < until && !this.#stopping) await setTimeout(POLL_MS);
     }
   }
@@ -156,7 +159,7 @@ export class Forgetter {
       access: () => this.#access(job, tenant, cause),
       jobs: () => this.#jobs(job, tenant, cause),
       copies: () => this.#copies(tenant, cause),
-      files: () => removeFiles(this.#parts.config, registry, tenant),
+      files: () => this.#files(tenant),
       records: () => this.#records(tenant),
       ledger: () => this.#ledger(job, tenant),
       compact: () => this.#compact(),
@@ -268,6 +271,15 @@ export class Forgetter {
     return { snapshots: snapshots.length, blueprints: blueprints.length };
   }
 
+  /** What was on its way out when the sandboxes went is sent, or given up, first: its folder goes with it. */
+  async #files(tenant: string): Promise<Gone> {
+    const { config, registry } = this.#parts;
+    const leaving = join(config.dataFolder, 'bundles');
+    const begun = [...namesIn(leaving)];
+    while (!this.#stopping && [...namesIn(leaving)].some((name) => begun.includes(name))) await setTimeout(POLL_MS);
+    return this.#stopping ? {} : removeFiles(config, registry, tenant);
+  }
+
   async #records(tenant: string): Promise<Gone> {
     const { forgettings } = this.#parts.registry;
     while (!this.#stopping && (await forgettings.emptyTombstones(tenant, ROWS))) await setImmediate();
@@ -294,7 +306,9 @@ export class Forgetter {
   }
 
   async #compact(): Promise<Gone> {
-    while (!this.#stopping && !(await this.#parts.registry.forgettings.compact())) await setTimeout(AGAIN_MS);
+    const { forgettings } = this.#parts.registry;
+    await forgettings.compact();
+    while (!this.#stopping && !(await forgettings.emptyLog())) await setTimeout(POLL_MS);
     return {};
   }
 }

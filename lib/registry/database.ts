@@ -156,15 +156,22 @@ export class RegistryDatabase {
   }
 
   /**
-   * Writes the whole file anew, without what was removed from it, and empties the log. Takes as long as writing the file twice, which nobody
-   * else can do anything in, and as much of the disk. False when a reader keeps the log from being emptied: nothing else is wrong then, and the
-   * next one does it. Throws `storage_unavailable` when the disk does not take it.
+   * Writes the whole file anew, without what was removed from it. Takes as long as writing the file twice, which nobody else can do anything in,
+   * and as much of the disk. The log holds what was before until `emptyLog`. Throws `storage_unavailable` when the disk does not take it.
    */
-  compact(): boolean {
-    if (this.client.memory) return true;
+  compact(): void {
     try {
       performingNow({ kind: 'commit', path: this.client.name }, () => this.client.exec('VACUUM'));
-      this.client.pragma('busy_timeout = 0');
+    } catch (error) {
+      throw unavailable(error) ?? error;
+    }
+  }
+
+  /** Brings the log into the file and leaves nothing in it. False when a reader keeps it from that: the next one does it. */
+  emptyLog(): boolean {
+    if (this.client.memory) return true;
+    this.client.pragma('busy_timeout = 0');
+    try {
       const [answer] = this.client.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
       return answer?.busy === 0;
     } catch (error) {

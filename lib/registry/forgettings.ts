@@ -93,8 +93,10 @@ export interface Forgettings {
   blank(notes: readonly { seq: number; note: string }[]): Awaitable<void>;
   /** The notes of a forgetting in the order of their lines. */
   notes(job: string): Awaitable<Iterable<string>>;
-  /** Writes the whole file anew, so that nothing of what was removed is left in free pages, in the text index or in the log. False: a reader is in the way. */
-  compact(): Awaitable<boolean>;
+  /** Writes the whole file anew, so that nothing of what was removed is left in free pages or in the text index. */
+  compact(): Awaitable<void>;
+  /** Leaves nothing in the log either. False: a reader is in the way. */
+  emptyLog(): Awaitable<boolean>;
   /** Ends it, with its ledger line. */
   finish(job: string, now: number, ledger: LedgerEntry): Awaitable<void>;
 }
@@ -370,8 +372,9 @@ export function openForgettings(database: RegistryDatabase, ledger: Ledger, word
     compact() {
       database.write(() => changed(`INSERT INTO instance_text(instance_text) VALUES ('optimize')`));
       wordsRemoved();
-      return database.compact();
+      database.compact();
     },
+    emptyLog: () => database.emptyLog(),
     finish(job, now, entry) {
       logged(entry, () => {
         changed('UPDATE forgettings SET finished = ?, about = NULL WHERE job = ? AND finished IS NULL', now, job);
