@@ -106,8 +106,42 @@ test('the js command of the shell hands on what it says whole, and says what it 
   expect((await a.exec({ command: `js -e 'console.log("\\ufeffa\\0b")'` })).stdout).toBe('\ufeffa\0b\n');
   expect(await a.exec({ command: `js -e 'throw "a\\0b"'` })).toMatchObject({ stderr: 'js: Uncaught a\0b\n' });
   expect((await a.exec({ command: `printf 'x\\0y' | js -e 'console.log(stdin.length)'` })).stdout).toBe('3\n');
+  const bytes = await a.exec({ command: `printf 'x\\377\\0y' | js -e 'console.log(stdin + "\\ud800")' | od -An -tx1` });
+  expect(bytes.stdout.trim()).toBe('78 ff 00 79 5c 75 64 38 30 30 0a');
   const much = await a.exec({ command: `js -e 'console.log("x".repeat(5e6))' > f; echo $?` });
   expect(much).toMatchObject({ stdout: '1\n', stderr: expect.stringContaining('the rest was dropped') });
+});
+
+test('Python says what it says whole, and refuses names that would change on their way', async () => {
+  const a = at.open('python');
+  const python = (code: string) => a.eval({ language: 'python', code });
+  expect((await python(`print('\\ufeffa\\0b', end='')`)).stdout).toBe('\ufeffa\0b');
+  for (const [code, error] of [
+    [`open('/tmp/a\\0b', 'w')`, 'ValueError: embedded null'],
+    [`open('/tmp/q\\udc80', 'w')`, 'UnicodeEncodeError'],
+    [`import os; os.mkdir('/tmp/q\\udc80')`, 'UnicodeEncodeError'],
+    [`open(b'/tmp/q\\x80', 'w')`, 'UnicodeDecodeError'],
+    [`x = '\ud800'`, 'half a surrogate pair'],
+  ] as const) {
+    const outcome = await python(code);
+    expect([code, outcome]).toEqual([
+      code,
+      expect.objectContaining({ ok: false, error: expect.stringContaining(error) }),
+    ]);
+  }
+  expect(
+    await python(`open('/tmp/\u00fc\u{1f600}', 'w').write('x'); import os; print(os.listdir('/tmp'))`),
+  ).toMatchObject({
+    ok: true,
+    stdout: "['\u00fc\u{1f600}']\n",
+  });
+}, 60_000);
+
+test('an evaluation that says more than is kept fails', async () => {
+  const a = at.open('said');
+  const much = await js(a, `console.log('x'.repeat(5_000_000))`);
+  expect(much).toMatchObject({ ok: false, error: expect.stringContaining('the rest was dropped') });
+  expect(much.stdout.length).toBe(4 * 1024 * 1024);
 });
 
 test('64 MiB go through vfs.put and back, as bytes and as text, in time that grows with them and no faster', async () => {

@@ -5,6 +5,7 @@ import { asVolume, DEFAULT_VOLUME } from '../vfs/volumes.ts';
 import { runJavaScript } from './javascript.ts';
 import { type HostFunction, Utf8, visible } from './javascript-border.ts';
 import { roomFor } from './memory.ts';
+import { MAX_STREAM_BYTES } from './output.ts';
 import { type Room, requirePassage } from './passage.ts';
 import type { PolicyProfile } from './policies.ts';
 import type { EvalCall, EvalResult } from './protocol.ts';
@@ -12,6 +13,7 @@ import { pythonSource } from './python.ts';
 import type { Run } from './run.ts';
 import type { Shell } from './shell.ts';
 
+const TOO_MUCH_SAID = `more than ${MAX_STREAM_BYTES} bytes were written to a stream, the rest was dropped`;
 /** Files that one `vfs.list` names; it is refused when there are more. */
 const LIST_LIMIT = 100_000;
 
@@ -23,8 +25,12 @@ export interface EvalContext {
 type Evaluated = Omit<EvalResult, 'tookMs' | 'rest'>;
 
 /** Runs the code within `run`, which it stops at. What it says goes to the run. */
-export function evaluate(call: EvalCall, run: Run, context: EvalContext): Promise<Evaluated> {
-  return call.language === 'js' ? evaluateJavaScript(call, run, context) : evaluatePython(call, run, context);
+export async function evaluate(call: EvalCall, run: Run, context: EvalContext): Promise<Evaluated> {
+  const result = await (call.language === 'js'
+    ? evaluateJavaScript(call, run, context)
+    : evaluatePython(call, run, context));
+  if (!result.ok || !run.output.truncated) return result;
+  return { ok: false, timedOut: result.timedOut, error: `RangeError: ${TOO_MUCH_SAID}` };
 }
 
 async function evaluateJavaScript(call: EvalCall, run: Run, { profile }: EvalContext): Promise<Evaluated> {

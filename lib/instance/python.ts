@@ -14,6 +14,16 @@ export function pythonCommands(names: readonly string[]): Command[] {
   return names.map((name) => defineCommand(name, (args, context) => runPython(name, args, context)));
 }
 
+/** Names of files that are not UTF-8 are refused: on their way to the sandbox they would become others. */
+const EXACT_NAMES = [
+  ' def named(event, args):',
+  '  if event == "open" or event.startswith("os.") and event not in ("os.putenv", "os.unsetenv"):',
+  '   for arg in args:',
+  '    if isinstance(arg, str): arg.encode()',
+  '    elif isinstance(arg, bytes): arg.decode()',
+  ' sys.addaudithook(named)',
+];
+
 /** Code that runs `source` as if Python had been given it: its own file name, arguments and tracebacks. */
 export function pythonSource(source: string, file: string, argument0: string): string {
   const encoded = Buffer.from(source).toString('base64');
@@ -21,6 +31,7 @@ export function pythonSource(source: string, file: string, argument0: string): s
     'def _run():',
     ' import base64, linecache, sys, traceback',
     ...EXACT_OUTPUT,
+    ...EXACT_NAMES,
     ` file, source = ${JSON.stringify(file)}, base64.b64decode("${encoded}").decode()`,
     ` sys.argv[0] = ${JSON.stringify(argument0)}`,
     ' linecache.cache[file] = (len(source), None, source.splitlines(True), file)',
