@@ -357,11 +357,11 @@ export interface Calls {
     query?: z.input<typeof instanceEventsQuerySchema>,
     options?: CallOptions,
   ): Pages<z.output<typeof eventSchema>>;
-  /** Lists what happened, newest first. */
+  /** Lists what happened, newest first. A refusal that repeats is its first line, then one line now and then with how often, since when and when last. */
   listEvents(query?: z.input<typeof eventsQuerySchema>, options?: CallOptions): Pages<z.output<typeof eventSchema>>;
   /** Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now, and how far the jobs and the starts of what was made are, at most twice a second; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again. When the key or the session ends, the last event is `error` with the problem `unauthorized`; when its rights change, with `forbidden`: then follow again. */
   streamEvents(query?: z.input<typeof streamQuerySchema>, options?: CallOptions): Promise<Download>;
-  /** Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger. */
+  /** Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger; the same one again is counted. */
   exportEvents(query: z.input<typeof exportQuerySchema>, options?: CallOptions): Promise<Download>;
   /** Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that nothing up to there was changed or removed. */
   getLedgerHead(options?: CallOptions): Promise<z.output<typeof ledgerHeadSchema>>;

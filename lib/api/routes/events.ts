@@ -39,7 +39,8 @@ export const eventRoutes: Route[] = [
     path: '/events',
     name: 'listEvents',
     needs: 'events',
-    summary: 'Lists what happened, newest first.',
+    summary:
+      'Lists what happened, newest first. A refusal that repeats is its first line, then one line now and then with how often, since when and when last.',
     tag,
     query: eventsQuerySchema,
     answers: page,

@@ -26,7 +26,7 @@ export const ledgerRoutes: Route[] = [
     path: '/events/export',
     name: 'exportEvents',
     summary:
-      'Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger.',
+      'Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger; the same one again is counted.',
     tag,
     query: exportQuerySchema,
     answers: {
