@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -157,3 +157,42 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
   expect(filesWith(folder, WORD)).toEqual([]);
   expect(existsSync(join(folder, 'registry.sqlite.before-9'))).toBe(false);
 }, 240_000);
+
+test('what still holds a tenant is said before and when it begins: backups since it had something, folders of a restore', async () => {
+  const made = (reason: string) =>
+    server.host.registry.append([
+      {
+        timeMs: server.clock.now(),
+        instance: null,
+        tenant: null,
+        type: 'backup.made',
+        from: null,
+        to: null,
+        trigger: 'operator',
+        actor: 'system',
+        via: 'cli',
+        source: null,
+        tookMs: null,
+        reason,
+        error: null,
+        requestId: null,
+        address: null,
+      },
+    ]);
+  await made('backup-of-before: 0 sandboxes');
+  server.clock.advance(3600);
+  await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme' });
+  server.clock.advance(3600);
+  await made('backup-with-it: 1 sandboxes');
+  const time = Math.floor(server.clock.now() / 1000);
+  const last = { time, sandboxes: 1, bytes: 1, keys: false, wrong: 0, to: 'elsewhere' };
+  await server.host.registry.facts.keep('backup', last, time);
+  const aside = join(folder, 'replaced-2026-01-01T000000.000Z');
+  mkdirSync(aside);
+  const holds = { backups: [{ id: 'backup-with-it', time, to: 'elsewhere' }], set_aside: [aside] };
+  expect(await plan('acme')).toMatchObject(holds);
+  const started = await forget('acme', { confirm: 'acme' });
+  expect(started.json).toEqual({ id: started.json.id, ...holds });
+  await ended(started.json.id);
+  expect(existsSync(aside)).toBe(true);
+});
