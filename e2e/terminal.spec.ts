@@ -71,6 +71,18 @@ test('control C ends what runs, on the server too, and the sandbox answers at on
   await seeRow(page, 'ahead');
 });
 
+test('bytes that are no text are shown as what they are not, which the end says', async ({ page }) => {
+  await moor('bytes', 'resume');
+  await signInByKey(page);
+  await openTerminal(page, 'bytes');
+  await runCommand(page, `printf '\\xff\\xfe a\\n'`);
+  await seeRow(page, '\ufffd\ufffd a');
+  await seeRow(page, /^exit 0 · .* · bytes that are no text shown as \ufffd$/);
+  await runCommand(page, 'echo é');
+  await seeRow(page, 'é');
+  await seeRow(page, /^exit 0 · [^·]*$/);
+});
+
 test('a flood is cut and does not freeze the page, and a screen keeps its line when its size changes', async ({
   page,
 }) => {
@@ -78,7 +90,7 @@ test('a flood is cut and does not freeze the page, and a screen keeps its line w
   await signInByKey(page);
   await openTerminal(page, 'flood');
   await runCommand(page, `js -e 'console.log("all work and no play ".repeat(300000))'`);
-  await seeRow(page, /^exit 0 · .* · output cut$/);
+  await seeRow(page, /^exit 1 · .* · output cut$/);
   await page.keyboard.type('while true; do echo flood; done');
   await page.keyboard.press('Enter');
   await seeRow(page, 'flood');
