@@ -38,6 +38,8 @@ import { createClient } from 'winterdock/client';
 const dock = createClient({ url: 'http://localhost:3000', key: process.env.WINTERDOCK_KEY });
 await dock.createInstance({ id: 'sess-841', tenant: 'acme' });
 const { stdout } = await dock.execInInstance('sess-841', { command: 'echo hello' });
+// Any bytes go in and come out: stdin may be a Uint8Array, and both outputs are.
+const zipped = await dock.execBytes('sess-841', { command: 'gzip', stdin: new Uint8Array([0xff, 0x00]) });
 \`\`\`
 
 \`\`\`sh

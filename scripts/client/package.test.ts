@@ -50,7 +50,8 @@ test('another project installs the package and uses the client from plain JavaSc
     `import { ApiError, createClient } from 'winterdock/client';
 const dock = createClient({ url: process.env.WINTERDOCK_URL, key: process.env.WINTERDOCK_KEY });
 await dock.createInstance({ id: 'a', tenant: 'acme' });
-for await (const event of dock.execStream('a', { command: 'echo hello' })) if (event.event === 'stdout') process.stdout.write(event.text);
+for await (const event of dock.execStream('a', { command: 'echo hello' })) if (event.event === 'stdout') process.stdout.write(event.bytes);
+console.log((await dock.execBytes('a', { command: 'cat', stdin: new Uint8Array([255, 0]) })).stdout.toString());
 await dock.suspendInstance('a');
 for await (const { id, state } of dock.listInstances()) console.log(id, state);
 try {
@@ -61,7 +62,7 @@ try {
 `,
   );
   const { stdout, stderr } = await run(process.execPath, 'use.js');
-  expect(stdout).toBe('hello\na suspended\ntrue not_found 404\n');
+  expect(stdout).toBe('hello\n255,0\na suspended\ntrue not_found 404\n');
   expect(stderr).toBe('');
 });
 
@@ -100,6 +101,8 @@ const made: Instance = await dock.createInstance({ tenant: 'acme', labels: { tea
 const page: Page<Instance> = await dock.listInstances({ state: 'frozen', limit: 10 });
 const answer: ExecAnswer = await dock.execInInstance(made.id, { command: 'true' });
 const code: number = answer.exit_code;
+const said: Uint8Array = (await dock.execBytes(made.id, { command: 'cat', stdin: new Uint8Array([1]) })).stdout;
+console.log(said);
 const volume: Volume = 'memory';
 const dry: DryRun = await dock.startJob({ verb: 'freeze', filter: { tenant: 'acme' }, dry_run: true });
 const job: string = (await dock.startJob({ verb: 'freeze', ids: ['a'] })).id;
