@@ -42,10 +42,10 @@ export function refusalFor(error: unknown, req: IncomingMessage): Answer {
   const problem = (answer.body as { json: Problem }).json;
   const accepted = headers.accept ?? '';
   if (headers['next-action'] !== undefined && accepted.includes('text/x-component')) {
-    // The console's scripts show a sentence of this type, and nothing of any other.
+    // The console's scripts show a sentence of exactly this type, and nothing of any other.
     const says = problem.hint === undefined ? problem.detail : `${problem.detail} ${problem.hint}`;
     const text = `${says} Request ${problem.request_id}.`;
-    return { ...answer, headers: { ...answer.headers, 'content-type': 'text/plain; charset=utf-8' }, body: { text } };
+    return { ...answer, headers: { ...answer.headers, 'content-type': 'text/plain' }, body: { text } };
   }
   if (headers.rsc !== undefined || !accepted.includes('text/html')) return answer;
   const nonce = randomBytes(16).toString('base64');
@@ -65,7 +65,9 @@ export function sendRefusal(error: unknown, req: IncomingMessage, res: ServerRes
   sendNode(refusalFor(error, req), requestId, req, res);
 }
 
-function pageOf({ title, detail, hint, request_id }: Problem, again: string | null, nonce: string): string {
+function pageOf(problem: Problem, again: string | null, nonce: string): string {
+  const { detail, hint, request_id } = problem;
+  const title = problem.code === 'rate_limited' ? 'Too many requests' : problem.title;
   return `<!doctype html>
 <html lang="en">
 <head>
