@@ -7,6 +7,7 @@ import type { Change } from './bash-changes.ts';
 
 const INTERPRETER = 'index.js';
 const GREP = 'chunks/chunk-XMMV24SP.js';
+const AWK = 'chunks/chunk-3CBCABOZ.js';
 const LS = 'chunks/chunk-INDA53JL.js';
 const SED = 'chunks/chunk-CFBEDNHJ.js';
 const JQ = 'chunks/chunk-6KK46B7Q.js';
@@ -96,5 +97,11 @@ export const CUTS: readonly Change[] = [
     file: LS,
     from: 'if(P>0&&o&&!o.endsWith(`\n\n`)&&(o=g(t,o,`\n`)),H){',
     to: 'let $folder=async p=>(await t.fs.stat(t.fs.resolvePath(t.cwd,p)).catch(()=>null))?.isDirectory;if(P>0&&o&&!o.endsWith(`\n\n`)&&!H&&(await $folder($)||await $folder(h[P-1]))&&(o=g(t,o,`\n`)),H){',
+  },
+  // awk's `length` of an array was that of an empty string.
+  {
+    file: AWK,
+    from: 'async function Je(e,t,n){return e.length===0?',
+    to: 'async function Je(e,t,n){let $array=e[0]?.type==="variable"?t.arrays[Y(t,e[0].name)]:void 0;if($array)return Object.keys($array).length;return e.length===0?',
   },
 ];

@@ -155,8 +155,8 @@ test('64 MiB go through vfs.put and back, as bytes and as text, in time that gro
     return performance.now() - begun;
   };
   const few = Math.max(await took(4), await took(4));
-  // 16 times as much; it took 100 times as long and more than all memory before.
-  expect((await took(64)) / few).toBeLessThan(48);
+  // 16 times as much; element by element it is more than all the memory, and its process is ended.
+  expect((await took(64)) / few).toBeLessThan(80);
   const text = await js(a, `vfs.put('/t', 'é'.repeat(32 << 20)); 1`);
   const read = await js(a, `const t = vfs.get('/t'); [t.length, t.codePointAt(5)]`);
   expect([text, read]).toMatchObject([{ value: 1 }, { value: [32 << 20, 233] }]);

@@ -71,6 +71,11 @@ const WHOLE: Whole[] = [
   ["awk 'BEGIN { for (i = 0; i < 150000; i++) n++; print n }'", '150000\n'],
   ["seq 150000 | sed -n '$p'", '150000\n'],
   ["seq 20000 | sed ':a;N;$!ba;s/\\n/,/g' | wc -c", '108894\n'],
+  ['seq 20000 | awk \'{ a[NR] = $1 } END { print length(a), length($0), length("xyz") }\'', '20000 5 3\n'],
+  [
+    'awk \'function n(b) { return length(b) } BEGIN { a[1] = 1; a[2] = 1; x = "four"; print n(a), length(x), length(y) }\'',
+    '2 4 0\n',
+  ],
   // sed's D: 10 000 times.
   ["seq 20000 | sed '$!N;$!D'", '19999\n20000\n'],
   ["seq 20000 | sed '$!{N;P;D}' | wc -l", '20000\n'],
