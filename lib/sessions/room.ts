@@ -46,6 +46,8 @@ export function makeRoom(engine: Engine): Promise<Claim> {
 export async function keepWithin(engine: Engine): Promise<void> {
   const tried = new Set<string>();
   const over = () => {
+    // Where there may be none, asking for room looks at all processes anew: what was given back since counts no more.
+    if (engine.pool.lacks === null) return false;
     const { limitBytes, servingBytes } = engine.pool.memory;
     return limitBytes !== null && servingBytes > limitBytes;
   };
