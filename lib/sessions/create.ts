@@ -249,7 +249,7 @@ function live(entry: Entry | undefined, row: InstanceRow): Live {
     updated: Math.max(row.updated, entry?.activity ?? 0),
     attached: entry?.attached ?? 0,
     calls: entry?.calls ?? 0,
-    pending: entry?.pending ?? row.pending?.verb ?? null,
+    pending: entry?.pendingOn(row) ?? row.pending?.verb ?? null,
     held: entry?.verbs.isLocked() ?? false,
   };
 }

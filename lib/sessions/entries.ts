@@ -17,8 +17,7 @@ export class Entry {
   readonly verbs = new Mutex();
   readonly #leases = new Semaphore(LEASES);
   process: InstanceProcess | null = null;
-  /** Verb under way, or null. While it is set, calls wait for the verbs lock. */
-  pending: string | null = null;
+  #pending: { verb: string; generation: number } | null = null;
   /** Epoch seconds of the last activity that is not in the registry yet, or 0. */
   activity = 0;
   attached = 0;
@@ -36,6 +35,25 @@ export class Entry {
 
   constructor(id: string) {
     this.id = id;
+  }
+
+  /** A verb is under way on a row of this generation. */
+  began(verb: string, { generation }: { generation: number }): void {
+    this.#pending = { verb, generation };
+  }
+
+  ended(): void {
+    this.#pending = null;
+  }
+
+  /** Verb under way, or null. While there is one, calls wait for the verbs lock. */
+  get pending(): string | null {
+    return this.#pending?.verb ?? null;
+  }
+
+  /** Verb under way on a row as it was read, or null: what that row tells the end of is over for whoever looks, whatever is tidied up after it. */
+  pendingOn({ generation }: { generation: number }): string | null {
+    return this.#pending?.generation === generation ? this.#pending.verb : null;
   }
 
   /** Runs `read` while no one moves or opens the file. */

@@ -67,7 +67,7 @@ export async function file(
     await engine.registry.append([line(engine, row, cause, `${filing.verb}.refused`, { error: tellable(error) })]);
     throw error;
   }
-  entry.pending = filing.verb;
+  entry.began(filing.verb, row);
   try {
     if (!(await entry.drained(force ? 0 : engine.config.drainMs)) && !force) throw busy(row);
     await begin(engine, row, cause, {
@@ -100,7 +100,7 @@ export async function file(
       throw error;
     }
   } finally {
-    entry.pending = null;
+    entry.ended();
   }
 }
 

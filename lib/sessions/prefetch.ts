@@ -33,7 +33,7 @@ export async function prefetch(
   if (place !== 'cold' && place !== 'archive') return { source: SOURCE_OF[place], vfsPath: row.vfsPath };
   const started = performance.now();
   await begin(engine, row, cause, { verb: 'prefetch', to: row.state, fromPath: row.vfsPath, toPath: livePath(row.id) });
-  entry.pending = 'prefetch';
+  entry.began('prefetch', row);
   engine.reached('prefetch.intent');
   try {
     return await entry.exclusive(async () => {
@@ -53,7 +53,7 @@ export async function prefetch(
     await notDone(engine, entry, row, cause, error);
     throw error;
   } finally {
-    entry.pending = null;
+    entry.ended();
   }
 }
 
@@ -103,7 +103,7 @@ export async function fileBack(engine: Engine, entry: Entry): Promise<void> {
   const source = absolute(engine, livePath(row.id));
   // One that was laid aside on its way to deletion was never packed.
   const puts = row.state === 'frozen' || drawer.stamp(row.id) === null;
-  entry.pending = 'prefetch';
+  entry.began('prefetch', row);
   try {
     await entry.exclusive(async () => {
       if (puts && row.state === 'archived') await writeListing(engine, row.id, source);
@@ -115,7 +115,7 @@ export async function fileBack(engine: Engine, entry: Entry): Promise<void> {
     await notDone(engine, entry, row, cause, error);
     throw error;
   } finally {
-    entry.pending = null;
+    entry.ended();
   }
   await tidying(engine, row.id, () =>
     entry.exclusive(() => (row.state === 'archived' ? clearLive(engine, row.id) : leaveLive(engine, row.id))),

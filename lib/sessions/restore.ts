@@ -49,7 +49,7 @@ export async function restore(
   }
   const fromPath = ownPath(engine, row);
   await begin(engine, row, cause, { verb: 'restore', to: row.state, fromPath, toPath: livePath(row.id) });
-  entry.pending = 'restore';
+  entry.began('restore', row);
   try {
     const after = await entry.exclusive(async () => {
       const { pending } = await rowOf(engine, row.id);
@@ -79,7 +79,7 @@ export async function restore(
     );
     throw error;
   } finally {
-    entry.pending = null;
+    entry.ended();
   }
 }
 

@@ -125,3 +125,23 @@ test('a freeze on a disk that gives neither a commit nor a folder puts its file 
   expect(existsSync(join(folder, 'live', 'a'))).toBe(false);
   expect(await dock.get('a', '/kept')).toBe('the work');
 });
+
+test('whoever is told of a move and looks at once finds nothing under way', async () => {
+  await dock.sessions.suspend('a', REQUEST);
+  const seen: (string | null)[] = [];
+  const look = async (id: string) => {
+    const row = await dock.registry.get(id);
+    if (row !== null) seen.push(dock.sessions.live(row).pending);
+  };
+  const leave = dock.registry.onAppend((lines) => {
+    for (const { type, instance } of lines) if (type === 'transition' && instance !== null) void look(instance);
+  });
+  await dock.sessions.resume('a', REQUEST);
+  await dock.sessions.suspend('a', REQUEST);
+  await dock.sessions.freeze('a', REQUEST);
+  await dock.sessions.resume('a', REQUEST);
+  await dock.sessions.archive('a', REQUEST);
+  await dock.sessions.revive('a', REQUEST);
+  leave();
+  expect(seen).toEqual([null, null, null, null, null, null]);
+});

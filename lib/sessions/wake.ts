@@ -87,7 +87,7 @@ export async function wake(engine: Engine, entry: Entry, cause: Cause, options: 
   }
   try {
     await intend(engine, row, place, cause);
-    entry.pending = row.state === 'archived' ? 'revive' : 'resume';
+    entry.began(row.state === 'archived' ? 'revive' : 'resume', row);
     engine.reached('resume.intent');
     // Nobody is suspended for a wake that its tenant's quota refuses.
     claim ??= await roomFor(engine, row, cause);
@@ -99,7 +99,7 @@ export async function wake(engine: Engine, entry: Entry, cause: Cause, options: 
       throw error;
     }
   } finally {
-    entry.pending = null;
+    entry.ended();
     claim?.release();
   }
 }
