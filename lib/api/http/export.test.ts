@@ -96,10 +96,7 @@ test('a sealed month counts as exported only once it was taken whole', async () 
   const [segment] = await segments();
   expect(whole.lines).toBe((segment?.lines ?? 0) + 1);
   expect(segment?.exported).not.toBeNull();
-  const started = (await server.call<Event[]>('GET', '/api/events?type=ledger.exported&limit=3')).json;
-  expect(started.map(({ reason }) => reason)).toEqual([
-    `the segment ${id}`,
-    'csv: type=ledger.sealed',
-    `the segment ${id}`,
-  ]);
+  // The same by the same caller within a minute is counted with the first, and told as one sum later.
+  const started = (await server.call<Event[]>('GET', '/api/events?type=ledger.exported&limit=2')).json;
+  expect(started.map(({ reason }) => reason)).toEqual(['csv: type=ledger.sealed', `the segment ${id}`]);
 }, 120_000);
