@@ -141,8 +141,8 @@ async function moveLocked(engine: Engine, entry: Entry, due: DueRow): Promise<bo
   else if (next.state === 'frozen') await freeze(engine, entry, cause, false);
   else if (next.state === 'archived') {
     await archive(engine, entry, cause, false, { passing: row.ephemeral });
-    // Its time is over: it is archived on the way to its end, and not to wait there.
-    await remove(engine, entry, cause);
+    // Its time is over: it is archived on the way to its end, and not to wait there. Nothing else is ever deleted by itself.
+    if (row.ephemeral) await remove(engine, entry, cause);
   } else await remove(engine, entry, cause);
   return true;
 }

@@ -198,8 +198,11 @@ export class Carrier {
         if (command.kind === 'verb' && (command.verb === 'prefetch' || command.verb === 'settle')) return [];
         const to = command.kind === 'plan' ? command.to : command.verb === 'archive' ? 'archived' : 'live';
         const life = to === 'archived' || to === 'deleted' ? to : 'live';
+        // A walk stays where it came to: archived on its way to deletion, when the server was killed in between; anywhere, when it failed.
+        if (got === null && life === 'deleted') {
+          return (['archived', 'deleted'] as const).flatMap((stop) => effect(got, [], stop, { how: 'maybe' }));
+        }
         if (got?.status !== 503 || command.kind !== 'plan') return effect(got, [], life);
-        // A walk that fails stays where it came to.
         return (['live', 'archived'] as const).flatMap((stop) => effect(got, [], stop, { how: 'maybe' }));
       }
       case 'delete': {
