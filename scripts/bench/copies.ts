@@ -53,7 +53,7 @@ export async function measureCopies(mebibytes: number, rounds: number): Promise<
       await sample('a snapshot of a running sandbox', async () => {
         ({ id: snapshot } = await post('/instances/large/snapshots'));
       });
-      const [name = ''] = readdirSync(join(server.folder, 'snapshots'));
+      const name = readdirSync(join(server.folder, 'snapshots')).find((one) => one.endsWith('.sqlite')) ?? '';
       const file = join(server.folder, 'snapshots', name);
       const target = join(server.folder, 'copied');
       const copied = await timed(async () => {
