@@ -314,7 +314,7 @@ export default async function StoragePage() {
         )}
       </div>
       <Part id="room" name="Room" note="The disk of the data folder, and the places and memory for processes.">
-        <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
+        <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2 lg:grid-cols-4">
           <QuotaMeter name="Disk in use" used={disk.bytes - disk.free_bytes} limit={disk.bytes} inWords={sizeInWords} />
           <QuotaMeter name="Processes serving" used={places.serving} limit={places.most} inWords={figures} />
           <QuotaMeter
