@@ -5,11 +5,13 @@
  */
 import {
   chmodSync,
+  closeSync,
   copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   rmSync,
   writeFileSync,
@@ -29,6 +31,8 @@ interface Name {
 const OF_SQLITE = /(^|\/)(registry\.sqlite(-wal|-shm|-journal)?|live\/[^/]+\/vfs\.sqlite(-wal|-shm|-journal)?)$/;
 const REGISTRY = 'registry.sqlite';
 const OF_REGISTRY = /(^|\/)registry\.sqlite(-wal|-shm|-journal)?$/;
+/** Files of ours that another takes the place of. (To close a file that SQLite has open in this process would give up its locks.) */
+const REPLACED = /\.head$|\.json$|\.key$/;
 /** Of a test alone: what only makes a start quicker. */
 const PASSED_OVER = /(^|\/)cache(\/|$)/;
 
@@ -39,6 +43,8 @@ export class PowerCut {
   readonly #names = new Map<string, Map<string, Name>>();
   /** Inodes whose bytes this process wrote and nobody has synced. */
   readonly #unsynced = new Set<Inode>();
+  /** Held open, by path: the number of a file whose name is still on disk must not be given to another one. */
+  readonly #held = new Map<string, number>();
   /** Stamp of the registry's file when it was last kept. */
   #registry = '';
   /** Counts what became durable, so that nobody builds the same twice. */
@@ -92,6 +98,8 @@ export class PowerCut {
 
   /** Removes what it kept. */
   end(): void {
+    for (const descriptor of this.#held.values()) closeSync(descriptor);
+    this.#held.clear();
     rmSync(this.#shadow, { recursive: true, force: true });
   }
 
@@ -141,7 +149,16 @@ export class PowerCut {
   }
 
   #keepNames(folder: string): void {
-    if (existsSync(folder)) this.#names.set(folder, namesIn(folder));
+    if (!existsSync(folder)) return;
+    const names = namesIn(folder);
+    this.#names.set(folder, names);
+    for (const name of names.keys()) if (REPLACED.test(name)) this.#hold(join(folder, name));
+  }
+
+  #hold(path: string): void {
+    const before = this.#held.get(path);
+    this.#held.set(path, openSync(path, 'r'));
+    if (before !== undefined) closeSync(before);
   }
 
   #keepBytes(path: string): void {
