@@ -15,6 +15,7 @@ export { OFFERED_POLICIES, whyNotOffered } from '../instance/policies.ts';
 export * from './schema/access.ts';
 export * from './schema/jobs.ts';
 export * from './schema/ledger.ts';
+export * from './schema/query.ts';
 export * from './schema/storage.ts';
 export * from './schema/tenants.ts';
 
@@ -327,24 +328,6 @@ export const searchHitSchema = z.object({
   text: z.string().optional(),
 });
 export type SearchHit = z.infer<typeof searchHitSchema>;
-
-export const sqlSchema = z.strictObject({
-  sql: z.string().min(1).max(100_000),
-  params: z
-    .union([
-      z.array(z.union([z.string(), z.number(), z.null()])),
-      z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
-    ])
-    .optional(),
-});
-export type SqlInput = z.infer<typeof sqlSchema>;
-
-export const sqlAnswerSchema = z.object({
-  columns: z.array(z.string()),
-  rows: z.array(z.array(z.unknown())),
-  truncated: z.boolean(),
-});
-export type SqlAnswer = z.infer<typeof sqlAnswerSchema>;
 
 export const instanceEventsQuerySchema = z.strictObject({
   type: z.string().max(100).optional(),

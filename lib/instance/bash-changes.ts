@@ -4,22 +4,15 @@
  * that must be there once; `$bytes` is byte-text.ts.
  */
 import { CUTS } from './bash-cuts.ts';
+import { AWK, type Change, INTERPRETER } from './bash-files.ts';
 
 const BYTE_TEXT = new URL('./byte-text.ts', import.meta.url).href;
 const EXACT = new URL('./exact.ts', import.meta.url).href;
 
-export interface Change {
-  file: string;
-  from: string;
-  to: string;
-}
-
 const CODEC = 'chunks/chunk-GN6CQ3J4.js';
-const INTERPRETER = 'index.js';
 const ESCAPES = 'chunks/chunk-6D3WD6YU.js';
 const PRINTF = 'chunks/chunk-4AKAIZPW.js';
 const ECHO = 'chunks/chunk-AGH5UJJI.js';
-const AWK = 'chunks/chunk-3CBCABOZ.js';
 const TAR = 'chunks/chunk-X3TZEFQG.js';
 
 export const CHANGES: readonly Change[] = [

@@ -3,11 +3,9 @@
  * What is changed in just-bash's files as they are loaded, so that no command of its shell gives part of an answer as if it were the whole: where it
  * stopped at a number of its own it now goes on, or fails with a sentence. See bash-changes.ts for how; `$exact` is exact.ts. Why: decision 039.
  */
-import type { Change } from './bash-changes.ts';
+import { AWK, type Change, INTERPRETER } from './bash-files.ts';
 
-const INTERPRETER = 'index.js';
 const GREP = 'chunks/chunk-XMMV24SP.js';
-const AWK = 'chunks/chunk-3CBCABOZ.js';
 const LS = 'chunks/chunk-INDA53JL.js';
 const SED = 'chunks/chunk-CFBEDNHJ.js';
 const JQ = 'chunks/chunk-6KK46B7Q.js';

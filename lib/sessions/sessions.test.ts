@@ -293,3 +293,15 @@ describe('the ladder', () => {
     expect((await at.transitionsOf('a')).filter((entry) => entry.startsWith('active suspended'))).toHaveLength(1);
   });
 });
+
+test('an unknown id is not found in every operation', async () => {
+  for (const attempt of [
+    at.dock.sessions.resume('nobody', REQUEST),
+    at.dock.sessions.suspend('nobody', REQUEST),
+    at.dock.sessions.delete('nobody', REQUEST),
+    at.dock.run('nobody', 'true'),
+    at.dock.get('nobody', '/x'),
+  ]) {
+    await expect(attempt).rejects.toMatchObject({ code: 'not_found' });
+  }
+});

@@ -1,39 +1,10 @@
 /** A process that starts the whole engine, does one operation on copies and kills itself with SIGKILL at a step of it. Arguments: folder, operation, step. */
 
-import type { Caller } from '../api/operations.ts';
-import { FakeClock } from '../clock.ts';
-import { readConfig } from '../config.ts';
-import { createHost, type Host } from '../host.ts';
-import { createLogger } from '../log.ts';
+import type { Host } from '../host.ts';
+import { caller, startVictim } from './victim.ts';
 
 const [folder, operation, step] = process.argv.slice(2);
 if (folder === undefined || operation === undefined || step === undefined) throw new Error('folder, operation, step');
-
-let armed = false;
-const host = await createHost({
-  config: readConfig({
-    WB_DATA: folder,
-    WB_CACHE: process.env.WB_CACHE,
-    WB_POOL: '0',
-    WB_TICK_MS: '3600000',
-    WB_LOG: 'silent',
-  }),
-  clock: new FakeClock(),
-  log: createLogger('silent'),
-  reached: (reached) => {
-    if (armed && reached === step) process.kill(process.pid, 'SIGKILL');
-  },
-});
-
-const caller: Caller = {
-  actor: 'key:test',
-  via: 'api',
-  requestId: 'r',
-  role: 'admin',
-  tenants: null,
-  address: null,
-  session: null,
-};
 
 const OPERATIONS: Record<string, (host: Host) => Promise<unknown>> = {
   snapshot: ({ operations }) => operations.takeSnapshot(caller, 'origin', { tag: 'second' }),
@@ -52,8 +23,7 @@ const OPERATIONS: Record<string, (host: Host) => Promise<unknown>> = {
   },
 };
 
-await host.start();
-armed = true;
+const host = await startVictim(folder, step);
 await OPERATIONS[operation]?.(host);
 // Removals that follow from an operation are not waited for by it.
 await host.stop();

@@ -155,7 +155,7 @@ export function addFileCommands(program: Command): void {
         command.option('--content', 'in contents instead of names').option('--volume <volume>', 'in this volume only'),
         100,
       ),
-    examples: [['files search sess-841 TODO --content', 'every line that has it']],
+    examples: [['files search sess-841 invoice --content', 'every line that has it']],
     async run(context, options, id: string, q: string) {
       const { content, volume } = options;
       await printList(context, options, {
