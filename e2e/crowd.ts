@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import type { State } from '../lib/lifecycle/states.ts';
-import { fillRegistry } from '../lib/registry/fill.ts';
 import type { Intent, NewInstance } from '../lib/registry/registry.ts';
-import { openSqliteRegistry, type SqliteRegistry } from '../lib/registry/sqlite.ts';
+import { fillRegistry } from '../lib/registry/sqlite/fill.ts';
+import { openSqliteRegistry, type SqliteRegistry } from '../lib/registry/sqlite/open.ts';
 import { entry, hop, instance, intent, THRESHOLDS } from '../lib/registry/testing/make.ts';
 
 const NAMES: readonly ((n: number) => string)[] = [

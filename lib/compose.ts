@@ -39,7 +39,7 @@ import { createLedgerKeeper } from './ledger/keeper.ts';
 import { requireOwnRegistry } from './ledger/start-check.ts';
 import { createLogger } from './log.ts';
 import { createMetrics } from './metrics.ts';
-import { openSqliteRegistry } from './registry/sqlite.ts';
+import { openSqliteRegistry } from './registry/sqlite/open.ts';
 import { Repairs } from './repairs.ts';
 import { Seeding } from './seeding.ts';
 import { createSessions } from './sessions/create.ts';

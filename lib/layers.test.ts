@@ -143,6 +143,6 @@ test('a forbidden import of each kind is found', () => {
   expect(found('lib/api/client/transport.ts', "import { request } from 'node:http';")).toBe(true);
   expect(found('lib/api/client.ts', "import type { Operations } from './operations.ts';")).toBe(true);
   expect(found('lib/cli/main.ts', "import { createClient } from '../api/client.ts';")).toBe(false);
-  expect(found('lib/registry/sqlite.ts', "import { STATES } from '../lifecycle/states.ts';")).toBe(false);
+  expect(found('lib/registry/sqlite/open.ts', "import { STATES } from '../lifecycle/states.ts';")).toBe(false);
   expect(found('components/list.tsx', "import type { Instance } from '#lib/api/schema.ts';")).toBe(false);
 });

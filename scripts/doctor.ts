@@ -15,8 +15,8 @@ import { type Examined, type Finding, isWell } from '../lib/doctor/findings.ts';
 import { accept, adopt, fix, type Repaired } from '../lib/doctor/repair.ts';
 import { messageOf } from '../lib/errors.ts';
 import { lockStores } from '../lib/front/lock.ts';
-import { openRegistryFile, registryFileState } from '../lib/registry/registry-file.ts';
-import { openSqliteRegistry } from '../lib/registry/sqlite.ts';
+import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
+import { openRegistryFile, registryFileState } from '../lib/registry/sqlite/registry-file.ts';
 import { createReaders } from '../lib/vfs/readers.ts';
 
 const WELL = 0;

@@ -12,7 +12,7 @@ import type { LedgerHead } from '../lib/ledger/documents.ts';
 import { headPathOf, parseHead, readHead } from '../lib/ledger/head-file.ts';
 import { verifyLedger } from '../lib/ledger/verify.ts';
 import { verifySegmentFile } from '../lib/ledger/verify-file.ts';
-import { openLedgerFile } from '../lib/registry/ledger-file.ts';
+import { openLedgerFile } from '../lib/registry/sqlite/ledger-file.ts';
 import { issuerOf } from '../lib/signing.ts';
 
 const say = (text: string): void => {

@@ -15,7 +15,7 @@ import { systemClock } from '../lib/clock.ts';
 import { type Config, readConfig } from '../lib/config.ts';
 import { isWinterdockError, messageOf } from '../lib/errors.ts';
 import { lockStores } from '../lib/front/lock.ts';
-import { openRegistryRows } from '../lib/registry/registry-rows.ts';
+import { openRegistryRows } from '../lib/registry/sqlite/registry-rows.ts';
 import { issuerOf } from '../lib/signing.ts';
 import { makeFolder } from '../lib/storage/effects.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';

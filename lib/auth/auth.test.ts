@@ -6,7 +6,7 @@ import { type Auth, createAuth } from '../auth.ts';
 import { FakeClock, systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { createLogger } from '../log.ts';
-import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite.ts';
+import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite/open.ts';
 import { cookieOf, firstAdmin, PASSWORD, tokenOf, visitor } from '../testing/people.ts';
 import { SESSIONS_EACH } from './entrance.ts';
 import { keyChecker, readOrMakeSecret } from './keys.ts';

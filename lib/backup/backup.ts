@@ -12,7 +12,7 @@ import type { Config } from '../config.ts';
 import { WinterdockError } from '../errors.ts';
 import { headPathOf } from '../ledger/head-file.ts';
 import { copyPath } from '../registry/copies.ts';
-import { openRegistryRows, type RegistryRows } from '../registry/registry-rows.ts';
+import { openRegistryRows, type RegistryRows } from '../registry/sqlite/registry-rows.ts';
 import type { Signer } from '../signing.ts';
 import { copyFile, unlinkFile, writeFile } from '../storage/effects.ts';
 import { copyResting, Moved, objectAt } from './copying.ts';

@@ -2,9 +2,9 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { type Clock, epochSeconds } from '../clock.ts';
-import { knownMigrations } from '../registry/migrate.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openSqliteRegistry } from '../registry/sqlite.ts';
+import { knownMigrations } from '../registry/sqlite/migrate.ts';
+import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { line, systemCause } from '../sessions/engine.ts';
 import type { Manifest } from './manifest.ts';
 

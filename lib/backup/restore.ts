@@ -13,7 +13,7 @@ import { beginEpoch } from '../ledger/epoch.ts';
 import { headPathOf } from '../ledger/head-file.ts';
 import type { State } from '../lifecycle/states.ts';
 import { type CopyKind, copyAt, copyPath } from '../registry/copies.ts';
-import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite.ts';
+import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite/open.ts';
 import { line } from '../sessions/engine.ts';
 import { recordOf } from '../sessions/trust.ts';
 import { issuerOf } from '../signing.ts';

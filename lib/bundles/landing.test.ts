@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../clock.ts';
 import { WinterdockError } from '../errors.ts';
-import { openSqliteRegistry } from '../registry/sqlite.ts';
+import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { entry, instance } from '../registry/testing/make.ts';
 import { namesIn } from '../testing/files-in.ts';
 import { scratchFolder } from '../vfs/testing/scratch.ts';

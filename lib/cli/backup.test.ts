@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSqliteRegistry } from '../registry/sqlite.ts';
+import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { type CommandLine, commandLine } from './testing/winterdock.ts';
 
 let cli: CommandLine;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { messageOf } from '../errors.ts';
 import { whyNotThisRegistry, wordsFor } from '../ledger/start-check.ts';
-import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/registry-file.ts';
+import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
 import { isStaging } from '../storage/files.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
 import type { Readers } from '../vfs/read.ts';

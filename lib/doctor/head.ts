@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Config } from '../config.ts';
 import { headPathOf, readHead } from '../ledger/head-file.ts';
 import { isSigned } from '../ledger/sign.ts';
-import type { RegistryFile } from '../registry/registry-file.ts';
+import type { RegistryFile } from '../registry/sqlite/registry-file.ts';
 import { issuerOf } from '../signing.ts';
 import type { Finding } from './findings.ts';
 

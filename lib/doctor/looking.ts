@@ -1,5 +1,5 @@
 /** What the parts of a look share. */
-import type { RegistryFile } from '../registry/registry-file.ts';
+import type { RegistryFile } from '../registry/sqlite/registry-file.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import type { Readers } from '../vfs/read.ts';
 import type { Examined, Finding, Orphan } from './findings.ts';

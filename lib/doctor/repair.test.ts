@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../clock.ts';
 import { whyNotThisRegistry } from '../ledger/start-check.ts';
-import { openSqliteRegistry } from '../registry/sqlite.ts';
+import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { THRESHOLDS } from '../registry/testing/make.ts';
 import { createArchiveDrawer, createColdDrawer } from '../storage/disk.ts';
 import { observeEffects } from '../storage/effects.ts';

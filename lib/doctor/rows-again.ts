@@ -10,7 +10,7 @@ import { DEFAULT_POLICY } from '../instance/policies.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance } from '../registry/registry.ts';
-import type { SqliteRegistry } from '../registry/sqlite.ts';
+import type { SqliteRegistry } from '../registry/sqlite/open.ts';
 import { line, livePath, systemCause } from '../sessions/engine.ts';
 import { isRecorded, recordOf } from '../sessions/trust.ts';
 import { makeFolder, renameFile, syncFolder } from '../storage/effects.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
-import { openLedgerFile } from '../registry/ledger-file.ts';
+import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { entry } from '../registry/testing/make.ts';
 import { openSigner } from '../signing.ts';
 import { blankNote, FORGOTTEN, NoteDigest } from './blanks.ts';

@@ -1,6 +1,6 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openLedgerFile } from '../registry/ledger-file.ts';
+import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { observeEffects } from '../storage/effects.ts';
 import { beginEpoch } from './epoch.ts';
 import { headPathOf, readHead } from './head-file.ts';

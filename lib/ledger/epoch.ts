@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../lifecycle/ladder.ts';
 import type { ChainHead } from '../registry/chain.ts';
 import type { Registry } from '../registry/registry.ts';
-import { openSqliteRegistry } from '../registry/sqlite.ts';
+import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { line, systemCause } from '../sessions/engine.ts';
 import { openSigner } from '../signing.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import type { Config } from '../config.ts';
 import { WinterdockError } from '../errors.ts';
 import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
-import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/registry-file.ts';
+import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
 import { type KeptFile, keptFiles } from '../storage/inventory.ts';
 import type { LedgerHead } from './documents.ts';
 import { goesThrough } from './goes-through.ts';

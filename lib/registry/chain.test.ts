@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CHAIN_START, type ChainedLine, canonicalLine, chainHash } from './chain.ts';
-import { openSqliteRegistry } from './sqlite.ts';
+import { openSqliteRegistry } from './sqlite/open.ts';
 import { entry, HOSTILE, hop, make, START, THRESHOLDS } from './testing/make.ts';
 
 let folder: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LedgerEntry } from './registry.ts';
 import { LINES_AN_HOUR, Repeats } from './repeats.ts';
-import { openSqliteRegistry, type SqliteRegistry } from './sqlite.ts';
+import { openSqliteRegistry, type SqliteRegistry } from './sqlite/open.ts';
 import { entry, START, THRESHOLDS } from './testing/make.ts';
 
 const MINUTE = 60_000;

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FILLED, FILLED_AT, fillRegistry } from '../../lib/registry/fill.ts';
 import type { ListFilter, Registry } from '../../lib/registry/registry.ts';
-import { openSqliteRegistry } from '../../lib/registry/sqlite.ts';
+import { FILLED, FILLED_AT, fillRegistry } from '../../lib/registry/sqlite/fill.ts';
+import { openSqliteRegistry } from '../../lib/registry/sqlite/open.ts';
 import { alternate, timed } from './measure.ts';
 import type { PartResult } from './result.ts';
 

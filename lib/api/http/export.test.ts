@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openSqliteRegistry } from '../../registry/sqlite.ts';
+import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { entry, START, THRESHOLDS } from '../../registry/testing/make.ts';
 import { type ServerProcess, spawnServer } from '../../testing/process.ts';
 import { TEST_KEY } from '../../testing/server.ts';

@@ -3,7 +3,7 @@ import type { FakeClock } from '../../clock.ts';
 import { ledgerHeadSchema } from '../../ledger/documents.ts';
 import { isSigned } from '../../ledger/sign.ts';
 import { verifySegmentFile } from '../../ledger/verify-file.ts';
-import type { SqliteRegistry } from '../../registry/sqlite.ts';
+import type { SqliteRegistry } from '../../registry/sqlite/open.ts';
 import { entry } from '../../registry/testing/make.ts';
 import { issuerOf } from '../../signing.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { FakeClock } from '../../clock.ts';
 import { createLogger } from '../../log.ts';
-import { openSqliteRegistry, type SqliteRegistry } from '../../registry/sqlite.ts';
+import { openSqliteRegistry, type SqliteRegistry } from '../../registry/sqlite/open.ts';
 import { entry, THRESHOLDS } from '../../registry/testing/make.ts';
 import { openSigner, type Signer } from '../../signing.ts';
 import { createLedgerKeeper, type LedgerKeeper } from '../keeper.ts';

@@ -8,7 +8,7 @@ import { createPool } from '../../instance/pool.ts';
 import type { Patience } from '../../instance/silence.ts';
 import { createLogger } from '../../log.ts';
 import type { NewInstance, Registry } from '../../registry/registry.ts';
-import { openSqliteRegistry } from '../../registry/sqlite.ts';
+import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { instance } from '../../registry/testing/make.ts';
 import { createReaders } from '../../vfs/readers.ts';
 import type { Volume } from '../../vfs/volumes.ts';

@@ -1,9 +1,9 @@
 /** Jobs, their results and what a choice finds, as values of the registry's tables. They were written here, so their words are trusted. */
-import type { State } from '../lifecycle/states.ts';
-import type { JobKind } from '../lifecycle/wish.ts';
-import type { Fault, Via } from '../lifecycle/words.ts';
+import type { State } from '../../lifecycle/states.ts';
+import type { JobKind } from '../../lifecycle/wish.ts';
+import type { Fault, Via } from '../../lifecycle/words.ts';
+import type { JobOutcome, JobResult, JobRow, JobState, NewJob, Surveyed } from '../jobs.ts';
 import type { Value } from './database.ts';
-import type { JobOutcome, JobResult, JobRow, JobState, NewJob, Surveyed } from './jobs.ts';
 
 /** The columns of a job; those of a new one are the first ten. */
 export const JOB_COLUMNS = `id, verb, reason, labels, asked, tenants, actor, via, address, created, state, finished, chosen, done, failed, skipped`;

@@ -4,8 +4,8 @@
  */
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { messageOf, WinterdockError } from '../errors.ts';
-import { makeFolderNow, performingNow } from '../storage/effects.ts';
+import { messageOf, WinterdockError } from '../../errors.ts';
+import { makeFolderNow, performingNow } from '../../storage/effects.ts';
 import { migrate, type Upgrade } from './migrate.ts';
 
 /** A value that SQLite binds. */

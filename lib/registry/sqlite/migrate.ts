@@ -10,7 +10,7 @@ import type { Database } from 'better-sqlite3';
 import type * as Drizzle from 'drizzle-orm/better-sqlite3';
 import type * as Migrator from 'drizzle-orm/better-sqlite3/migrator';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../../errors.ts';
 import {
   chmodFileNow,
   performingNow,
@@ -18,9 +18,9 @@ import {
   syncFileNow,
   syncFolderNow,
   unlinkFileNow,
-} from '../storage/effects.ts';
+} from '../../storage/effects.ts';
 
-const MIGRATIONS = { migrationsFolder: join(import.meta.dirname, '../../db/migrations') };
+const MIGRATIONS = { migrationsFolder: join(import.meta.dirname, '../../../db/migrations') };
 const IS_RECORDED = "SELECT count(*) FROM sqlite_schema WHERE name = '__drizzle_migrations'";
 const RECORDED = 'SELECT created_at FROM __drizzle_migrations ORDER BY created_at';
 /** As CommonJS the library loads in 0.09 s of CPU instead of 0.55 s, and at once. */

@@ -1,5 +1,5 @@
 /** The store of copies on the registry's SQLite file. Knows nothing of files but their names. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../../errors.ts';
 import {
   type Ancestor,
   type BlueprintRow,
@@ -10,12 +10,12 @@ import {
   copyPath,
   type SnapshotFilter,
   type SnapshotRow,
-} from './copies.ts';
-import { readCursor, writeCursor } from './cursor.ts';
+} from '../copies.ts';
+import { readCursor, writeCursor } from '../cursor.ts';
+import type { FileRecord, InstanceRow, LedgerEntry, LedgerLine, Page } from '../registry.ts';
 import { type RegistryDatabase, sqliteCode, type Value } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import type { QuotaBook } from './quotas.ts';
-import type { FileRecord, InstanceRow, LedgerEntry, LedgerLine, Page } from './registry.ts';
 import { ROW_COLUMNS, rowOf } from './rows.ts';
 import type { Writes } from './writes.ts';
 

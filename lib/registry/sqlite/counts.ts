@@ -1,6 +1,6 @@
 /** Counts of instances, nearly all of them kept by triggers. Read only. */
-import { STATES, type State } from '../lifecycle/states.ts';
-import { FAULTS, type Fault } from '../lifecycle/words.ts';
+import { STATES, type State } from '../../lifecycle/states.ts';
+import { FAULTS, type Fault } from '../../lifecycle/words.ts';
 import type { RegistryDatabase } from './database.ts';
 
 /** Instances per state, of everything or of one tenant. */

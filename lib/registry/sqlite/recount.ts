@@ -1,7 +1,7 @@
 /** The counts that triggers keep, compared with the rows they count, and made again from them. */
+import type { LedgerEntry, LedgerLine } from '../registry.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
-import type { LedgerEntry, LedgerLine } from './registry.ts';
 
 /** Each table of counts with the query that it should equal; counts of nothing are left out of both. */
 const COUNTS = [

@@ -1,9 +1,9 @@
 /** The ledger: chained and appended inside the transaction of what it tells of, announced once that is on disk, read in pages. */
-import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from './chain.ts';
-import { readCursor, writeCursor } from './cursor.ts';
+import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../chain.ts';
+import { readCursor, writeCursor } from '../cursor.ts';
+import type { LedgerEntry, LedgerFilter, LedgerLine, Page } from '../registry.ts';
+import { Repeats } from '../repeats.ts';
 import type { RegistryDatabase, Value } from './database.ts';
-import type { LedgerEntry, LedgerFilter, LedgerLine, Page } from './registry.ts';
-import { Repeats } from './repeats.ts';
 
 const COLUMNS: Readonly<Record<keyof LedgerEntry, string>> = {
   timeMs: 'time_ms',

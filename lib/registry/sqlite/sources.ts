@@ -2,10 +2,10 @@
  * The indexes that a list can be read from, and which of them has the fewest rows to look at, known from the maintained counts.
  * Knows nothing of pages or text.
  */
+import type { ListRequest } from '../registry.ts';
 import { countOfLabel, countsByFault, countsByState } from './counts.ts';
 import type { RegistryDatabase, Value } from './database.ts';
 import { type Aspect, conditionsOf, type Wanted } from './filter.ts';
-import type { ListRequest } from './registry.ts';
 
 export type Sort = ListRequest['sort'];
 

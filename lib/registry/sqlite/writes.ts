@@ -2,14 +2,10 @@
  * Everything that changes a row: created, patched, intended, committed, faulted, touched. Each is one transaction with its
  * ledger lines. Knows nothing of files; the hops come from the state map, what falls due from the ladder.
  */
-import { isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
-import { plan, whyNot } from '../lifecycle/plan.ts';
-import { type State, TRANSITIONS, transition } from '../lifecycle/states.ts';
-import type { Volume } from '../vfs/volumes.ts';
-import { beingForgotten, type RegistryDatabase, sqliteCode } from './database.ts';
-import type { Ledger } from './ledger.ts';
-import type { Lists } from './lists.ts';
-import type { QuotaBook } from './quotas.ts';
+import { isWinterdockError, messageOf, WinterdockError } from '../../errors.ts';
+import { plan, whyNot } from '../../lifecycle/plan.ts';
+import { type State, TRANSITIONS, transition } from '../../lifecycle/states.ts';
+import type { Volume } from '../../vfs/volumes.ts';
 import type {
   FileRecord,
   InstancePatch,
@@ -20,10 +16,15 @@ import type {
   NewInstance,
   Registry,
   Transition,
-} from './registry.ts';
+} from '../registry.ts';
+import { dueAt } from '../thresholds.ts';
+import { searchWords } from '../words.ts';
+import { beingForgotten, type RegistryDatabase, sqliteCode } from './database.ts';
+import type { Ledger } from './ledger.ts';
+import type { Lists } from './lists.ts';
+import type { QuotaBook } from './quotas.ts';
 import { findRow, insertRow, ROW_COLUMNS, rowOf, updateRow } from './rows.ts';
-import { dueAt, type ThresholdBook } from './thresholds.ts';
-import { searchWords } from './words.ts';
+import type { ThresholdBook } from './threshold-book.ts';
 
 type Fault = NonNullable<Transition['fault']>;
 type Touch = Parameters<Registry['touch']>[0][number];

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LIST_SORTS, type ListFilter } from '../registry.ts';
+import { inOrder, matches, pages } from '../testing/list-suite.ts';
+import { entry, everyRow, hop, make, THRESHOLDS } from '../testing/make.ts';
 import { RegistryDatabase } from './database.ts';
 import { dueCounts } from './due-counts.ts';
 import { FILLED, fillRegistry } from './fill.ts';
 import { Lists } from './lists.ts';
-import { LIST_SORTS, type ListFilter } from './registry.ts';
-import { openSqliteRegistry, type SqliteRegistry } from './sqlite.ts';
-import { inOrder, matches, pages } from './testing/list-suite.ts';
-import { entry, everyRow, hop, make, THRESHOLDS } from './testing/make.ts';
+import { openSqliteRegistry, type SqliteRegistry } from './open.ts';
 
 const ROWS = 12_000;
 const LONG = 'internationalisation';

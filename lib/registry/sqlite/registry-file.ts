@@ -4,14 +4,15 @@
  */
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { CHAIN_START, type ChainedLine, type ChainHead } from './chain.ts';
-import type { CopyKind } from './copies.ts';
+import { CHAIN_START, type ChainedLine, type ChainHead } from '../chain.ts';
+import type { CopyKind } from '../copies.ts';
+import type { FileRecord, InstanceRow } from '../registry.ts';
+import type { Segment } from '../segments.ts';
 import type { Value } from './database.ts';
 import { chainedLineOf, LAST_DROPPED, LAST_LINE, SELECT_CHAINED } from './ledger.ts';
 import { miscounted } from './recount.ts';
-import type { FileRecord, InstanceRow } from './registry.ts';
 import { ROW_COLUMNS, rowOf } from './rows.ts';
-import { SELECT_SEGMENTS, type Segment, segmentOf } from './segments.ts';
+import { SELECT_SEGMENTS, segmentOf } from './segments.ts';
 
 /** What there is of a registry before it is opened. */
 export interface RegistryFileState {

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { registryContract } from './contract.ts';
-import type { Registry } from './registry.ts';
-import { openSqliteRegistry } from './sqlite.ts';
-import { THRESHOLDS } from './testing/make.ts';
+import { registryContract } from '../contract.ts';
+import type { Registry } from '../registry.ts';
+import { THRESHOLDS } from '../testing/make.ts';
+import { openSqliteRegistry } from './open.ts';
 
 let folder = '';
 let opened: Registry[] = [];

@@ -1,8 +1,8 @@
 /** Rows of the instances table as objects and back. Knows the columns; decides nothing. */
-import type { State } from '../lifecycle/states.ts';
-import type { Fault } from '../lifecycle/words.ts';
+import type { State } from '../../lifecycle/states.ts';
+import type { Fault } from '../../lifecycle/words.ts';
+import type { FileRecord, InstanceRow, Intent } from '../registry.ts';
 import type { RegistryDatabase, Value } from './database.ts';
-import type { FileRecord, InstanceRow, Intent } from './registry.ts';
 
 /** The column of every property, in the order in which `rowOf` reads them. */
 const COLUMNS: Readonly<Record<keyof InstanceRow, string>> = {

@@ -1,7 +1,10 @@
 /** The registry on one SQLite file. Puts the parts together; what each does is in its own file. */
 import type { Database } from 'better-sqlite3';
-import { type Clock, epochSeconds, systemClock } from '../clock.ts';
-import type { State } from '../lifecycle/states.ts';
+import { type Clock, epochSeconds, systemClock } from '../../clock.ts';
+import type { State } from '../../lifecycle/states.ts';
+import type { DueRow, InstanceRow, LedgerEntry, NewInstance, Registry, Thresholds } from '../registry.ts';
+import { thresholdsOf } from '../thresholds.ts';
+import { sqliteCopies } from './copies.ts';
 import {
   bytesByState,
   countsByFault,
@@ -23,13 +26,11 @@ import { Lists } from './lists.ts';
 import type { Upgrade } from './migrate.ts';
 import { QuotaBook } from './quotas.ts';
 import { recount } from './recount.ts';
-import type { DueRow, InstanceRow, LedgerEntry, NewInstance, Registry, Thresholds } from './registry.ts';
 import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
-import { sqliteCopies } from './sqlite-copies.ts';
+import { ThresholdBook } from './threshold-book.ts';
 import { tryThresholds } from './threshold-trial.ts';
-import { ThresholdBook, thresholdsOf } from './thresholds.ts';
 import { openWakeTimes } from './wake-times.ts';
 import { Writes } from './writes.ts';
 

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { verifyLedger } from '../ledger/verify.ts';
-import { openSqliteRegistry, type SqliteRegistry } from './sqlite.ts';
-import { entry, hop, intent, make, START, THRESHOLDS } from './testing/make.ts';
+import { verifyLedger } from '../../ledger/verify.ts';
+import { entry, hop, intent, make, START, THRESHOLDS } from '../testing/make.ts';
+import { openSqliteRegistry, type SqliteRegistry } from './open.ts';
 
-const WRITER = join(import.meta.dirname, 'testing/writer.ts');
+const WRITER = join(import.meta.dirname, '../testing/writer.ts');
 
 let folder: string;
 let path: string;

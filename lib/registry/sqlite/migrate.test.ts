@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSqliteRegistry } from './sqlite.ts';
-import { THRESHOLDS } from './testing/make.ts';
-import { KNOWN, makeOlderRegistry } from './testing/older.ts';
+import { THRESHOLDS } from '../testing/make.ts';
+import { KNOWN, makeOlderRegistry } from '../testing/older.ts';
+import { openSqliteRegistry } from './open.ts';
 
 let folder: string;
 let path: string;

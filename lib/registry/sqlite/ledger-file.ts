@@ -3,10 +3,10 @@
  * it or not. Knows nothing of what makes a ledger good.
  */
 import Database from 'better-sqlite3';
-import type { ChainedLine } from './chain.ts';
+import type { ChainedLine } from '../chain.ts';
+import type { Segment } from '../segments.ts';
 import type { Value } from './database.ts';
 import { chainedLineOf, SELECT_CHAINED, SELECT_CHAINED_BEFORE } from './ledger.ts';
-import type { Segment } from './segments.ts';
 import { SELECT_SEGMENTS, segmentOf } from './segments.ts';
 
 export interface LedgerFile {

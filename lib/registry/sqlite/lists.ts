@@ -2,11 +2,11 @@
  * Lists of instances, page by page, and how many match. A page costs about its own length: it is walked from an index in the
  * order of its sort, or gathered and sorted where few rows match.
  */
+import { readCursor, writeCursor } from '../cursor.ts';
+import type { InstanceRow, ListFilter, ListRequest, Page } from '../registry.ts';
 import { countOfLabel, countsByFault, countsByState } from './counts.ts';
-import { readCursor, writeCursor } from './cursor.ts';
 import type { RegistryDatabase, Value } from './database.ts';
 import { type Aspect, type Condition, conditionsOf, type Wanted, wantedOf } from './filter.ts';
-import type { InstanceRow, ListFilter, ListRequest, Page } from './registry.ts';
 import { ROW_COLUMNS, rowOf } from './rows.ts';
 import { type Sort, type Source, sortKey, sourcesFor } from './sources.ts';
 import { hitSource, type Match, matchOf, TextIndex, textSource } from './text-index.ts';

@@ -1,9 +1,9 @@
 /** What a list asks for, as conditions of SQL. Pure: every value is a parameter, never text of a statement. */
-import type { State } from '../lifecycle/states.ts';
-import type { Fault } from '../lifecycle/words.ts';
+import type { State } from '../../lifecycle/states.ts';
+import type { Fault } from '../../lifecycle/words.ts';
+import type { ListFilter } from '../registry.ts';
+import { queryWords } from '../words.ts';
 import type { Value } from './database.ts';
-import type { ListFilter } from './registry.ts';
-import { queryWords } from './words.ts';
 
 /** A filter as the tables have it: what is deleted is apart from everything else. */
 export interface Wanted {

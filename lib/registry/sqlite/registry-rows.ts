@@ -3,10 +3,10 @@
  * its rows' files hold.
  */
 import Database from 'better-sqlite3';
-import { CHAIN_START, type ChainHead } from './chain.ts';
-import { type CopyKind, copyAt } from './copies.ts';
+import { CHAIN_START, type ChainHead } from '../chain.ts';
+import { type CopyKind, copyAt } from '../copies.ts';
+import type { InstanceRow } from '../registry.ts';
 import type { Value } from './database.ts';
-import type { InstanceRow } from './registry.ts';
 import { ROW_COLUMNS, rowOf } from './rows.ts';
 
 /** The file of a copy that some row needs. */
