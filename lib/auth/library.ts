@@ -4,9 +4,10 @@
  * done by our operations, which keep to the table of roles and write the ledger.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { betterAuth } from 'better-auth';
 import { drizzleAdapter } from 'better-auth/adapters/drizzle';
-import { admin, magicLink } from 'better-auth/plugins';
+import { betterAuth } from 'better-auth/minimal';
+import { admin } from 'better-auth/plugins/admin';
+import { magicLink } from 'better-auth/plugins/magic-link';
 import type { Database } from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import * as schema from '../../db/auth-schema.ts';
