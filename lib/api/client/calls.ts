@@ -1,149 +1,197 @@
 /** The table of calls, printed from the route table by `npm run client:calls`. Not to be written by hand. */
+import type { z } from 'zod';
 import type { Volume } from '../../vfs/volumes.ts';
+import type {
+  attachmentSchema,
+  blueprintSchema,
+  blueprintsQuerySchema,
+  checkoutQuerySchema,
+  cloneSchema,
+  createBlueprintQuerySchema,
+  createBlueprintSchema,
+  createdKeySchema,
+  createSchema,
+  deleteFolderQuerySchema,
+  deleteSchema,
+  dryRunSchema,
+  endSessionQuerySchema,
+  evalAnswerSchema,
+  evalSchema,
+  eventSchema,
+  eventsQuerySchema,
+  execAnswerSchema,
+  execSchema,
+  exportQuerySchema,
+  fileInfoSchema,
+  filesQuerySchema,
+  folderItemSchema,
+  folderQuerySchema,
+  forgetTenantSchema,
+  forgettingStartedSchema,
+  healthSchema,
+  importQuerySchema,
+  inspectionSchema,
+  instanceEventsQuerySchema,
+  instanceSchema,
+  instanceSharesQuerySchema,
+  invitationSchema,
+  invitedSchema,
+  inviteSchema,
+  jobResultSchema,
+  jobResultsQuerySchema,
+  jobSchema,
+  jobStartedSchema,
+  jobsQuerySchema,
+  keyInputSchema,
+  keySchema,
+  ledgerHeadSchema,
+  ledgerProofSchema,
+  ledgerSegmentSchema,
+  lineageSchema,
+  listQuerySchema,
+  makeFolderSchema,
+  meSchema,
+  moveSchema,
+  passwordChangeSchema,
+  patchSchema,
+  personPatchSchema,
+  personSchema,
+  planQuerySchema,
+  planSchema,
+  prefetchAnswerSchema,
+  previewAnswerSchema,
+  previewSchema,
+  rawQuerySchema,
+  restoreInstanceSchema,
+  restoreSchema,
+  resumeAnswerSchema,
+  resumeSchema,
+  salvageAnswerSchema,
+  salvageSchema,
+  searchHitSchema,
+  searchQuerySchema,
+  sessionSchema,
+  settingsPatchSchema,
+  settingsSchema,
+  shareSchema,
+  sharesQuerySchema,
+  shipSchema,
+  simulateSchema,
+  simulationSchema,
+  snapshotSchema,
+  snapshotsQuerySchema,
+  sqlAnswerSchema,
+  sqlSchema,
+  startJobSchema,
+  storageCheckSchema,
+  storageSchema,
+  streamQuerySchema,
+  takeSnapshotSchema,
+  tenantForgetPlanSchema,
+  tenantPatchSchema,
+  tenantSchema,
+  tenantsQuerySchema,
+  verbBodySchema,
+  volumeInfoSchema,
+  wakeTimeSchema,
+  wakeTimesQuerySchema,
+  walkSchema,
+} from '../schema.ts';
 import type { Download } from './bytes.ts';
 import type { CallLine, CallOptions, Upload, Written } from './call.ts';
 import type { Pages } from './pages.ts';
-import type {
-  Attachment,
-  Blueprint,
-  BlueprintsQuery,
-  CheckoutQuery,
-  CloneInput,
-  CreateBlueprintInput,
-  CreateBlueprintQuery,
-  CreatedKey,
-  CreateInput,
-  DeleteFolderQuery,
-  DeleteInput,
-  DryRun,
-  EndSessionQuery,
-  EvalAnswer,
-  EvalInput,
-  Event,
-  EventsQuery,
-  ExecAnswer,
-  ExecInput,
-  ExportQuery,
-  FileInfo,
-  FilesQuery,
-  FolderItem,
-  FolderQuery,
-  ForgetTenantInput,
-  ForgettingStarted,
-  Health,
-  ImportQuery,
-  Inspection,
-  Instance,
-  InstanceEventsQuery,
-  InstanceSharesQuery,
-  Invitation,
-  Invited,
-  InviteInput,
-  Job,
-  JobResult,
-  JobResultsQuery,
-  JobStarted,
-  JobsQuery,
-  Key,
-  KeyInput,
-  LedgerHead,
-  LedgerProof,
-  LedgerSegment,
-  Lineage,
-  ListQuery,
-  MakeFolderInput,
-  Me,
-  MoveInput,
-  PasswordChangeInput,
-  PatchInput,
-  Person,
-  PersonPatchInput,
-  Plan,
-  PlanQuery,
-  PrefetchAnswer,
-  PreviewAnswer,
-  PreviewInput,
-  RawQuery,
-  RestoreInput,
-  RestoreInstanceInput,
-  ResumeAnswer,
-  ResumeInput,
-  SalvageAnswer,
-  SalvageInput,
-  SearchHit,
-  SearchQuery,
-  Session,
-  Settings,
-  SettingsPatchInput,
-  Share,
-  SharesQuery,
-  ShipInput,
-  SimulateInput,
-  Simulation,
-  Snapshot,
-  SnapshotsQuery,
-  SqlAnswer,
-  SqlInput,
-  StartJobInput,
-  Storage,
-  StorageCheckInput,
-  StreamQuery,
-  TakeSnapshotInput,
-  Tenant,
-  TenantForgetPlan,
-  TenantPatchInput,
-  TenantsQuery,
-  VerbBodyInput,
-  VolumeInfo,
-  WakeTime,
-  WakeTimesQuery,
-  WalkInput,
-} from './types.ts';
 
 /** Every operation of the route table. */
 export interface Calls {
   /** Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking wakes nothing. */
-  listInstances(query?: ListQuery, options?: CallOptions): Pages<Instance>;
+  listInstances(query?: z.input<typeof listQuerySchema>, options?: CallOptions): Pages<z.output<typeof instanceSchema>>;
   /** Creates an instance. It has no process and no file until its first resume or call. */
-  createInstance(input: CreateInput, options?: CallOptions): Promise<Instance>;
+  createInstance(input: z.input<typeof createSchema>, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
   /** Shows an instance. Looking wakes nothing. */
-  getInstance(id: string, options?: CallOptions): Promise<Instance>;
+  getInstance(id: string, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
   /** Changes what a person may change without a transition. A policy holds from the next start of a process. With `If-Match` only what nobody changed meanwhile. */
-  patchInstance(id: string, input?: PatchInput, options?: CallOptions): Promise<Instance>;
+  patchInstance(
+    id: string,
+    input?: z.input<typeof patchSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
   /** Deletes an archived instance for good. Its id is never used again. */
-  deleteInstance(id: string, input?: DeleteInput, options?: CallOptions): Promise<void>;
+  deleteInstance(id: string, input?: z.input<typeof deleteSchema>, options?: CallOptions): Promise<void>;
   /** Wakes an instance from any state but deleted. `force` clears a fault and tries once more. */
-  resumeInstance(id: string, input?: ResumeInput, options?: CallOptions): Promise<ResumeAnswer>;
+  resumeInstance(
+    id: string,
+    input?: z.input<typeof resumeSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof resumeAnswerSchema>>;
   /** Brings the file home without starting a process. It is filed back by itself when nothing comes. */
-  prefetchInstance(id: string, options?: CallOptions): Promise<PrefetchAnswer>;
+  prefetchInstance(id: string, options?: CallOptions): Promise<z.output<typeof prefetchAnswerSchema>>;
   /** Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a start of the server does. Without one nothing changes. */
-  settleInstance(id: string, options?: CallOptions): Promise<Instance>;
+  settleInstance(id: string, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
   /** Ends the process and keeps the file where it is. An ephemeral instance ends at its time instead: `conflict`. */
-  suspendInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
+  suspendInstance(
+    id: string,
+    input?: z.input<typeof verbBodySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
   /** Files a suspended instance into the cold drawer. An ephemeral one is never frozen: `conflict`. */
-  freezeInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
+  freezeInstance(
+    id: string,
+    input?: z.input<typeof verbBodySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
   /** Files an active or frozen instance away; only resume or revive brings it back. */
-  archiveInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
+  archiveInstance(
+    id: string,
+    input?: z.input<typeof verbBodySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
   /** Brings an archived instance back to active. */
-  reviveInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
+  reviveInstance(
+    id: string,
+    input?: z.input<typeof verbBodySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
   /** Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}` when it is bytes, and no piece ends within a character. Closing the connection stops the script. */
-  execInInstance(id: string, input: ExecInput, options?: CallOptions): Promise<ExecAnswer>;
+  execInInstance(
+    id: string,
+    input: z.input<typeof execSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof execAnswerSchema>>;
   /** Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it. */
-  evalInInstance(id: string, input: EvalInput, options?: CallOptions): Promise<EvalAnswer>;
+  evalInInstance(
+    id: string,
+    input: z.input<typeof evalSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof evalAnswerSchema>>;
   /** Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends. */
-  attachToInstance(id: string, attachment: string, options?: CallOptions): Promise<Attachment>;
+  attachToInstance(id: string, attachment: string, options?: CallOptions): Promise<z.output<typeof attachmentSchema>>;
   /** Ends an attachment: the idle clock starts. */
   detachFromInstance(id: string, attachment: string, options?: CallOptions): Promise<void>;
   /** Lists the three volumes with what they hold and promise. */
-  listVolumes(id: string, options?: CallOptions): Promise<VolumeInfo[]>;
+  listVolumes(id: string, options?: CallOptions): Promise<z.output<typeof volumeInfoSchema>[]>;
   /** Lists the files of a volume by path. Wakes nothing. */
-  listFiles(id: string, volume: Volume, query?: FilesQuery, options?: CallOptions): Pages<FileInfo>;
+  listFiles(
+    id: string,
+    volume: Volume,
+    query?: z.input<typeof filesQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof fileInfoSchema>>;
   /** Lists what lies directly in a folder, folders first. Wakes nothing. */
-  listFolder(id: string, volume: Volume, query?: FolderQuery, options?: CallOptions): Pages<FolderItem>;
+  listFolder(
+    id: string,
+    volume: Volume,
+    query?: z.input<typeof folderQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof folderItemSchema>>;
   /** Makes a folder with what is missing above it, waking what sleeps. */
-  makeFolder(id: string, volume: Volume, input: MakeFolderInput, options?: CallOptions): Promise<void>;
+  makeFolder(id: string, volume: Volume, input: z.input<typeof makeFolderSchema>, options?: CallOptions): Promise<void>;
   /** Deletes an empty folder, or with `recursive` one with all that is in it, waking what sleeps. */
-  deleteFolder(id: string, volume: Volume, query: DeleteFolderQuery, options?: CallOptions): Promise<void>;
+  deleteFolder(
+    id: string,
+    volume: Volume,
+    query: z.input<typeof deleteFolderQuerySchema>,
+    options?: CallOptions,
+  ): Promise<void>;
   /** Gives the bytes of a file, or a range of them. Wakes nothing. */
   getFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<Download>;
   /** Writes a file, waking what sleeps. Durable when answered. */
@@ -151,143 +199,224 @@ export interface Calls {
   /** Deletes a file, waking what sleeps. */
   deleteFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<void>;
   /** Moves a file or a folder within its volume, waking what sleeps. */
-  moveFile(id: string, volume: Volume, input: MoveInput, options?: CallOptions): Promise<void>;
+  moveFile(id: string, volume: Volume, input: z.input<typeof moveSchema>, options?: CallOptions): Promise<void>;
   /** Searches names or contents. Wakes nothing. */
-  searchFiles(id: string, query: SearchQuery, options?: CallOptions): Pages<SearchHit>;
+  searchFiles(
+    id: string,
+    query: z.input<typeof searchQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof searchHitSchema>>;
   /** Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached. */
-  queryFiles(id: string, input: SqlInput, options?: CallOptions): Promise<SqlAnswer>;
+  queryFiles(
+    id: string,
+    input: z.input<typeof sqlSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof sqlAnswerSchema>>;
   /** Keeps what an instance holds now, its tmp aside. It keeps running, or sleeping. */
-  takeSnapshot(id: string, input?: TakeSnapshotInput, options?: CallOptions): Promise<Snapshot>;
+  takeSnapshot(
+    id: string,
+    input?: z.input<typeof takeSnapshotSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof snapshotSchema>>;
   /** Lists snapshots, newest first, a page at a time. */
-  listSnapshots(query?: SnapshotsQuery, options?: CallOptions): Pages<Snapshot>;
+  listSnapshots(
+    query?: z.input<typeof snapshotsQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof snapshotSchema>>;
   /** Shows a snapshot. */
-  getSnapshot(id: string, options?: CallOptions): Promise<Snapshot>;
+  getSnapshot(id: string, options?: CallOptions): Promise<z.output<typeof snapshotSchema>>;
   /** Deletes a snapshot. Instances that came from it keep what they have. */
   deleteSnapshot(id: string, options?: CallOptions): Promise<void>;
   /** Makes 1 to 1 000 new instances from a snapshot, all or none. `start` resumes them in the background. */
-  restoreSnapshot(id: string, input?: RestoreInput, options?: CallOptions): Promise<Instance[]>;
+  restoreSnapshot(
+    id: string,
+    input?: z.input<typeof restoreSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>[]>;
   /** Makes a blueprint of the work of an instance; with `?name=` of the SQLite file of a sandbox that is the body. */
   createBlueprint(
-    input: CreateBlueprintInput | Upload,
-    query?: CreateBlueprintQuery,
+    input: z.input<typeof createBlueprintSchema> | Upload,
+    query?: z.input<typeof createBlueprintQuerySchema>,
     options?: CallOptions,
-  ): Promise<Blueprint>;
+  ): Promise<z.output<typeof blueprintSchema>>;
   /** Lists blueprints by name, a page at a time. */
-  listBlueprints(query?: BlueprintsQuery, options?: CallOptions): Pages<Blueprint>;
+  listBlueprints(
+    query?: z.input<typeof blueprintsQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof blueprintSchema>>;
   /** Shows a blueprint. */
-  getBlueprint(name: string, options?: CallOptions): Promise<Blueprint>;
+  getBlueprint(name: string, options?: CallOptions): Promise<z.output<typeof blueprintSchema>>;
   /** Deletes a blueprint. Clones keep what they have. */
   deleteBlueprint(name: string, options?: CallOptions): Promise<void>;
   /** Makes 1 to 1 000 new instances from a blueprint, all or none. `start` resumes them in the background. */
-  cloneBlueprint(name: string, input: CloneInput, options?: CallOptions): Promise<Instance[]>;
+  cloneBlueprint(
+    name: string,
+    input: z.input<typeof cloneSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>[]>;
   /** Shows what an instance came from and what came from it, with what each takes on disk. */
-  getInstanceLineage(id: string, options?: CallOptions): Promise<Lineage>;
+  getInstanceLineage(id: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
   /** Shows what a snapshot came from and what came from it. */
-  getSnapshotLineage(id: string, options?: CallOptions): Promise<Lineage>;
+  getSnapshotLineage(id: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
   /** Shows what came from a blueprint. */
-  getBlueprintLineage(name: string, options?: CallOptions): Promise<Lineage>;
+  getBlueprintLineage(name: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
   /** Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes. Wakes nothing. */
-  shipInstance(id: string, input?: ShipInput, options?: CallOptions): Promise<Download>;
+  shipInstance(id: string, input?: z.input<typeof shipSchema>, options?: CallOptions): Promise<Download>;
   /** Gives the workspace as a directory tree with a `.gitignore` for the private volumes. Wakes nothing. */
-  checkoutInstance(id: string, query?: CheckoutQuery, options?: CallOptions): Promise<Download>;
+  checkoutInstance(id: string, query?: z.input<typeof checkoutQuerySchema>, options?: CallOptions): Promise<Download>;
   /** Lists what left of an instance in bundles, newest first. */
-  listInstanceShares(id: string, query?: InstanceSharesQuery, options?: CallOptions): Pages<Share>;
+  listInstanceShares(
+    id: string,
+    query?: z.input<typeof instanceSharesQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof shareSchema>>;
   /** Lists what left in bundles, newest first, a page at a time. */
-  listShares(query?: SharesQuery, options?: CallOptions): Pages<Share>;
+  listShares(query?: z.input<typeof sharesQuerySchema>, options?: CallOptions): Pages<z.output<typeof shareSchema>>;
   /** Says who signed a bundle, what is wrong with it, and which of our shares it is. Keeps nothing of it. */
-  inspectBundle(body: Upload, options?: CallOptions): Promise<Inspection>;
+  inspectBundle(body: Upload, options?: CallOptions): Promise<z.output<typeof inspectionSchema>>;
   /** Makes a new instance of a bundle, or of a bare VFS file. */
-  importBundle(body: Upload, query: ImportQuery, options?: CallOptions): Promise<Instance>;
+  importBundle(
+    body: Upload,
+    query: z.input<typeof importQuerySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
   /** Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing. */
-  rawInstance(id: string, query?: RawQuery, options?: CallOptions): Promise<Download>;
+  rawInstance(id: string, query?: z.input<typeof rawQuerySchema>, options?: CallOptions): Promise<Download>;
   /** Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not. The file is left as it is; tmp is left out. */
-  salvageInstance(id: string, input?: SalvageInput, options?: CallOptions): Promise<SalvageAnswer>;
+  salvageInstance(
+    id: string,
+    input?: z.input<typeof salvageSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof salvageAnswerSchema>>;
   /** Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is kept aside, a fault is cleared, the state stays. */
-  restoreInstance(id: string, input: RestoreInstanceInput, options?: CallOptions): Promise<Instance>;
+  restoreInstance(
+    id: string,
+    input: z.input<typeof restoreInstanceSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
   /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
-  getPlan(id: string, query: PlanQuery, options?: CallOptions): Promise<Plan>;
+  getPlan(
+    id: string,
+    query: z.input<typeof planQuerySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof planSchema>>;
   /** Walks an instance to a state, hop by hop, each in the ledger. `active` is passed through without a process. A walk that fails stays where it came to. */
-  walkPlan(id: string, input: WalkInput, options?: CallOptions): Promise<Instance>;
+  walkPlan(
+    id: string,
+    input: z.input<typeof walkSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof instanceSchema>>;
   /** Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what it would do and whom it would pass over, and why. */
-  startJob(input: StartJobInput, options?: CallOptions): Promise<DryRun | JobStarted>;
+  startJob(
+    input: z.input<typeof startJobSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof dryRunSchema> | z.output<typeof jobStartedSchema>>;
   /** Lists jobs, newest first. */
-  listJobs(query?: JobsQuery, options?: CallOptions): Pages<Job>;
+  listJobs(query?: z.input<typeof jobsQuerySchema>, options?: CallOptions): Pages<z.output<typeof jobSchema>>;
   /** Shows a job and how far it is. */
-  getJob(id: string, options?: CallOptions): Promise<Job>;
+  getJob(id: string, options?: CallOptions): Promise<z.output<typeof jobSchema>>;
   /** Cancels a job: what is under way ends, nothing more begins. A job that has ended stays as it is. */
-  cancelJob(id: string, options?: CallOptions): Promise<Job>;
+  cancelJob(id: string, options?: CallOptions): Promise<z.output<typeof jobSchema>>;
   /** Lists what became of each instance of a job, in the job’s order. */
-  listJobResults(id: string, query?: JobResultsQuery, options?: CallOptions): Pages<JobResult>;
+  listJobResults(
+    id: string,
+    query?: z.input<typeof jobResultsQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof jobResultSchema>>;
   /** Lists tenants by name with what they have and may have. */
-  listTenants(query?: TenantsQuery, options?: CallOptions): Pages<Tenant>;
+  listTenants(query?: z.input<typeof tenantsQuerySchema>, options?: CallOptions): Pages<z.output<typeof tenantSchema>>;
   /** Shows a tenant: counts by state, bytes by drawer, thresholds, quotas with their use. */
-  getTenant(tenant: string, options?: CallOptions): Promise<Tenant>;
+  getTenant(tenant: string, options?: CallOptions): Promise<z.output<typeof tenantSchema>>;
   /** Changes a tenant’s thresholds and quotas. What it has beyond a new quota stays; it gets no more. */
-  patchTenant(tenant: string, input?: TenantPatchInput, options?: CallOptions): Promise<Tenant>;
+  patchTenant(
+    tenant: string,
+    input?: z.input<typeof tenantPatchSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof tenantSchema>>;
   /** Forgets a tenant for good: sandboxes, snapshots, blueprints, shares, keys, people, search words; the ledger keeps ids only. A job does it, which nothing cancels. With `dry_run` it only says what would go and what would still hold it; else its name must be in `confirm`. */
   forgetTenant(
     tenant: string,
-    input?: ForgetTenantInput,
+    input?: z.input<typeof forgetTenantSchema>,
     options?: CallOptions,
-  ): Promise<TenantForgetPlan | ForgettingStarted>;
+  ): Promise<z.output<typeof tenantForgetPlanSchema> | z.output<typeof forgettingStartedSchema>>;
   /** Shows how long wakes took in the last days, by where the file came from; kept over restarts. */
-  wakeTimes(query?: WakeTimesQuery, options?: CallOptions): Promise<WakeTime[]>;
+  wakeTimes(
+    query?: z.input<typeof wakeTimesQuerySchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof wakeTimeSchema>[]>;
   /** Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they would spare. Changes nothing. */
-  previewThresholds(input?: PreviewInput, options?: CallOptions): Promise<PreviewAnswer>;
+  previewThresholds(
+    input?: z.input<typeof previewSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof previewAnswerSchema>>;
   /** Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws. Changes nothing. */
-  simulate(input?: SimulateInput, options?: CallOptions): Promise<Simulation>;
+  simulate(input?: z.input<typeof simulateSchema>, options?: CallOptions): Promise<z.output<typeof simulationSchema>>;
   /** Lists what happened to an instance, newest first. */
-  listInstanceEvents(id: string, query?: InstanceEventsQuery, options?: CallOptions): Pages<Event>;
+  listInstanceEvents(
+    id: string,
+    query?: z.input<typeof instanceEventsQuerySchema>,
+    options?: CallOptions,
+  ): Pages<z.output<typeof eventSchema>>;
   /** Lists what happened, newest first. A refusal that repeats is its first line, then one line now and then with how often, since when and when last. */
-  listEvents(query?: EventsQuery, options?: CallOptions): Pages<Event>;
+  listEvents(query?: z.input<typeof eventsQuerySchema>, options?: CallOptions): Pages<z.output<typeof eventSchema>>;
   /** Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now, and how far the jobs and the starts of what was made are, at most twice a second; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again. When the key or the session ends, the last event is `error` with the problem `unauthorized`; when its rights change, with `forbidden`: then follow again. */
-  streamEvents(query?: StreamQuery, options?: CallOptions): Promise<Download>;
+  streamEvents(query?: z.input<typeof streamQuerySchema>, options?: CallOptions): Promise<Download>;
   /** Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger; the same one again is counted. */
-  exportEvents(query: ExportQuery, options?: CallOptions): Promise<Download>;
+  exportEvents(query: z.input<typeof exportQuerySchema>, options?: CallOptions): Promise<Download>;
   /** Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that nothing up to there was changed or removed. */
-  getLedgerHead(options?: CallOptions): Promise<LedgerHead>;
+  getLedgerHead(options?: CallOptions): Promise<z.output<typeof ledgerHeadSchema>>;
   /** Proves that no line of the ledger was changed, removed or reordered, or says which is the first that was. */
-  verifyLedger(options?: CallOptions): Promise<LedgerProof>;
+  verifyLedger(options?: CallOptions): Promise<z.output<typeof ledgerProofSchema>>;
   /** Lists the sealed months of the ledger, oldest first. */
-  listLedgerSegments(options?: CallOptions): Promise<LedgerSegment[]>;
+  listLedgerSegments(options?: CallOptions): Promise<z.output<typeof ledgerSegmentSchema>[]>;
   /** Downloads a sealed month as JSON lines, each with its hash, the signed head last: a file that `npm run ledger:verify -- --file` proves by itself. Once it was taken whole, the month may be dropped after `WB_LEDGER_KEEP_DAYS`. */
   exportLedgerSegment(id: string, options?: CallOptions): Promise<Download>;
   /** Shows who is calling and what the role allows. */
-  me(options?: CallOptions): Promise<Me>;
+  me(options?: CallOptions): Promise<z.output<typeof meSchema>>;
   /** Changes the caller’s own password and ends all its other sessions. */
-  changePassword(input: PasswordChangeInput, options?: CallOptions): Promise<void>;
+  changePassword(input: z.input<typeof passwordChangeSchema>, options?: CallOptions): Promise<void>;
   /** Lists the people who have an account, the oldest first. */
-  people(options?: CallOptions): Promise<Person[]>;
+  people(options?: CallOptions): Promise<z.output<typeof personSchema>[]>;
   /** Lists the invitations that are still open, the newest first. */
-  invitations(options?: CallOptions): Promise<Invitation[]>;
+  invitations(options?: CallOptions): Promise<z.output<typeof invitationSchema>[]>;
   /** Makes a link that lets one person in, once and for a week. The link is shown this once. */
-  invite(input: InviteInput, options?: CallOptions): Promise<Invited>;
+  invite(input: z.input<typeof inviteSchema>, options?: CallOptions): Promise<z.output<typeof invitedSchema>>;
   /** Withdraws an open invitation. */
   withdrawInvitation(id: string, options?: CallOptions): Promise<void>;
   /** Changes a person’s name, role or tenants, or disables the account, which ends its sessions. */
-  patchPerson(id: string, input?: PersonPatchInput, options?: CallOptions): Promise<Person>;
+  patchPerson(
+    id: string,
+    input?: z.input<typeof personPatchSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof personSchema>>;
   /** Lists the open sessions of a person, the newest first. `me` is the caller. */
-  sessionsOf(id: string, options?: CallOptions): Promise<Session[]>;
+  sessionsOf(id: string, options?: CallOptions): Promise<z.output<typeof sessionSchema>[]>;
   /** Ends one session of a person, or all of them. `me` is the caller. */
-  endSession(id: string, query?: EndSessionQuery, options?: CallOptions): Promise<void>;
+  endSession(id: string, query?: z.input<typeof endSessionQuerySchema>, options?: CallOptions): Promise<void>;
   /** Lists the keys that are not revoked, the newest first. */
-  listKeys(options?: CallOptions): Promise<Key[]>;
+  listKeys(options?: CallOptions): Promise<z.output<typeof keySchema>[]>;
   /** Makes a key for a program. It is shown this once; only its digest is kept. */
-  createKey(input: KeyInput, options?: CallOptions): Promise<CreatedKey>;
+  createKey(input: z.input<typeof keyInputSchema>, options?: CallOptions): Promise<z.output<typeof createdKeySchema>>;
   /** Revokes a key, at once and for open streams too. */
   revokeKey(id: string, options?: CallOptions): Promise<void>;
   /** Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same whatever there is. */
-  storage(options?: CallOptions): Promise<Storage>;
+  storage(options?: CallOptions): Promise<z.output<typeof storageSchema>>;
   /** Checks the registry’s structure, or measures what lies in the drawers. Answers after ten seconds at the latest; what is still `running` then goes on. */
-  checkStorage(input: StorageCheckInput, options?: CallOptions): Promise<Storage>;
+  checkStorage(
+    input: z.input<typeof storageCheckSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof storageSchema>>;
   /** Shows the global thresholds of the ladder. */
-  getSettings(options?: CallOptions): Promise<Settings>;
+  getSettings(options?: CallOptions): Promise<z.output<typeof settingsSchema>>;
   /** Changes the global thresholds of the ladder. */
-  patchSettings(input?: SettingsPatchInput, options?: CallOptions): Promise<Settings>;
+  patchSettings(
+    input?: z.input<typeof settingsPatchSchema>,
+    options?: CallOptions,
+  ): Promise<z.output<typeof settingsSchema>>;
   /** Answers while the process lives. */
-  health(options?: CallOptions): Promise<Health>;
+  health(options?: CallOptions): Promise<z.output<typeof healthSchema>>;
   /** Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then. */
-  readiness(options?: CallOptions): Promise<Health>;
+  readiness(options?: CallOptions): Promise<z.output<typeof healthSchema>>;
   /** Shows the metrics in the Prometheus text format. */
   metrics(options?: CallOptions): Promise<string>;
   /** Shows this document (OpenAPI 3.1). */
