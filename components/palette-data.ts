@@ -12,7 +12,7 @@ const NAMES = 200;
 const SHOWN = 4;
 const LONGEST_TENANT = 63;
 
-const api = createClient({ retries: 0 });
+const api = createClient({ url: '', key: null, retries: 0 });
 
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);

@@ -2,8 +2,8 @@
  * Tables of the auth library (better-auth with its admin plugin), as its own generator defines them for SQLite, which reads
  * columns by property name; and beside them our own: keys of programs, and invitations. Knows nothing of sandboxes.
  */
-import { sql } from 'drizzle-orm';
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { json } from './columns.ts';
+import { index, integer, sql, sqliteTable, text } from './drizzle.ts';
 
 const NOW_MS = sql`(cast(unixepoch('subsecond') * 1000 as integer))`;
 
@@ -115,8 +115,8 @@ export const invitations = sqliteTable('invitations', {
   /** Whom it is for; null when the person says so on coming in. */
   email: text('email'),
   role: text('role').notNull(),
-  /** JSON array; null: all. */
-  tenants: text('tenants'),
+  /** Null: all. */
+  tenants: json<readonly string[]>('tenants'),
   created: integer('created').notNull(),
   createdBy: text('created_by').notNull(),
   expires: integer('expires').notNull(),

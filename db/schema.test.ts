@@ -1,6 +1,6 @@
-import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, test } from 'vitest';
 import { RegistryDatabase } from '../lib/registry/sqlite/database.ts';
+import { getTableConfig, SQLiteTable } from './drizzle.ts';
 import * as schema from './schema.ts';
 
 test('the migrations make the tables, columns and indexes that the schema says, from which the next migration is made', () => {

@@ -5,17 +5,27 @@
  * `labels` and the text index point at instances by SQLite's own rowid. Rows are never removed and rowids are given out as
  * max + 1, so they are 1…n without gaps and even a VACUUM that renumbers them changes none.
  */
-import { sql } from 'drizzle-orm';
-import { blob, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { State } from '../lib/lifecycle/states.ts';
+import type { JobKind } from '../lib/lifecycle/wish.ts';
+import type { Fault, Source, Trigger, Via } from '../lib/lifecycle/words.ts';
+import type { Ancestor, CopyContent } from '../lib/registry/copies.ts';
+import type { JobOutcome, JobState } from '../lib/registry/jobs.ts';
+import type { FileRecord, Intent } from '../lib/registry/records.ts';
+import type { ShareMember } from '../lib/registry/shares.ts';
+import { json } from './columns.ts';
+import { blob, index, integer, primaryKey, real, sql, sqliteTable, text, uniqueIndex } from './drizzle.ts';
 
 export * from './auth-schema.ts';
+
+/** `false` as the first migration wrote it: of drizzle's own the next one would make the table anew. */
+const NO = 0 as unknown as boolean;
 
 export const instances = sqliteTable(
   'instances',
   {
     id: text('id').primaryKey().notNull(),
     tenant: text('tenant').notNull(),
-    state: text('state').notNull(),
+    state: text('state').$type<State>().notNull(),
     vfsPath: text('vfs_path'),
     updated: integer('updated').notNull(),
     /** 1 exactly when the state is `deleted`: lists leave those out unless asked for them. */
@@ -26,15 +36,15 @@ export const instances = sqliteTable(
     dueAt: integer('due_at'),
     name: text('name'),
     generation: integer('generation').notNull().default(0),
-    fault: text('fault'),
+    fault: text('fault').$type<Fault>(),
     faultReason: text('fault_reason'),
-    /** JSON of the intent under way. */
-    pending: text('pending'),
+    /** The intent under way. */
+    pending: json<Intent>('pending'),
     created: integer('created').notNull(),
     stateSince: integer('state_since').notNull(),
-    keepHot: integer('keep_hot').notNull().default(0),
+    keepHot: integer('keep_hot', { mode: 'boolean' }).notNull().default(NO),
     holdUntil: integer('hold_until'),
-    ephemeral: integer('ephemeral').notNull().default(0),
+    ephemeral: integer('ephemeral', { mode: 'boolean' }).notNull().default(NO),
     policy: text('policy').notNull(),
     idleToSuspendSeconds: integer('idle_to_suspend_s'),
     idleToFreezeSeconds: integer('idle_to_freeze_s'),
@@ -43,11 +53,10 @@ export const instances = sqliteTable(
     lineageBlueprint: text('lineage_blueprint'),
     lineageSnapshot: text('lineage_snapshot'),
     lineageParent: text('lineage_parent'),
-    /** JSON of the file record. */
-    file: text('file'),
+    file: json<FileRecord>('file'),
     failures: integer('failures').notNull().default(0),
-    /** JSON object; the labels table is made from it. */
-    labels: text('labels').notNull().default('{}'),
+    /** The labels table is made from it. */
+    labels: json<Record<string, string>>('labels').notNull().default({}),
     /** Sort keys: what has no name comes after every name (a blob sorts after text), what has no size after every size. */
     nameKey: text('name_key').generatedAlwaysAs(sql`coalesce(name, x'')`, { mode: 'virtual' }),
     bytesKey: integer('bytes_key').generatedAlwaysAs(sql`coalesce(bytes, -1)`, { mode: 'virtual' }),
@@ -121,7 +130,7 @@ export const volumesByTenant = sqliteTable('volumes_by_tenant', {
 
 /** Counts of instances, kept by triggers. Those by fault and by label leave out what is deleted. */
 export const countsByState = sqliteTable('counts_by_state', {
-  state: text('state').primaryKey(),
+  state: text('state').$type<State>().primaryKey(),
   n: integer('n').notNull(),
 });
 
@@ -129,7 +138,7 @@ export const countsByTenant = sqliteTable(
   'counts_by_tenant',
   {
     tenant: text('tenant').notNull(),
-    state: text('state').notNull(),
+    state: text('state').$type<State>().notNull(),
     n: integer('n').notNull(),
     /** Of their files, as the rows know them. */
     bytes: integer('bytes').notNull().default(0),
@@ -138,7 +147,7 @@ export const countsByTenant = sqliteTable(
 );
 
 export const countsByFault = sqliteTable('counts_by_fault', {
-  fault: text('fault').primaryKey(),
+  fault: text('fault').$type<Fault>().primaryKey(),
   n: integer('n').notNull(),
 });
 
@@ -160,12 +169,12 @@ export const events = sqliteTable(
     instance: text('instance'),
     tenant: text('tenant'),
     type: text('type').notNull(),
-    from: text('from'),
-    to: text('to'),
-    trigger: text('trigger').notNull(),
+    from: text('from').$type<State>(),
+    to: text('to').$type<State>(),
+    trigger: text('trigger').$type<Trigger>().notNull(),
     actor: text('actor').notNull(),
-    via: text('via').notNull(),
-    source: text('source'),
+    via: text('via').$type<Via>().notNull(),
+    source: text('source').$type<Source>(),
     tookMs: real('took_ms'),
     reason: text('reason'),
     error: text('error'),
@@ -209,10 +218,10 @@ export const ledgerSegments = sqliteTable('ledger_segments', {
   dropSignature: text('drop_signature'),
 });
 
-/** Small facts of the whole registry; `value` is JSON. */
+/** Small facts of the whole registry. */
 export const settings = sqliteTable('settings', {
   key: text('key').primaryKey(),
-  value: text('value').notNull(),
+  value: json<unknown>('value').notNull(),
   updated: integer('updated').notNull(),
 });
 
@@ -237,11 +246,11 @@ export const forgettings = sqliteTable(
     job: text('job').primaryKey().notNull(),
     tenant: text('tenant').notNull(),
     actor: text('actor').notNull(),
-    via: text('via').notNull(),
+    via: text('via').$type<Via>().notNull(),
     started: integer('started').notNull(),
     finished: integer('finished'),
-    /** JSON of what its later steps need to know of what its earlier ones remove; null at the end. */
-    about: text('about'),
+    /** What its later steps need to know of what its earlier ones remove: ids alone; null at the end. */
+    about: json<{ actors: string[]; jobs: string[] }>('about'),
   },
   (table) => [
     uniqueIndex('forgettings_open').on(table.tenant).where(sql`finished is null`),
@@ -255,18 +264,18 @@ export const jobs = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     id: text('id').notNull(),
-    verb: text('verb').notNull(),
+    verb: text('verb').$type<JobKind>().notNull(),
     reason: text('reason'),
-    /** JSON: key to value, or to null for one that goes. */
-    labels: text('labels'),
-    /** JSON of what was asked for, as it was asked. */
-    asked: text('asked').notNull(),
-    /** JSON array of the tenants that it may concern; null: all. */
-    tenants: text('tenants'),
+    /** Key to value, or to null for one that goes. */
+    labels: json<Record<string, string | null>>('labels'),
+    /** What was asked for, as it was asked. */
+    asked: json<unknown>('asked').notNull(),
+    /** The tenants that it may concern; null: all. */
+    tenants: json<string[]>('tenants'),
     actor: text('actor').notNull(),
-    via: text('via').notNull(),
+    via: text('via').$type<Via>().notNull(),
     address: text('address'),
-    state: text('state').notNull(),
+    state: text('state').$type<JobState>().notNull(),
     created: integer('created').notNull(),
     finished: integer('finished'),
     /** How many were chosen, and what became of them so far. */
@@ -298,7 +307,7 @@ export const jobResults = sqliteTable(
   {
     job: integer('job').notNull(),
     position: integer('position').notNull(),
-    outcome: text('outcome').notNull(),
+    outcome: text('outcome').$type<JobOutcome>().notNull(),
     reason: text('reason'),
     timeMs: integer('time_ms').notNull(),
   },
@@ -313,9 +322,9 @@ export const wakeTimes = sqliteTable(
   'wake_times',
   {
     day: integer('day').notNull(),
-    path: text('path').notNull(),
+    path: text('path').$type<'warm' | 'cold'>().notNull(),
     /** Empty for a warm one. */
-    source: text('source').notNull(),
+    source: text('source').$type<Source | ''>().notNull(),
     /** Upper bound of the bucket in milliseconds; 0 for what is above every bound. */
     boundMs: real('bound_ms').notNull(),
     n: integer('n').notNull(),
@@ -334,13 +343,12 @@ export const shares = sqliteTable(
     instance: text('instance').notNull(),
     tenant: text('tenant').notNull(),
     format: text('format').notNull(),
-    /** JSON array of volumes. */
-    volumes: text('volumes').notNull(),
-    privateIncluded: integer('private_included').notNull(),
+    volumes: json<string[]>('volumes').notNull(),
+    privateIncluded: integer('private_included', { mode: 'boolean' }).notNull(),
     /** The `did:key` that signed; null when it is not signed. */
     issuer: text('issuer'),
-    /** JSON: name of each member to its hash and size. */
-    members: text('members').notNull(),
+    /** Each member by its name. */
+    members: json<Record<string, ShareMember>>('members').notNull(),
     /** Lower-case hex: of `vfs.sqlite`, and of the whole bundle. */
     diskSha256: text('disk_sha256').notNull(),
     sha256: text('sha256').notNull(),
@@ -373,10 +381,8 @@ export const snapshots = sqliteTable(
     /** Lower-case hex SHA-256 of the file; equal content is one file. */
     hash: text('hash').notNull(),
     bytes: integer('bytes').notNull(),
-    /** JSON array of volumes with their files and bytes. */
-    volumes: text('volumes').notNull(),
-    /** JSON of the file record. */
-    file: text('file').notNull(),
+    volumes: json<CopyContent['volumes']>('volumes').notNull(),
+    file: json<FileRecord>('file').notNull(),
     created: integer('created').notNull(),
     actor: text('actor').notNull(),
     deleted: integer('deleted'),
@@ -399,8 +405,8 @@ export const blueprints = sqliteTable(
     source: text('source'),
     hash: text('hash').notNull(),
     bytes: integer('bytes').notNull(),
-    volumes: text('volumes').notNull(),
-    file: text('file').notNull(),
+    volumes: json<CopyContent['volumes']>('volumes').notNull(),
+    file: json<FileRecord>('file').notNull(),
     created: integer('created').notNull(),
     actor: text('actor').notNull(),
   },
@@ -414,10 +420,9 @@ export const unclaimedFiles = sqliteTable('unclaimed_files', { path: text('path'
 export const starts = sqliteTable('starts', {
   first: text('first').primaryKey().notNull(),
   tenant: text('tenant').notNull(),
-  /** JSON array of ids. */
-  ids: text('ids').notNull(),
-  /** JSON of the snapshot or blueprint that they are made from. */
-  origin: text('origin').notNull(),
-  /** JSON of who asked for it. */
-  cause: text('cause').notNull(),
+  ids: json<string[]>('ids').notNull(),
+  /** The snapshot or blueprint that they are made from. */
+  origin: json<Ancestor>('origin').notNull(),
+  /** Who asked for it. */
+  cause: json<unknown>('cause').notNull(),
 });

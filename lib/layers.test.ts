@@ -51,8 +51,8 @@ const LAYERS = [
 
 /** What the command line may know of the rest: the contract, the state map, and their words. */
 const CLI_KNOWS = /^lib\/(cli\/|lifecycle\/|errors\.ts$|vfs\/volumes\.ts$|api\/(client|schema)\.ts$)/;
-/** What runs in other projects and in browsers: nothing but itself at run time, and the contract's types. */
-const CLIENT_KNOWS = /^(zod$|lib\/(api\/client[/.]|errors\.ts$|vfs\/volumes\.ts$|api\/schema\.ts$))/;
+/** What runs in other projects and in browsers: nothing but itself, for its types neither. */
+const CLIENT_KNOWS = /^lib\/(api\/client[/.]|errors\.ts$|vfs\/volumes\.ts$)/;
 
 const IMPORT =
   /(?:^|[\s;}])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;}])import\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g;

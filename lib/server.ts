@@ -2,9 +2,7 @@
  * The process entry: reads the settings, takes the data folder, starts the engine, then the front, and owns the signals.
  * `--api-only` serves no console; `--dev` serves it from its sources.
  */
-import './front/needs-node.ts';
 import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cookieRules } from './auth/cookies.ts';
 import { refuseUnfinishedRestore } from './backup/unfinished.ts';
@@ -18,10 +16,8 @@ import { tellingSpentLinks } from './front/spent-links.ts';
 import { waysIn } from './front/ways-in.ts';
 import { exitCodeFor, whyNotStarted } from './front/why-not.ts';
 import { createHost, type Host, setHost } from './host.ts';
+import { serverCodeFolder } from './instance/compiled.ts';
 import { createLogger, outliveOutput } from './log.ts';
-
-/** Compiled code of the server and, through the environment, of the processes that it starts: three times as quick a start, half the memory. */
-const COMPILED = fileURLToPath(new URL('../node_modules/.cache/winterdock', import.meta.url));
 
 /** What a stop may take beyond the time that running calls are given. */
 const STOP_MS = 5000;
@@ -45,8 +41,6 @@ async function main(): Promise<void> {
   // Whatever is written, by this process and by those it starts, is its owner's alone.
   process.umask(0o077);
   outliveOutput();
-  process.env.NODE_COMPILE_CACHE ??= COMPILED;
-  enableCompileCache(process.env.NODE_COMPILE_CACHE);
   for (const unknown of unknownSettings(process.env)) process.stderr.write(`${unknown}\n`);
   const { config, apiOnly, dev } = settings();
   const log = createLogger(config.logLevel);
@@ -88,6 +82,9 @@ async function main(): Promise<void> {
   try {
     unlock = lockStores(config);
     refuseUnfinishedRestore(config.dataFolder);
+    // Compiled code of the server and, through the environment, of its readers: three times as quick a start, half the memory.
+    process.env.NODE_COMPILE_CACHE ??= serverCodeFolder(config.cacheFolder);
+    enableCompileCache(process.env.NODE_COMPILE_CACHE);
     host = await createHost({ config, log, tell: (line) => void process.stderr.write(`${line}\n`) });
   } catch (error) {
     log.debug({ err: error }, 'the start failed');

@@ -1,6 +1,6 @@
-/** `npm run client:calls`: writes the client's table of calls from the route table. Arguments: none. */
+/** `npm run client:calls`: writes the client's table of calls and its types from the route table. Arguments: none. */
 import { writeFileSync } from 'node:fs';
-import { CALLS_FILE, callsText } from './client/print-calls.ts';
+import { printedFiles } from './client/print-calls.ts';
 
-writeFileSync(CALLS_FILE, await callsText());
-process.stdout.write('Wrote the client’s table of calls.\n');
+for (const { path, text } of Object.values(await printedFiles())) writeFileSync(path, text);
+process.stdout.write('Wrote the client’s table of calls and its types.\n');

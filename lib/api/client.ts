@@ -3,7 +3,6 @@
  * what streams need beyond that. Imports nothing at run time but the files beside it: safe for the browser, and built to plain
  * JavaScript for other projects (`npm run build:client`).
  */
-import type { z } from 'zod';
 import type { Volume } from '../vfs/volumes.ts';
 import { parametersOf } from './client/address.ts';
 import type { CallOptions } from './client/call.ts';
@@ -13,7 +12,7 @@ import { type ExecEvent, type ExecStreamInput, execStream } from './client/exec-
 import { type FollowOptions, followEvents } from './client/follow.ts';
 import { type Page, pagesOf } from './client/pages.ts';
 import { type ClientOptions, createTransport, type Transport } from './client/transport.ts';
-import type { DryRun, Event, ForgettingStarted, StartJobInput, streamQuerySchema, TenantForgetPlan } from './schema.ts';
+import type { DryRun, Event, ForgettingStarted, StartJobInput, StreamQuery, TenantForgetPlan } from './client/types.ts';
 
 export type { ErrorCode } from '../errors.ts';
 export type { Volume } from '../vfs/volumes.ts';
@@ -26,42 +25,8 @@ export type { FollowOptions } from './client/follow.ts';
 export { MAX_STDIN_BYTES } from './client/limits.ts';
 export type { Page, Pages } from './client/pages.ts';
 export type { ClientOptions } from './client/transport.ts';
-export type {
-  Blueprint,
-  CreatedKey,
-  CreateInput,
-  DryRun,
-  EvalAnswer,
-  EvalInput,
-  Event,
-  ExecAnswer,
-  ExecInput,
-  FileInfo,
-  FolderItem,
-  ForgettingStarted,
-  Inspection,
-  Instance,
-  Job,
-  JobFilter,
-  JobResult,
-  Key,
-  Lineage,
-  Me,
-  PatchInput,
-  Plan,
-  PrefetchAnswer,
-  Problem,
-  ResumeAnswer,
-  SearchHit,
-  Settings,
-  Share,
-  Snapshot,
-  SqlAnswer,
-  StartJobInput,
-  Tenant,
-  TenantForgetPlan,
-  VolumeInfo,
-} from './schema.ts';
+export type * from './client/types.ts';
+export { addressIn, DEFAULT_URL, type Whereabouts, whereaboutsIn } from './client/whereabouts.ts';
 
 /** What is known of a file without its bytes. */
 export interface FileStat {
@@ -87,7 +52,7 @@ export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob
    * Yields the ledger as it grows, from `last_event_id` on or else from now, over connections that break, without a gap or a repeat.
    * Ends only by leaving the loop, by the signal (throws its reason), or by a refusal.
    */
-  streamEvents(query?: z.input<typeof streamQuerySchema>, options?: FollowOptions): AsyncGenerator<Event, void, void>;
+  streamEvents(query?: StreamQuery, options?: FollowOptions): AsyncGenerator<Event, void, void>;
   /**
    * Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what it would do and
    * whom it would pass over, and why.

@@ -41,7 +41,7 @@ const CLIENT_HEADERS = { 'x-winterdock-client': 'cli' };
 
 /** A client of `url` that says it is the command line, so that the ledger says `via` cli. */
 export function clientOf(server: Server): WinterdockClient {
-  return createClient({ url: server.url, key: server.key ?? undefined, headers: CLIENT_HEADERS });
+  return createClient({ url: server.url, key: server.key, headers: CLIENT_HEADERS });
 }
 
 /** Aborted by the first Ctrl-C or SIGTERM; a second ends the program at once. */

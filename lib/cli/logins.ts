@@ -2,9 +2,9 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { addressIn, DEFAULT_URL, whereaboutsIn } from '../api/client.ts';
+import { messageOf } from '../errors.ts';
 import { CliError } from './failure.ts';
-
-export const DEFAULT_URL = 'http://localhost:3000';
 
 export interface Logins {
   /** The address that is used when none is named. */
@@ -23,15 +23,11 @@ export function loginsFile(env: Environment): string {
 
 /** An address in the one form it is kept under. Throws a usage error when it is none. */
 export function addressOf(text: string): string {
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
-  if (scheme !== undefined && scheme !== 'http' && scheme !== 'https') {
-    throw new CliError('usage', `"${text}" is neither an http nor an https address.`, `Such as ${DEFAULT_URL}.`);
+  try {
+    return addressIn(text);
+  } catch (error) {
+    throw new CliError('usage', messageOf(error), `Such as ${DEFAULT_URL}.`);
   }
-  const withScheme = /^https?:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(withScheme)) throw new CliError('usage', `"${text}" is not an address.`, `Such as ${DEFAULT_URL}.`);
-  const { origin, pathname, username, password } = new URL(withScheme);
-  if (username !== '' || password !== '') throw new CliError('usage', 'An address must not hold a name or a password.');
-  return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
 /** What is kept; nothing when there is no file. Throws a usage error when it cannot be read. */
@@ -75,10 +71,10 @@ export interface Server {
  * that was kept for exactly this address.
  */
 export function serverOf(env: Environment, named: string | undefined): Server {
-  const given = named ?? env.WINTERDOCK_URL;
-  const own = env.WINTERDOCK_KEY === undefined || env.WINTERDOCK_KEY === '' ? null : env.WINTERDOCK_KEY;
-  if (given !== undefined && given !== '' && own !== null) return { url: addressOf(given), key: own };
+  const { url: said, key: own } = whereaboutsIn(env);
+  const given = named === undefined || named === '' ? said : named;
+  if (given !== null && own !== null) return { url: addressOf(given), key: own };
   const { current, keys } = readLogins(env);
-  const url = given === undefined || given === '' ? (current ?? DEFAULT_URL) : addressOf(given);
+  const url = given === null ? (current ?? DEFAULT_URL) : addressOf(given);
   return { url, key: own ?? keys[url] ?? null };
 }

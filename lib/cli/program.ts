@@ -1,10 +1,11 @@
-/** The command line as one tree, for running it and for its documentation. Talks to the API only, through the client; backup alone works on the server's own files. */
+/** The command line as one tree, for running it and for its documentation. Talks to the API only, through the client; the commands of here.ts work on the server's own files. */
 import { Command } from 'commander';
-import { addBackupCommands } from './commands/backup.ts';
+
 import { addBundleCommands } from './commands/bundles.ts';
 import { addCopyCommands } from './commands/copies.ts';
 import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
+import { addHereCommands } from './commands/here.ts';
 import { addInstanceCommands } from './commands/instances.ts';
 import { addJobCommands } from './commands/jobs.ts';
 import { addKeyCommands } from './commands/keys.ts';
@@ -59,6 +60,6 @@ ${exitTable()}`,
   addTenantCommands(program);
   addKeyCommands(program);
   addPeopleCommands(program);
-  addBackupCommands(program);
+  addHereCommands(program);
   return program;
 }

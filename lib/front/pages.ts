@@ -1,8 +1,19 @@
 /** The console as a request handler: Next, run inside this process. Loaded only when pages are served. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PageHandler } from './page-door.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * The settings that the console was built with, as Next's own standalone server hands them on: next.config.ts is neither read nor compiled again,
+ * which would take Next's compiler along. Throws when there is no build.
+ */
+function builtConfig(): string {
+  const written = readFileSync(join(ROOT, '.next', 'required-server-files.json'), 'utf8');
+  return JSON.stringify((JSON.parse(written) as { config: unknown }).config);
+}
 
 /**
  * Prepares the console: built (`dev` false) or from its sources, whose hot reloading attaches itself to the server of the first
@@ -10,6 +21,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
  */
 export async function openPages(options: { dev: boolean; host: string; port: number }): Promise<PageHandler> {
   process.env.NEXT_TELEMETRY_DISABLED = '1';
+  if (!options.dev) process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = builtConfig();
   const { default: next } = await import('next');
   const app = next({ dev: options.dev, dir: ROOT, hostname: options.host, port: options.port });
   await app.prepare();

@@ -41,6 +41,17 @@ export function compiledFolder(parent: string): string {
   return folder;
 }
 
+/**
+ * The folder of the server's own compiled code below `parent`, which is made when it is missing: beside those of the workers, none of which may write
+ * there, and not with the code, which may belong to somebody else.
+ */
+export function serverCodeFolder(parent: string): string {
+  const folder = join(parent, 'server');
+  makeFolderNow(folder);
+  setTimesNow(folder, Date.now() / 1000);
+  return folder;
+}
+
 /** Whether nothing was compiled into a folder yet. */
 export function isEmpty(folder: string): boolean {
   return readdirSync(folder).length === 0;

@@ -3,8 +3,18 @@
  * client, in browsers. Knows nothing of what they do.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ROOT } from '../build.ts';
 
@@ -18,14 +28,15 @@ const MANIFEST = {
     'Client and command line of Winterdock, a control plane for agent sandboxes whose whole durable state is one file.',
   license,
   type: 'module',
+  // The client needs what Node 20 has; the command line what commander's line for it has.
   engines: { node: '>=20' },
   bin: { winterdock: 'cli/main.js' },
   exports: {
     './client': { types: './api/client.d.ts', default: './api/client.js' },
     './package.json': './package.json',
   },
-  // The client's types are zod's; at run time it needs nothing. The command line needs commander.
-  dependencies: { commander: dependencies.commander, zod: dependencies.zod },
+  // The client needs nothing, neither at run time nor for its types. The command line needs commander.
+  dependencies: { commander: dependencies.commander },
 };
 
 const README = `# winterdock
@@ -35,7 +46,7 @@ The client and the command line of Winterdock.
 \`\`\`js
 import { createClient } from 'winterdock/client';
 
-const dock = createClient({ url: 'http://localhost:3000', key: process.env.WINTERDOCK_KEY });
+const dock = createClient();
 await dock.createInstance({ id: 'sess-841', tenant: 'acme' });
 const { stdout } = await dock.execInInstance('sess-841', { command: 'echo hello' });
 // Any bytes go in and come out: stdin may be a Uint8Array, and both outputs are.
@@ -46,7 +57,39 @@ const zipped = await dock.execBytes('sess-841', { command: 'gzip', stdin: new Ui
 npx winterdock login localhost:3000
 npx winterdock exec sess-841 'echo hello'
 \`\`\`
+
+Where the server is and with which key, both take from \`WINTERDOCK_URL\` and \`WINTERDOCK_KEY\` in the environment when it is not said
+(\`createClient({ url, key })\`, \`--url\`); else the server is this machine, or, of the command line, the last login.
 `;
+
+/** What a file of the package imports: by from, by itself, or when it is called for. */
+export const IMPORT =
+  /^(?:import|export)\s[^;]*?from ['"]([^'"]+)['"]|^import ['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
+
+/** The compiler writes what only types need as well: what nobody can reach from the entries goes. */
+function removeUnreached(folder: string, entries: readonly string[]): void {
+  const reached = new Set<string>();
+  const walk = (path: string) => {
+    if (reached.has(path) || !existsSync(path)) return;
+    reached.add(path);
+    const isDeclaration = path.endsWith('.d.ts');
+    for (const [, from, bare, called] of readFileSync(path, 'utf8').matchAll(IMPORT)) {
+      const target = from ?? bare ?? called ?? '';
+      if (target.startsWith('.')) {
+        walk(join(dirname(path), isDeclaration ? target.replace(/\.js$/, '.d.ts') : target));
+      }
+    }
+  };
+  for (const entry of entries) walk(join(folder, entry));
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !reached.has(path)) rmSync(path);
+  }
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted().reverse()) {
+    const path = join(folder, name);
+    if (statSync(path).isDirectory() && readdirSync(path).length === 0) rmdirSync(path);
+  }
+}
 
 /** Declarations keep the endings of the sources; whoever installs them has no sources. */
 function rewriteEndings(folder: string): void {
@@ -69,6 +112,7 @@ export function buildClient(folder: string): void {
   });
   if (tsc.status !== 0) throw new Error(`The client did not build:\n${tsc.stdout}${tsc.stderr}`);
   rewriteEndings(folder);
+  removeUnreached(folder, ['api/client.js', 'api/client.d.ts', 'cli/main.js']);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(MANIFEST, null, 2)}\n`);
   writeFileSync(join(folder, 'README.md'), README);
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));

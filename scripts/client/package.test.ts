@@ -1,15 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, TEST_KEY, type TestServer } from '../../lib/testing/server.ts';
 import { ROOT } from '../build.ts';
-import { buildClient } from './build.ts';
-
-const IMPORT =
-  /^(?:import|export)\s[^;]*?from ['"]([^'"]+)['"]|^import ['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
+import { buildClient, IMPORT } from './build.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-package-'));
 const project = join(folder, 'project');
@@ -36,19 +33,49 @@ beforeAll(async () => {
   const pack = ['pack', '--silent', '--pack-destination', folder, join(folder, 'built')];
   const file = (await run('npm', ...pack)).stdout.trim().split('\n').at(-1) ?? '';
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'other', private: true, type: 'module' }));
-  const needed = ['zod', 'commander'].map((name) => join(ROOT, 'node_modules', name));
-  await run('npm', 'install', '--offline', '--no-audit', '--no-fund', join(folder, file), ...needed);
+  const commander = join(ROOT, 'node_modules', 'commander');
+  await run('npm', 'install', '--offline', '--engine-strict', '--no-audit', '--no-fund', join(folder, file), commander);
 }, 120_000);
 afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
+test('it installs on the Node that it names: nothing that it needs names a newer one', () => {
+  const majorOf = (path: string): number => {
+    const { engines } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as { engines?: { node?: string } };
+    return Number(/^>=\s*(\d+)(?:\.0){0,2}$/.exec(engines?.node ?? '>=0')?.[1]);
+  };
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+    dependencies: object;
+  };
+  expect(Object.keys(dependencies)).toEqual(['commander']);
+  expect(majorOf(installed)).toBe(20);
+  expect(majorOf(join(project, 'node_modules', 'commander'))).toBeLessThanOrEqual(20);
+});
+
+test('no file of it, types included, imports anything but what it brings, the command line’s commander and Node', () => {
+  const foreign = new Set<string>();
+  for (const name of readdirSync(installed, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.(?:js|d\.ts)$/.test(name)) continue;
+    for (const [, from, bare, called] of readFileSync(join(installed, name), 'utf8').matchAll(IMPORT)) {
+      const target = from ?? bare ?? called ?? '';
+      if (target.startsWith('.')) {
+        const path = join(installed, dirname(name), target);
+        expect(existsSync(name.endsWith('.d.ts') ? path.replace(/\.js$/, '.d.ts') : path), `${name}: ${target}`).toBe(
+          true,
+        );
+      } else if (!target.startsWith('node:')) foreign.add(target);
+    }
+  }
+  expect([...foreign]).toEqual(['commander']);
+});
+
 test('another project installs the package and uses the client from plain JavaScript', async () => {
   writeFileSync(
     join(project, 'use.js'),
     `import { ApiError, createClient } from 'winterdock/client';
-const dock = createClient({ url: process.env.WINTERDOCK_URL, key: process.env.WINTERDOCK_KEY });
+const dock = createClient();
 await dock.createInstance({ id: 'a', tenant: 'acme' });
 for await (const event of dock.execStream('a', { command: 'echo hello' })) if (event.event === 'stdout') process.stdout.write(event.bytes);
 console.log((await dock.execBytes('a', { command: 'cat', stdin: new Uint8Array([255, 0]) })).stdout.toString());
@@ -92,11 +119,13 @@ test('at run time the client imports nothing but files of its own, so a browser 
 });
 
 test('its types hold in a project without ours: right use compiles, wrong use does not', async () => {
+  expect(existsSync(join(project, 'node_modules', 'zod'))).toBe(false);
   writeFileSync(
     join(project, 'consumer.ts'),
     `import { ApiError, createClient, type DryRun, type Event, type ExecAnswer, type Instance, type Page, type Volume } from 'winterdock/client';
 
 const dock = createClient({ url: 'http://localhost:3000', key: 'k' });
+createClient({ url: '', key: null });
 const made: Instance = await dock.createInstance({ tenant: 'acme', labels: { team: 'red' } });
 const page: Page<Instance> = await dock.listInstances({ state: 'frozen', limit: 10 });
 const answer: ExecAnswer = await dock.execInInstance(made.id, { command: 'true' });

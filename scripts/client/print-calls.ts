@@ -1,6 +1,6 @@
 /**
- * Prints the client's table of calls from the route table: one signature and one line per route, with the types of the route's own
- * schemas by their names in lib/api/schema.ts. Knows nothing of how the client sends.
+ * Prints the client's table of calls from the route table: one signature and one line per route, with plain types that are made of the route's
+ * own schemas. Knows nothing of how the client sends.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,10 +9,12 @@ import { parametersOf } from '../../lib/api/client/address.ts';
 import type { AnswerKind, CallLine } from '../../lib/api/client/call.ts';
 import type { AnswerDoc, OrUpload, Route } from '../../lib/api/route.ts';
 import { ROUTES } from '../../lib/api/routes.ts';
-import * as schemas from '../../lib/api/schema.ts';
+import { problemSchema } from '../../lib/api/schema.ts';
 import { ROOT } from '../build.ts';
+import type { Side } from './plain-type.ts';
+import { TypeBook } from './print-types.ts';
 
-export const CALLS_FILE = join(ROOT, 'lib', 'api', 'client', 'calls.ts');
+const FOLDER = join(ROOT, 'lib', 'api', 'client');
 
 /** What a route's answers are to the client, and the TypeScript type of it. */
 interface Answered {
@@ -20,23 +22,20 @@ interface Answered {
   type: string;
 }
 
-const names = new Map<unknown, string>(Object.entries(schemas).map(([name, value]) => [value, name]));
+function nameOf(schema: z.ZodType, side: Side, route: Route, types: TypeBook): string {
+  const name = types.name(schema, side);
+  if (name !== null) return name;
+  throw new Error(`${route.name}: a schema of its body, query or answers is not exported from lib/api/schema.ts.`);
+}
 
-function nameOf(schema: z.ZodType, route: Route, used: Set<string>): string {
-  const name = names.get(schema);
-  if (name === undefined) {
-    throw new Error(`${route.name}: a schema of its body, query or answers is not exported from lib/api/schema.ts.`);
+function outputOf(schema: z.ZodType, route: Route, types: TypeBook): string {
+  if (schema instanceof z.ZodArray && types.name(schema, 'output') === null) {
+    return `${outputOf(schema.element as z.ZodType, route, types)}[]`;
   }
-  used.add(name);
-  return name;
+  return nameOf(schema, 'output', route, types);
 }
 
-function outputOf(schema: z.ZodType, route: Route, used: Set<string>): string {
-  if (names.has(schema) || !(schema instanceof z.ZodArray)) return `z.output<typeof ${nameOf(schema, route, used)}>`;
-  return `${outputOf(schema.element as z.ZodType, route, used)}[]`;
-}
-
-function answeredBy(route: Route, used: Set<string>): Answered {
+function answeredBy(route: Route, types: TypeBook): Answered {
   const good = Object.entries(route.answers).filter(([status]) => Number(status) < 300);
   const docs = good.map(([, doc]) => doc as AnswerDoc);
   const media = docs.map((doc) => doc.mediaType).find((type) => type !== undefined);
@@ -51,37 +50,37 @@ function answeredBy(route: Route, used: Set<string>): Answered {
   }
   const [first] = answers;
   if (answers.length === 1 && first instanceof z.ZodArray && (has('Link') || has('X-Truncated'))) {
-    return { kind: 'page', type: `Pages<${outputOf(first.element as z.ZodType, route, used)}>` };
+    return { kind: 'page', type: `Pages<${outputOf(first.element as z.ZodType, route, types)}>` };
   }
-  const union = [...new Set(answers.map((schema) => outputOf(schema, route, used)))].join(' | ');
+  const union = [...new Set(answers.map((schema) => outputOf(schema, route, types)))].join(' | ');
   return { kind: 'json', type: `Promise<${union}>` };
 }
 
-function input(name: string, schema: z.ZodType, route: Route, used: Set<string>, optional: boolean): string {
-  return `${name}${optional ? '?' : ''}: z.input<typeof ${nameOf(schema, route, used)}>`;
+function input(name: string, schema: z.ZodType, route: Route, types: TypeBook, optional: boolean): string {
+  return `${name}${optional ? '?' : ''}: ${nameOf(schema, 'input', route, types)}`;
 }
 
 const isJson = (body: Route['body']): body is z.ZodType => body instanceof z.ZodType;
 const isEither = (body: Route['body']): body is OrUpload => body !== null && typeof body === 'object' && 'json' in body;
 
 /** The argument of a body; it may be left out when nothing that follows is required. */
-function bodyArgument(route: Route, used: Set<string>, mayBeLeftOut: boolean): string[] {
+function bodyArgument(route: Route, types: TypeBook, mayBeLeftOut: boolean): string[] {
   const { body } = route;
   if (body === null) return [];
-  if (isJson(body)) return [input('input', body, route, used, mayBeLeftOut && takesNothing(body))];
-  return [isEither(body) ? `${input('input', body.json, route, used, false)} | Upload` : 'body: Upload'];
+  if (isJson(body)) return [input('input', body, route, types, mayBeLeftOut && takesNothing(body))];
+  return [isEither(body) ? `${input('input', body.json, route, types, false)} | Upload` : 'body: Upload'];
 }
 
 const takesNothing = (schema: z.ZodType) => schema.safeParse({}).success;
 
 /** The arguments of a call: path, body, query, options. Only what nothing required follows may be left out. */
-function argumentsOf(route: Route, used: Set<string>): string[] {
+function argumentsOf(route: Route, types: TypeBook): string[] {
   const { query } = route;
   const queryOptional = query === null || takesNothing(query);
   return [
     ...parametersOf(route.path).map((name) => `${name}: ${name === 'volume' ? 'Volume' : 'string'}`),
-    ...bodyArgument(route, used, queryOptional),
-    ...(query === null ? [] : [input('query', query, route, used, queryOptional)]),
+    ...bodyArgument(route, types, queryOptional),
+    ...(query === null ? [] : [input('query', query, route, types, queryOptional)]),
     'options?: CallOptions',
   ];
 }
@@ -101,27 +100,34 @@ export function linesOf(routes: readonly Route[]): Record<string, CallLine> {
         path: route.root ? route.path : `/api${route.path}`,
         body: bodyKind(route.body),
         query: route.query !== null,
-        answer: answeredBy(route, new Set()).kind,
+        answer: answeredBy(route, new TypeBook()).kind,
       },
     ]),
   );
 }
 
-/** The whole file. Throws when a route uses a schema that lib/api/schema.ts does not export. */
-export async function callsText(routes: readonly Route[] = ROUTES): Promise<string> {
-  const used = new Set<string>();
+/** The printed files by their paths. Throws when a route uses a schema that lib/api/schema.ts does not export. */
+export async function printedFiles(
+  routes: readonly Route[] = ROUTES,
+): Promise<Record<'calls' | 'types' | 'test', Printed>> {
+  const types = new TypeBook();
   const signatures = routes.map(
     (route) =>
-      `  /** ${route.summary.replaceAll('*/', '* /')} */\n  ${route.name}(${argumentsOf(route, used).join(', ')}): ${answeredBy(route, used).type};`,
+      `  /** ${route.summary.replaceAll('*/', '* /')} */\n  ${route.name}(${argumentsOf(route, types).join(', ')}): ${answeredBy(route, types).type};`,
   );
+  const named = types.asked();
+  // No call answers with it: it is what each may fail with.
+  types.name(problemSchema, 'output');
   const lines = Object.entries(linesOf(routes)).map(([name, line]) => `  ${name}: ${JSON.stringify(line)},`);
-  return formatted(`/** The table of calls, printed from the route table by \`npm run client:calls\`. Not to be written by hand. */
-import type { z } from 'zod';
+  return {
+    calls: printed(
+      'calls.ts',
+      `/** The table of calls, printed from the route table by \`npm run client:calls\`. Not to be written by hand. */
 import type { Volume } from '../../vfs/volumes.ts';
-import type { ${[...used].sort().join(', ')} } from '../schema.ts';
 import type { Download } from './bytes.ts';
 import type { CallLine, CallOptions, Upload, Written } from './call.ts';
 import type { Pages } from './pages.ts';
+import type { ${named.join(', ')} } from './types.ts';
 
 /** Every operation of the route table. */
 export interface Calls {
@@ -132,20 +138,25 @@ ${signatures.join('\n')}
 export const CALLS = {
 ${lines.join('\n')}
 } as const satisfies Record<keyof Calls, CallLine>;
-`);
+`,
+    ),
+    types: printed('types.ts', types.typesText()),
+    test: printed('types.test.ts', types.testText()),
+  };
 }
 
-/** The text as the house's formatter has it. */
-function formatted(text: string): string {
+/** A file that is printed: where it lies, and its text as the house's formatter has it. */
+interface Printed {
+  path: string;
+  text: string;
+}
+
+function printed(name: string, text: string): Printed {
   const run = spawnSync(
     join(ROOT, 'node_modules', '.bin', 'biome'),
-    ['check', '--write', '--stdin-file-path=lib/api/client/calls.ts'],
-    {
-      cwd: ROOT,
-      input: text,
-      encoding: 'utf8',
-    },
+    ['check', '--write', `--stdin-file-path=lib/api/client/${name}`],
+    { cwd: ROOT, input: text, encoding: 'utf8' },
   );
-  if (run.status !== 0) throw new Error(`The table could not be formatted:\n${run.stderr}`);
-  return run.stdout;
+  if (run.status !== 0) throw new Error(`${name} could not be formatted:\n${run.stderr}`);
+  return { path: join(FOLDER, name), text: run.stdout };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { CALLS_FILE, callsText, linesOf } from '../../../scripts/client/print-calls.ts';
+import { linesOf, printedFiles } from '../../../scripts/client/print-calls.ts';
 import { createClient } from '../client.ts';
 import { route } from '../route.ts';
 import { ROUTES } from '../routes.ts';
@@ -13,8 +13,12 @@ test('every route of the table is a method of the client, sent and read as the r
   expect(ROUTES.map(({ name }) => name).filter((name) => typeof client[name] !== 'function')).toEqual([]);
 });
 
-test('the types of the calls are those of the routes, to the letter', async () => {
-  expect(readFileSync(CALLS_FILE, 'utf8'), 'run `npm run client:calls`').toBe(await callsText());
+const callsText = async (...given: Parameters<typeof printedFiles>) => (await printedFiles(...given)).calls.text;
+
+test('the calls and their types are those of the routes, to the letter', async () => {
+  for (const { path, text } of Object.values(await printedFiles())) {
+    expect(readFileSync(path, 'utf8'), 'run `npm run client:calls`').toBe(text);
+  }
 });
 
 const declared = (name: string, body: typeof patchSchema | typeof verbBodySchema | null) =>
@@ -34,8 +38,8 @@ test('a route that is new or takes something else changes the table, so that nob
   expect(await callsText([...ROUTES, declared('turnInstance', null)])).not.toBe(before);
   const one = await callsText([declared('turnInstance', patchSchema)]);
   const other = await callsText([declared('turnInstance', verbBodySchema)]);
-  expect(one).toContain('input?: z.input<typeof patchSchema>');
-  expect(other).toContain('input?: z.input<typeof verbBodySchema>');
+  expect(one).toContain('input?: PatchInput');
+  expect(other).toContain('input?: VerbBodyInput');
 });
 
 test('a route whose schema nobody outside can name is refused with its name', async () => {

@@ -1,197 +1,149 @@
 /** The table of calls, printed from the route table by `npm run client:calls`. Not to be written by hand. */
-import type { z } from 'zod';
 import type { Volume } from '../../vfs/volumes.ts';
-import type {
-  attachmentSchema,
-  blueprintSchema,
-  blueprintsQuerySchema,
-  checkoutQuerySchema,
-  cloneSchema,
-  createBlueprintQuerySchema,
-  createBlueprintSchema,
-  createdKeySchema,
-  createSchema,
-  deleteFolderQuerySchema,
-  deleteSchema,
-  dryRunSchema,
-  endSessionQuerySchema,
-  evalAnswerSchema,
-  evalSchema,
-  eventSchema,
-  eventsQuerySchema,
-  execAnswerSchema,
-  execSchema,
-  exportQuerySchema,
-  fileInfoSchema,
-  filesQuerySchema,
-  folderItemSchema,
-  folderQuerySchema,
-  forgetTenantSchema,
-  forgettingStartedSchema,
-  healthSchema,
-  importQuerySchema,
-  inspectionSchema,
-  instanceEventsQuerySchema,
-  instanceSchema,
-  instanceSharesQuerySchema,
-  invitationSchema,
-  invitedSchema,
-  inviteSchema,
-  jobResultSchema,
-  jobResultsQuerySchema,
-  jobSchema,
-  jobStartedSchema,
-  jobsQuerySchema,
-  keyInputSchema,
-  keySchema,
-  ledgerHeadSchema,
-  ledgerProofSchema,
-  ledgerSegmentSchema,
-  lineageSchema,
-  listQuerySchema,
-  makeFolderSchema,
-  meSchema,
-  moveSchema,
-  passwordChangeSchema,
-  patchSchema,
-  personPatchSchema,
-  personSchema,
-  planQuerySchema,
-  planSchema,
-  prefetchAnswerSchema,
-  previewAnswerSchema,
-  previewSchema,
-  rawQuerySchema,
-  restoreInstanceSchema,
-  restoreSchema,
-  resumeAnswerSchema,
-  resumeSchema,
-  salvageAnswerSchema,
-  salvageSchema,
-  searchHitSchema,
-  searchQuerySchema,
-  sessionSchema,
-  settingsPatchSchema,
-  settingsSchema,
-  shareSchema,
-  sharesQuerySchema,
-  shipSchema,
-  simulateSchema,
-  simulationSchema,
-  snapshotSchema,
-  snapshotsQuerySchema,
-  sqlAnswerSchema,
-  sqlSchema,
-  startJobSchema,
-  storageCheckSchema,
-  storageSchema,
-  streamQuerySchema,
-  takeSnapshotSchema,
-  tenantForgetPlanSchema,
-  tenantPatchSchema,
-  tenantSchema,
-  tenantsQuerySchema,
-  verbBodySchema,
-  volumeInfoSchema,
-  wakeTimeSchema,
-  wakeTimesQuerySchema,
-  walkSchema,
-} from '../schema.ts';
 import type { Download } from './bytes.ts';
 import type { CallLine, CallOptions, Upload, Written } from './call.ts';
 import type { Pages } from './pages.ts';
+import type {
+  Attachment,
+  Blueprint,
+  BlueprintsQuery,
+  CheckoutQuery,
+  CloneInput,
+  CreateBlueprintInput,
+  CreateBlueprintQuery,
+  CreatedKey,
+  CreateInput,
+  DeleteFolderQuery,
+  DeleteInput,
+  DryRun,
+  EndSessionQuery,
+  EvalAnswer,
+  EvalInput,
+  Event,
+  EventsQuery,
+  ExecAnswer,
+  ExecInput,
+  ExportQuery,
+  FileInfo,
+  FilesQuery,
+  FolderItem,
+  FolderQuery,
+  ForgetTenantInput,
+  ForgettingStarted,
+  Health,
+  ImportQuery,
+  Inspection,
+  Instance,
+  InstanceEventsQuery,
+  InstanceSharesQuery,
+  Invitation,
+  Invited,
+  InviteInput,
+  Job,
+  JobResult,
+  JobResultsQuery,
+  JobStarted,
+  JobsQuery,
+  Key,
+  KeyInput,
+  LedgerHead,
+  LedgerProof,
+  LedgerSegment,
+  Lineage,
+  ListQuery,
+  MakeFolderInput,
+  Me,
+  MoveInput,
+  PasswordChangeInput,
+  PatchInput,
+  Person,
+  PersonPatchInput,
+  Plan,
+  PlanQuery,
+  PrefetchAnswer,
+  PreviewAnswer,
+  PreviewInput,
+  RawQuery,
+  RestoreInput,
+  RestoreInstanceInput,
+  ResumeAnswer,
+  ResumeInput,
+  SalvageAnswer,
+  SalvageInput,
+  SearchHit,
+  SearchQuery,
+  Session,
+  Settings,
+  SettingsPatchInput,
+  Share,
+  SharesQuery,
+  ShipInput,
+  SimulateInput,
+  Simulation,
+  Snapshot,
+  SnapshotsQuery,
+  SqlAnswer,
+  SqlInput,
+  StartJobInput,
+  Storage,
+  StorageCheckInput,
+  StreamQuery,
+  TakeSnapshotInput,
+  Tenant,
+  TenantForgetPlan,
+  TenantPatchInput,
+  TenantsQuery,
+  VerbBodyInput,
+  VolumeInfo,
+  WakeTime,
+  WakeTimesQuery,
+  WalkInput,
+} from './types.ts';
 
 /** Every operation of the route table. */
 export interface Calls {
   /** Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking wakes nothing. */
-  listInstances(query?: z.input<typeof listQuerySchema>, options?: CallOptions): Pages<z.output<typeof instanceSchema>>;
+  listInstances(query?: ListQuery, options?: CallOptions): Pages<Instance>;
   /** Creates an instance. It has no process and no file until its first resume or call. */
-  createInstance(input: z.input<typeof createSchema>, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
+  createInstance(input: CreateInput, options?: CallOptions): Promise<Instance>;
   /** Shows an instance. Looking wakes nothing. */
-  getInstance(id: string, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
+  getInstance(id: string, options?: CallOptions): Promise<Instance>;
   /** Changes what a person may change without a transition. A policy holds from the next start of a process. With `If-Match` only what nobody changed meanwhile. */
-  patchInstance(
-    id: string,
-    input?: z.input<typeof patchSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof instanceSchema>>;
+  patchInstance(id: string, input?: PatchInput, options?: CallOptions): Promise<Instance>;
   /** Deletes an archived instance for good. Its id is never used again. */
-  deleteInstance(id: string, input?: z.input<typeof deleteSchema>, options?: CallOptions): Promise<void>;
+  deleteInstance(id: string, input?: DeleteInput, options?: CallOptions): Promise<void>;
   /** Wakes an instance from any state but deleted. `force` clears a fault and tries once more. */
-  resumeInstance(
-    id: string,
-    input?: z.input<typeof resumeSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof resumeAnswerSchema>>;
+  resumeInstance(id: string, input?: ResumeInput, options?: CallOptions): Promise<ResumeAnswer>;
   /** Brings the file home without starting a process. It is filed back by itself when nothing comes. */
-  prefetchInstance(id: string, options?: CallOptions): Promise<z.output<typeof prefetchAnswerSchema>>;
+  prefetchInstance(id: string, options?: CallOptions): Promise<PrefetchAnswer>;
   /** Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a start of the server does. Without one nothing changes. */
-  settleInstance(id: string, options?: CallOptions): Promise<z.output<typeof instanceSchema>>;
+  settleInstance(id: string, options?: CallOptions): Promise<Instance>;
   /** Ends the process and keeps the file where it is. An ephemeral instance ends at its time instead: `conflict`. */
-  suspendInstance(
-    id: string,
-    input?: z.input<typeof verbBodySchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof instanceSchema>>;
+  suspendInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
   /** Files a suspended instance into the cold drawer. An ephemeral one is never frozen: `conflict`. */
-  freezeInstance(
-    id: string,
-    input?: z.input<typeof verbBodySchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof instanceSchema>>;
+  freezeInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
   /** Files an active or frozen instance away; only resume or revive brings it back. */
-  archiveInstance(
-    id: string,
-    input?: z.input<typeof verbBodySchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof instanceSchema>>;
+  archiveInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
   /** Brings an archived instance back to active. */
-  reviveInstance(
-    id: string,
-    input?: z.input<typeof verbBodySchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof instanceSchema>>;
+  reviveInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
   /** Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}` when it is bytes, and no piece ends within a character. Closing the connection stops the script. */
-  execInInstance(
-    id: string,
-    input: z.input<typeof execSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof execAnswerSchema>>;
+  execInInstance(id: string, input: ExecInput, options?: CallOptions): Promise<ExecAnswer>;
   /** Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it. */
-  evalInInstance(
-    id: string,
-    input: z.input<typeof evalSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof evalAnswerSchema>>;
+  evalInInstance(id: string, input: EvalInput, options?: CallOptions): Promise<EvalAnswer>;
   /** Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends. */
-  attachToInstance(id: string, attachment: string, options?: CallOptions): Promise<z.output<typeof attachmentSchema>>;
+  attachToInstance(id: string, attachment: string, options?: CallOptions): Promise<Attachment>;
   /** Ends an attachment: the idle clock starts. */
   detachFromInstance(id: string, attachment: string, options?: CallOptions): Promise<void>;
   /** Lists the three volumes with what they hold and promise. */
-  listVolumes(id: string, options?: CallOptions): Promise<z.output<typeof volumeInfoSchema>[]>;
+  listVolumes(id: string, options?: CallOptions): Promise<VolumeInfo[]>;
   /** Lists the files of a volume by path. Wakes nothing. */
-  listFiles(
-    id: string,
-    volume: Volume,
-    query?: z.input<typeof filesQuerySchema>,
-    options?: CallOptions,
-  ): Pages<z.output<typeof fileInfoSchema>>;
+  listFiles(id: string, volume: Volume, query?: FilesQuery, options?: CallOptions): Pages<FileInfo>;
   /** Lists what lies directly in a folder, folders first. Wakes nothing. */
-  listFolder(
-    id: string,
-    volume: Volume,
-    query?: z.input<typeof folderQuerySchema>,
-    options?: CallOptions,
-  ): Pages<z.output<typeof folderItemSchema>>;
+  listFolder(id: string, volume: Volume, query?: FolderQuery, options?: CallOptions): Pages<FolderItem>;
   /** Makes a folder with what is missing above it, waking what sleeps. */
-  makeFolder(id: string, volume: Volume, input: z.input<typeof makeFolderSchema>, options?: CallOptions): Promise<void>;
+  makeFolder(id: string, volume: Volume, input: MakeFolderInput, options?: CallOptions): Promise<void>;
   /** Deletes an empty folder, or with `recursive` one with all that is in it, waking what sleeps. */
-  deleteFolder(
-    id: string,
-    volume: Volume,
-    query: z.input<typeof deleteFolderQuerySchema>,
-    options?: CallOptions,
-  ): Promise<void>;
+  deleteFolder(id: string, volume: Volume, query: DeleteFolderQuery, options?: CallOptions): Promise<void>;
   /** Gives the bytes of a file, or a range of them. Wakes nothing. */
   getFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<Download>;
   /** Writes a file, waking what sleeps. Durable when answered. */
@@ -199,224 +151,143 @@ export interface Calls {
   /** Deletes a file, waking what sleeps. */
   deleteFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<void>;
   /** Moves a file or a folder within its volume, waking what sleeps. */
-  moveFile(id: string, volume: Volume, input: z.input<typeof moveSchema>, options?: CallOptions): Promise<void>;
+  moveFile(id: string, volume: Volume, input: MoveInput, options?: CallOptions): Promise<void>;
   /** Searches names or contents. Wakes nothing. */
-  searchFiles(
-    id: string,
-    query: z.input<typeof searchQuerySchema>,
-    options?: CallOptions,
-  ): Pages<z.output<typeof searchHitSchema>>;
+  searchFiles(id: string, query: SearchQuery, options?: CallOptions): Pages<SearchHit>;
   /** Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached. */
-  queryFiles(
-    id: string,
-    input: z.input<typeof sqlSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof sqlAnswerSchema>>;
+  queryFiles(id: string, input: SqlInput, options?: CallOptions): Promise<SqlAnswer>;
   /** Keeps what an instance holds now, its tmp aside. It keeps running, or sleeping. */
-  takeSnapshot(
-    id: string,
-    input?: z.input<typeof takeSnapshotSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof snapshotSchema>>;
+  takeSnapshot(id: string, input?: TakeSnapshotInput, options?: CallOptions): Promise<Snapshot>;
   /** Lists snapshots, newest first, a page at a time. */
-  listSnapshots(
-    query?: z.input<typeof snapshotsQuerySchema>,
-    options?: CallOptions,
-  ): Pages<z.output<typeof snapshotSchema>>;
+  listSnapshots(query?: SnapshotsQuery, options?: CallOptions): Pages<Snapshot>;
   /** Shows a snapshot. */
-  getSnapshot(id: string, options?: CallOptions): Promise<z.output<typeof snapshotSchema>>;
+  getSnapshot(id: string, options?: CallOptions): Promise<Snapshot>;
   /** Deletes a snapshot. Instances that came from it keep what they have. */
   deleteSnapshot(id: string, options?: CallOptions): Promise<void>;
   /** Makes 1 to 1 000 new instances from a snapshot, all or none. `start` resumes them in the background. */
-  restoreSnapshot(
-    id: string,
-    input?: z.input<typeof restoreSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof instanceSchema>[]>;
+  restoreSnapshot(id: string, input?: RestoreInput, options?: CallOptions): Promise<Instance[]>;
   /** Makes a blueprint of the work of an instance; with `?name=` of the SQLite file of a sandbox that is the body. */
   createBlueprint(
-    input: z.input<typeof createBlueprintSchema> | Upload,
-    query?: z.input<typeof createBlueprintQuerySchema>,
+    input: CreateBlueprintInput | Upload,
+    query?: CreateBlueprintQuery,
     options?: CallOptions,
-  ): Promise<z.output<typeof blueprintSchema>>;
+  ): Promise<Blueprint>;
   /** Lists blueprints by name, a page at a time. */
-  listBlueprints(
-    query?: z.input<typeof blueprintsQuerySchema>,
-    options?: CallOptions,
-  ): Pages<z.output<typeof blueprintSchema>>;
+  listBlueprints(query?: BlueprintsQuery, options?: CallOptions): Pages<Blueprint>;
   /** Shows a blueprint. */
-  getBlueprint(name: string, options?: CallOptions): Promise<z.output<typeof blueprintSchema>>;
+  getBlueprint(name: string, options?: CallOptions): Promise<Blueprint>;
   /** Deletes a blueprint. Clones keep what they have. */
   deleteBlueprint(name: string, options?: CallOptions): Promise<void>;
   /** Makes 1 to 1 000 new instances from a blueprint, all or none. `start` resumes them in the background. */
-  cloneBlueprint(
-    name: string,
-    input: z.input<typeof cloneSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof instanceSchema>[]>;
+  cloneBlueprint(name: string, input: CloneInput, options?: CallOptions): Promise<Instance[]>;
   /** Shows what an instance came from and what came from it, with what each takes on disk. */
-  getInstanceLineage(id: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
+  getInstanceLineage(id: string, options?: CallOptions): Promise<Lineage>;
   /** Shows what a snapshot came from and what came from it. */
-  getSnapshotLineage(id: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
+  getSnapshotLineage(id: string, options?: CallOptions): Promise<Lineage>;
   /** Shows what came from a blueprint. */
-  getBlueprintLineage(name: string, options?: CallOptions): Promise<z.output<typeof lineageSchema>>;
+  getBlueprintLineage(name: string, options?: CallOptions): Promise<Lineage>;
   /** Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes. Wakes nothing. */
-  shipInstance(id: string, input?: z.input<typeof shipSchema>, options?: CallOptions): Promise<Download>;
+  shipInstance(id: string, input?: ShipInput, options?: CallOptions): Promise<Download>;
   /** Gives the workspace as a directory tree with a `.gitignore` for the private volumes. Wakes nothing. */
-  checkoutInstance(id: string, query?: z.input<typeof checkoutQuerySchema>, options?: CallOptions): Promise<Download>;
+  checkoutInstance(id: string, query?: CheckoutQuery, options?: CallOptions): Promise<Download>;
   /** Lists what left of an instance in bundles, newest first. */
-  listInstanceShares(
-    id: string,
-    query?: z.input<typeof instanceSharesQuerySchema>,
-    options?: CallOptions,
-  ): Pages<z.output<typeof shareSchema>>;
+  listInstanceShares(id: string, query?: InstanceSharesQuery, options?: CallOptions): Pages<Share>;
   /** Lists what left in bundles, newest first, a page at a time. */
-  listShares(query?: z.input<typeof sharesQuerySchema>, options?: CallOptions): Pages<z.output<typeof shareSchema>>;
+  listShares(query?: SharesQuery, options?: CallOptions): Pages<Share>;
   /** Says who signed a bundle, what is wrong with it, and which of our shares it is. Keeps nothing of it. */
-  inspectBundle(body: Upload, options?: CallOptions): Promise<z.output<typeof inspectionSchema>>;
+  inspectBundle(body: Upload, options?: CallOptions): Promise<Inspection>;
   /** Makes a new instance of a bundle, or of a bare VFS file. */
-  importBundle(
-    body: Upload,
-    query: z.input<typeof importQuerySchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof instanceSchema>>;
+  importBundle(body: Upload, query: ImportQuery, options?: CallOptions): Promise<Instance>;
   /** Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing. */
-  rawInstance(id: string, query?: z.input<typeof rawQuerySchema>, options?: CallOptions): Promise<Download>;
+  rawInstance(id: string, query?: RawQuery, options?: CallOptions): Promise<Download>;
   /** Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not. The file is left as it is; tmp is left out. */
-  salvageInstance(
-    id: string,
-    input?: z.input<typeof salvageSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof salvageAnswerSchema>>;
+  salvageInstance(id: string, input?: SalvageInput, options?: CallOptions): Promise<SalvageAnswer>;
   /** Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is kept aside, a fault is cleared, the state stays. */
-  restoreInstance(
-    id: string,
-    input: z.input<typeof restoreInstanceSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof instanceSchema>>;
+  restoreInstance(id: string, input: RestoreInstanceInput, options?: CallOptions): Promise<Instance>;
   /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
-  getPlan(
-    id: string,
-    query: z.input<typeof planQuerySchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof planSchema>>;
+  getPlan(id: string, query: PlanQuery, options?: CallOptions): Promise<Plan>;
   /** Walks an instance to a state, hop by hop, each in the ledger. `active` is passed through without a process. A walk that fails stays where it came to. */
-  walkPlan(
-    id: string,
-    input: z.input<typeof walkSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof instanceSchema>>;
+  walkPlan(id: string, input: WalkInput, options?: CallOptions): Promise<Instance>;
   /** Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what it would do and whom it would pass over, and why. */
-  startJob(
-    input: z.input<typeof startJobSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof dryRunSchema> | z.output<typeof jobStartedSchema>>;
+  startJob(input: StartJobInput, options?: CallOptions): Promise<DryRun | JobStarted>;
   /** Lists jobs, newest first. */
-  listJobs(query?: z.input<typeof jobsQuerySchema>, options?: CallOptions): Pages<z.output<typeof jobSchema>>;
+  listJobs(query?: JobsQuery, options?: CallOptions): Pages<Job>;
   /** Shows a job and how far it is. */
-  getJob(id: string, options?: CallOptions): Promise<z.output<typeof jobSchema>>;
+  getJob(id: string, options?: CallOptions): Promise<Job>;
   /** Cancels a job: what is under way ends, nothing more begins. A job that has ended stays as it is. */
-  cancelJob(id: string, options?: CallOptions): Promise<z.output<typeof jobSchema>>;
+  cancelJob(id: string, options?: CallOptions): Promise<Job>;
   /** Lists what became of each instance of a job, in the job’s order. */
-  listJobResults(
-    id: string,
-    query?: z.input<typeof jobResultsQuerySchema>,
-    options?: CallOptions,
-  ): Pages<z.output<typeof jobResultSchema>>;
+  listJobResults(id: string, query?: JobResultsQuery, options?: CallOptions): Pages<JobResult>;
   /** Lists tenants by name with what they have and may have. */
-  listTenants(query?: z.input<typeof tenantsQuerySchema>, options?: CallOptions): Pages<z.output<typeof tenantSchema>>;
+  listTenants(query?: TenantsQuery, options?: CallOptions): Pages<Tenant>;
   /** Shows a tenant: counts by state, bytes by drawer, thresholds, quotas with their use. */
-  getTenant(tenant: string, options?: CallOptions): Promise<z.output<typeof tenantSchema>>;
+  getTenant(tenant: string, options?: CallOptions): Promise<Tenant>;
   /** Changes a tenant’s thresholds and quotas. What it has beyond a new quota stays; it gets no more. */
-  patchTenant(
-    tenant: string,
-    input?: z.input<typeof tenantPatchSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof tenantSchema>>;
+  patchTenant(tenant: string, input?: TenantPatchInput, options?: CallOptions): Promise<Tenant>;
   /** Forgets a tenant for good: sandboxes, snapshots, blueprints, shares, keys, people, search words; the ledger keeps ids only. A job does it, which nothing cancels. With `dry_run` it only says what would go and what would still hold it; else its name must be in `confirm`. */
   forgetTenant(
     tenant: string,
-    input?: z.input<typeof forgetTenantSchema>,
+    input?: ForgetTenantInput,
     options?: CallOptions,
-  ): Promise<z.output<typeof tenantForgetPlanSchema> | z.output<typeof forgettingStartedSchema>>;
+  ): Promise<TenantForgetPlan | ForgettingStarted>;
   /** Shows how long wakes took in the last days, by where the file came from; kept over restarts. */
-  wakeTimes(
-    query?: z.input<typeof wakeTimesQuerySchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof wakeTimeSchema>[]>;
+  wakeTimes(query?: WakeTimesQuery, options?: CallOptions): Promise<WakeTime[]>;
   /** Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they would spare. Changes nothing. */
-  previewThresholds(
-    input?: z.input<typeof previewSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof previewAnswerSchema>>;
+  previewThresholds(input?: PreviewInput, options?: CallOptions): Promise<PreviewAnswer>;
   /** Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws. Changes nothing. */
-  simulate(input?: z.input<typeof simulateSchema>, options?: CallOptions): Promise<z.output<typeof simulationSchema>>;
+  simulate(input?: SimulateInput, options?: CallOptions): Promise<Simulation>;
   /** Lists what happened to an instance, newest first. */
-  listInstanceEvents(
-    id: string,
-    query?: z.input<typeof instanceEventsQuerySchema>,
-    options?: CallOptions,
-  ): Pages<z.output<typeof eventSchema>>;
+  listInstanceEvents(id: string, query?: InstanceEventsQuery, options?: CallOptions): Pages<Event>;
   /** Lists what happened, newest first. A refusal that repeats is its first line, then one line now and then with how often, since when and when last. */
-  listEvents(query?: z.input<typeof eventsQuerySchema>, options?: CallOptions): Pages<z.output<typeof eventSchema>>;
+  listEvents(query?: EventsQuery, options?: CallOptions): Pages<Event>;
   /** Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now, and how far the jobs and the starts of what was made are, at most twice a second; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again. When the key or the session ends, the last event is `error` with the problem `unauthorized`; when its rights change, with `forbidden`: then follow again. */
-  streamEvents(query?: z.input<typeof streamQuerySchema>, options?: CallOptions): Promise<Download>;
+  streamEvents(query?: StreamQuery, options?: CallOptions): Promise<Download>;
   /** Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger; the same one again is counted. */
-  exportEvents(query: z.input<typeof exportQuerySchema>, options?: CallOptions): Promise<Download>;
+  exportEvents(query: ExportQuery, options?: CallOptions): Promise<Download>;
   /** Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that nothing up to there was changed or removed. */
-  getLedgerHead(options?: CallOptions): Promise<z.output<typeof ledgerHeadSchema>>;
+  getLedgerHead(options?: CallOptions): Promise<LedgerHead>;
   /** Proves that no line of the ledger was changed, removed or reordered, or says which is the first that was. */
-  verifyLedger(options?: CallOptions): Promise<z.output<typeof ledgerProofSchema>>;
+  verifyLedger(options?: CallOptions): Promise<LedgerProof>;
   /** Lists the sealed months of the ledger, oldest first. */
-  listLedgerSegments(options?: CallOptions): Promise<z.output<typeof ledgerSegmentSchema>[]>;
+  listLedgerSegments(options?: CallOptions): Promise<LedgerSegment[]>;
   /** Downloads a sealed month as JSON lines, each with its hash, the signed head last: a file that `npm run ledger:verify -- --file` proves by itself. Once it was taken whole, the month may be dropped after `WB_LEDGER_KEEP_DAYS`. */
   exportLedgerSegment(id: string, options?: CallOptions): Promise<Download>;
   /** Shows who is calling and what the role allows. */
-  me(options?: CallOptions): Promise<z.output<typeof meSchema>>;
+  me(options?: CallOptions): Promise<Me>;
   /** Changes the caller’s own password and ends all its other sessions. */
-  changePassword(input: z.input<typeof passwordChangeSchema>, options?: CallOptions): Promise<void>;
+  changePassword(input: PasswordChangeInput, options?: CallOptions): Promise<void>;
   /** Lists the people who have an account, the oldest first. */
-  people(options?: CallOptions): Promise<z.output<typeof personSchema>[]>;
+  people(options?: CallOptions): Promise<Person[]>;
   /** Lists the invitations that are still open, the newest first. */
-  invitations(options?: CallOptions): Promise<z.output<typeof invitationSchema>[]>;
+  invitations(options?: CallOptions): Promise<Invitation[]>;
   /** Makes a link that lets one person in, once and for a week. The link is shown this once. */
-  invite(input: z.input<typeof inviteSchema>, options?: CallOptions): Promise<z.output<typeof invitedSchema>>;
+  invite(input: InviteInput, options?: CallOptions): Promise<Invited>;
   /** Withdraws an open invitation. */
   withdrawInvitation(id: string, options?: CallOptions): Promise<void>;
   /** Changes a person’s name, role or tenants, or disables the account, which ends its sessions. */
-  patchPerson(
-    id: string,
-    input?: z.input<typeof personPatchSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof personSchema>>;
+  patchPerson(id: string, input?: PersonPatchInput, options?: CallOptions): Promise<Person>;
   /** Lists the open sessions of a person, the newest first. `me` is the caller. */
-  sessionsOf(id: string, options?: CallOptions): Promise<z.output<typeof sessionSchema>[]>;
+  sessionsOf(id: string, options?: CallOptions): Promise<Session[]>;
   /** Ends one session of a person, or all of them. `me` is the caller. */
-  endSession(id: string, query?: z.input<typeof endSessionQuerySchema>, options?: CallOptions): Promise<void>;
+  endSession(id: string, query?: EndSessionQuery, options?: CallOptions): Promise<void>;
   /** Lists the keys that are not revoked, the newest first. */
-  listKeys(options?: CallOptions): Promise<z.output<typeof keySchema>[]>;
+  listKeys(options?: CallOptions): Promise<Key[]>;
   /** Makes a key for a program. It is shown this once; only its digest is kept. */
-  createKey(input: z.input<typeof keyInputSchema>, options?: CallOptions): Promise<z.output<typeof createdKeySchema>>;
+  createKey(input: KeyInput, options?: CallOptions): Promise<CreatedKey>;
   /** Revokes a key, at once and for open streams too. */
   revokeKey(id: string, options?: CallOptions): Promise<void>;
   /** Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same whatever there is. */
-  storage(options?: CallOptions): Promise<z.output<typeof storageSchema>>;
+  storage(options?: CallOptions): Promise<Storage>;
   /** Checks the registry’s structure, or measures what lies in the drawers. Answers after ten seconds at the latest; what is still `running` then goes on. */
-  checkStorage(
-    input: z.input<typeof storageCheckSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof storageSchema>>;
+  checkStorage(input: StorageCheckInput, options?: CallOptions): Promise<Storage>;
   /** Shows the global thresholds of the ladder. */
-  getSettings(options?: CallOptions): Promise<z.output<typeof settingsSchema>>;
+  getSettings(options?: CallOptions): Promise<Settings>;
   /** Changes the global thresholds of the ladder. */
-  patchSettings(
-    input?: z.input<typeof settingsPatchSchema>,
-    options?: CallOptions,
-  ): Promise<z.output<typeof settingsSchema>>;
+  patchSettings(input?: SettingsPatchInput, options?: CallOptions): Promise<Settings>;
   /** Answers while the process lives. */
-  health(options?: CallOptions): Promise<z.output<typeof healthSchema>>;
+  health(options?: CallOptions): Promise<Health>;
   /** Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then. */
-  readiness(options?: CallOptions): Promise<z.output<typeof healthSchema>>;
+  readiness(options?: CallOptions): Promise<Health>;
   /** Shows the metrics in the Prometheus text format. */
   metrics(options?: CallOptions): Promise<string>;
   /** Shows this document (OpenAPI 3.1). */

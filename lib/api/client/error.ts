@@ -1,6 +1,6 @@
 /** The one error of the client: what the server answered, or that no server answered. Safe for the browser. */
 import type { ErrorCode } from '../../errors.ts';
-import type { Problem } from '../schema.ts';
+import type { Problem } from './types.ts';
 
 /**
  * Codes of the client's own: `network` – no whole answer came; `unexpected` – what came is not an answer of Winterdock (a

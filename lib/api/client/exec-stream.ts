@@ -1,14 +1,13 @@
 /** A script's output while it runs. Safe for the browser. */
-import type { z } from 'zod';
-import type { execAnswerSchema, execSchema, Instance, Problem } from '../schema.ts';
 import { fromBase64 } from './base64.ts';
 import type { CallLine, CallOptions } from './call.ts';
 import { ApiError, networkError, problemError } from './error.ts';
 import { bodyOf, type ExecBytesInput } from './exec.ts';
 import { serverSent } from './server-sent.ts';
 import type { Transport } from './transport.ts';
+import type { ExecAnswer, ExecInput, Instance, Problem } from './types.ts';
 
-type Exit = Omit<z.output<typeof execAnswerSchema>, 'stdout' | 'stderr' | 'stdout_encoding' | 'stderr_encoding'>;
+type Exit = Omit<ExecAnswer, 'stdout' | 'stderr' | 'stdout_encoding' | 'stderr_encoding'>;
 
 /** A piece of output: its bytes, and the text that they are; null when they are no UTF-8. No piece ends within a character. */
 interface Said {
@@ -24,7 +23,7 @@ export type ExecEvent =
   | ({ event: 'exit' } & Exit);
 
 /** What to run. `stdin` may be text or any bytes. */
-export type ExecStreamInput = ExecBytesInput & Pick<z.input<typeof execSchema>, 'stdin_base64' | 'encoding'>;
+export type ExecStreamInput = ExecBytesInput & Pick<ExecInput, 'stdin_base64' | 'encoding'>;
 
 interface Piece {
   text: string;

@@ -1,23 +1,22 @@
 /** Scripts whose input and outputs are bytes. Safe for the browser. */
-import type { z } from 'zod';
-import type { execAnswerSchema, execSchema } from '../schema.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import type { CallLine, CallOptions } from './call.ts';
 import type { Transport } from './transport.ts';
+import type { ExecAnswer, ExecInput } from './types.ts';
 
 /** What to run. `stdin` may be text or any bytes. */
-export type ExecBytesInput = Omit<z.input<typeof execSchema>, 'stdin' | 'stdin_base64' | 'encoding'> & {
+export type ExecBytesInput = Omit<ExecInput, 'stdin' | 'stdin_base64' | 'encoding'> & {
   stdin?: string | Uint8Array;
 };
 
 /** What it did, with the bytes that it said. */
-export type ExecBytesAnswer = Omit<
-  z.output<typeof execAnswerSchema>,
-  'stdout' | 'stderr' | 'stdout_encoding' | 'stderr_encoding'
-> & { stdout: Uint8Array; stderr: Uint8Array };
+export type ExecBytesAnswer = Omit<ExecAnswer, 'stdout' | 'stderr' | 'stdout_encoding' | 'stderr_encoding'> & {
+  stdout: Uint8Array;
+  stderr: Uint8Array;
+};
 
 /** The input as the contract has it. */
-export function bodyOf({ stdin, ...input }: ExecBytesInput): z.input<typeof execSchema> {
+export function bodyOf({ stdin, ...input }: ExecBytesInput): ExecInput {
   if (stdin === undefined) return input;
   return typeof stdin === 'string' ? { ...input, stdin } : { ...input, stdin_base64: toBase64(stdin) };
 }
@@ -32,12 +31,6 @@ export async function execBytes(
 ): Promise<ExecBytesAnswer> {
   const body = { ...bodyOf(input), encoding: 'base64' };
   const answer = await transport.answer({ line, parameters: [id], body, options });
-  const {
-    stdout,
-    stderr,
-    stdout_encoding: _,
-    stderr_encoding: _2,
-    ...rest
-  } = answer as z.output<typeof execAnswerSchema>;
+  const { stdout, stderr, stdout_encoding: _, stderr_encoding: _2, ...rest } = answer as ExecAnswer;
   return { ...rest, stdout: fromBase64(stdout), stderr: fromBase64(stderr) };
 }

@@ -1,10 +1,9 @@
 /** The ledger as it grows, over connections that break. Safe for the browser. */
-import type { z } from 'zod';
-import type { Event, Problem, streamQuerySchema } from '../schema.ts';
 import type { CallLine, CallOptions } from './call.ts';
 import { ApiError, networkError, problemError } from './error.ts';
 import { serverSent } from './server-sent.ts';
 import { backoffMs, pause, type Transport } from './transport.ts';
+import type { Event, Problem, StreamQuery } from './types.ts';
 
 export interface FollowOptions extends Pick<CallOptions, 'signal' | 'headers' | 'retries'> {
   /** Called when a connection stands: the first, and each after one that broke. */
@@ -30,7 +29,7 @@ function passes(error: ApiError): boolean {
 export async function* followEvents(
   transport: Transport,
   lines: { stream: CallLine; list: CallLine },
-  query: z.input<typeof streamQuerySchema>,
+  query: StreamQuery,
   options: FollowOptions,
 ): AsyncGenerator<Event, void, void> {
   const { signal, headers, retries } = options;

@@ -7,12 +7,19 @@ import { Download, isUpload, outgoing, sizeOf } from './bytes.ts';
 import type { CallLine, CallOptions, Upload, Written } from './call.ts';
 import { ApiError, errorOf, networkError, unexpectedAnswer } from './error.ts';
 import { pageOf } from './pages.ts';
+import { addressOfClient, whereaboutsIn } from './whereabouts.ts';
 
 export interface ClientOptions {
-  /** The server's address, `http://localhost:3000`. Default: where the page came from, in a browser. */
+  /**
+   * The server's address. Default: `WINTERDOCK_URL` of the program's environment, else this machine (`http://localhost:3000`); in a browser, and
+   * when it is empty, where the page came from.
+   */
   url?: string;
-  /** A key, or what gives one before each call. Without it the browser's session is used. */
-  key?: string | (() => string | Promise<string>);
+  /**
+   * A key, or what gives one before each call. Default: `WINTERDOCK_KEY` of the program's environment. Null, and none in a browser: the browser's session
+   * is used.
+   */
+  key?: string | (() => string | Promise<string>) | null;
   /** Headers of every call. */
   headers?: Record<string, string>;
   /** Instead of the platform's own. */
@@ -87,15 +94,16 @@ function rangeHeader({ start, end }: { start: number; end?: number }): string {
 
 /** Makes the transport of a client. Throws a TypeError when the address is none. */
 export function createTransport(clientOptions: ClientOptions): Transport {
-  const url = (clientOptions.url ?? '').replace(/\/+$/, '');
-  if (url !== '') new URL(url);
+  const said = whereaboutsIn();
+  const url = addressOfClient(clientOptions.url, said);
+  const given = clientOptions.key === undefined ? said.key : clientOptions.key;
   const send = clientOptions.fetch ?? globalThis.fetch.bind(globalThis);
 
   const requestOf = async (call: Call): Promise<RequestInit & { duplex?: 'half' }> => {
     const { line, body, options } = call;
     const headers = new Headers({ ...clientOptions.headers, ...options.headers });
-    const key = typeof clientOptions.key === 'function' ? await clientOptions.key() : clientOptions.key;
-    if (key !== undefined) headers.set('authorization', `Bearer ${key}`);
+    const key = typeof given === 'function' ? await given() : given;
+    if (key !== null) headers.set('authorization', `Bearer ${key}`);
     if (call.accept !== undefined) headers.set('accept', call.accept);
     if (options.ifMatch !== undefined) headers.set('if-match', options.ifMatch);
     if (options.ifNoneMatch !== undefined) headers.set('if-none-match', options.ifNoneMatch);

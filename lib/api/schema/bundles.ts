@@ -33,7 +33,7 @@ export const shareSchema = z
   .meta({ id: 'Share' });
 export type Share = z.infer<typeof shareSchema>;
 
-const limit = z.coerce.number().int().min(1).max(500).default(100);
+const limit = z.coerce.number<number | string>().int().min(1).max(500).default(100);
 const cursor = z.string().max(1200).optional();
 
 export const sharesQuerySchema = z.strictObject({ tenant: slug.optional(), limit, cursor });

@@ -1,10 +1,11 @@
 /** `login` and `logout`: which server is meant, and with which key. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { DEFAULT_URL, whereaboutsIn } from '../../api/client.ts';
 import { askSecret, canAsk, readStdin } from '../ask.ts';
 import { addCommand, clientOf } from '../command.ts';
 import { CliError } from '../failure.ts';
-import { addressOf, DEFAULT_URL, loginsFile, readLogins, writeLogins } from '../logins.ts';
+import { addressOf, loginsFile, readLogins, writeLogins } from '../logins.ts';
 
 const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/;
 
@@ -12,8 +13,8 @@ const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/;
 async function keyFrom(file: string | undefined, url: string, signal: AbortSignal): Promise<string> {
   if (file === '-') return (await readStdin()).trim();
   if (file !== undefined) return readFileSync(file, 'utf8').trim();
-  const { WINTERDOCK_KEY: own } = process.env;
-  if (own !== undefined && own !== '') return own;
+  const { key: own } = whereaboutsIn(process.env);
+  if (own !== null) return own;
   if (canAsk()) return askSecret(`Key for ${url}: `, signal);
   throw new CliError(
     'usage',
@@ -34,7 +35,7 @@ export function addLoginCommands(program: Command): void {
       ['login https://dock.example.com', 'ask for the key of another server'],
     ],
     async run({ print, say, signal }, { keyFile, url: named }, address?: string) {
-      const url = addressOf(address ?? named ?? process.env.WINTERDOCK_URL ?? DEFAULT_URL);
+      const url = addressOf(address ?? named ?? whereaboutsIn(process.env).url ?? DEFAULT_URL);
       const key = await keyFrom(keyFile, url, signal);
       if (!/^[\x21-\x7e]+$/.test(key))
         throw new CliError('usage', 'That is not a key.', 'A key is one word without spaces.');

@@ -4,6 +4,7 @@
  */
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { Column, is, type Queries, queriesOver } from '../../../db/drizzle.ts';
 import { messageOf, WinterdockError } from '../../errors.ts';
 import { makeFolderNow, performingNow } from '../../storage/effects.ts';
 import { migrate, type Upgrade } from './migrate.ts';
@@ -27,11 +28,20 @@ const MMAP_BYTES = 2_147_418_112;
 /** Statements kept prepared; the shapes of lists are some hundreds. */
 const STATEMENTS = 1000;
 
+/** A query of drizzle's that was built and not prepared, and the fields that its rows have, in order. */
+export interface Query<Row> {
+  fields: { [K in keyof Row]: unknown };
+  toSQL(): { sql: string; params: unknown[] };
+}
+
 export class RegistryDatabase {
   readonly client: Database.Database;
+  /** Where queries are built; what runs more than once is kept by `statement` or `shape`. */
+  readonly queries: Queries;
   /** What opening it did to a file of an older version; null when nothing was to be done. */
   readonly upgraded: Upgrade | null;
   readonly #statements = new Map<string, Statement>();
+  readonly #shapes = new Map<string, unknown>();
 
   /** Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. */
   constructor(path: string) {
@@ -41,10 +51,30 @@ export class RegistryDatabase {
       configure(this.client);
       this.upgraded = migrate(this.client);
       this.checkpoint();
+      this.queries = queriesOver(this.client);
     } catch (error) {
       this.client.close();
       throw error;
     }
+  }
+
+  /** A statement that is built and prepared when it is first asked for, and kept (built anew 112 µs, kept 5 µs with its row). */
+  statement<T>(build: (queries: Queries) => T): () => T {
+    let made: T | undefined;
+    return () => {
+      made ??= build(this.queries);
+      return made;
+    };
+  }
+
+  /** The same of a statement that has several shapes, each told apart by its `key`. */
+  shape<T>(key: string, build: (queries: Queries) => T): T {
+    const known = this.#shapes.get(key) as T | undefined;
+    if (known !== undefined) return known;
+    if (this.#shapes.size >= STATEMENTS) this.#shapes.clear();
+    const made = build(this.queries);
+    this.#shapes.set(key, made);
+    return made;
   }
 
   /** The prepared statement of `sql`, whose rows are arrays. */
@@ -86,14 +116,11 @@ export class RegistryDatabase {
     }
   }
 
-  /**
-   * Runs one statement that a killed process cannot undo but a power cut can, until the next `write`, whose fsync covers it.
-   * Returns how many rows it changed.
-   */
-  writeSoon(sql: string, ...params: Value[]): number {
+  /** Runs one statement that a killed process cannot undo but a power cut can, until the next `write`, whose fsync covers it. */
+  writeSoon<T>(statement: () => T): T {
     try {
       this.client.exec('PRAGMA synchronous = NORMAL');
-      return performingNow({ kind: 'commit_soon', path: this.client.name }, () => this.sql(sql).run(...params).changes);
+      return performingNow({ kind: 'commit_soon', path: this.client.name }, statement);
     } catch (error) {
       throw unavailable(error) ?? error;
     } finally {
@@ -133,6 +160,35 @@ export class RegistryDatabase {
       }
     } finally {
       reader.close();
+    }
+  }
+
+  /**
+   * The rows of some queries as they are at one moment, `piece` at a time; others have their turn between the pieces. A registry in memory is read
+   * in one go, for there is no second connection to it.
+   */
+  async *pieces<Row>(queries: readonly Query<Row>[], piece: number): AsyncGenerator<Row[]> {
+    const inMemory = this.client.memory;
+    const reader = inMemory ? this.client : new Database(this.client.name, { readonly: true, timeout: BUSY_MS });
+    try {
+      if (!inMemory) reader.exec('BEGIN');
+      for (const query of queries) {
+        const { sql, params } = query.toSQL();
+        const statement = reader.prepare<Value[], Value[]>(sql).raw();
+        let rows: Row[] = [];
+        for (const values of inMemory
+          ? statement.all(...(params as Value[]))
+          : statement.iterate(...(params as Value[]))) {
+          rows.push(decoded(query.fields, values));
+          if (rows.length < piece) continue;
+          yield rows;
+          rows = [];
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        if (rows.length > 0) yield rows;
+      }
+    } finally {
+      if (!inMemory) reader.close();
     }
   }
 
@@ -196,6 +252,16 @@ export class RegistryDatabase {
     }
     this.client.close();
   }
+}
+
+/** A row as drizzle reads it: each value by the column that it is of. */
+function decoded<Row>(fields: Query<Row>['fields'], values: Value[]): Row {
+  const row: Record<string, unknown> = {};
+  for (const [at, [name, field]] of Object.entries(fields).entries()) {
+    const value = values[at];
+    row[name] = value !== null && is(field, Column) ? field.mapFromDriverValue(value) : value;
+  }
+  return row as Row;
 }
 
 function configure(client: Database.Database): void {

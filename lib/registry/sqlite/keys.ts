@@ -50,7 +50,8 @@ export class SqliteKeyBook implements KeyBook {
   }
 
   used(uses: readonly { id: string; at: number }[]): void {
-    if (uses.length > 0) this.#database.writeSoon(USED, JSON.stringify(uses.map(({ id, at }) => [id, at])));
+    if (uses.length > 0)
+      this.#database.writeSoon(() => this.#database.sql(USED).run(JSON.stringify(uses.map(({ id, at }) => [id, at]))));
   }
 }
 

@@ -1,8 +1,68 @@
-/** Rows of the instances table as objects and back. Knows the columns; decides nothing. */
+/** Rows of the instances table: read, inserted, changed. Decides nothing. */
+import { eq, getTableColumns, placeholder } from '../../../db/drizzle.ts';
+import { instances } from '../../../db/schema.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { Fault } from '../../lifecycle/words.ts';
 import type { FileRecord, InstanceRow, Intent } from '../registry.ts';
 import type { RegistryDatabase, Value } from './database.ts';
+import { boundAll } from './placeholders.ts';
+
+const { tombstone: _, words, dueAt, nameKey: __, bytesKey: ___, ...columns } = getTableColumns(instances);
+
+/** What to select for a row of the contract. */
+export const ROW = columns;
+
+const PROPERTIES = Object.keys(ROW) as (keyof InstanceRow)[];
+
+/** Columns that the registry keeps beside the row. */
+export interface Kept {
+  dueAt: number | null;
+  words: string;
+}
+
+/** The row of `id`, tombstones included, or null. */
+export function findRow(database: RegistryDatabase, id: string): InstanceRow | null {
+  const statement = database.shape('instances: one', (queries) =>
+    queries
+      .select(ROW)
+      .from(instances)
+      .where(eq(instances.id, placeholder('id')))
+      .prepare(),
+  );
+  return statement.get({ id }) ?? null;
+}
+
+/** Inserts a whole row. Throws SQLite's own constraint errors. */
+export function insertRow(database: RegistryDatabase, row: InstanceRow, kept: Kept): void {
+  const statement = database.shape('instances: insert', (queries) =>
+    queries
+      .insert(instances)
+      .values(boundAll({ ...ROW, words, dueAt }))
+      .prepare(),
+  );
+  statement.run({ ...row, ...kept });
+}
+
+/** Writes what differs and what of `kept` is given, and only that: each column named costs the indexes it is in. */
+export function updateRow(
+  database: RegistryDatabase,
+  before: InstanceRow,
+  after: InstanceRow,
+  kept: Partial<Kept>,
+): void {
+  const changed: Record<string, unknown> = { ...kept };
+  for (const property of PROPERTIES) if (before[property] !== after[property]) changed[property] = after[property];
+  if (after.state === 'deleted' && before.state !== 'deleted') changed.tombstone = 1;
+  if (Object.keys(changed).length === 0) return;
+  const statement = database.shape(`instances: update ${Object.keys(changed).join()}`, (queries) =>
+    queries
+      .update(instances)
+      .set(boundAll(changed))
+      .where(eq(instances.id, placeholder('id')))
+      .prepare(),
+  );
+  statement.run({ ...changed, id: before.id });
+}
 
 /** The column of every property, in the order in which `rowOf` reads them. */
 const COLUMNS: Readonly<Record<keyof InstanceRow, string>> = {
@@ -34,12 +94,8 @@ const COLUMNS: Readonly<Record<keyof InstanceRow, string>> = {
   labels: 'labels',
 };
 
-const PROPERTIES = Object.keys(COLUMNS) as (keyof InstanceRow)[];
-
 /** What to select for `rowOf`. */
 export const ROW_COLUMNS = PROPERTIES.map((property) => `instances.${COLUMNS[property]}`).join(', ');
-
-const SELECT_ROW = `SELECT ${ROW_COLUMNS} FROM instances WHERE id = ?`;
 
 /** One row of `ROW_COLUMNS`. The table was written by this registry, so its words are trusted. */
 export function rowOf(values: Value[]): InstanceRow {
@@ -71,51 +127,4 @@ export function rowOf(values: Value[]): InstanceRow {
     failures: values[24] as number,
     labels: JSON.parse(values[25] as string) as Record<string, string>,
   };
-}
-
-/** The row of `id`, tombstones included, or null. */
-export function findRow(database: RegistryDatabase, id: string): InstanceRow | null {
-  const values = database.sql(SELECT_ROW).get(id);
-  return values === undefined ? null : rowOf(values);
-}
-
-/** Columns that the registry keeps beside the row. */
-export interface Kept {
-  dueAt: number | null;
-  words: string;
-}
-
-/** Inserts a whole row. Throws SQLite's own constraint errors. */
-export function insertRow(database: RegistryDatabase, row: InstanceRow, kept: Kept): void {
-  const columns = [...PROPERTIES.map((property) => COLUMNS[property]), 'due_at', 'words'];
-  const sql = `INSERT INTO instances(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
-  database.sql(sql).run(...PROPERTIES.map((property) => stored(row[property])), kept.dueAt, kept.words);
-}
-
-/** Writes what differs and what of `kept` is given, and only that: each column named costs the indexes it is in. */
-export function updateRow(
-  database: RegistryDatabase,
-  before: InstanceRow,
-  after: InstanceRow,
-  kept: Partial<Kept>,
-): void {
-  const columns: string[] = [];
-  const values: Value[] = [];
-  const set = (column: string, value: Value) => {
-    columns.push(`${column} = ?`);
-    values.push(value);
-  };
-  for (const property of PROPERTIES) {
-    if (before[property] !== after[property]) set(COLUMNS[property], stored(after[property]));
-  }
-  if (kept.dueAt !== undefined) set('due_at', kept.dueAt);
-  if (kept.words !== undefined) set('words', kept.words);
-  if (after.state === 'deleted' && before.state !== 'deleted') set('tombstone', 1);
-  if (columns.length === 0) return;
-  database.sql(`UPDATE instances SET ${columns.join(', ')} WHERE id = ?`).run(...values, before.id);
-}
-
-function stored(value: InstanceRow[keyof InstanceRow]): Value {
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }

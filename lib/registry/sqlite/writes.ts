@@ -2,9 +2,12 @@
  * Everything that changes a row: created, patched, intended, committed, faulted, touched. Each is one transaction with its
  * ledger lines. Knows nothing of files; the hops come from the state map, what falls due from the ladder.
  */
+
+import { and, eq, getTableColumns, gt, inArray, isNull, placeholder } from '../../../db/drizzle.ts';
+import { forgettings, instances, instanceVolumes } from '../../../db/schema.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../../errors.ts';
 import { plan, whyNot } from '../../lifecycle/plan.ts';
-import { type State, TRANSITIONS, transition } from '../../lifecycle/states.ts';
+import { STATES, type State, TRANSITIONS, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import type {
   FileRecord,
@@ -22,22 +25,16 @@ import { searchWords } from '../words.ts';
 import { beingForgotten, type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import type { Lists } from './lists.ts';
+import { bound, boundAll } from './placeholders.ts';
 import type { QuotaBook } from './quotas.ts';
-import { findRow, insertRow, ROW_COLUMNS, rowOf, updateRow } from './rows.ts';
+import { rowid, selectBy } from './raw.ts';
+import { findRow, insertRow, ROW, updateRow } from './rows.ts';
 import type { ThresholdBook } from './threshold-book.ts';
 
 type Fault = NonNullable<Transition['fault']>;
 type Touch = Parameters<Registry['touch']>[0][number];
 
-const BEGIN = 'UPDATE instances SET pending = ? WHERE id = ? AND state = ? AND generation = ? AND pending IS NULL';
-const RECORD_CHECK = `UPDATE instances SET file = json_set(file, '$.sha256', ?, '$.quickCheck', ?)
-  WHERE id = ? AND generation = ? AND file IS NOT NULL`;
-const FORGETTING = 'SELECT 1 FROM forgettings WHERE tenant = ? AND finished IS NULL';
-const LATER_THAN = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_by_state_updated
-  WHERE state IN ('created', 'active', 'suspended', 'frozen', 'archived') AND updated > ? LIMIT ?`;
-const RECORD_VOLUMES = `INSERT INTO instance_volumes(instance_row, tenant, workspace, memory, tmp)
-  SELECT rowid, tenant, ?, ?, ? FROM instances WHERE id = ?
-  ON CONFLICT DO UPDATE SET workspace = excluded.workspace, memory = excluded.memory, tmp = excluded.tmp`;
+const LIVING = STATES.filter((state) => state !== 'deleted');
 
 export class Writes {
   readonly #database: RegistryDatabase;
@@ -45,6 +42,12 @@ export class Writes {
   readonly #lists: Lists;
   readonly #thresholds: ThresholdBook;
   readonly #quotas: QuotaBook;
+
+  readonly #begin;
+  readonly #beingForgotten;
+  readonly #laterThan;
+  readonly #numberOf;
+  readonly #recordVolumes;
 
   constructor(parts: {
     database: RegistryDatabase;
@@ -58,6 +61,48 @@ export class Writes {
     this.#lists = parts.lists;
     this.#thresholds = parts.thresholds;
     this.#quotas = parts.quotas;
+    this.#begin = parts.database.statement((queries) =>
+      queries
+        .update(instances)
+        .set({ pending: bound('intent') })
+        .where(
+          and(
+            eq(instances.id, placeholder('id')),
+            eq(instances.state, placeholder('from')),
+            eq(instances.generation, placeholder('generation')),
+            isNull(instances.pending),
+          ),
+        )
+        .prepare(),
+    );
+    this.#beingForgotten = parts.database.statement((queries) =>
+      queries
+        .select({ job: forgettings.job })
+        .from(forgettings)
+        .where(and(eq(forgettings.tenant, placeholder('tenant')), isNull(forgettings.finished)))
+        .prepare(),
+    );
+    this.#laterThan = parts.database.statement((queries) =>
+      selectBy(queries, ROW, instances, 'instances_by_state_updated')
+        .where(and(inArray(instances.state, LIVING), gt(instances.updated, placeholder('time'))))
+        .limit(placeholder('limit'))
+        .prepare(),
+    );
+    this.#numberOf = parts.database.statement((queries) =>
+      queries
+        .select({ instanceRow: rowid(instances) })
+        .from(instances)
+        .where(eq(instances.id, placeholder('id')))
+        .prepare(),
+    );
+    const { instanceRow, tenant, ...volumes } = getTableColumns(instanceVolumes);
+    this.#recordVolumes = parts.database.statement((queries) =>
+      queries
+        .insert(instanceVolumes)
+        .values(boundAll({ instanceRow, tenant, ...volumes }))
+        .onConflictDoUpdate({ target: instanceVolumes.instanceRow, set: boundAll(volumes) })
+        .prepare(),
+    );
   }
 
   create(instance: NewInstance, now: number, entry: LedgerEntry): InstanceRow {
@@ -156,16 +201,15 @@ export class Writes {
 
   begin(id: string, intent: Intent, { durable = false }: { durable?: boolean } = {}): boolean {
     if (intent.to === 'active' && intent.from !== 'active') {
-      const tenant = this.#database.value('SELECT tenant FROM instances WHERE id = ?', id);
-      if (tenant !== null) {
-        this.#quotas.needActive(String(tenant), { waking: true });
-        if (this.#database.value(FORGETTING, tenant) !== null) throw beingForgotten(String(tenant));
+      const row = findRow(this.#database, id);
+      if (row !== null) {
+        this.#quotas.needActive(row.tenant, { waking: true });
+        if (this.#beingForgotten().get({ tenant: row.tenant }) !== undefined) throw beingForgotten(row.tenant);
       }
     }
-    const params = [JSON.stringify(intent), id, intent.from, intent.generation];
-    return durable
-      ? this.#database.write(() => this.#database.sql(BEGIN).run(...params).changes) === 1
-      : this.#database.writeSoon(BEGIN, ...params) === 1;
+    const { from, generation } = intent;
+    const begin = () => this.#begin().run({ intent, id, from, generation }).changes === 1;
+    return durable ? this.#database.write(begin) : this.#database.writeSoon(begin);
   }
 
   abandon(
@@ -227,9 +271,11 @@ export class Writes {
     volumes?: Record<Volume, number>,
   ): void {
     this.#database.write(() => {
-      const { changes } = this.#database.sql(RECORD_CHECK).run(check.sha256, check.quickCheck, id, generation);
-      if (changes === 0 || volumes === undefined) return;
-      this.#database.sql(RECORD_VOLUMES).run(volumes.workspace, volumes.memory, volumes.tmp, id);
+      const row = findRow(this.#database, id);
+      if (row === null || row.generation !== generation || row.file === null) return;
+      updateRow(this.#database, row, { ...row, file: { ...row.file, ...check } }, {});
+      if (volumes === undefined) return;
+      this.#recordVolumes().run({ ...this.#numberOf().get({ id }), tenant: row.tenant, ...volumes });
     });
   }
 
@@ -247,10 +293,10 @@ export class Writes {
   }
 
   notAfter(now: number, slack: number, limit: number): number {
-    const later = () => this.#database.sql(LATER_THAN).all(now + slack, limit);
+    const later = () => this.#laterThan().all({ time: now + slack, limit });
     if (later().length === 0) return 0;
     return this.#database.write(() => {
-      const rows = later().map(rowOf);
+      const rows = later();
       for (const row of rows) this.#update(row, { ...row, updated: now });
       return rows.length;
     });

@@ -1,0 +1,1127 @@
+/**
+ * What the calls take and answer, as plain types: whoever installs the client needs nothing else for them. Printed from the contract's schemas by
+ * `npm run client:calls`. Not to be written by hand.
+ */
+
+export type Attachment = {
+  attachment: string;
+  lease_s: number;
+};
+
+export type Blueprint = {
+  name: string;
+  tenant: string | null;
+  source: string | null;
+  hash: string;
+  bytes: number;
+  volumes: Array<'workspace' | 'memory' | 'tmp'>;
+  contents: Array<{
+    volume: 'workspace' | 'memory' | 'tmp';
+    files: number;
+    bytes: number;
+  }>;
+  created: number;
+  actor: string;
+  instances: number;
+};
+
+export type BlueprintsQuery = {
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type CheckoutQuery = {
+  format?: 'tar.gz' | undefined;
+};
+
+export type CloneInput = {
+  tenant: string;
+  count?: number | undefined;
+  name?: string | undefined;
+  start?: boolean | undefined;
+};
+
+export type CreateBlueprintInput = {
+  name: string;
+  from_instance: string;
+};
+
+export type CreateBlueprintQuery = {
+  name?: string | undefined;
+};
+
+export type CreateInput = {
+  id?: string | undefined;
+  tenant: string;
+  name?: string | undefined;
+  /** It is never suspended or frozen: once idle for its time it is archived and deleted. */
+  ephemeral?: boolean | undefined;
+  policy?: 'posix' | 'minimal' | undefined;
+  keep_hot?: boolean | undefined;
+  idle_to_suspend_s?: number | undefined;
+  /** Another name of `idle_to_suspend_s`: idle seconds until it is suspended, or, ephemeral, archived and deleted. Both are taken when they say the same. */
+  timeout_secs?: number | undefined;
+  idle_to_freeze_s?: number | undefined;
+  labels?: Record<string, string> | undefined;
+  workbook?: string | undefined;
+  vfs_path?: ':memory:' | undefined;
+};
+
+export type CreatedKey = {
+  id: string;
+  name: string;
+  role: 'admin' | 'operator' | 'support' | 'viewer' | 'tenant';
+  tenant: string | null;
+  prefix: string;
+  created: number;
+  created_by: string;
+  expires: number | null;
+  last_used: number | null;
+  key: string;
+};
+
+export type DeleteFolderQuery = {
+  path: string;
+  recursive?: 'true' | 'false' | undefined;
+};
+
+export type DeleteInput = {
+  reason?: string | undefined;
+};
+
+export type DryRun = {
+  matched: number;
+  will: number;
+  skip: Array<{
+    reason: string;
+    count: number;
+  }>;
+  plans: Array<{
+    from: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+    hops: Array<'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted'>;
+    count: number;
+  }>;
+  losses: Array<{
+    loss: 'process' | 'tmp' | 'everything';
+    words: string;
+    count: number;
+  }>;
+};
+
+export type EndSessionQuery = {
+  session?: string | undefined;
+};
+
+export type EvalAnswer = {
+  ok: boolean;
+  value?: unknown | undefined;
+  stdout: string;
+  stderr: string;
+  /** There when `stdout` is in base64: it was asked for, or it is no UTF-8. Without it `stdout` is text. */
+  stdout_encoding?: 'base64' | undefined;
+  /** As `stdout_encoding`, of `stderr`. */
+  stderr_encoding?: 'base64' | undefined;
+  error?: string | undefined;
+  timed_out: boolean;
+  took_ms: number;
+  woke: 'hot' | 'warm' | 'cold';
+};
+
+export type EvalInput = {
+  language: 'js' | 'python';
+  code: string;
+  encoding?: 'base64' | undefined;
+  timeout_ms?: number | undefined;
+};
+
+export type Event = {
+  seq: number;
+  time: number;
+  time_ms: number;
+  instance: string | null;
+  tenant: string | null;
+  type: string;
+  from: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted' | null;
+  to: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted' | null;
+  trigger:
+    | 'request'
+    | 'idle'
+    | 'schedule'
+    | 'operator'
+    | 'plan'
+    | 'crash'
+    | 'timeout'
+    | 'reconcile'
+    | 'quota'
+    | 'memory'
+    | 'boot'
+    | 'stop';
+  actor: string;
+  via: 'api' | 'console' | 'cli' | 'mcp' | 'ticker' | 'schedule' | 'system';
+  source: 'local' | 'cold' | 'archive' | 'cloud' | 'snapshot' | 'blueprint' | 'fresh' | null;
+  took_ms: number | null;
+  reason: string | null;
+  error: string | null;
+  request_id: string | null;
+  address: string | null;
+};
+
+export type EventsQuery = {
+  tenant?: string | undefined;
+  instance?: string | undefined;
+  type?: string | undefined;
+  actor?: string | undefined;
+  trigger?:
+    | 'request'
+    | 'idle'
+    | 'schedule'
+    | 'operator'
+    | 'plan'
+    | 'crash'
+    | 'timeout'
+    | 'reconcile'
+    | 'quota'
+    | 'memory'
+    | 'boot'
+    | 'stop'
+    | undefined;
+  since?: number | string | undefined;
+  until?: number | string | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type ExecAnswer = {
+  exit_code: number;
+  stdout: string;
+  stderr: string;
+  /** There when `stdout` is in base64: it was asked for, or it is no UTF-8. Without it `stdout` is text. */
+  stdout_encoding?: 'base64' | undefined;
+  /** As `stdout_encoding`, of `stderr`. */
+  stderr_encoding?: 'base64' | undefined;
+  cwd: string;
+  timed_out: boolean;
+  truncated: boolean;
+  took_ms: number;
+  woke: 'hot' | 'warm' | 'cold';
+};
+
+export type ExecInput = {
+  command: string;
+  cwd?: string | undefined;
+  env?: Record<string, string> | undefined;
+  /** Text for its stdin, in UTF-8. */
+  stdin?: string | undefined;
+  /** Any bytes for its stdin, at most 16777216. Instead of `stdin`. */
+  stdin_base64?: string | undefined;
+  encoding?: 'base64' | undefined;
+  timeout_ms?: number | undefined;
+};
+
+export type ExportQuery = {
+  tenant?: string | undefined;
+  instance?: string | undefined;
+  type?: string | undefined;
+  actor?: string | undefined;
+  trigger?:
+    | 'request'
+    | 'idle'
+    | 'schedule'
+    | 'operator'
+    | 'plan'
+    | 'crash'
+    | 'timeout'
+    | 'reconcile'
+    | 'quota'
+    | 'memory'
+    | 'boot'
+    | 'stop'
+    | undefined;
+  since?: number | string | undefined;
+  until?: number | string | undefined;
+  format: 'csv' | 'jsonl';
+};
+
+export type FileInfo = {
+  path: string;
+  size: number;
+  mtime: number;
+};
+
+export type FilesQuery = {
+  prefix?: string | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type FolderItem = {
+  name: string;
+  kind: 'file' | 'dir' | 'link';
+  size: number;
+  mtime: number;
+};
+
+export type FolderQuery = {
+  path?: string | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type ForgetTenantInput = {
+  confirm?: string | undefined;
+  dry_run?: boolean | undefined;
+};
+
+export type ForgettingStarted = {
+  id: string;
+  backups: Array<{
+    id: string | null;
+    time: number;
+    to: string | null;
+  }>;
+  set_aside: Array<string>;
+};
+
+export type Health = {
+  status: 'ok';
+};
+
+export type ImportQuery = {
+  tenant: string;
+  id?: string | undefined;
+  name?: string | undefined;
+};
+
+export type Inspection = {
+  manifest: Record<string, unknown> | null;
+  verified: boolean;
+  issuer?: string | undefined;
+  importable: boolean;
+  problems: Array<string>;
+  share?:
+    | {
+        id: string | null;
+        verdict: 'unaltered' | 'altered' | 'unknown';
+        altered: Array<string>;
+        says: string;
+      }
+    | undefined;
+};
+
+export type Instance = {
+  id: string;
+  tenant: string;
+  name: string | null;
+  state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+  thermal: 'hot' | 'warm' | 'cold';
+  fault: 'error' | 'unknown' | 'corrupt' | 'missing' | null;
+  fault_reason: string | null;
+  pending: string | null;
+  pending_since: number | null;
+  interrupted: boolean;
+  vfs_path: string | null;
+  updated: number;
+  created: number;
+  state_since: number;
+  idle_seconds: number;
+  next: {
+    state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+    at: number;
+    because: string;
+  } | null;
+  keep_hot: boolean;
+  hold_until: number | null;
+  ephemeral: boolean;
+  policy: string;
+  idle_to_suspend_s: number | null;
+  idle_to_freeze_s: number | null;
+  attached: number;
+  bytes: number | null;
+  labels: Record<string, string>;
+  workbook: string | null;
+  lineage: {
+    blueprint: string | null;
+    snapshot: string | null;
+    parent: string | null;
+  };
+};
+
+export type InstanceEventsQuery = {
+  type?: string | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type InstanceSharesQuery = {
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type Invitation = {
+  id: string;
+  email: string | null;
+  role: 'admin' | 'operator' | 'support' | 'viewer';
+  tenants: Array<string> | null;
+  created: number;
+  created_by: string;
+  expires: number;
+};
+
+export type InviteInput = {
+  email?: string | undefined;
+  role: 'admin' | 'operator' | 'support' | 'viewer';
+  tenants?: Array<string> | null | undefined;
+};
+
+export type Invited = {
+  id: string;
+  email: string | null;
+  role: 'admin' | 'operator' | 'support' | 'viewer';
+  tenants: Array<string> | null;
+  created: number;
+  created_by: string;
+  expires: number;
+  link: string;
+};
+
+export type Job = {
+  id: string;
+  verb: 'suspend' | 'freeze' | 'resume' | 'archive' | 'revive' | 'delete' | 'label' | 'forget';
+  reason: string | null;
+  labels: Record<string, string | null> | null;
+  filter: JobFilter | null;
+  state: 'running' | 'done' | 'cancelled';
+  actor: string;
+  created: number;
+  finished: number | null;
+  chosen: number;
+  done: number;
+  failed: number;
+  skipped: number;
+};
+
+export type JobFilter = {
+  tenant?: string | undefined;
+  state?: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted' | undefined;
+  thermal?: 'hot' | 'warm' | 'cold' | undefined;
+  fault?: 'error' | 'unknown' | 'corrupt' | 'missing' | undefined;
+  name?: string | undefined;
+  label?: string | undefined;
+  since?: number | undefined;
+  until?: number | undefined;
+  pending?: 'any' | 'stuck' | undefined;
+  due_since?: number | undefined;
+  due_until?: number | undefined;
+  q?: string | undefined;
+};
+
+export type JobResult = {
+  instance: string | null;
+  outcome: 'done' | 'failed' | 'skipped';
+  reason: string | null;
+  time_ms: number;
+};
+
+export type JobResultsQuery = {
+  outcome?: 'done' | 'failed' | 'skipped' | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type JobStarted = {
+  id: string;
+};
+
+export type JobsQuery = {
+  state?: 'running' | 'done' | 'cancelled' | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type Key = {
+  id: string;
+  name: string;
+  role: 'admin' | 'operator' | 'support' | 'viewer' | 'tenant';
+  tenant: string | null;
+  prefix: string;
+  created: number;
+  created_by: string;
+  expires: number | null;
+  last_used: number | null;
+};
+
+export type KeyInput = {
+  name: string;
+  role: 'admin' | 'operator' | 'support' | 'viewer' | 'tenant';
+  tenant?: string | undefined;
+  expires?: number | null | undefined;
+};
+
+export type LedgerHead = {
+  kind: 'winterdock.ledger.head/1';
+  seq: number;
+  hash: string;
+  time_ms: number;
+  epoch?: number | undefined;
+  issuer: string;
+  signature: string;
+};
+
+export type LedgerProof = {
+  ok: boolean;
+  flaw: {
+    seq: number | null;
+    why: string;
+  } | null;
+  lines: number;
+  dropped: number;
+  blanked: number;
+  segments: number;
+  last_seq: number;
+  last_hash: string;
+  signed_to: number;
+  took_ms: number;
+};
+
+export type LedgerSegment = {
+  id: string;
+  first_seq: number;
+  last_seq: number;
+  lines: number;
+  sealed: number;
+  exported: number | null;
+  dropped: number | null;
+  head: SegmentHead;
+};
+
+export type Lineage = {
+  nodes: Array<{
+    kind: 'instance' | 'snapshot' | 'blueprint';
+    id: string;
+    label: string | null;
+    tenant: string | null;
+    state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted' | null;
+    deleted: boolean;
+    bytes: number | null;
+    disk_bytes: number | null;
+    created: number | null;
+  }>;
+  edges: Array<{
+    from: string;
+    to: string;
+  }>;
+  truncated: boolean;
+};
+
+export type ListQuery = {
+  tenant?: string | undefined;
+  state?: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted' | undefined;
+  thermal?: 'hot' | 'warm' | 'cold' | undefined;
+  fault?: 'error' | 'unknown' | 'corrupt' | 'missing' | undefined;
+  name?: string | undefined;
+  label?: string | undefined;
+  since?: number | string | undefined;
+  until?: number | string | undefined;
+  pending?: 'any' | 'stuck' | undefined;
+  due_since?: number | string | undefined;
+  due_until?: number | string | undefined;
+  q?: string | undefined;
+  sort?: 'updated' | '-updated' | 'created' | '-created' | 'name' | '-name' | 'bytes' | '-bytes' | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type MakeFolderInput = {
+  path: string;
+};
+
+export type Me = {
+  actor: string;
+  role: 'admin' | 'operator' | 'support' | 'viewer' | 'tenant';
+  tenants: Array<string> | null;
+  person: {
+    id: string;
+    email: string;
+    name: string;
+  } | null;
+  key: {
+    id: string;
+    name: string;
+    expires: number | null;
+  } | null;
+  may: Array<string>;
+  reads: Array<'workspace' | 'memory' | 'tmp'>;
+};
+
+export type MoveInput = {
+  from: string;
+  to: string;
+};
+
+export type PasswordChangeInput = {
+  current: string;
+  next: string;
+};
+
+export type PatchInput = {
+  name?: string | null | undefined;
+  labels?: Record<string, string> | undefined;
+  keep_hot?: boolean | undefined;
+  hold_until?: number | null | undefined;
+  idle_to_suspend_s?: number | null | undefined;
+  /** Another name of `idle_to_suspend_s`: idle seconds until it is suspended, or, ephemeral, archived and deleted. Both are taken when they say the same. */
+  timeout_secs?: number | null | undefined;
+  idle_to_freeze_s?: number | null | undefined;
+  policy?: 'posix' | 'minimal' | undefined;
+  workbook?: string | null | undefined;
+};
+
+export type Person = {
+  id: string;
+  email: string;
+  name: string;
+  role: 'admin' | 'operator' | 'support' | 'viewer';
+  tenants: Array<string> | null;
+  disabled: boolean;
+  created: number;
+  sessions: number;
+  signed_in: number | null;
+};
+
+export type PersonPatchInput = {
+  name?: string | undefined;
+  role?: 'admin' | 'operator' | 'support' | 'viewer' | undefined;
+  tenants?: Array<string> | null | undefined;
+  disabled?: boolean | undefined;
+};
+
+export type Plan = {
+  id: string;
+  from: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+  to: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+  hops: Array<{
+    from: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+    to: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+    verb: 'resume' | 'suspend' | 'freeze' | 'archive' | 'revive' | 'delete';
+    passing: boolean;
+  }>;
+  losses: Array<{
+    loss: 'process' | 'tmp' | 'everything';
+    words: string;
+  }>;
+  calls: number;
+  attached: number;
+  tmp: {
+    files: number;
+    bytes: number;
+  } | null;
+  refusal: string | null;
+};
+
+export type PlanQuery = {
+  to: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+};
+
+export type PrefetchAnswer = {
+  source: 'local' | 'cold' | 'archive' | 'cloud' | 'snapshot' | 'blueprint' | 'fresh';
+  vfs_path: string | null;
+};
+
+export type PreviewAnswer = {
+  within_s: number;
+  more: {
+    suspended: number;
+    frozen: number;
+    ended: number;
+  };
+  fewer: {
+    suspended: number;
+    frozen: number;
+    ended: number;
+  };
+  cut: boolean;
+};
+
+export type PreviewInput = {
+  tenant?: string | undefined;
+  idle_to_suspend_s?: number | null | undefined;
+  idle_to_freeze_s?: number | null | undefined;
+};
+
+export type Problem = {
+  type: string;
+  title: string;
+  status: number;
+  code: string;
+  detail: string;
+  hint?: string | undefined;
+  request_id: string;
+  errors?:
+    | Array<{
+        path: string;
+        message: string;
+      }>
+    | undefined;
+  [name: string]: unknown;
+};
+
+export type RawQuery = {
+  part?: 'file' | 'log' | undefined;
+  reason?: string | undefined;
+};
+
+export type RestoreInput = {
+  tenant?: string | undefined;
+  count?: number | undefined;
+  name?: string | undefined;
+  policy?: 'posix' | 'minimal' | undefined;
+  start?: boolean | undefined;
+};
+
+export type RestoreInstanceInput = {
+  snapshot: string;
+  reason?: string | undefined;
+};
+
+export type ResumeAnswer = {
+  path: 'warm' | 'cold';
+  result?: 'already_active' | undefined;
+  source?: 'local' | 'cold' | 'archive' | 'cloud' | 'snapshot' | 'blueprint' | 'fresh' | undefined;
+  vfs_path: string;
+  took_ms: number;
+  instance: Instance;
+};
+
+export type ResumeInput = {
+  policy?: 'posix' | 'minimal' | undefined;
+  force?: boolean | undefined;
+  reason?: string | undefined;
+};
+
+export type SalvageAnswer = {
+  recovered: number;
+  recovered_bytes: number;
+  lost: Array<{
+    volume: 'workspace' | 'memory' | 'tmp' | null;
+    path: string | null;
+    why: string;
+  }>;
+  lost_count: number;
+  list: string | null;
+  instance: Instance;
+};
+
+export type SalvageInput = {
+  id?: string | undefined;
+  name?: string | undefined;
+  reason?: string | undefined;
+};
+
+export type SearchHit = {
+  volume: 'workspace' | 'memory' | 'tmp';
+  path: string;
+  line?: number | undefined;
+  text?: string | undefined;
+};
+
+export type SearchQuery = {
+  q: string;
+  volume?: 'workspace' | 'memory' | 'tmp' | undefined;
+  in?: 'name' | 'content' | undefined;
+  limit?: number | string | undefined;
+};
+
+export type SegmentHead = {
+  kind: 'winterdock.ledger.segment/1';
+  id: string;
+  first_seq: number;
+  last_seq: number;
+  lines: number;
+  previous_hash: string;
+  first_hash: string;
+  last_hash: string;
+  sealed_ms: number;
+  issuer: string;
+  signature: string;
+};
+
+export type Session = {
+  id: string;
+  created: number;
+  expires: number;
+  address: string | null;
+  agent: string | null;
+  current: boolean;
+};
+
+export type Settings = {
+  idle_to_suspend_s: number;
+  idle_to_freeze_s: number;
+};
+
+export type SettingsPatchInput = {
+  idle_to_suspend_s?: number | undefined;
+  idle_to_freeze_s?: number | undefined;
+};
+
+export type Share = {
+  id: string;
+  instance: string;
+  tenant: string;
+  format: 'wbundle/1';
+  volumes: Array<'workspace' | 'memory' | 'tmp'>;
+  private_included: boolean;
+  signed: boolean;
+  issuer: string | null;
+  sha256: string;
+  bytes: number;
+  members: Record<
+    string,
+    {
+      sha256: string;
+      bytes: number;
+    }
+  >;
+  created: number;
+  actor: string;
+};
+
+export type SharesQuery = {
+  tenant?: string | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type ShipInput = {
+  include_private?: boolean | undefined;
+  reason?: string | undefined;
+};
+
+export type SimulateInput = {
+  tenant?: string | undefined;
+  idle_to_suspend_s?: number | undefined;
+  idle_to_freeze_s?: number | undefined;
+  days?: number | undefined;
+  curve?: Array<number> | undefined;
+};
+
+export type Simulation = {
+  since: number;
+  until: number;
+  lines: number;
+  first: number | null;
+  idle_ends: number;
+  cut: boolean;
+  idle_to_suspend_s: number;
+  idle_to_freeze_s: number;
+  was: {
+    process_hours: number;
+    cold_wakes: number;
+    thaws: number;
+  };
+  would: {
+    process_hours: number;
+    cold_wakes: number;
+    thaws: number;
+  };
+  estimated_wakes: number;
+  curve: Array<{
+    idle_to_suspend_s: number;
+    would: {
+      process_hours: number;
+      cold_wakes: number;
+      thaws: number;
+    };
+    estimated_wakes: number;
+  }>;
+};
+
+export type Snapshot = {
+  id: string;
+  tenant: string;
+  tag: string | null;
+  source: string;
+  hash: string;
+  bytes: number;
+  volumes: Array<'workspace' | 'memory' | 'tmp'>;
+  contents: Array<{
+    volume: 'workspace' | 'memory' | 'tmp';
+    files: number;
+    bytes: number;
+  }>;
+  created: number;
+  actor: string;
+  instances: number;
+};
+
+export type SnapshotsQuery = {
+  tenant?: string | undefined;
+  tag?: string | undefined;
+  source?: string | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type SqlAnswer = {
+  columns: Array<string>;
+  rows: Array<Array<unknown>>;
+  truncated: boolean;
+};
+
+export type SqlInput = {
+  sql: string;
+  params?: Array<string | number | null> | Record<string, string | number | null> | undefined;
+};
+
+export type StartJobInput = {
+  verb: 'suspend' | 'freeze' | 'resume' | 'archive' | 'revive' | 'delete' | 'label';
+  reason?: string | undefined;
+  filter?: JobFilter | undefined;
+  ids?: Array<string> | undefined;
+  labels?: Record<string, string | null> | undefined;
+  dry_run?: boolean | undefined;
+};
+
+export type Storage = {
+  registry: {
+    file: string | null;
+    inside_data: boolean;
+    bytes: number;
+    wal_bytes: number;
+    free_bytes: number;
+    checkpointed: number | null;
+    check: {
+      time: number;
+      took_ms: number;
+      ok: boolean;
+      says: string;
+    } | null;
+  };
+  ledger: {
+    seq: number;
+    sealed: number;
+    dropped: number;
+    last_sealed: string | null;
+    open_lines: number;
+  };
+  drawers: Array<{
+    drawer: 'live' | 'cold' | 'archive';
+    rows: number;
+    bytes: number;
+    writable: boolean;
+    same_disk: boolean;
+  }>;
+  measured: {
+    time: number;
+    took_ms: number;
+    drawers: Array<{
+      drawer: string;
+      files: number;
+      bytes: number;
+    }>;
+    rows: {
+      live: number;
+      cold: number;
+      archive: number;
+    };
+  } | null;
+  scrub: {
+    walk: {
+      begun: number;
+      files: number;
+      bytes: number;
+      rotten: number;
+    } | null;
+    last: {
+      begun: number;
+      ended: number;
+      files: number;
+      bytes: number;
+      rotten: number;
+    } | null;
+    next: number | null;
+  };
+  disk: {
+    bytes: number;
+    free_bytes: number;
+  };
+  places: {
+    serving: number;
+    spare: number;
+    ahead: number;
+    most: number;
+  };
+  memory: {
+    serving_bytes: number;
+    spare_bytes: number;
+    limit_bytes: number | null;
+  };
+  backup: {
+    time: number;
+    sandboxes: number;
+    bytes: number;
+    keys: boolean;
+    wrong: number;
+    to: string;
+  } | null;
+  replication: null;
+  running: Array<'registry' | 'drawers'>;
+};
+
+export type StorageCheckInput = {
+  what: 'registry' | 'drawers';
+};
+
+export type StreamQuery = {
+  tenant?: string | undefined;
+  instance?: string | undefined;
+  type?: string | undefined;
+  actor?: string | undefined;
+  trigger?:
+    | 'request'
+    | 'idle'
+    | 'schedule'
+    | 'operator'
+    | 'plan'
+    | 'crash'
+    | 'timeout'
+    | 'reconcile'
+    | 'quota'
+    | 'memory'
+    | 'boot'
+    | 'stop'
+    | undefined;
+  last_event_id?: number | string | undefined;
+  with?: 'changes' | undefined;
+};
+
+export type TakeSnapshotInput = {
+  tag?: string | undefined;
+};
+
+export type Tenant = {
+  tenant: string;
+  counts: Record<'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted', number>;
+  bytes: {
+    total: number;
+    live: number;
+    cold: number;
+    archive: number;
+    none: number;
+  };
+  volumes: {
+    sandboxes: number;
+    workspace: number;
+    memory: number;
+    tmp: number;
+  };
+  idle_to_suspend_s: number | null;
+  idle_to_freeze_s: number | null;
+  thresholds: {
+    idle_to_suspend_s: number;
+    idle_to_freeze_s: number;
+  };
+  quotas: {
+    max_sandboxes: {
+      limit: number | null;
+      used: number;
+    };
+    max_active: {
+      limit: number | null;
+      used: number;
+    };
+    max_bytes: {
+      limit: number | null;
+      used: number;
+    };
+  };
+  forgetting: {
+    job: string;
+    started: number;
+    finished: number | null;
+  } | null;
+};
+
+export type TenantForgetPlan = {
+  tenant: string;
+  sandboxes: Record<'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted', number>;
+  kept: Array<{
+    id: string;
+    name: string | null;
+    state: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+    why: 'keep_hot' | 'held';
+  }>;
+  kept_count: number;
+  snapshots: number;
+  blueprints: Array<string>;
+  clones: number;
+  shares: number;
+  keys: number;
+  people: number;
+  sessions: number;
+  limited: number;
+  invitations: number;
+  jobs: number;
+  lines: number;
+  orphans: number;
+  doubtful: Array<string>;
+  registry_copies: Array<string>;
+  registry_bytes: number;
+  backups: Array<{
+    id: string | null;
+    time: number;
+    to: string | null;
+  }>;
+  set_aside: Array<string>;
+};
+
+export type TenantPatchInput = {
+  idle_to_suspend_s?: number | null | undefined;
+  idle_to_freeze_s?: number | null | undefined;
+  max_sandboxes?: number | null | undefined;
+  max_active?: number | null | undefined;
+  max_bytes?: number | null | undefined;
+};
+
+export type TenantsQuery = {
+  q?: string | undefined;
+  own_thresholds?: 'true' | 'false' | undefined;
+  limit?: number | string | undefined;
+  cursor?: string | undefined;
+};
+
+export type VerbBodyInput = {
+  reason?: string | undefined;
+  force?: boolean | undefined;
+};
+
+export type VolumeInfo = {
+  volume: 'workspace' | 'memory' | 'tmp';
+  files: number;
+  bytes: number;
+  survives_resume: boolean;
+  ships: boolean;
+};
+
+export type WakeTime = {
+  path: 'warm' | 'cold';
+  source: 'local' | 'cold' | 'archive' | 'cloud' | 'snapshot' | 'blueprint' | 'fresh' | null;
+  count: number;
+  mean_ms: number;
+  p50_ms: number;
+  p99_ms: number;
+  buckets: Array<{
+    le_ms: number | null;
+    count: number;
+  }>;
+};
+
+export type WakeTimesQuery = {
+  days?: number | string | undefined;
+};
+
+export type WalkInput = {
+  to: 'created' | 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted';
+  reason?: string | undefined;
+  force?: boolean | undefined;
+};

@@ -1,0 +1,13 @@
+/** Values that are bound when a prepared statement runs. drizzle takes them wherever a value may stand; its types know them only in conditions. */
+import type { SQL } from 'drizzle-orm';
+import { placeholder } from '../../../db/drizzle.ts';
+
+/** A placeholder as the value of a column. */
+export function bound(name: string): SQL {
+  return placeholder(name) as unknown as SQL;
+}
+
+/** A placeholder of its own name for each column. */
+export function boundAll<C extends Record<string, unknown>>(columns: C): { [K in keyof C]: SQL } {
+  return Object.fromEntries(Object.keys(columns).map((name) => [name, bound(name)])) as { [K in keyof C]: SQL };
+}

@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beside, cutOff, elsewhere, owner, run, start } from './package/elsewhere.ts';
+import { MOST_BYTES } from './package/folder.ts';
+
+/** As `npm run package` does. */
+const SCRIPT = fileURLToPath(new URL('./package.ts', import.meta.url));
+const PACKAGE = [process.execPath, '--disable-warning=ExperimentalWarning', SCRIPT];
+const KEY = 'a-key-that-only-tests-know';
+/** Making it reads some four thousand files, and the first start compiles everything. */
+const SLOW_MS = 240_000;
+
+/** A folder with spaces in its path, which belongs to somebody else and may not be written. */
+let place: string;
+let target: string;
+let home: string;
+let made: ReturnType<typeof run>;
+
+const write = (path: string, mode: string) => run(['chmod', '-R', mode, path]);
+
+beforeAll(() => {
+  place = mkdtempSync(join(tmpdir(), 'winterdock elsewhere '));
+  chmodSync(place, 0o755);
+  target = join(place, 'a package');
+  home = join(place, 'home');
+  mkdirSync(home, { mode: 0o700 });
+  if (owner !== null) chownSync(home, owner, owner);
+  made = run([...PACKAGE, target]);
+  write(target, 'a-w');
+}, SLOW_MS);
+afterAll(() => {
+  write(target, 'u+w');
+  rmSync(place, { recursive: true, force: true });
+});
+
+/** Every file with its size and time: what is in it, and whether somebody wrote there. */
+function contents(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).map(({ parentPath, name }) => {
+    const path = join(parentPath, name);
+    const { size, mtimeMs, mode } = statSync(path);
+    return `${path.slice(folder.length + 1)} ${size} ${mtimeMs} ${mode}`;
+  });
+}
+
+test(
+  'a package is one folder of at most 350 MiB, Node included, without a compiler or a test in it',
+  () => {
+    expect(made.stderr).toBe('');
+    expect(made.status).toBe(0);
+    const bytes = contents(target).reduce((sum, line) => sum + Number(/ (\d+) [\d.]+ \d+$/.exec(line)?.[1]), 0);
+    expect(bytes).toBeLessThan(MOST_BYTES);
+    expect(made.stdout).toContain(`${target}: `);
+    const names = contents(target).map((line) => line.replace(/ \d+ [\d.]+ \d+$/, ''));
+    expect(
+      names.filter((name) =>
+        /\.(test|spec)\.|^lib\/(.*\/)?testing\/|node_modules\/(@next\/swc|typescript|vitest|@biomejs)/.test(name),
+      ),
+    ).toEqual([]);
+    expect(names).toEqual(expect.arrayContaining(['bin/winterdock', 'docs/operations.md', 'LICENSE', 'runtime/node']));
+  },
+  SLOW_MS,
+);
+
+test(
+  'a package replaces an earlier one, and nothing else',
+  () => {
+    const papers = join(place, 'papers');
+    mkdirSync(papers);
+    writeFileSync(join(papers, 'letter'), 'dear');
+    const refused = run([...PACKAGE, papers]);
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toContain('no package of Winterdock');
+    expect(readdirSync(papers)).toEqual(['letter']);
+  },
+  SLOW_MS,
+);
+
+/** Fetches a page, and all that it loads, as a browser would. Runs where the server does. */
+const VISIT = `
+const [origin, key] = process.argv.slice(1);
+const headers = { authorization: 'Bearer ' + key };
+const get = async (path) => {
+  const answer = await fetch(new URL(path, origin), { headers });
+  return { path, status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
+};
+const page = await get('/');
+const paths = [...new Set(page.text.match(/\\/_next\\/static\\/[^"'\\\\ ]+?\\.(?:css|js|woff2)/g))];
+const loaded = await Promise.all([...paths, '/favicon.ico', '/manifest.webmanifest', '/openapi.json', '/readyz'].map(get));
+const elsewhere = await fetch('http://192.0.2.1/', { signal: AbortSignal.timeout(1000) }).then(() => 'reached', () => 'not reached');
+console.log(JSON.stringify({
+  page: { status: page.status, title: /<title>([^<]*)/.exec(page.text)?.[1] },
+  failed: loaded.filter(({ status, text }) => status !== 200 || text === '').map(({ path, status }) => path + ' ' + status),
+  types: [...new Set(loaded.map(({ path, type }) => path.split('.').at(-1) + ' ' + type))],
+  elsewhere,
+}));
+`;
+
+test(
+  'it runs in another place, as another user, from a folder that may not be written, with no network',
+  async () => {
+    const before = contents(target);
+    const link = join(place, 'winterdock');
+    symlinkSync(join(target, 'bin', 'winterdock'), link);
+    const env = {
+      PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
+      HOME: home,
+      WB_DATA: join(home, 'data'),
+      WB_ADMIN_KEY: KEY,
+      PORT: '0',
+      // Nothing is fetched by a way that a proxy would have opened.
+      HTTP_PROXY: 'http://127.0.0.1:9',
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+    };
+    const server = start([...elsewhere, link, 'start'], env);
+    const ended = once(server, 'exit');
+    let output = '';
+    const take = (chunk: Buffer) => {
+      output += chunk.toString();
+    };
+    server.stdout?.on('data', take);
+    server.stderr?.on('data', take);
+    const url = await new Promise<string>((resolve, reject) => {
+      ended.then(() => reject(new Error(output)), reject);
+      server.stdout?.on('data', () => {
+        const ready = /^ready (http:\S+)$/m.exec(output);
+        if (ready?.[1] !== undefined) resolve(ready[1]);
+      });
+    });
+    try {
+      const said = (...args: string[]) => {
+        const mine = { ...env, WINTERDOCK_URL: url, WINTERDOCK_KEY: KEY };
+        const { status, stdout, stderr } = run([...beside(server.pid), link, ...args], mine);
+        if (status !== 0) throw new Error(`${args.join(' ')}: ${status}\n${stdout}${stderr}`);
+        return stdout;
+      };
+      writeFileSync(join(place, 'key'), KEY, { mode: 0o644 });
+      said('login', url, '--key-file', join(place, 'key'));
+      said('create', 'sess-841', '--tenant', 'acme');
+      // The shell, its commands that are loaded late, and both languages: each has files of its own to be found.
+      const exec = (command: string) => said('exec', 'sess-841', command);
+      expect(exec('echo hello > note; js -e "console.log(6 * 7)"; tar cz note | tar tz')).toBe('42\nnote\n');
+      expect(exec('python3 -c "import json; print(json.dumps({\\"a\\": 1}))" | jq .a')).toBe('1\n');
+      expect(exec('sqlite3 x.db "select 6 * 7"')).toBe('42\n');
+      expect(said('eval', 'sess-841', '6 * 7')).toBe('42\n');
+      // A reader for what rests, a process for bundles, and what is archived is expanded.
+      said('suspend', 'sess-841');
+      expect(said('files', 'get', 'sess-841', 'note')).toBe('hello\n');
+      said('ship', 'sess-841', join(home, 'sess-841.wbundle'));
+      expect(said('inspect', join(home, 'sess-841.wbundle'))).toMatch(/^verified\s+yes$/m);
+      said('archive', 'sess-841', '--yes');
+      expect(said('files', 'get', 'sess-841', 'note')).toBe('hello\n');
+      // The operators' commands, beside the server.
+      expect(said('doctor')).toContain('All is well.');
+      said('backup', join(home, 'kept'));
+      expect(said('ledger-verify')).toContain('Proved: no line was changed');
+      expect(
+        said(
+          'restore-backup',
+          '--from',
+          join(home, 'kept'),
+          '--to',
+          join(home, 'one.sqlite'),
+          '--instance',
+          'sess-841',
+        ),
+      ).toContain('Wrote the file');
+      const visit = run(
+        [...beside(server.pid), join(target, 'runtime', 'node'), '--input-type=module', '-e', VISIT, url, KEY],
+        env,
+      );
+      expect(visit.stderr).toBe('');
+      const seen = JSON.parse(visit.stdout);
+      expect(seen).toMatchObject({ page: { status: 200, title: expect.stringContaining('Overview') }, failed: [] });
+      expect(seen.types).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(/^css text\/css/),
+          expect.stringMatching(/^js .*javascript/),
+          expect.stringMatching(/^woff2 font/),
+        ]),
+      );
+      if (cutOff) expect(seen.elsewhere).toBe('not reached');
+    } finally {
+      server.kill('SIGTERM');
+      await ended;
+    }
+    expect([server.exitCode, server.signalCode]).toEqual([0, null]);
+    // Nobody complained, of a place that may not be written neither.
+    expect(output.replace(/^(Winterdock serves|Sign in:| {9}\(works|ready) .*\n/gm, '')).toBe('');
+    expect(contents(target)).toEqual(before);
+  },
+  SLOW_MS,
+);
