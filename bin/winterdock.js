@@ -7,19 +7,21 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { here, whatIsWrong } from './needs-node.cjs';
 
 const file = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const main = file('lib/cli/main.ts');
-const pinned = file('node_modules/node/bin/node');
+const pinned = file('node_modules/.bin/node');
+const wrong = whatIsWrong(here);
 const [command, ...rest] = process.argv.slice(2);
 
-if (process.features.typescript && command === 'start' && !rest.some((word) => word === '--help' || word === '-h')) {
+if (wrong === null && command === 'start' && !rest.some((word) => word === '--help' || word === '-h')) {
   const building = file('scripts/start.ts');
   const server = existsSync(building) ? building : file('lib/server.ts');
   process.argv = [process.argv[0], server, ...rest];
   process.env.NODE_ENV = 'production';
   await import(server);
-} else if (process.features.typescript) {
+} else if (wrong === null) {
   await import(main);
 } else if (existsSync(pinned)) {
   const child = spawn(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
@@ -28,8 +30,6 @@ if (process.features.typescript && command === 'start' && !rest.some((word) => w
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143);
   });
 } else {
-  process.stderr.write(
-    'winterdock: this Node cannot run TypeScript, and the pinned one is not installed: run `npm ci`.\n',
-  );
+  process.stderr.write(`${wrong}\n`);
   process.exitCode = 1;
 }

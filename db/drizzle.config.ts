@@ -1,4 +1,2 @@
-/** What `drizzle-kit generate --config db/drizzle.config.ts` needs to write a migration from the schema. */
-import { defineConfig } from 'drizzle-kit';
-
-export default defineConfig({ dialect: 'sqlite', schema: './db/schema.ts', out: './db/migrations' });
+/** What `npm run migration` has drizzle-kit read, to write a migration from the schema. */
+export default { dialect: 'sqlite', schema: './db/schema.ts', out: './db/migrations' };

@@ -2,6 +2,7 @@
  * The process entry: reads the settings, takes the data folder, starts the engine, then the front, and owns the signals.
  * `--api-only` serves no console; `--dev` serves it from its sources.
  */
+import './front/needs-node.ts';
 import { enableCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { cookieRules } from './auth/cookies.ts';

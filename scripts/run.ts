@@ -1,12 +1,15 @@
 /** Runs the project's tools one after another with the pinned Node, and says which failed. */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './build.ts';
+import { PEERS } from './peers.ts';
 
-/** Runs a tool of `node_modules/.bin` with its output shown. Returns whether it exited with 0. */
+/** Runs a tool of `node_modules/.bin`, here or of testing/peers, with its output shown. Returns whether it exited with 0. */
 export function runTool(tool: string, args: string[], environment: Record<string, string> = {}): boolean {
   process.stdout.write(`\n> ${tool} ${args.join(' ')}\n`);
-  const run = spawnSync(join(ROOT, 'node_modules', '.bin', tool), args, {
+  const places = [ROOT, PEERS].map((folder) => join(folder, 'node_modules', '.bin', tool));
+  const run = spawnSync(places.find((place) => existsSync(place)) ?? tool, args, {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', ...environment },

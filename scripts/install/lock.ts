@@ -1,0 +1,41 @@
+/** What package-lock.json says beyond what npm writes into it. Knows nothing of where it lies. */
+
+/** A package of the lock, as far as it is read here. */
+interface Locked {
+  version?: string;
+  integrity?: string;
+  hasInstallScript?: boolean;
+  os?: string | string[];
+  cpu?: string | string[];
+  libc?: string[];
+  bin?: Record<string, string>;
+  engines?: Record<string, string>;
+}
+
+export interface Lock {
+  packages: Record<string, Locked>;
+}
+
+/** The oldest Node that npm may run on while it installs. */
+const BEGINS_ON = 20;
+
+/** The packages that are a Node for one kind of machine. */
+const NODE = /^node_modules\/node-(?:bin-)?(?:linux|darwin)-/;
+
+/** Whether a range such as `^20.19.0 || >=22` leaves out every Node of the major version. */
+function leavesOut(range: string, major: number): boolean {
+  return range.split('||').every((part) => Number(/\d+/.exec(part)?.[0] ?? 0) > major);
+}
+
+/**
+ * The lock with two facts added. Node is built for glibc, which its packages do not say: on a machine with musl npm leaves it out and takes
+ * the machine's own. And the Node that npm runs on is not the one that runs the packages, so none warns that it wants a newer one.
+ */
+export function completed(lock: Lock): Lock {
+  const packages = Object.entries(lock.packages).map(([path, entry]) => {
+    const { engines, ...rest } = entry;
+    const told = engines?.node !== undefined && path !== '' && leavesOut(engines.node, BEGINS_ON) ? rest : entry;
+    return [path, NODE.test(path) && path.includes('-linux-') ? { ...told, libc: ['glibc'] } : told];
+  });
+  return { ...lock, packages: Object.fromEntries(packages) };
+}

@@ -1,0 +1,18 @@
+/** `npm run lock`: brings every package-lock.json up to its package.json, and puts into it what npm itself cannot know. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './build.ts';
+import { completed, type Lock } from './install/lock.ts';
+import { PEERS } from './peers.ts';
+
+for (const folder of [ROOT, PEERS]) {
+  const npm = spawnSync('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
+  if (npm.status !== 0) process.exit(1);
+  const file = join(folder, 'package-lock.json');
+  const lock = JSON.parse(readFileSync(file, 'utf8')) as Lock;
+  writeFileSync(file, `${JSON.stringify(completed(lock), null, 2)}\n`);
+}

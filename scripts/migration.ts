@@ -1,0 +1,8 @@
+/** `npm run migration -- --name NAME`: writes the migration that leads from the last one to db/schema.ts. */
+import { ensurePeers } from './peers.ts';
+import { runTool } from './run.ts';
+
+ensurePeers();
+process.exit(
+  runTool('drizzle-kit', ['generate', '--config', 'db/drizzle.config.ts', ...process.argv.slice(2)]) ? 0 : 1,
+);
