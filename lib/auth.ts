@@ -4,7 +4,6 @@
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Database } from 'better-sqlite3';
 import { cookieRules } from './auth/cookies.ts';
 import { createEntrance, type Entrance } from './auth/entrance.ts';
 import { type AnyHeaders, headerOf } from './auth/header.ts';
@@ -89,7 +88,7 @@ type Known = Pick<Caller, 'actor' | 'role' | 'tenants' | 'session'> & {
 const ADMIN_KEY: Known = { actor: 'key:admin', role: 'admin', tenants: null, session: null, until: null };
 
 /**
- * Makes the door. `database` opens the auth library's tables; the library is loaded at the first use of a session, so that
+ * Makes the door. The auth library is loaded at the first use of a session, so that
  * a server which only sees keys never pays for it. The first start writes `admin.key` (unless `WB_ADMIN_KEY` is set) and
  * `auth.secret` into the data folder, both readable by their owner only.
  */
@@ -97,8 +96,7 @@ export function createAuth(options: {
   config: Config;
   log: Logger;
   clock: Clock;
-  database: Database;
-  registry: Pick<Registry, 'keys' | 'invitations' | 'append'>;
+  registry: Pick<Registry, 'keys' | 'invitations' | 'people' | 'append'>;
 }): Auth {
   const { config, log, clock, registry } = options;
   const adminKey = config.adminKey ?? readOrMakeSecret(join(config.dataFolder, 'admin.key'));
@@ -122,7 +120,7 @@ export function createAuth(options: {
         secret,
         publicUrl: config.publicUrl,
         cookies,
-        database: options.database,
+        people: registry.people,
         log,
         keyMark,
       }),

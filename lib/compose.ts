@@ -122,7 +122,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   const bundles = new Bundles({ config, clock, log, registry, sessions, signer, passage });
   const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, passage });
   const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
-  const auth = createAuth({ config, log, clock, database: registry.database, registry });
+  const auth = createAuth({ config, log, clock, registry });
   const forgetter = new Forgetter({
     config,
     clock,

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Auth, createAuth } from '../auth.ts';
 import { FakeClock, systemClock } from '../clock.ts';
@@ -14,16 +15,20 @@ import { createSessionCache } from './session-cache.ts';
 
 let folder: string;
 let registry: SqliteRegistry;
+/** What is on the disk, as another program sees it. */
+let disk: Database.Database;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-auth-'));
   registry = openSqliteRegistry({
-    path: ':memory:',
+    path: join(folder, 'registry.sqlite'),
     thresholds: { idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 },
   });
+  disk = new Database(join(folder, 'registry.sqlite'));
 });
 
 afterEach(() => {
+  disk.close();
   registry.close();
   rmSync(folder, { recursive: true, force: true });
   vi.useRealTimers();
@@ -31,12 +36,11 @@ afterEach(() => {
 
 function open(settings: Record<string, string> = {}): Auth {
   const config = readConfig({ WB_DATA: folder, ...settings });
-  const { database } = registry;
-  return createAuth({ config, log: createLogger('error'), clock: systemClock, database, registry });
+  return createAuth({ config, log: createLogger('error'), clock: systemClock, registry });
 }
 
 const ADA = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };
-const sql = (text: string) => registry.database.prepare(text);
+const sql = (text: string) => disk.prepare(text);
 const linesOf = async (type: string) => (await registry.ledger({ type }, 100)).rows;
 
 test('the first start writes a key and a secret that only their owner can read, and later starts keep them', () => {
@@ -329,9 +333,8 @@ test('who knows a password comes in so often an hour and no more', async () => {
 
 test('of a link it is known before it is tried whether it is good, used, over or none of ours', async () => {
   const clock = new FakeClock(Date.now());
-  const { database } = registry;
   const config = readConfig({ WB_DATA: folder });
-  const auth = createAuth({ config, log: createLogger('error'), clock, database, registry });
+  const auth = createAuth({ config, log: createLogger('error'), clock, registry });
   const { entrance } = auth;
   const other = tokenOf(await auth.signInLink());
   const first = tokenOf(await auth.signInLink());

@@ -1,19 +1,17 @@
 /**
- * The auth library set up for Winterdock: people with their passwords, sessions and sign-in links in the registry's database.
+ * The auth library set up for Winterdock: people with their passwords, sessions and sign-in links in the registry.
  * Nothing but the files of lib/auth knows which library it is. Of its own routes only two are open: whatever else it could do is
  * done by our operations, which keep to the table of roles and write the ledger.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { drizzleAdapter } from 'better-auth/adapters/drizzle';
 import { betterAuth } from 'better-auth/minimal';
 import { admin } from 'better-auth/plugins/admin';
 import { magicLink } from 'better-auth/plugins/magic-link';
-import type { Database } from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
-import * as schema from '../../db/auth-schema.ts';
 import type { Logger } from '../log.ts';
+import type { PeopleBook } from '../registry/people.ts';
 import { PEER_HEADER } from './address.ts';
 import type { CookieRules } from './cookies.ts';
+import { recordsIn } from './records.ts';
 import { PERSON_ROLES, type PersonRole } from './roles.ts';
 
 /** A person as the tables have them. Times are epoch milliseconds. */
@@ -96,8 +94,8 @@ export async function openAuthLibrary(options: {
   secret: string;
   publicUrl: string | null;
   cookies: CookieRules;
-  /** Holds the tables of db/auth-schema.ts. */
-  database: Database;
+  /** Keeps its records. */
+  people: PeopleBook;
   log: Logger;
   /** What stands for the admin key: another key is another account, so that sessions opened with the old one are over. */
   keyMark: string;
@@ -114,7 +112,7 @@ export async function openAuthLibrary(options: {
       const host = request?.headers.get('host');
       return host ? [`http://${host}`, `https://${host}`] : [];
     },
-    database: drizzleAdapter(drizzle(options.database), { provider: 'sqlite', schema }),
+    database: recordsIn(options.people),
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
     emailAndPassword: { enabled: true, disableSignUp: true },

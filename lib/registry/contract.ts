@@ -6,6 +6,7 @@ import { jobSuite } from './testing/job-suite.ts';
 import { ledgerSuite } from './testing/ledger-suite.ts';
 import { listSuite } from './testing/list-suite.ts';
 import type { Driver } from './testing/make.ts';
+import { peopleSuite } from './testing/people-suite.ts';
 import { quotaSuite } from './testing/quota-suite.ts';
 import { rowSuite } from './testing/row-suite.ts';
 import { segmentSuite } from './testing/segment-suite.ts';
@@ -19,6 +20,7 @@ export function registryContract(name: string, driver: Driver): void {
     describe('copies', () => copySuite(driver));
     describe('ledger and ladder', () => ledgerSuite(driver));
     describe('access', () => accessSuite(driver));
+    describe('people', () => peopleSuite(driver));
     describe('shares', () => shareSuite(driver));
     describe('quotas and wake times', () => quotaSuite(driver));
     describe('jobs', () => jobSuite(driver));

@@ -14,6 +14,7 @@ import type { Hop } from './hops.ts';
 import type { InvitationBook } from './invitations.ts';
 import type { Jobs } from './jobs.ts';
 import type { KeyBook } from './keys.ts';
+import type { PeopleBook } from './people.ts';
 import type { Quotas } from './quotas.ts';
 import type { FileRecord, Intent } from './records.ts';
 import type { Segments } from './segments.ts';
@@ -214,6 +215,8 @@ export interface Registry {
   readonly keys: KeyBook;
   /** Links that let people in. */
   readonly invitations: InvitationBook;
+  /** People and their sessions, as the auth library keeps them. */
+  readonly people: PeopleBook;
   /** Snapshots, blueprints, and what was made from them. */
   readonly copies: CopyStore;
 

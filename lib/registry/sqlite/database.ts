@@ -1,6 +1,5 @@
 /**
  * The SQLite file of the registry: how it is opened and written durably. Knows nothing of what its tables mean.
- * The connection is shared with the auth library.
  */
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';

@@ -24,6 +24,7 @@ import { SqliteKeyBook } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import { Lists } from './lists.ts';
 import type { Upgrade } from './migrate.ts';
+import { SqlitePeopleBook } from './people.ts';
 import { QuotaBook } from './quotas.ts';
 import { recount } from './recount.ts';
 import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
@@ -98,6 +99,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     upgraded: database.upgraded,
     keys: new SqliteKeyBook(database, ledger),
     invitations: new SqliteInvitationBook(database, ledger),
+    people: new SqlitePeopleBook(database),
     copies: sqliteCopies({ database, ledger, writes, quotas }),
     create: (instance, now, entry) => writes.create(instance, now, entry),
     tenantOf: (id) => database.value(TENANT_OF, id) as string | null,

@@ -30,3 +30,11 @@ function written<F extends Fields>(fields: F): Written<F> {
 export function rowid(table: SQLiteTable) {
   return sql<number>`${table}.rowid`;
 }
+
+/**
+ * That a column is one of the values in a bound JSON array. `inArray` writes one parameter for each value: another statement for every number of
+ * them, where this is built once (anew 112 µs, kept 5 µs).
+ */
+export function among(column: SQLiteColumn, name: string): SQL {
+  return sql`${column} IN (SELECT value FROM json_each(${sql.placeholder(name)}))`;
+}
