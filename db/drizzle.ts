@@ -32,6 +32,7 @@ export const {
   ne,
   not,
   notExists,
+  notInArray,
   or,
   sql,
   sum,

@@ -2,90 +2,181 @@
  * What a tenant may have and what it has. The counts are kept by triggers, so a check costs a row or two; it runs inside the transaction of
  * what it allows. Decides only what is a number; who may set one is decided above.
  */
+import {
+  and,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  ne,
+  notInArray,
+  or,
+  placeholder,
+  sum,
+  union,
+} from '../../../db/drizzle.ts';
+import { countsByTenant, forgettings, instances, snapshots, tenants, volumesByTenant } from '../../../db/schema.ts';
 import { WinterdockError } from '../../errors.ts';
 import { STATES, type State } from '../../lifecycle/states.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { QuotaLimits, Quotas, TenantFilter, TenantRow } from '../quotas.ts';
-import type { LedgerEntry, Page } from '../registry.ts';
+import type { Intent, LedgerEntry, Page } from '../registry.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
+import { bound, boundAll } from './placeholders.ts';
+import { among, contains, plus, selectBy } from './raw.ts';
 
-const COLUMN: Readonly<Record<keyof QuotaLimits, string>> = {
-  maxSandboxes: 'max_sandboxes',
-  maxActive: 'max_active',
-  maxBytes: 'max_bytes',
-};
-const LIMIT: Readonly<Record<keyof QuotaLimits, string>> = {
-  maxSandboxes: 'SELECT max_sandboxes FROM tenants WHERE tenant = ?',
-  maxActive: 'SELECT max_active FROM tenants WHERE tenant = ?',
-  maxBytes: 'SELECT max_bytes FROM tenants WHERE tenant = ?',
-};
-const SANDBOXES = `SELECT coalesce(sum(n), 0) FROM counts_by_tenant WHERE tenant = ? AND state <> 'deleted'`;
-const ACTIVE = `SELECT n FROM counts_by_tenant WHERE tenant = ? AND state = 'active'`;
-const BYTES = 'SELECT coalesce(sum(bytes), 0) FROM counts_by_tenant WHERE tenant = ?';
-const SNAPSHOT_BYTES = `SELECT coalesce(sum(bytes), 0) FROM
-  (SELECT DISTINCT hash, bytes FROM snapshots INDEXED BY snapshots_by_tenant WHERE tenant = ? AND deleted IS NULL)`;
-const WAKING = `SELECT count(*) FROM instances INDEXED BY instances_pending
-  WHERE pending IS NOT NULL AND tenant = ? AND state <> 'active' AND pending ->> '$.verb' IN ('resume', 'revive')`;
-const TENANTS = `SELECT tenant FROM (SELECT tenant FROM counts_by_tenant UNION SELECT tenant FROM tenants)
-  WHERE tenant > ? AND (? IS NULL OR tenant IN (SELECT value FROM json_each(?))) AND instr(tenant, ?) > 0
-  AND (tenant NOT IN (SELECT tenant FROM forgettings) OR tenant IN (SELECT tenant FROM forgettings WHERE finished IS NULL)
-    OR tenant IN (SELECT tenant FROM tenants) OR tenant IN (SELECT tenant FROM counts_by_tenant WHERE state <> 'deleted' AND n > 0))
-  AND (? = 0 OR tenant IN (SELECT tenant FROM tenants WHERE idle_to_suspend_s IS NOT NULL OR idle_to_freeze_s IS NOT NULL))
-  ORDER BY tenant LIMIT ?`;
-const COUNTS = 'SELECT state, n, bytes FROM counts_by_tenant WHERE tenant = ?';
-const VOLUME_SUMS = 'SELECT instances, workspace, memory, tmp FROM volumes_by_tenant WHERE tenant = ?';
-const OWN = `SELECT idle_to_suspend_s, idle_to_freeze_s, max_sandboxes, max_active, max_bytes FROM tenants WHERE tenant = ?`;
-const RESERVE = 'UPDATE instances SET bytes = coalesce(bytes, 0) + ? WHERE id = ?';
+/** The verbs of a wake that is under way. */
+const WAKES: readonly Intent['verb'][] = ['resume', 'revive'];
+const { tenant: _, ...OVERRIDES } = getTableColumns(tenants);
 
 export class QuotaBook implements Quotas {
   readonly #database: RegistryDatabase;
   readonly #ledger: Ledger;
 
+  readonly #limits;
+  readonly #sandboxes;
+  readonly #active;
+  readonly #waking;
+  readonly #bytes;
+  readonly #snapshotBytes;
+  readonly #counted;
+  readonly #overrides;
+  readonly #volumes;
+  readonly #make;
+  readonly #reserve;
+
   constructor(database: RegistryDatabase, ledger: Ledger) {
     this.#database = database;
     this.#ledger = ledger;
+    const limit = (quota: keyof QuotaLimits) =>
+      database.statement((queries) =>
+        queries
+          .select({ limit: tenants[quota] })
+          .from(tenants)
+          .where(eq(tenants.tenant, placeholder('tenant')))
+          .prepare(),
+      );
+    this.#limits = {
+      maxSandboxes: limit('maxSandboxes'),
+      maxActive: limit('maxActive'),
+      maxBytes: limit('maxBytes'),
+    };
+    const counted = eq(countsByTenant.tenant, placeholder('tenant'));
+    this.#sandboxes = database.statement((queries) =>
+      queries
+        .select({ used: sum(countsByTenant.n).mapWith(Number) })
+        .from(countsByTenant)
+        .where(and(counted, ne(countsByTenant.state, 'deleted')))
+        .prepare(),
+    );
+    this.#active = database.statement((queries) =>
+      queries
+        .select({ used: countsByTenant.n })
+        .from(countsByTenant)
+        .where(and(counted, eq(countsByTenant.state, 'active')))
+        .prepare(),
+    );
+    this.#waking = database.statement((queries) =>
+      selectBy(queries, { pending: instances.pending }, instances, 'instances_pending')
+        .where(
+          and(isNotNull(instances.pending), eq(instances.tenant, placeholder('tenant')), ne(instances.state, 'active')),
+        )
+        .prepare(),
+    );
+    this.#bytes = database.statement((queries) =>
+      queries
+        .select({ used: sum(countsByTenant.bytes).mapWith(Number) })
+        .from(countsByTenant)
+        .where(counted)
+        .prepare(),
+    );
+    this.#snapshotBytes = database.statement((queries) => {
+      const files = queries
+        .selectDistinct({ hash: snapshots.hash, bytes: snapshots.bytes })
+        .from(snapshots)
+        .where(and(eq(snapshots.tenant, placeholder('tenant')), isNull(snapshots.deleted)))
+        .as('files');
+      return queries
+        .select({ used: sum(files.bytes).mapWith(Number) })
+        .from(files)
+        .prepare();
+    });
+    this.#counted = database.statement((queries) =>
+      queries
+        .select({ state: countsByTenant.state, n: countsByTenant.n, bytes: countsByTenant.bytes })
+        .from(countsByTenant)
+        .where(counted)
+        .prepare(),
+    );
+    this.#overrides = database.statement((queries) =>
+      queries
+        .select(OVERRIDES)
+        .from(tenants)
+        .where(eq(tenants.tenant, placeholder('tenant')))
+        .prepare(),
+    );
+    const { tenant, ...volumes } = getTableColumns(volumesByTenant);
+    this.#volumes = database.statement((queries) =>
+      queries
+        .select(volumes)
+        .from(volumesByTenant)
+        .where(eq(tenant, placeholder('tenant')))
+        .prepare(),
+    );
+    this.#make = database.statement((queries) =>
+      queries
+        .insert(tenants)
+        .values({ tenant: bound('tenant') })
+        .onConflictDoNothing()
+        .prepare(),
+    );
+    this.#reserve = database.statement((queries) =>
+      queries
+        .update(instances)
+        .set({ bytes: plus(instances.bytes, 'more') })
+        .where(eq(instances.id, placeholder('id')))
+        .prepare(),
+    );
   }
 
   tenants({ among, text = '', ownThresholds = false }: TenantFilter, limit: number, cursor?: string): Page<TenantRow> {
     const [after] = cursor === undefined ? [''] : readCursor(cursor, isName);
-    const asked = among === undefined ? null : JSON.stringify(among);
-    const names = this.#database
-      .sql(TENANTS)
-      .all(after, asked, asked, text, Number(ownThresholds), limit + 1)
-      .map(([name]) => String(name));
+    const names = this.#names(among !== undefined, ownThresholds)
+      .all({ after, among: JSON.stringify(among ?? null), text, limit: limit + 1 })
+      .map(({ tenant }) => tenant);
     const rows = names.slice(0, limit).flatMap((name) => this.tenant(name) ?? []);
     const last = rows.at(-1);
     return { rows, next: names.length > limit && last !== undefined ? writeCursor([last.tenant]) : null };
   }
 
   tenant(tenant: string): TenantRow | null {
-    const counted = this.#database.sql(COUNTS).all(tenant);
-    const own = this.#database.sql(OWN).get(tenant) as (number | null)[] | undefined;
+    const counted = this.#counted().all({ tenant });
+    const own = this.#overrides().get({ tenant });
     if (counted.length === 0 && own === undefined) return null;
-    const byState = (column: 1 | 2) => {
-      const known = new Map(counted.map((values) => [values[0], Number(values[column])]));
+    const byState = (column: 'n' | 'bytes') => {
+      const known = new Map(counted.map((row) => [row.state, row[column]]));
       return Object.fromEntries(STATES.map((state) => [state, known.get(state) ?? 0])) as Record<State, number>;
     };
-    const sums = this.#database.sql(VOLUME_SUMS).get(tenant) as number[] | undefined;
-    const [instances = 0, workspace = 0, memory = 0, tmp = 0] = sums ?? [];
+    const { idleToSuspendSeconds = null, idleToFreezeSeconds = null } = own ?? {};
+    const { maxSandboxes = null, maxActive = null, maxBytes = null } = own ?? {};
     return {
       tenant,
-      counts: byState(1),
-      bytes: byState(2),
-      volumes: { instances, workspace, memory, tmp },
-      thresholds: { idleToSuspendSeconds: own?.[0] ?? null, idleToFreezeSeconds: own?.[1] ?? null },
-      quotas: { maxSandboxes: own?.[2] ?? null, maxActive: own?.[3] ?? null, maxBytes: own?.[4] ?? null },
+      counts: byState('n'),
+      bytes: byState('bytes'),
+      volumes: this.#volumes().get({ tenant }) ?? { instances: 0, workspace: 0, memory: 0, tmp: 0 },
+      thresholds: { idleToSuspendSeconds, idleToFreezeSeconds },
+      quotas: { maxSandboxes, maxActive, maxBytes },
     };
   }
 
   set(tenant: string, patch: Partial<QuotaLimits>, entry: LedgerEntry): QuotaLimits {
     const [limits, lines] = this.#database.write(() => {
-      this.#database.sql('INSERT INTO tenants(tenant) VALUES (?) ON CONFLICT DO NOTHING').run(tenant);
-      for (const [name, value] of Object.entries(patch) as [keyof QuotaLimits, number | null | undefined][]) {
-        if (value === undefined) continue;
-        this.#database.sql(`UPDATE tenants SET ${COLUMN[name]} = ? WHERE tenant = ?`).run(value, tenant);
-      }
+      this.#make().run({ tenant });
+      const given = Object.entries(patch).filter(([, value]) => value !== undefined);
+      if (given.length > 0) this.#change(given.map(([name]) => name)).run({ ...Object.fromEntries(given), tenant });
       const after = this.tenant(tenant)?.quotas ?? { maxSandboxes: null, maxActive: null, maxBytes: null };
       return [after, this.#ledger.append([entry])] as const;
     });
@@ -95,14 +186,14 @@ export class QuotaBook implements Quotas {
 
   bytesLeft(tenant: string): number | null {
     const limit = this.#limit('maxBytes', tenant);
-    return limit === null ? null : Math.max(0, limit - this.#database.integer(BYTES, tenant));
+    return limit === null ? null : Math.max(0, limit - this.#used(this.#bytes, tenant));
   }
 
   reserve(id: string, tenant: string, bytes: number): void {
     if (this.#limit('maxBytes', tenant) === null) return;
     this.#database.write(() => {
       this.needBytes(tenant, bytes);
-      this.#database.sql(RESERVE).run(bytes, id);
+      this.#reserve().run({ more: bytes, id });
     });
   }
 
@@ -110,7 +201,7 @@ export class QuotaBook implements Quotas {
   needSandboxes(tenant: string, more: number): void {
     const limit = this.#limit('maxSandboxes', tenant);
     if (limit === null || more === 0) return;
-    const used = this.#database.integer(SANDBOXES, tenant);
+    const used = this.#used(this.#sandboxes, tenant);
     if (used + more > limit) throw exceeded(tenant, 'max_sandboxes', limit, used, 'sandboxes', 'Delete one');
   }
 
@@ -118,7 +209,7 @@ export class QuotaBook implements Quotas {
   needActive(tenant: string, { waking }: { waking: boolean }): void {
     const limit = this.#limit('maxActive', tenant);
     if (limit === null) return;
-    const used = this.#database.integer(ACTIVE, tenant) + (waking ? this.#database.integer(WAKING, tenant) : 0);
+    const used = this.#used(this.#active, tenant) + (waking ? this.#wakes(tenant) : 0);
     if (used >= limit)
       throw exceeded(tenant, 'max_active', limit, used, 'active sandboxes', 'Suspend one, or wait until one idles');
   }
@@ -127,7 +218,7 @@ export class QuotaBook implements Quotas {
   needBytes(tenant: string, more: number): void {
     const limit = this.#limit('maxBytes', tenant);
     if (limit === null || more <= 0) return;
-    const used = this.#database.integer(BYTES, tenant);
+    const used = this.#used(this.#bytes, tenant);
     if (used + more > limit) throw exceeded(tenant, 'max_bytes', limit, used, 'bytes', 'Delete files or sandboxes');
   }
 
@@ -135,7 +226,7 @@ export class QuotaBook implements Quotas {
   needSnapshots(tenant: string): void {
     const limit = this.#limit('maxBytes', tenant);
     if (limit === null) return;
-    const used = this.#database.integer(BYTES, tenant) + this.#database.integer(SNAPSHOT_BYTES, tenant);
+    const used = this.#used(this.#bytes, tenant) + this.#used(this.#snapshotBytes, tenant);
     if (used <= limit) return;
     throw exceeded(
       tenant,
@@ -148,7 +239,69 @@ export class QuotaBook implements Quotas {
   }
 
   #limit(quota: keyof QuotaLimits, tenant: string): number | null {
-    return this.#database.value(LIMIT[quota], tenant) as number | null;
+    return this.#limits[quota]().get({ tenant })?.limit ?? null;
+  }
+
+  #used(statement: () => { get(values: { tenant: string }): { used: number | null } | undefined }, tenant: string) {
+    return statement().get({ tenant })?.used ?? 0;
+  }
+
+  /** Sandboxes whose wake is under way: of the few on which anything is. */
+  #wakes(tenant: string): number {
+    return this.#waking()
+      .all({ tenant })
+      .filter(({ pending }) => pending !== null && WAKES.includes(pending.verb)).length;
+  }
+
+  #change(names: string[]) {
+    return this.#database.shape(`tenants: set ${names.join()}`, (queries) =>
+      queries
+        .update(tenants)
+        .set(boundAll(Object.fromEntries(names.map((name) => [name, true]))))
+        .where(eq(tenants.tenant, placeholder('tenant')))
+        .prepare(),
+    );
+  }
+
+  /** Names in order after `after`, with `text` in them. */
+  #names(amongSome: boolean, ownThresholds: boolean) {
+    return this.#database.shape(`tenants: names ${amongSome} ${ownThresholds}`, (queries) => {
+      const known = union(
+        queries.select({ tenant: countsByTenant.tenant }).from(countsByTenant),
+        queries.select({ tenant: tenants.tenant }).from(tenants),
+      ).as('known');
+      const forgotten = () => queries.select({ tenant: forgettings.tenant }).from(forgettings);
+      const own = () => queries.select({ tenant: tenants.tenant }).from(tenants);
+      const living = queries
+        .select({ tenant: countsByTenant.tenant })
+        .from(countsByTenant)
+        .where(and(ne(countsByTenant.state, 'deleted'), gt(countsByTenant.n, 0)));
+      return queries
+        .select({ tenant: known.tenant })
+        .from(known)
+        .where(
+          and(
+            gt(known.tenant, placeholder('after')),
+            amongSome ? among(known.tenant, 'among') : undefined,
+            contains(known.tenant, 'text'),
+            or(
+              notInArray(known.tenant, forgotten()),
+              inArray(known.tenant, forgotten().where(isNull(forgettings.finished))),
+              inArray(known.tenant, own()),
+              inArray(known.tenant, living),
+            ),
+            ownThresholds
+              ? inArray(
+                  known.tenant,
+                  own().where(or(isNotNull(tenants.idleToSuspendSeconds), isNotNull(tenants.idleToFreezeSeconds))),
+                )
+              : undefined,
+          ),
+        )
+        .orderBy(known.tenant)
+        .limit(placeholder('limit'))
+        .prepare();
+    });
   }
 }
 
