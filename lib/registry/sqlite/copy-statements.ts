@@ -1,0 +1,212 @@
+/** The statements of the store of copies, each built when it is first asked for. Decides nothing. */
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  gte,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  or,
+  placeholder,
+} from '../../../db/drizzle.ts';
+import { blueprints, instances, snapshots, starts, unclaimedFiles } from '../../../db/schema.ts';
+import type { CopyKind } from '../copies.ts';
+import type { RegistryDatabase } from './database.ts';
+import { bound, boundAll } from './placeholders.ts';
+import { among, rowid, selectBy } from './raw.ts';
+import { ROW } from './rows.ts';
+
+const SNAPSHOT = getTableColumns(snapshots);
+const BLUEPRINT = getTableColumns(blueprints);
+const DESCENT = {
+  snapshot: { column: instances.lineageSnapshot, index: 'instances_by_snapshot' },
+  blueprint: { column: instances.lineageBlueprint, index: 'instances_by_blueprint' },
+} as const;
+/** Made from a copy and never resumed, as the index has them. */
+const NEVER_RESUMED = and(
+  eq(instances.vfsPath, placeholder('path')),
+  eq(instances.state, 'created').inlineParams(),
+  isNotNull(instances.vfsPath),
+);
+
+/** What a page of snapshots is narrowed by; `created` stands for the place it goes on from. */
+type Narrowed = 'source' | 'tag' | 'tenant' | 'tenants' | 'created';
+
+export function copyStatements(database: RegistryDatabase) {
+  const statement = database.statement.bind(database);
+  const shape = database.shape.bind(database);
+  return {
+    snapshot: statement((queries) =>
+      queries
+        .select(SNAPSHOT)
+        .from(snapshots)
+        .where(eq(snapshots.id, placeholder('id')))
+        .prepare(),
+    ),
+    snapshotTenant: statement((queries) =>
+      queries
+        .select({ tenant: snapshots.tenant })
+        .from(snapshots)
+        .where(eq(snapshots.id, placeholder('id')))
+        .prepare(),
+    ),
+    insertSnapshot: statement((queries) => queries.insert(snapshots).values(boundAll(SNAPSHOT)).prepare()),
+    deleteSnapshot: statement((queries) =>
+      queries
+        .update(snapshots)
+        .set({ deleted: bound('deleted') })
+        .where(eq(snapshots.id, placeholder('id')))
+        .prepare(),
+    ),
+    /** Newest first, by the index that leads with what is narrowed by. */
+    snapshots: (by: readonly Narrowed[]) =>
+      shape(`snapshots: page by ${by.join()}`, (queries) => {
+        const created = placeholder('created');
+        return queries
+          .select(SNAPSHOT)
+          .from(snapshots)
+          .where(
+            and(
+              isNull(snapshots.deleted),
+              by.includes('source') ? eq(snapshots.source, placeholder('source')) : undefined,
+              by.includes('tag') ? eq(snapshots.tag, placeholder('tag')) : undefined,
+              by.includes('tenant') ? eq(snapshots.tenant, placeholder('tenant')) : undefined,
+              by.includes('tenants') ? among(snapshots.tenant, 'tenants') : undefined,
+              by.includes('created') ? lte(snapshots.created, created) : undefined,
+              by.includes('created')
+                ? or(lt(snapshots.created, created), lt(snapshots.id, placeholder('id')))
+                : undefined,
+            ),
+          )
+          .orderBy(desc(snapshots.created), desc(snapshots.id))
+          .limit(placeholder('limit'))
+          .prepare();
+      }),
+
+    blueprint: statement((queries) =>
+      queries
+        .select(BLUEPRINT)
+        .from(blueprints)
+        .where(eq(blueprints.name, placeholder('name')))
+        .prepare(),
+    ),
+    insertBlueprint: statement((queries) => queries.insert(blueprints).values(boundAll(BLUEPRINT)).prepare()),
+    blueprints: statement((queries) =>
+      queries
+        .select(BLUEPRINT)
+        .from(blueprints)
+        .where(gt(blueprints.name, placeholder('after')))
+        .orderBy(blueprints.name)
+        .limit(placeholder('limit'))
+        .prepare(),
+    ),
+    deleteBlueprint: statement((queries) =>
+      queries
+        .delete(blueprints)
+        .where(eq(blueprints.name, placeholder('name')))
+        .prepare(),
+    ),
+
+    insertStart: statement((queries) =>
+      queries
+        .insert(starts)
+        .values(boundAll(getTableColumns(starts)))
+        .prepare(),
+    ),
+    startings: statement((queries) =>
+      queries
+        .select({ tenant: starts.tenant, ids: starts.ids, from: starts.origin, cause: starts.cause })
+        .from(starts)
+        .orderBy(rowid(starts))
+        .prepare(),
+    ),
+    endStart: statement((queries) =>
+      queries
+        .delete(starts)
+        .where(eq(starts.first, placeholder('first')))
+        .prepare(),
+    ),
+    /** Oldest first, each with the number of its row. */
+    descendants: (kind: CopyKind) =>
+      shape(`instances: descendants of ${kind}`, (queries) => {
+        const { column, index } = DESCENT[kind];
+        const [created, number] = [placeholder('created'), rowid(instances)];
+        return selectBy(queries, { ...ROW, number }, instances, index)
+          .where(
+            and(
+              eq(column, placeholder('key')),
+              isNotNull(column),
+              gte(instances.created, created),
+              or(gt(instances.created, created), gt(number, placeholder('number'))),
+            ),
+          )
+          .orderBy(asc(instances.created), asc(number))
+          .limit(placeholder('limit'))
+          .prepare();
+      }),
+    countDescendants: (kind: CopyKind) =>
+      shape(`instances: count descendants of ${kind}`, (queries) => {
+        const { column, index } = DESCENT[kind];
+        return selectBy(queries, { n: count() }, instances, index)
+          .where(and(eq(column, placeholder('key')), isNotNull(column)))
+          .prepare();
+      }),
+
+    mark: statement((queries) =>
+      queries
+        .insert(unclaimedFiles)
+        .values({ path: bound('path') })
+        .onConflictDoNothing()
+        .prepare(),
+    ),
+    unmark: statement((queries) =>
+      queries
+        .delete(unclaimedFiles)
+        .where(eq(unclaimedFiles.path, placeholder('path')))
+        .prepare(),
+    ),
+    unclaimed: statement((queries) => queries.select().from(unclaimedFiles).orderBy(unclaimedFiles.path).prepare()),
+    /** One of the living copies that have the file. */
+    claimed: (kind: CopyKind) =>
+      shape(`${kind}: claimed`, (queries) =>
+        kind === 'snapshot'
+          ? queries
+              .select({ hash: snapshots.hash })
+              .from(snapshots)
+              .where(and(eq(snapshots.hash, placeholder('hash')), isNull(snapshots.deleted)))
+              .limit(1)
+              .prepare()
+          : queries
+              .select({ hash: blueprints.hash })
+              .from(blueprints)
+              .where(eq(blueprints.hash, placeholder('hash')))
+              .limit(1)
+              .prepare(),
+      ),
+    waitedFor: statement((queries) =>
+      selectBy(queries, { id: instances.id }, instances, 'instances_by_source').where(NEVER_RESUMED).limit(1).prepare(),
+    ),
+    restamp: (kind: CopyKind) =>
+      shape(`${kind}: restamp`, (queries) => {
+        const table = kind === 'snapshot' ? snapshots : blueprints;
+        return queries
+          .update(table)
+          .set({ file: bound('file') })
+          .where(eq(table.hash, placeholder('hash')))
+          .prepare();
+      }),
+    restampWaiting: statement((queries) =>
+      queries
+        .update(instances)
+        .set({ file: bound('file') })
+        .where(NEVER_RESUMED)
+        .prepare(),
+    ),
+  };
+}
