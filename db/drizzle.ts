@@ -18,6 +18,7 @@ export const {
   desc,
   eq,
   exists,
+  fillPlaceholders,
   getTableColumns,
   gt,
   gte,

@@ -41,6 +41,7 @@ export class RegistryDatabase {
   readonly upgraded: Upgrade | null;
   readonly #statements = new Map<string, Statement>();
   readonly #shapes = new Map<string, unknown>();
+  #version: Database.Statement<[], number> | undefined;
 
   /** Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. */
   constructor(path: string) {
@@ -95,6 +96,12 @@ export class RegistryDatabase {
   /** The same for a column of integers; 0 when there is no row. */
   integer(sql: string, ...params: Value[]): number {
     return Number(this.value(sql, ...params) ?? 0);
+  }
+
+  /** Another number than before when another process has written since. */
+  version(): number {
+    this.#version ??= this.client.prepare<[], number>('PRAGMA data_version').pluck();
+    return this.#version.get() ?? 0;
   }
 
   /**

@@ -1,119 +1,134 @@
-/** What a list asks for, as conditions of SQL. Pure: every value is a parameter, never text of a statement. */
-import type { State } from '../../lifecycle/states.ts';
-import type { Fault } from '../../lifecycle/words.ts';
+/** What a list asks for: each aspect of it as a condition whose values are bound later. Pure. */
+import type { SQL } from 'drizzle-orm';
+import {
+  alias,
+  and,
+  eq,
+  exists,
+  gte,
+  isNotNull,
+  isNull,
+  lte,
+  ne,
+  placeholder,
+  type Queries,
+} from '../../../db/drizzle.ts';
+import { instances, labels } from '../../../db/schema.ts';
 import type { ListFilter } from '../registry.ts';
 import { queryWords } from '../words.ts';
-import type { Value } from './database.ts';
+import { contains, hadLabel, member, rowid } from './raw.ts';
 
-/** A filter as the tables have it: what is deleted is apart from everything else. */
-export interface Wanted {
+/** A filter as the tables have it: what is deleted is apart from everything else. What it does not ask for is not in it. */
+export interface Wanted extends Pick<ListFilter, 'tenant' | 'fault' | 'name' | 'label' | 'since' | 'until'> {
   /** Only what is deleted, or only what is not. */
   deleted: boolean;
   /** Never `deleted`. */
-  state?: State;
-  notState?: State;
-  tenant?: string;
-  fault?: Fault;
-  name?: string;
-  label?: { key: string; value: string };
-  since?: number;
-  until?: number;
-  pending?: { until?: number };
-  due?: { since?: number; until?: number };
-  words: string[];
+  state?: ListFilter['state'];
+  notState?: ListFilter['notState'];
+  pending?: ListFilter['pending'];
+  due?: ListFilter['due'];
+  /** Never empty. */
+  words?: string[];
 }
 
-export type Aspect =
-  | 'deleted'
-  | 'state'
-  | 'notState'
-  | 'tenant'
-  | 'fault'
-  | 'name'
-  | 'label'
-  | 'time'
-  | 'pending'
-  | 'due'
-  | 'words';
-
-export interface Condition {
-  aspect: Aspect;
-  sql: string;
-  params: Value[];
-}
+export type Aspect = keyof Wanted;
 
 /** The filter normalised, or null when nothing can match it. */
 export function wantedOf(filter: ListFilter): Wanted | null {
   const { state, notState, tenant, fault, name, label, since, until, pending, due, text } = filter;
   if (state !== undefined && state === notState) return null;
-  return {
+  const words = queryWords(text ?? '');
+  return given({
     deleted: state === 'deleted',
-    ...(state === undefined || state === 'deleted' ? {} : { state }),
-    ...(state !== undefined || notState === undefined || notState === 'deleted' ? {} : { notState }),
-    ...(tenant === undefined ? {} : { tenant }),
-    ...(fault === undefined ? {} : { fault }),
-    ...(name === undefined ? {} : { name }),
-    ...(label === undefined ? {} : { label: { key: label.key.toWellFormed(), value: label.value.toWellFormed() } }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-    ...(pending === undefined ? {} : { pending }),
-    ...(due === undefined ? {} : { due }),
-    words: text === undefined ? [] : queryWords(text),
-  };
+    state: state === 'deleted' ? undefined : state,
+    notState: state !== undefined || notState === 'deleted' ? undefined : notState,
+    tenant,
+    fault,
+    name,
+    label: label && { key: label.key.toWellFormed(), value: label.value.toWellFormed() },
+    since,
+    until,
+    pending,
+    due,
+    words: words.length === 0 ? undefined : words,
+  });
 }
 
-/** Each aspect as a condition on a row of `instances`. */
-export function conditionsOf(wanted: Wanted): Condition[] {
-  const { deleted, state, notState, tenant, fault, name, label, since, until, pending, due, words } = wanted;
-  const conditions: Condition[] = [{ aspect: 'deleted', sql: `instances.tombstone = ${deleted ? 1 : 0}`, params: [] }];
-  if (tenant !== undefined) conditions.push({ aspect: 'tenant', sql: 'instances.tenant = ?', params: [tenant] });
-  if (state !== undefined) conditions.push({ aspect: 'state', sql: 'instances.state = ?', params: [state] });
-  if (notState !== undefined) conditions.push({ aspect: 'notState', sql: 'instances.state <> ?', params: [notState] });
-  if (fault !== undefined) conditions.push({ aspect: 'fault', sql: 'instances.fault = ?', params: [fault] });
-  if (name !== undefined) conditions.push({ aspect: 'name', sql: 'instances.name_key = ?', params: [name] });
-  if (label !== undefined) conditions.push(labelCondition(label, deleted));
-  if (since !== undefined) conditions.push({ aspect: 'time', sql: 'instances.updated >= ?', params: [since] });
-  if (until !== undefined) conditions.push({ aspect: 'time', sql: 'instances.updated <= ?', params: [until] });
-  if (pending !== undefined) conditions.push(pendingCondition(pending));
-  if (due !== undefined) conditions.push(dueCondition(due));
-  if (words.length > 0) {
-    conditions.push({
-      aspect: 'words',
-      sql: words.map(() => 'instr(instances.words, ?) > 0').join(' AND '),
-      params: words.map((word) => ` ${word}`),
-    });
+/** What `conditionOf` binds, by the names it gives them. */
+export function valuesOf({ label, pending, due, words = [], deleted: _, ...wanted }: Wanted): Record<string, unknown> {
+  return given({
+    ...wanted,
+    labelKey: label?.key,
+    labelValue: label?.value,
+    startedUntil: pending?.until,
+    dueSince: due?.since,
+    dueUntil: due?.until,
+    ...Object.fromEntries(words.map((word, n) => [`word${n}`, ` ${word}`])),
+  });
+}
+
+/** Equal for filters that differ in nothing but values, and so are asked by the same statement. */
+export function shapeOf(wanted: Wanted): string {
+  return `${wanted.deleted} ${Object.keys(wanted)} ${Object.keys(valuesOf(wanted))}`;
+}
+
+/** The condition that an aspect, which is asked for, makes on a row of `instances`. */
+export function conditionOf(queries: Queries, wanted: Wanted, aspect: Aspect): SQL | undefined {
+  switch (aspect) {
+    case 'deleted':
+      // Literally: indexes hold only the one or the other.
+      return eq(instances.tombstone, wanted.deleted ? 1 : 0).inlineParams();
+    case 'tenant':
+    case 'state':
+    case 'fault':
+      return eq(instances[aspect], placeholder(aspect));
+    case 'notState':
+      return ne(instances.state, placeholder('notState'));
+    case 'name':
+      return eq(instances.nameKey, placeholder('name'));
+    case 'since':
+      return gte(instances.updated, placeholder('since'));
+    case 'until':
+      return lte(instances.updated, placeholder('until'));
+    case 'label':
+      return wanted.deleted ? hadLabel({ key: 'labelKey', value: 'labelValue' }) : hasLabel(queries);
+    case 'pending':
+      // The moment at which an operation began is in its intent: those under way are few.
+      return and(
+        isNotNull(instances.pending),
+        wanted.pending?.until === undefined
+          ? undefined
+          : lte(member(instances.pending, 'startedMs'), placeholder('startedUntil')),
+      );
+    case 'due':
+      return and(
+        isNotNull(instances.dueAt),
+        isNull(instances.pending),
+        wanted.due?.since === undefined ? undefined : gte(instances.dueAt, placeholder('dueSince')),
+        wanted.due?.until === undefined ? undefined : lte(instances.dueAt, placeholder('dueUntil')),
+      );
+    case 'words':
+      return and(...(wanted.words ?? []).map((_, n) => contains(instances.words, `word${n}`)));
   }
-  return conditions;
 }
 
-/** The moment at which an operation began is in its intent: those under way are few. */
-function pendingCondition({ until }: { until?: number }): Condition {
-  const bound = until === undefined ? '' : ` AND instances.pending ->> '$.startedMs' <= ?`;
-  return {
-    aspect: 'pending',
-    sql: `instances.pending IS NOT NULL${bound}`,
-    params: until === undefined ? [] : [until],
-  };
+/** By the label's own key: its row is looked up, not the rows of everything that has the label. */
+function hasLabel(queries: Queries): SQL {
+  const one = alias(labels, 'one');
+  return exists(
+    queries
+      .select({ key: one.key })
+      .from(one)
+      .where(
+        and(
+          eq(one.instanceRow, rowid(instances)),
+          eq(one.key, placeholder('labelKey')),
+          eq(one.value, placeholder('labelValue')),
+        ),
+      ),
+  );
 }
 
-function dueCondition({ since, until }: { since?: number; until?: number }): Condition {
-  const bounds = [...(since === undefined ? [] : ['>=']), ...(until === undefined ? [] : ['<='])];
-  const within = bounds.map((comparison) => ` AND instances.due_at ${comparison} ?`).join('');
-  return {
-    aspect: 'due',
-    sql: `instances.due_at IS NOT NULL AND instances.pending IS NULL${within}`,
-    params: [since, until].filter((bound) => bound !== undefined),
-  };
-}
-
-/** What is deleted has no rows in the labels table, only the labels it had. */
-function labelCondition({ key, value }: { key: string; value: string }, deleted: boolean): Condition {
-  const from = deleted
-    ? 'json_each(instances.labels) AS one WHERE'
-    : 'labels AS one WHERE one.instance_row = instances.rowid AND';
-  return {
-    aspect: 'label',
-    sql: `EXISTS (SELECT 1 FROM ${from} one.key = ? AND +one.value = ?)`,
-    params: [key, value],
-  };
+function given<T extends object>(values: T): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

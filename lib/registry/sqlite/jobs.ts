@@ -2,13 +2,17 @@
  * Jobs as rows: what was asked, which instances were chosen, what became of each. The choice is of one moment and never changes; it is kept
  * as row numbers in pages. Knows nothing of what the verbs do.
  */
+import type { SQL } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { instances } from '../../../db/schema.ts';
 import { WinterdockError } from '../../errors.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import type { JobResult, JobRow, Jobs } from '../jobs.ts';
+import type { JobResult, JobRow, Jobs, Surveyed } from '../jobs.ts';
 import type { LedgerLine, ListFilter, Page } from '../registry.ts';
-import { type RegistryDatabase, sqliteCode, type Value } from './database.ts';
+import { type Query, type RegistryDatabase, sqliteCode, type Value } from './database.ts';
 import { JOB_COLUMNS, jobOf, resultOf, surveyedOf, valuesOf } from './job-rows.ts';
 import type { Ledger } from './ledger.ts';
+import { rowid } from './raw.ts';
 
 const PAGE = 1000;
 /** Rows looked at before others have their turn: some milliseconds. */
@@ -24,8 +28,18 @@ const FORGET_RESULTS = `DELETE FROM job_results WHERE job = ? AND position IN
 const SURVEYED = `instances.rowid, instances.id, instances.state, instances.fault, instances.vfs_path IS ':memory:', instances.ephemeral`;
 const NAMED = `SELECT ${SURVEYED} FROM instances WHERE id = ? AND (? IS NULL OR tenant IN (SELECT value FROM json_each(?)))`;
 
-/** Where the rows of a filter come from: statements that select `columns`. */
-export type Everything = (filter: ListFilter, columns: string) => { sql: string; params: Value[] }[];
+/** What is found of each row of a filter. */
+const FOUND = {
+  row: rowid(instances),
+  id: instances.id,
+  state: instances.state,
+  fault: instances.fault,
+  vfsPath: instances.vfsPath,
+  ephemeral: instances.ephemeral,
+};
+
+/** Where the rows of a filter come from. */
+export type Everything = <Row>(filter: ListFilter, fields: { [K in keyof Row]: SQLiteColumn | SQL }) => Query<Row>[];
 
 /** Jobs in the registry's file. */
 export function openJobs(database: RegistryDatabase, ledger: Ledger, everything: Everything): Jobs {
@@ -80,10 +94,10 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
         }
         return;
       }
-      await database.snapshot(everything(choice.filter, SURVEYED), PIECE, turn, (values) => {
-        seen(surveyedOf(values));
-        return true;
-      });
+      const queries = everything<Omit<Surveyed, 'inMemory'> & { vfsPath: string | null }>(choice.filter, FOUND);
+      for await (const rows of database.pieces(queries, PIECE)) {
+        for (const { vfsPath, ...row } of rows) seen({ ...row, inMemory: vfsPath === ':memory:' });
+      }
     },
 
     add(job, chosen, results, entry) {

@@ -2,14 +2,20 @@
  * Lists of instances, page by page, and how many match. A page costs about its own length: it is walked from an index in the
  * order of its sort, or gathered and sorted where few rows match.
  */
+import type { SQL } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { asc, count, desc, placeholder } from '../../../db/drizzle.ts';
+import { instances } from '../../../db/schema.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { InstanceRow, ListFilter, ListRequest, Page } from '../registry.ts';
 import { countOfLabel, countsByFault, countsByState } from './counts.ts';
-import type { RegistryDatabase, Value } from './database.ts';
-import { type Aspect, type Condition, conditionsOf, type Wanted, wantedOf } from './filter.ts';
-import { ROW_COLUMNS, rowOf } from './rows.ts';
-import { type Sort, type Source, sortKey, sourcesFor } from './sources.ts';
-import { hitSource, type Match, matchOf, TextIndex, textSource } from './text-index.ts';
+import type { Query, RegistryDatabase } from './database.ts';
+import { type Aspect, shapeOf, valuesOf, type Wanted, wantedOf } from './filter.ts';
+import { filled } from './placeholders.ts';
+import { among, beyond, rowid } from './raw.ts';
+import { ROW } from './rows.ts';
+import { HITS, matching, nearby, positionOf, type Sort, type Source, sourcesFor, TEXT } from './sources.ts';
+import { type Match, matchOf, TextIndex } from './text-index.ts';
 
 /** So few rows are gathered and sorted without a second thought. */
 const FEW = 1000;
@@ -20,11 +26,14 @@ const PROBED_WORDS = 4;
 /** Index entries looked at per row of the page while matches of a text may be frequent. */
 const PATIENCE = 20;
 
-/** Sort key (a blob stands for no name) and row number. */
-type Position = [key: string | number | Uint8Array, row: number];
+/** Where a row stands: its sort key (a blob stands for no name) and row number. */
+interface Position {
+  key: string | number | Uint8Array;
+  row: number;
+}
 
 interface Ask {
-  conditions: Condition[];
+  wanted: Wanted;
   sort: Sort;
   descending: boolean;
   /** One more than the page, to see whether there is another. */
@@ -32,15 +41,21 @@ interface Ask {
   after: Position | null;
 }
 
-type Found = { row: InstanceRow; position: Position };
-
 export class Lists {
   readonly #database: RegistryDatabase;
   readonly #text: TextIndex;
+  readonly #rows;
 
   constructor(database: RegistryDatabase) {
     this.#database = database;
     this.#text = new TextIndex(database);
+    this.#rows = database.statement((queries) =>
+      queries
+        .select({ number: rowid(instances), row: ROW })
+        .from(instances)
+        .where(among(rowid(instances), 'numbers'))
+        .prepare(),
+    );
   }
 
   page(request: ListRequest): Page<InstanceRow> {
@@ -49,15 +64,14 @@ export class Lists {
     const descending = (sort === 'name') === reverse;
     const found = eachTenant(request).flatMap((filter) => {
       const wanted = wantedOf(filter);
-      if (wanted === null) return [];
-      return this.#find(wanted, { conditions: conditionsOf(wanted), sort, descending, limit: limit + 1, after });
+      return wanted === null ? [] : this.#find({ wanted, sort, descending, limit: limit + 1, after });
     });
     // The lists of several tenants, each in order, become one.
     if (request.tenants !== undefined) found.sort(byPosition(descending));
-    const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    const next = found.length > limit && last ? cursorAt(last.position, sort, reverse) : null;
-    return { rows: rows.map(({ row }) => row), next };
+    const positions = found.slice(0, limit);
+    const last = positions.at(-1);
+    const next = found.length > limit && last ? cursorAt(last, sort, reverse) : null;
+    return { rows: this.#read(positions), next };
   }
 
   /** Exact up to `cap`; above it `cap + 1`. */
@@ -75,34 +89,35 @@ export class Lists {
     if (wanted === null) return 0;
     const kept = this.#keptCount(wanted);
     if (kept !== null) return Math.min(kept, cap + 1);
-    const conditions = conditionsOf(wanted);
     let source = sourcesFor(this.#database, wanted, 'updated').narrow;
-    if (wanted.words.length > 0 && !wanted.deleted && source.size > PROBE) {
-      const match = matchOf(wanted.words);
-      const rare = wanted.words.length > 1 ? this.#rare(wanted.words) : null;
-      const onlyWords = conditions.every(({ aspect }) => aspect === 'deleted' || aspect === 'words');
-      if (rare === null && onlyWords && match.short === match.full) return this.#text.count(match.full, cap);
-      const hits = rare ?? this.#matching(match, Math.max(FEW, cap));
-      if (hits !== null) source = hitSource(hits, source.key);
+    let hits: number[] | null = null;
+    const words = searched(wanted);
+    if (words.length > 0 && source.size > PROBE) {
+      const match = matchOf(words);
+      const rare = words.length > 1 ? this.#rare(words) : null;
+      if (rare === null && asksOnly(wanted, 'words') && match.short === match.full) {
+        return this.#text.count(match.full, cap);
+      }
+      hits = rare ?? this.#matching(match, Math.max(FEW, cap));
+      if (hits !== null) source = HITS;
     }
-    const { from, where, params } = rowsOf(source, conditions);
-    return this.#database.integer(
-      `SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`,
-      ...params,
-      cap + 1,
-    );
+    const statement = this.#database.shape(`list count ${source.of} ${source.index} ${shapeOf(wanted)}`, (queries) => {
+      const some = matching(queries, source, wanted, { row: rowid(instances) }).limit(placeholder('limit'));
+      return queries.select({ n: count() }).from(some.as('some')).prepare();
+    });
+    return statement.get({ ...valuesOf(wanted), ...numbered(hits), limit: cap + 1 })?.n ?? 0;
   }
 
-  /** Statements that select `columns` of every row that matches, in no order worth naming: one for each tenant that is asked for. */
-  everything(filter: ListFilter, columns: string): { sql: string; params: Value[] }[] {
+  /** Queries of `fields` of every row that matches, in no order worth naming: one for each tenant that is asked for. */
+  everything<Row>(filter: ListFilter, fields: { [K in keyof Row]: SQLiteColumn | SQL }): Query<Row>[] {
     return eachTenant(filter).flatMap((one) => {
       const wanted = wantedOf(one);
       if (wanted === null) return [];
       const { narrow } = sourcesFor(this.#database, wanted, 'updated');
-      const source =
-        wanted.words.length > 0 && !wanted.deleted && narrow.size > FEW ? textSource(wanted.words) : narrow;
-      const { from, where, params } = rowsOf(source, conditionsOf(wanted));
-      return [{ sql: `SELECT ${columns} FROM ${from} WHERE ${where}`, params }];
+      const words = searched(wanted);
+      const byText = words.length > 0 && narrow.size > FEW;
+      const query = matching(this.#database.queries, byText ? TEXT : narrow, wanted, fields);
+      return [filled<Row>(fields, query, { ...valuesOf(wanted), match: matchOf(words).full })];
     });
   }
 
@@ -114,9 +129,7 @@ export class Lists {
   /** The count that triggers keep, or null when the filter asks for more than they know. */
   #keptCount(wanted: Wanted): number | null {
     const { tenant, state, notState, fault, label, deleted } = wanted;
-    const asked = conditionsOf(wanted).map(({ aspect }) => aspect);
-    const only = (...aspects: Aspect[]) => asked.every((aspect) => aspect === 'deleted' || aspects.includes(aspect));
-    if (only('tenant', 'state', 'notState')) {
+    if (asksOnly(wanted, 'tenant', 'state', 'notState')) {
       const counts = countsByState(this.#database, tenant);
       if (deleted) return counts.deleted;
       if (state !== undefined) return counts[state];
@@ -124,28 +137,25 @@ export class Lists {
       return notState === undefined ? living : living - counts[notState];
     }
     if (deleted) return null;
-    if (fault !== undefined && only('fault')) return countsByFault(this.#database)[fault];
-    return label !== undefined && only('label') ? countOfLabel(this.#database, label) : null;
+    if (fault !== undefined && asksOnly(wanted, 'fault')) return countsByFault(this.#database)[fault];
+    return label !== undefined && asksOnly(wanted, 'label') ? countOfLabel(this.#database, label) : null;
   }
 
-  #find(wanted: Wanted, ask: Ask): Found[] {
-    const { narrow, ordered } = sourcesFor(this.#database, wanted, ask.sort);
+  #find(ask: Ask): Position[] {
+    const { narrow, ordered } = sourcesFor(this.#database, ask.wanted, ask.sort);
     // Gathering costs a row per match, walking a row per entry passed over: here the two meet.
     const few = Math.max(FEW, Math.ceil(Math.sqrt(ask.limit * ordered.size)));
+    const words = searched(ask.wanted);
+    if (narrow.size <= (words.length === 0 ? few : PROBE)) return this.#positions(narrow, ask);
     const walked = narrow.ordered ? narrow : ordered;
-    const words = wanted.deleted ? [] : wanted.words;
-    if (narrow.size <= (words.length === 0 ? few : PROBE)) {
-      return narrow.ordered ? this.#walk(narrow, ask) : this.#gather(narrow, ask);
-    }
-    if (words.length === 0) return this.#walk(walked, ask);
+    if (words.length === 0) return this.#positions(walked, ask);
 
-    const key = sortKey(ask.sort);
     const rare = this.#rare(words);
-    if (rare !== null) return this.#gather(hitSource(rare, key), ask);
+    if (rare !== null) return this.#positions(HITS, ask, numbered(rare));
     const nearby = this.#walkNearby(walked, ask, this.#text.density(words));
     if (nearby !== null) return nearby;
     const hits = this.#matching(matchOf(words), few);
-    return hits === null ? this.#walk(walked, ask) : this.#gather(hitSource(hits, key), ask);
+    return hits === null ? this.#positions(walked, ask) : this.#positions(HITS, ask, numbered(hits));
   }
 
   /**
@@ -165,45 +175,59 @@ export class Lists {
     return this.#text.hits(short, cap) ?? (full === short ? null : this.#text.hits(full, cap));
   }
 
-  /** In the order of the index, until there are enough. */
-  #walk(source: Source, ask: Ask, until: Position | null = null): Found[] {
-    const { from, where, params } = rowsOf(source, ask.conditions, between(source, ask, until));
-    const sql = `SELECT ${ROW_COLUMNS}, ${source.key}, ${source.row} FROM ${from} WHERE ${where} ${orderBy(source, ask)} LIMIT ?`;
-    return this.#database
-      .sql(sql)
-      .all(...params, ask.limit)
-      .map(foundOf);
+  /** The page's rows in a source: its first ones where it is in order, else everything that matches, sorted. Not beyond `until`. */
+  #positions(source: Source, ask: Ask, given: { hits?: string; until?: Position } = {}): Position[] {
+    const { wanted, sort, descending, after, limit } = ask;
+    const { hits, until } = given;
+    const shape = `${source.of} ${source.index} ${sort} ${descending} ${after === null} ${until === undefined} ${shapeOf(wanted)}`;
+    const statement = this.#database.shape(`list ${shape}`, (queries) => {
+      const at = positionOf(source, sort);
+      return matching(queries, source, wanted, at, ...between(at, ask, until))
+        .orderBy(...inOrder(at, ask))
+        .limit(placeholder('limit'))
+        .prepare();
+    });
+    return statement.all({ ...valuesOf(wanted), ...bounds(ask, until), hits, limit });
   }
 
-  /** Everything that matches, sorted; only the page is read in full. */
-  #gather(source: Source, ask: Ask): Found[] {
-    const { from, where, params } = rowsOf(source, ask.conditions, between(source, ask, null));
-    const sorted = this.#database
-      .sql(`SELECT ${source.key}, ${source.row} FROM ${from} WHERE ${where} ${orderBy(source, ask)} LIMIT ?`)
-      .all(...params, ask.limit) as Position[];
-    const read = this.#database
-      .sql(
-        `SELECT ${ROW_COLUMNS}, instances.rowid FROM json_each(?) AS page CROSS JOIN instances ON instances.rowid = page.value`,
-      )
-      .all(JSON.stringify(sorted.map(([, row]) => row)));
-    const byRow = new Map(read.map((values) => [values.at(-1), rowOf(values)]));
-    return sorted.flatMap((position) => {
-      const row = byRow.get(position[1]);
-      return row === undefined ? [] : [{ row, position }];
-    });
+  /** The rows in full, in the order of their positions. */
+  #read(positions: Position[]): InstanceRow[] {
+    const read = this.#rows().all({ numbers: JSON.stringify(positions.map(({ row }) => row)) });
+    const byNumber = new Map(read.map(({ number, row }) => [number, row]));
+    return positions.flatMap(({ row }) => byNumber.get(row) ?? []);
   }
 
   /** A walk that gives up (null) when a stretch of the index has too few matches for the page. */
-  #walkNearby(source: Source, ask: Ask, density: number): Found[] | null {
+  #walkNearby(source: Source, ask: Ask, density: number): Position[] | null {
+    const { wanted, sort, descending, after } = ask;
     const stretch = Math.min(PATIENCE, Math.ceil(1.5 / density)) * ask.limit;
-    const limits = between(source, ask, null);
-    const where = [...source.where, ...limits.where].join(' AND ');
-    const sql = `SELECT ${source.key}, ${source.row} FROM ${source.index} WHERE ${where} ${orderBy(source, ask)} LIMIT 1 OFFSET ?`;
-    const end = this.#database.sql(sql).get(...source.params, ...limits.params, stretch);
-    if (end === undefined) return this.#walk(source, ask);
-    const found = this.#walk(source, ask, [end[0] as Position[0], end[1] as number]);
+    const shape = `${source.index} ${sort} ${descending} ${after === null} ${shapeOf(wanted)}`;
+    const statement = this.#database.shape(`list nearby ${shape}`, (queries) => {
+      const at = positionOf(source, sort);
+      return nearby(queries, source, wanted, at, ...between(at, ask))
+        .orderBy(...inOrder(at, ask))
+        .limit(1)
+        .offset(placeholder('stretch'))
+        .prepare();
+    });
+    const until = statement.get({ ...valuesOf(wanted), ...bounds(ask), stretch });
+    if (until === undefined) return this.#positions(source, ask);
+    const found = this.#positions(source, ask, { until });
     return found.length >= ask.limit ? found : null;
   }
+}
+
+/** The words that the text index is to be asked for: it knows nothing of what is deleted. */
+function searched({ deleted, words }: Wanted): string[] {
+  return deleted ? [] : (words ?? []);
+}
+
+function asksOnly(wanted: Wanted, ...aspects: Aspect[]): boolean {
+  return Object.keys(wanted).every((aspect) => aspect === 'deleted' || aspects.includes(aspect as Aspect));
+}
+
+function numbered(hits: number[] | null): { hits?: string } {
+  return hits === null ? {} : { hits: JSON.stringify(hits) };
 }
 
 /** A filter by several tenants as one filter for each: every index leads with at most one. */
@@ -214,61 +238,36 @@ function eachTenant<F extends ListFilter>({ tenants, ...filter }: F): Omit<F, 't
 }
 
 /** The order that SQLite gives: numbers, then text by its bytes, then blobs; rows decide between equals. */
-function byPosition(descending: boolean): (a: Found, b: Found) => number {
-  const rank = (key: Position[0]) => (typeof key === 'number' ? 0 : typeof key === 'string' ? 1 : 2);
-  const keys = (a: Position[0], b: Position[0]): number => {
+function byPosition(descending: boolean): (a: Position, b: Position) => number {
+  const rank = (key: Position['key']) => (typeof key === 'number' ? 0 : typeof key === 'string' ? 1 : 2);
+  const keys = (a: Position['key'], b: Position['key']): number => {
     if (typeof a === 'number' && typeof b === 'number') return a - b;
     if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
     return rank(a) - rank(b);
   };
-  const ascending = (a: Found, b: Found) => keys(a.position[0], b.position[0]) || a.position[1] - b.position[1];
+  const ascending = (a: Position, b: Position) => keys(a.key, b.key) || a.row - b.row;
   return descending ? (a, b) => ascending(b, a) : ascending;
 }
 
-interface Clause {
-  where: string[];
-  params: Value[];
-}
-
 /** From the cursor on and, when `until` is given, not beyond it. */
-function between(source: Pick<Source, 'key' | 'row'>, ask: Ask, until: Position | null): Clause {
-  const clause: Clause = { where: [], params: [] };
-  const bound = (comparison: string, position: Position | null) => {
-    if (position === null) return;
-    // Without a collation that both sides agree on, SQLite seeks by the key alone and reads every equal one.
-    clause.where.push(`(${source.key}, ${source.row}) ${comparison} (?, ? COLLATE BINARY)`);
-    clause.params.push(...position);
-  };
-  bound(ask.descending ? '<' : '>', ask.after);
-  bound(ask.descending ? '>=' : '<=', until);
-  return clause;
+function between(at: { key: SQL; row: SQL }, { descending, after }: Ask, until?: Position): SQL[] {
+  const columns = [at.key, at.row] as const;
+  return [
+    ...(after === null ? [] : [beyond(columns, descending ? '<' : '>', ['afterKey', 'afterRow'])]),
+    ...(until === undefined ? [] : [beyond(columns, descending ? '>=' : '<=', ['untilKey', 'untilRow'])]),
+  ];
 }
 
-function orderBy({ key, row }: Pick<Source, 'key' | 'row'>, { descending }: Ask): string {
-  const direction = descending ? 'DESC' : 'ASC';
-  return `ORDER BY ${key} ${direction}, ${row} ${direction}`;
+/** What `between` binds. */
+function bounds({ after }: Ask, until?: Position): Record<string, unknown> {
+  return { afterKey: after?.key, afterRow: after?.row, untilKey: until?.key, untilRow: until?.row };
 }
 
-/** A source with every condition that it does not answer by itself. */
-function rowsOf(
-  source: Source,
-  conditions: Condition[],
-  more: Clause = { where: [], params: [] },
-): { from: string; where: string; params: Value[] } {
-  const rest = conditions.filter(({ aspect }) => !source.covers.includes(aspect));
-  return {
-    from: `${source.index} ${source.join}`,
-    where: [...source.where, ...more.where, ...rest.map(({ sql }) => sql)].join(' AND '),
-    params: [...source.params, ...more.params, ...rest.flatMap(({ params }) => params)],
-  };
+function inOrder({ key, row }: { key: SQL; row: SQL }, { descending }: Ask): SQL[] {
+  return [key, row].map((column) => (descending ? desc(column) : asc(column)));
 }
 
-function foundOf(values: Value[]): Found {
-  const [key, row] = values.slice(-2);
-  return { row: rowOf(values), position: [key as Position[0], row as number] };
-}
-
-function cursorAt([key, row]: Position, sort: Sort, reverse: boolean): string {
+function cursorAt({ key, row }: Position, sort: Sort, reverse: boolean): string {
   return writeCursor([reverse ? `-${sort}` : sort, key instanceof Uint8Array ? null : key, row]);
 }
 
@@ -280,5 +279,5 @@ function positionIn(cursor: string, sort: Sort, reverse: boolean): Position {
     return position.length === 3 && of === expected && keyFits && Number.isSafeInteger(row);
   };
   const [, key, row] = readCursor(cursor, isPosition);
-  return [key ?? new Uint8Array(), row];
+  return { key: key ?? new Uint8Array(), row };
 }

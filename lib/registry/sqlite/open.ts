@@ -137,7 +137,7 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     chain: (seq, limit) => ledger.chain(seq, limit),
     chainHead: () => ledger.head(),
     shares: openShares(database, ledger),
-    jobs: openJobs(database, ledger, (filter, columns) => lists.everything(filter, columns)),
+    jobs: openJobs(database, ledger, (filter, fields) => lists.everything(filter, fields)),
     quotas,
     forgettings: openForgettings(database, ledger, () => lists.wordsChanged('removed')),
     wakeTimes: openWakeTimes(database),

@@ -1,6 +1,7 @@
 /** Values that are bound when a prepared statement runs. drizzle takes them wherever a value may stand; its types know them only in conditions. */
 import type { SQL } from 'drizzle-orm';
-import { placeholder } from '../../../db/drizzle.ts';
+import { fillPlaceholders, placeholder } from '../../../db/drizzle.ts';
+import type { Query } from './database.ts';
 
 /** A placeholder as the value of a column. */
 export function bound(name: string): SQL {
@@ -10,4 +11,14 @@ export function bound(name: string): SQL {
 /** A placeholder of its own name for each column. */
 export function boundAll<C extends Record<string, unknown>>(columns: C): { [K in keyof C]: SQL } {
   return Object.fromEntries(Object.keys(columns).map((name) => [name, bound(name)])) as { [K in keyof C]: SQL };
+}
+
+/** A query that was built, with the values of its placeholders: to be read in pieces. */
+export function filled<Row>(
+  fields: Query<Row>['fields'],
+  query: { toSQL(): { sql: string; params: unknown[] } },
+  values: Record<string, unknown>,
+): Query<Row> {
+  const { sql, params } = query.toSQL();
+  return { fields, toSQL: () => ({ sql, params: fillPlaceholders(params, values) }) };
 }

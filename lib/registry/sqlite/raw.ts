@@ -5,6 +5,7 @@
 import type { GetColumnData, SQL } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { Column, is, type Queries, sql } from '../../../db/drizzle.ts';
+import { instances } from '../../../db/schema.ts';
 
 type Fields = Record<string, SQLiteColumn | SQL>;
 type Written<F extends Fields> = { [K in keyof F]: F[K] extends SQLiteColumn ? SQL<GetColumnData<F[K]>> : F[K] };
@@ -15,6 +16,11 @@ type Written<F extends Fields> = { [K in keyof F]: F[K] extends SQLiteColumn ? S
  */
 export function selectBy<F extends Fields>(queries: Queries, fields: F, table: SQLiteTable, index: string) {
   return queries.select(written(fields)).from(sql`${table} INDEXED BY ${sql.identifier(index)}`);
+}
+
+/** The same by none: the table is walked in the order of its numbers (a month of a million lines 0.4 s, by the index of its types and sorted 2.9 s). */
+export function selectUnindexed<F extends Fields>(queries: Queries, fields: F, table: SQLiteTable) {
+  return queries.select(written(fields)).from(sql`${table} NOT INDEXED`);
 }
 
 /** Columns as drizzle selects them from what it does not know to be their table; each value is still read by its column. */
@@ -35,8 +41,20 @@ export function rowid(table: SQLiteTable) {
  * That a column is one of the values in a bound JSON array. `inArray` writes one parameter for each value: another statement for every number of
  * them, where this is built once (anew 112 µs, kept 5 µs).
  */
-export function among(column: SQLiteColumn, name: string): SQL {
+export function among(column: SQLiteColumn | SQL, name: string): SQL {
   return sql`${column} IN (SELECT value FROM json_each(${sql.placeholder(name)}))`;
+}
+
+/**
+ * Where a page goes on or ends. Written as `a < x or (a = x and b < y)` it reads every equal `a` again, a million of them where all were made at
+ * once; and of rows so compared SQLite seeks by the first alone unless both sides agree on a collation.
+ */
+export function beyond(
+  [a, b]: readonly [SQL | SQLiteColumn, SQL | SQLiteColumn],
+  comparison: '<' | '<=' | '>' | '>=',
+  names: readonly [string, string],
+): SQL {
+  return sql`(${a}, ${b}) ${sql.raw(comparison)} (${sql.placeholder(names[0])}, ${sql.placeholder(names[1])} collate binary)`;
 }
 
 /** That a text has the bound one in it, as it is written: `like` takes upper and lower case for the same and has signs of its own. */
@@ -47,4 +65,15 @@ export function contains(column: SQLiteColumn, name: string): SQL {
 /** A column and the bound number more; nothing counts as 0. One statement instead of a read and a write for each count. */
 export function plus(column: SQLiteColumn, name: string): SQL {
   return sql`coalesce(${column}, 0) + ${sql.placeholder(name)}`;
+}
+
+/** A member of an object that is kept as JSON. */
+export function member(json: SQLiteColumn, name: string): SQL {
+  return sql`${json} ->> ${name}`;
+}
+
+/** Whether what is deleted had a label: the table of labels has none of it any more, its row has. */
+export function hadLabel(names: { key: string; value: string }): SQL {
+  const { key, value } = names;
+  return sql`exists (select 1 from json_each(${instances.labels}) as one where one.key = ${sql.placeholder(key)} and one.value = ${sql.placeholder(value)})`;
 }

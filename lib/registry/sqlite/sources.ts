@@ -1,44 +1,39 @@
 /**
- * The indexes that a list can be read from, and which of them has the fewest rows to look at, known from the maintained counts.
- * Knows nothing of pages or text.
+ * The indexes that a list can be read from, how many rows each has to look at – known from the maintained counts – and the query over one.
+ * Knows nothing of pages.
  */
+import type { SQL } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { and, eq, placeholder, type Queries } from '../../../db/drizzle.ts';
+import { instances, labels } from '../../../db/schema.ts';
 import type { ListRequest } from '../registry.ts';
 import { countOfLabel, countsByFault, countsByState } from './counts.ts';
-import type { RegistryDatabase, Value } from './database.ts';
-import { type Aspect, conditionsOf, type Wanted } from './filter.ts';
+import type { RegistryDatabase } from './database.ts';
+import { type Aspect, conditionOf, type Wanted } from './filter.ts';
+import { among, rowid, selectBy, selectUnindexed } from './raw.ts';
+import { instanceText } from './text-index.ts';
 
 export type Sort = ListRequest['sort'];
 
-const SORT_COLUMN: Readonly<Record<Sort, string>> = {
-  updated: 'updated',
-  created: 'created',
-  name: 'name_key',
-  bytes: 'bytes_key',
-};
+const SORT_COLUMN = { updated: 'updated', created: 'created', name: 'nameKey', bytes: 'bytesKey' } as const;
 
-/** The column of `instances` that a sort goes by; the row number decides between equals. */
-export function sortKey(sort: Sort): string {
-  return `instances.${SORT_COLUMN[sort]}`;
-}
-
-/** One way to the rows: an index, what it is asked for, and how the rows come. */
+/** One way to the rows. */
 export interface Source {
-  /** What to select from; enough to walk the index alone. */
+  of: 'instances' | 'labels' | 'hits' | 'text';
+  /** The index, when it is of a table. */
   index: string;
-  /** What brings in `instances` when the index is of another table. */
-  join: string;
-  where: string[];
-  params: Value[];
-  /** The conditions that `where` answers already. */
-  covers: readonly Aspect[];
-  /** Sort key and row number as the source has them. */
-  key: string;
-  row: string;
-  /** Whether the index gives them in the order of the sort. */
+  /** What the index is asked for: enough to walk it alone. */
+  leads: readonly Aspect[];
+  /** Whether it gives the rows in the order of the sort. */
   ordered: boolean;
   /** Rows in it. */
   size: number;
 }
+
+/** Row numbers that were found, bound as `hits`. Whether they really match is left to the conditions. */
+export const HITS: Source = { of: 'hits', index: '', leads: [], ordered: false, size: 0 };
+/** What has all the words, bound as `match`, straight from the text index. The same is left to the conditions. */
+export const TEXT: Source = { ...HITS, of: 'text' };
 
 /** The narrowest source for a filter, and the narrowest that comes in order; they may be the same. */
 export function sourcesFor(
@@ -46,83 +41,86 @@ export function sourcesFor(
   wanted: Wanted,
   sort: Sort,
 ): { narrow: Source; ordered: Source } {
-  const { tenant, state, fault, name, label, deleted } = wanted;
+  const { tenant, state, fault, name, label, pending, due, deleted } = wanted;
   const counts = countsByState(database, tenant);
-  const buried = equality('deleted', `instances.tombstone = ${deleted ? 1 : 0}`);
-  const ofTenant = tenant === undefined ? [] : [equality('tenant', 'instances.tenant = ?', tenant)];
-  const prefix = tenant === undefined ? 'instances_by' : 'instances_by_tenant';
   const living = Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.deleted;
-  const every = ofInstances(`${prefix}_${sort}`, sort, [...ofTenant, buried]);
-  const sources: Source[] = [{ ...every, size: deleted ? counts.deleted : living }];
-  if (state !== undefined) {
-    const asked = equality('state', 'instances.state = ?', state);
-    const source = ofInstances(`${prefix}_state_updated`, sort, [...ofTenant, asked]);
-    sources.push({ ...source, ordered: sort === 'updated', size: counts[state] });
+  const [by, whose]: [string, Aspect[]] =
+    tenant === undefined ? ['instances_by', []] : ['instances_by_tenant', ['tenant']];
+  const sources: Source[] = [];
+  const source = (index: string, leads: Aspect[], size: number, ordered = true) =>
+    sources.push({ of: index.startsWith('labels') ? 'labels' : 'instances', index, leads, size, ordered });
+
+  source(`${by}_${sort}`, [...whose, 'deleted'], deleted ? counts.deleted : living);
+  if (state !== undefined) source(`${by}_state_updated`, [...whose, 'state'], counts[state], sort === 'updated');
+  if (!deleted && fault !== undefined) {
+    source(`instances_by_fault_${sort}`, ['fault', 'deleted'], countsByFault(database)[fault]);
   }
-  if (fault !== undefined && !deleted) {
-    const asked = equality('fault', 'instances.fault = ?', fault);
-    const source = ofInstances(`instances_by_fault_${sort}`, sort, [asked, buried]);
-    sources.push({ ...source, size: countsByFault(database)[fault] });
-  }
-  if (label !== undefined && !deleted) {
-    sources.push({ ...ofLabels(sort, label), size: countOfLabel(database, label) });
-  }
-  if (name !== undefined) {
-    // How many there are is not kept: a name is unique within a tenant, so they are few.
-    const asked = equality('name', 'instances.name_key = ?', name);
-    sources.push({
-      ...ofInstances(`${prefix}_name`, sort, [...ofTenant, buried, asked]),
-      ordered: sort === 'name',
-      size: 0,
-    });
-  }
-  // What is under way, and what falls due in a span, is asked for because it is little: it is gathered.
-  for (const { aspect, sql, params } of conditionsOf(wanted)) {
-    if (aspect !== 'pending' && aspect !== 'due') continue;
-    const source = ofInstances(`instances_${aspect}`, sort, [equality(aspect, sql, ...params)]);
-    sources.push({ ...source, ordered: false, size: 0 });
-  }
-  return { narrow: narrowest(sources), ordered: narrowest(sources.filter((source) => source.ordered)) };
+  if (!deleted && label !== undefined) source(`labels_by_${sort}`, ['label', 'deleted'], countOfLabel(database, label));
+  // How many there are of these is not kept. A name is unique within a tenant; what is under way, and what falls due in a span, is asked for because
+  // it is little.
+  if (name !== undefined) source(`${by}_name`, [...whose, 'deleted', 'name'], 0, sort === 'name');
+  if (pending !== undefined) source('instances_pending', ['pending'], 0, false);
+  if (due !== undefined) source('instances_due', ['due'], 0, false);
+  return { narrow: narrowest(sources), ordered: narrowest(sources.filter(({ ordered }) => ordered)) };
 }
 
 function narrowest(sources: Source[]): Source {
   return sources.reduce((best, source) => (source.size <= best.size ? source : best));
 }
 
-interface Equality {
-  aspect: Aspect;
-  sql: string;
-  params: Value[];
+/** Sort key and row number as a source has them. The key is read as it is: a name's is text or, when there is none, a blob. */
+export function positionOf(source: Source, sort: Sort): { key: SQL<string | number | Uint8Array>; row: SQL<number> } {
+  const column = SORT_COLUMN[sort];
+  return source.of === 'labels'
+    ? { key: labels[column].getSQL() as SQL<string>, row: labels.instanceRow.getSQL() as SQL<number> }
+    : { key: instances[column].getSQL() as SQL<string>, row: rowid(instances) };
 }
 
-function equality(aspect: Aspect, sql: string, ...params: Value[]): Equality {
-  return { aspect, sql, params };
+/** The rows of a source that match, with further conditions. */
+export function matching<F extends Record<string, SQLiteColumn | SQL>>(
+  queries: Queries,
+  source: Source,
+  wanted: Wanted,
+  fields: F,
+  ...more: SQL[]
+) {
+  const rest = (Object.keys(wanted) as Aspect[]).filter((aspect) => !source.leads.includes(aspect));
+  const conditions = [
+    ...led(queries, source, wanted),
+    ...rest.map((aspect) => conditionOf(queries, wanted, aspect)),
+    ...more,
+  ];
+  if (source.of === 'hits') {
+    return selectUnindexed(queries, fields, instances).where(and(among(rowid(instances), 'hits'), ...conditions));
+  }
+  const from = entries(queries, source, fields);
+  if (source.of === 'instances') return from.where(and(...conditions));
+  const number = source.of === 'labels' ? labels.instanceRow : instanceText.rowid;
+  // Across: SQLite would else begin with whichever table it believes to be smaller.
+  from.crossJoin(instances);
+  return from.where(and(eq(rowid(instances), number), ...conditions));
 }
 
-function ofInstances(index: string, sort: Sort, equalities: Equality[]): Source {
-  return {
-    index: `instances INDEXED BY ${index}`,
-    join: '',
-    where: equalities.map(({ sql }) => sql),
-    params: equalities.flatMap(({ params }) => params),
-    covers: equalities.map(({ aspect }) => aspect),
-    key: sortKey(sort),
-    row: 'instances.rowid',
-    ordered: true,
-    size: 0,
-  };
+/** What an index itself holds of what it is asked for, matching or not. */
+export function nearby<F extends Record<string, SQLiteColumn | SQL>>(
+  queries: Queries,
+  source: Source,
+  wanted: Wanted,
+  fields: F,
+  ...more: SQL[]
+) {
+  return entries(queries, source, fields).where(and(...led(queries, source, wanted), ...more));
 }
 
-function ofLabels(sort: Sort, { key, value }: { key: string; value: string }): Source {
-  return {
-    index: `labels INDEXED BY labels_by_${sort}`,
-    join: 'CROSS JOIN instances ON instances.rowid = labels.instance_row',
-    where: ['labels.key = ?', 'labels.value = ?'],
-    params: [key, value],
-    covers: ['label', 'deleted'],
-    key: `labels.${SORT_COLUMN[sort]}`,
-    row: 'labels.instance_row',
-    ordered: true,
-    size: 0,
-  };
+function entries<F extends Record<string, SQLiteColumn | SQL>>(queries: Queries, source: Source, fields: F) {
+  if (source.of === 'text') return selectUnindexed(queries, fields, instanceText);
+  return selectBy(queries, fields, source.of === 'labels' ? labels : instances, source.index);
+}
+
+function led(queries: Queries, source: Source, wanted: Wanted): (SQL | undefined)[] {
+  if (source.of === 'text') return [eq(instanceText.match, placeholder('match'))];
+  if (source.of === 'labels') {
+    return [eq(labels.key, placeholder('labelKey')), eq(labels.value, placeholder('labelValue'))];
+  }
+  return source.leads.map((aspect) => conditionOf(queries, wanted, aspect));
 }

@@ -3,8 +3,14 @@
  * nothing a person types is syntax. What was found is remembered until words change: a list, its count and its next pages ask
  * the same.
  */
+import { count, eq, integer, placeholder, sqliteTable, text } from '../../../db/drizzle.ts';
 import type { RegistryDatabase } from './database.ts';
-import type { Source } from './sources.ts';
+
+/** The index as a table, which a migration makes: of what equals the column of its own name, FTS5 gives what matches. */
+export const instanceText = sqliteTable('instance_text', {
+  rowid: integer('rowid').notNull(),
+  match: text('instance_text'),
+});
 
 /** The longest beginning that has an index of its own (`prefix=` of instance_text): up to it, rows are found one by one. */
 const INDEXED_PREFIX = 12;
@@ -37,11 +43,31 @@ interface Known {
 export class TextIndex {
   readonly #database: RegistryDatabase;
   readonly #known = new Map<string, Known>();
+  readonly #count;
+  readonly #hits;
   #additions = 0;
   #version = -1;
 
   constructor(database: RegistryDatabase) {
     this.#database = database;
+    const matches = eq(instanceText.match, placeholder('match'));
+    this.#count = database.statement((queries) => {
+      const some = queries
+        .select({ rowid: instanceText.rowid })
+        .from(instanceText)
+        .where(matches)
+        .limit(placeholder('limit'));
+      return queries.select({ n: count() }).from(some.as('some')).prepare();
+    });
+    this.#hits = database.statement((queries) =>
+      queries
+        .select({ rowid: instanceText.rowid })
+        .from(instanceText)
+        .where(matches)
+        .orderBy(instanceText.rowid)
+        .limit(placeholder('limit'))
+        .prepare(),
+    );
   }
 
   /** How many rows match, exact up to `cap`; above it `cap + 1`. */
@@ -49,8 +75,7 @@ export class TextIndex {
     const known = this.#recall(match);
     if (known !== undefined && known.atLeast > cap) return cap + 1;
     if (known?.rows) return known.rows.length;
-    const sql = 'SELECT count(*) FROM (SELECT 1 FROM instance_text WHERE instance_text MATCH ? LIMIT ?)';
-    const atLeast = this.#database.integer(sql, match, cap + 1);
+    const atLeast = this.#count().get({ match, limit: cap + 1 })?.n ?? 0;
     this.#remember(match, { atLeast, rows: null, density: known?.density ?? 1 });
     return atLeast;
   }
@@ -60,11 +85,9 @@ export class TextIndex {
     const known = this.#recall(match);
     if (known !== undefined && known.atLeast > cap) return null;
     if (known?.rows) return known.rows;
-    const sql = 'SELECT rowid FROM instance_text WHERE instance_text MATCH ? ORDER BY rowid LIMIT ?';
-    const rows = this.#database
-      .sql(sql)
-      .all(match, cap + 1)
-      .map(([row]) => row as number);
+    const rows = this.#hits()
+      .all({ match, limit: cap + 1 })
+      .map(({ rowid }) => rowid);
     const complete = rows.length <= cap;
     this.#remember(match, {
       atLeast: rows.length,
@@ -90,7 +113,7 @@ export class TextIndex {
   }
 
   #recall(match: string): Known | undefined {
-    const version = this.#database.integer('PRAGMA data_version');
+    const version = this.#database.version();
     // Another process has written: words may have come or gone.
     if (version !== this.#version) this.#known.clear();
     this.#version = version;
@@ -103,34 +126,4 @@ export class TextIndex {
     if (this.#known.size >= REMEMBERED) this.#known.clear();
     this.#known.set(match, { ...known, additions: this.#additions });
   }
-}
-
-/** Found rows as a source, without order. Whether they really match is left to the conditions. */
-export function hitSource(hits: number[], key: string): Source {
-  return {
-    index: 'json_each(?) AS hits',
-    join: 'CROSS JOIN instances ON instances.rowid = hits.value',
-    where: [],
-    params: [JSON.stringify(hits)],
-    covers: [],
-    key,
-    row: 'instances.rowid',
-    ordered: false,
-    size: hits.length,
-  };
-}
-
-/** What has all the words, straight from the index. Whether it really matches is left to the conditions. */
-export function textSource(words: string[]): Source {
-  return {
-    index: 'instance_text',
-    join: 'CROSS JOIN instances ON instances.rowid = instance_text.rowid',
-    where: ['instance_text MATCH ?'],
-    params: [matchOf(words).full],
-    covers: [],
-    key: 'instances.updated',
-    row: 'instances.rowid',
-    ordered: false,
-    size: 0,
-  };
 }
