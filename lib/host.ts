@@ -5,6 +5,7 @@ import type { Auth } from './auth.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { CopyStep } from './copies.ts';
+import { WinterdockError } from './errors.ts';
 import type { EventHub } from './events.ts';
 import type { InstancePool } from './instance/instance.ts';
 import type { ForgetStep } from './jobs/forgetter.ts';
@@ -58,12 +59,24 @@ export async function createHost(options: HostOptions): Promise<Host> {
   return composeHost(options);
 }
 
-/** The running host. Throws when none was started in this process. */
+/**
+ * The running host. Throws when none was started in this process, and `storage_unavailable` for a request that did not come through the front: what
+ * the front refuses, it has not refused there.
+ */
 export function getHost(): Host {
-  currentVisit()?.begin();
-  const host = (globalThis as Record<symbol, unknown>)[KEY];
-  if (host === undefined) throw new Error('The engine is not running in this process: start it with `npm start`.');
-  return host as Host;
+  const host = runningHost();
+  if (host === null) throw new Error('The engine is not running in this process: start it with `npm start`.');
+  const visit = currentVisit();
+  if (visit === null) {
+    throw new WinterdockError('storage_unavailable', 'The server is starting.', { retryAfterSeconds: 1 });
+  }
+  visit.begin();
+  return host;
+}
+
+/** The host of this process, or null. */
+export function runningHost(): Host | null {
+  return ((globalThis as Record<symbol, unknown>)[KEY] as Host | undefined) ?? null;
 }
 
 /** Makes `host` the one that getHost returns; null removes it. */

@@ -45,7 +45,7 @@ const LAYERS = [
   ['lib/doctor/'],
   ['lib/api/'],
   ['lib/host.ts', 'lib/compose.ts', 'lib/visit.ts'],
-  ['lib/front/', 'lib/server.ts'],
+  ['lib/front/', 'lib/life.ts', 'lib/server.ts', 'lib/alone.ts'],
   ['lib/cli/'],
 ];
 

@@ -1,20 +1,24 @@
 /**
- * The request that a page is rendered or an action is run for, wherever in the process it is asked about: its id, whether the console's own
- * code has begun on it, and what was thrown. Knows nothing of sockets, nor of Next.
+ * The request that a page is rendered, an action is run or a route file answers for, wherever in the process it is asked about: its id, what Next
+ * keeps to itself of it, whether the console's own code has begun on it, and what was thrown. Knows nothing of sockets, nor of Next.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Wire } from './api/web-door.ts';
 
 export class Visit {
   /** The id of the request: in its headers, the log, the ledger and on the page. */
   readonly requestId: string;
   /** Whether it carries what Next decodes before any code of ours runs: an action with its arguments, the state of a router. */
   readonly isDecoded: boolean;
+  /** What a route file of the API needs; null: this is a page's. */
+  readonly wire: Wire | null;
   #hasBegun = false;
   #thrown: unknown = null;
 
-  constructor(requestId: string, isDecoded: boolean) {
+  constructor(requestId: string, isDecoded: boolean, wire: Wire | null = null) {
     this.requestId = requestId;
     this.isDecoded = isDecoded;
+    this.wire = wire;
   }
 
   /** The console's own code runs: from now on a failure is of what it does. */

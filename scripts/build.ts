@@ -11,6 +11,8 @@ const SOURCES = [
   'components',
   'lib',
   'public',
+  'instrumentation.ts',
+  'instrumentation-node.ts',
   'instrumentation-client.ts',
   'next.config.ts',
   'postcss.config.mjs',

@@ -71,7 +71,8 @@ export function nodeBody(req: IncomingMessage, res: ServerResponse): BodySource 
   };
 }
 
-function wantsContinue(req: IncomingMessage): boolean {
+/** Whether the client waits to be told to send its body. */
+export function wantsContinue(req: IncomingMessage): boolean {
   return req.headers.expect?.toLowerCase() === '100-continue';
 }
 

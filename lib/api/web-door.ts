@@ -1,33 +1,50 @@
 /** The door for web `Request` and `Response`, which the Next route files use. The same dispatcher, the same answers. */
 import { Readable } from 'node:stream';
-import { PEER_HEADER } from '../auth/address.ts';
+import { WinterdockError } from '../errors.ts';
 import type { Answer, Sink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import type { Dispatcher } from './dispatch.ts';
 
-/** Answers one request. Never throws. */
-export async function answerWeb(dispatcher: Dispatcher, request: Request): Promise<Response> {
-  const url = new URL(request.url);
-  const { answer, requestId } = await dispatcher.answer({
-    method: request.method,
-    target: `${url.pathname}${url.search}`,
-    headers: request.headers,
-    peer: request.headers.get(PEER_HEADER),
-    body: bodyOf(request),
-    signal: () => request.signal,
-  });
-  return responseOf(answer, requestId, request.method === 'HEAD');
+/** What a `Request` does not have, and what becomes of a `Response` only beside it. Whoever owns the connection gives it. */
+export interface Wire {
+  /** The request target as it was sent: not decoded, not normalised. */
+  readonly target: string;
+  /** The address of the other end of the connection. */
+  readonly peer: string | null;
+  /** Tells a client that waits for it to send its body. */
+  goOn(): void;
+  /** There is an answer, of so many bytes, or of as many as come: Next takes out the length that a `Response` has. */
+  answers(bytes: number | null): void;
 }
 
-function bodyOf(request: Request): BodySource {
+/** Answers one request. Never throws. Without a wire the target is the normalised one of the `Request`, and the address of the client is unknown. */
+export async function answerWeb(dispatcher: Dispatcher, request: Request, wire: Wire | null = null): Promise<Response> {
+  const { answer, requestId } = await dispatcher.answer({
+    method: request.method,
+    target: wire?.target ?? targetOf(request),
+    headers: request.headers,
+    peer: wire?.peer ?? null,
+    body: bodyOf(request, wire),
+    signal: () => request.signal,
+  });
+  return responseOf(answer, requestId, request.method === 'HEAD', wire);
+}
+
+function targetOf(request: Request): string {
+  const { pathname, search } = new URL(request.url);
+  return `${pathname}${search}`;
+}
+
+function bodyOf(request: Request, wire: Wire | null): BodySource {
   const length = request.headers.get('content-length');
   return {
     length: request.body === null ? 0 : length === null ? null : Number(length),
     async read(onChunk) {
       const reader = request.body?.getReader();
       if (reader === undefined) return;
+      wire?.goOn();
       try {
-        for (let piece = await reader.read(); !piece.done; piece = await reader.read()) await onChunk(piece.value);
+        for (let piece = await next(reader); !piece.done; piece = await next(reader)) await onChunk(piece.value);
       } catch (error) {
         await reader.cancel().catch(() => undefined);
         throw error;
@@ -36,7 +53,16 @@ function bodyOf(request: Request): BodySource {
   };
 }
 
-function responseOf(answer: Answer, requestId: string, head: boolean): Response {
+/** The next piece of a body. Throws `bad_json` when its sender went away. */
+async function next(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    throw new WinterdockError('bad_json', 'The body ended in its middle.', { cause: error });
+  }
+}
+
+function responseOf(answer: Answer, requestId: string, head: boolean, wire: Wire | null): Response {
   const headers = new Headers({
     'x-request-id': requestId,
     'x-content-type-options': 'nosniff',
@@ -46,21 +72,25 @@ function responseOf(answer: Answer, requestId: string, head: boolean): Response 
     if (typeof value === 'string') headers.set(name, value);
     else for (const one of value) headers.append(name, one);
   }
-  const { body } = answer;
-  const { status } = answer;
-  if (body === undefined) return new Response(null, { status, headers });
-  if ('stream' in body) return new Response(streamOf(body.stream), { status, headers });
-  if ('outgoing' in body) {
-    const { stream, bytes } = body.outgoing;
+  const { body, status } = answer;
+  const respond = (content: BodyInit | null, bytes: number | null): Response => {
     if (bytes !== null) headers.set('content-length', String(bytes));
-    return new Response(Readable.toWeb(stream) as ReadableStream<Uint8Array>, { status, headers });
+    wire?.answers(bytes);
+    return new Response(content, { status, headers });
+  };
+  if (body === undefined) {
+    // What HEAD leaves out has the length that its handler says, or one that nobody knows.
+    const said = headers.get('content-length');
+    if (said !== null) return respond(null, Number(said));
+    return respond(null, status === 204 || status === 304 || head ? null : 0);
   }
-  if ('bytes' in body) {
-    headers.set('content-length', String(body.bytes.byteLength));
-    return new Response(head ? null : new Uint8Array(body.bytes), { status, headers });
+  if ('stream' in body) return respond(streamOf(body.stream), null);
+  if ('outgoing' in body) {
+    return respond(Readable.toWeb(body.outgoing.stream) as ReadableStream<Uint8Array>, body.outgoing.bytes);
   }
-  if (!headers.has('content-type')) headers.set('content-type', 'application/json');
-  return new Response(head ? null : 'text' in body ? body.text : JSON.stringify(body.json), { status, headers });
+  if (!('bytes' in body) && !headers.has('content-type')) headers.set('content-type', 'application/json');
+  const content = 'bytes' in body ? body.bytes : Buffer.from('text' in body ? body.text : JSON.stringify(body.json));
+  return respond(head ? null : new Uint8Array(content), content.byteLength);
 }
 
 function streamOf(start: (sink: Sink) => void): ReadableStream<Uint8Array> {
@@ -88,6 +118,8 @@ function streamOf(start: (sink: Sink) => void): ReadableStream<Uint8Array> {
           },
           gone: gone.signal,
         });
+        // The head goes out before there is anything to say.
+        if (!gone.signal.aborted && queued === 0) controller.enqueue(new Uint8Array(0));
       },
       pull(controller) {
         queued = 1 - (controller.desiredSize ?? 1);

@@ -1,31 +1,13 @@
-/**
- * The HTTP server: which requests are the API's, which the auth library's, which the console's, and how connections begin and
- * end. Knows no route.
- */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { answerNode } from '../api/node-door.ts';
-import { requestIdOf } from '../auth/header.ts';
-import { WinterdockError } from '../errors.ts';
+/** The own HTTP server: the fast way in, where requests come as they were sent. Knows no route. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Host } from '../host.ts';
-import { answerAuth } from './auth-door.ts';
-import { refuseBroken, refuseOnSocket, whyNotHttp } from './broken.ts';
-import { ANSWER_HEADERS, dropProxyHeaders } from './headers.ts';
-import { createPageDoor, type PageHandler } from './page-door.ts';
-import { sendRefusal } from './refusal.ts';
-import { whyNotTarget } from './target.ts';
+import { createFront, type FrontOptions, HEADERS_MS } from './front.ts';
 
-export interface ListenOptions {
+export interface ListenOptions extends Omit<FrontOptions, 'routes'> {
   /** 0 takes any free one. */
   port: number;
   address: string;
-  pages?: PageHandler;
-  /** Whether pages come from their sources and need what hot reloading needs. */
-  dev?: boolean;
-  /** How long a request's headers may take, in milliseconds. */
-  headersMs?: number;
-  /** How long a client may send nothing of a body that is waited for, or take nothing of an answer, in milliseconds; 0: for ever. */
-  stallMs?: number;
 }
 
 export interface Listener {
@@ -36,121 +18,18 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
-/** Longer than the idle time of common proxies, so that they and not the server let go of an idle connection. */
-const KEEP_ALIVE_MS = 75_000;
-const HEADERS_MS = 80_000;
-const STALL_MS = 120_000;
-
-/**
- * Starts listening. `pages` answers what is not the API's; without it that is a 404. Throws the error of `listen`
- * (`EADDRINUSE`, `EACCES`, …).
- */
+/** Starts listening. Throws the error of `listen` (`EADDRINUSE`, `EACCES`, …). */
 export async function listen(host: Host, options: ListenOptions): Promise<Listener> {
-  const { config, dispatcher, log } = host;
   const { headersMs = HEADERS_MS, dev = false } = options;
-  // Hot reloading keeps a connection of its own for as long as a page is open.
-  const { stallMs = dev ? 0 : STALL_MS } = options;
-  let closing = false;
-
-  const answerPage = options.pages === undefined ? null : createPageDoor({ host, pages: options.pages, dev });
-
-  const handle = async (req: IncomingMessage, res: ServerResponse, refusal?: WinterdockError): Promise<void> => {
-    // A client that goes away in the middle of its request is no error of ours.
-    req.on('error', () => undefined);
-    res.on('error', () => undefined);
-    for (const [name, value] of Object.entries(ANSWER_HEADERS)) res.setHeader(name, value);
-    if (!config.trustProxy) dropProxyHeaders(req.headers);
-    delete req.headers['content-security-policy-report-only'];
-    // One id from here on: in the headers both ways, the log, the ledger, and what a page or a problem says.
-    const requestId = requestIdOf(req.headers);
-    req.headers['x-request-id'] = requestId;
-    res.setHeader('x-request-id', requestId);
-    const broken = refusal ?? whyNotHttp(req.rawHeaders, req.httpVersion);
-    if (broken !== null) {
-      res.setHeader('connection', 'close');
-      return sendRefusal(broken, req, res, log);
-    }
-    req.url = ownTarget(req.url ?? '/');
-    const target = req.url;
-    if (closing) {
-      res.setHeader('connection', 'close');
-      const stopping = new WinterdockError('storage_unavailable', 'The server is stopping.', { retryAfterSeconds: 5 });
-      return sendRefusal(stopping, req, res, log);
-    }
-    const isAuth = /^\/api\/auth(?:[/?]|$)/.test(target);
-    if (!isAuth && dispatcher.owns(target)) return answerNode(dispatcher, req, res);
-    const why = whyNotTarget(target);
-    if (why !== null) return sendRefusal(new WinterdockError('bad_request', why), req, res, log);
-    if (isAuth) return answerAuth(host, req, res);
-    if (answerPage !== null) return answerPage(req, res);
-    return sendRefusal(new WinterdockError('not_found', 'There is nothing at this address.'), req, res, log);
-  };
-
-  const answer = (req: IncomingMessage, res: ServerResponse, refusal?: WinterdockError) => {
-    const started = performance.now();
-    const { socket } = req;
-    underWay.get(socket)?.add(res);
-    res.once('close', () => {
-      underWay.get(socket)?.delete(res);
-      if (closing) cutIdle();
-      if (!log.isLevelEnabled('info')) return;
-      const path = (req.url ?? '').split('?', 1)[0]?.slice(0, 500);
-      const tookMs = Math.round((performance.now() - started) * 10) / 10;
-      log.info(
-        { method: req.method, path, status: res.statusCode, tookMs, requestId: res.getHeader('x-request-id') },
-        'request',
-      );
-    });
-    handle(req, res, refusal).catch((error: unknown) => {
-      if (!res.headersSent) return sendRefusal(error, req, res, log);
-      log.error({ err: error, requestId: res.getHeader('x-request-id') }, 'a request failed');
-      res.destroy();
-    });
-  };
-
-  /** Open connections with their answers under way. Node counts one that never asked anything as busy. */
-  const underWay = new Map<Socket, Set<ServerResponse>>();
-  const cutIdle = () => {
-    for (const [socket, answers] of underWay) if (answers.size === 0) socket.destroySoon();
-  };
-
-  const server = createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: headersMs,
-      requestTimeout: 0,
-      // A request without one is refused like all else that is not HTTP, by the error table.
-      requireHostHeader: false,
-      // Nothing speaks another protocol but hot reloading; who asks for one is answered in this one.
-      shouldUpgradeCallback: () => dev,
-      connectionsCheckingInterval: Math.min(headersMs / 2, 30_000),
-    },
-    (req, res) => answer(req, res),
-  );
-  // Called after a time without a byte in either direction, and not while a slow client still takes some.
-  server.setTimeout(stallMs, (socket: Socket) => {
-    const answers = [...(underWay.get(socket) ?? [])];
-    if (answers.length === 0 || answers.some((answer) => isStalled(answer, socket))) socket.destroy();
+  const front = createFront(host, options);
+  const server = createServer({
+    // A request without one is refused like all else that is not HTTP, by the error table.
+    requireHostHeader: false,
+    // Nothing speaks another protocol but hot reloading; who asks for one is answered in this one.
+    shouldUpgradeCallback: () => dev,
+    connectionsCheckingInterval: Math.min(headersMs / 2, 30_000),
   });
-  server.on('connection', (socket: Socket) => {
-    underWay.set(socket, new Set());
-    socket.once('close', () => underWay.delete(socket));
-  });
-  server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => answer(req, res));
-  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
-    answer(req, res, new WinterdockError('expectation_failed', 'This server knows no other Expect than 100-continue.'));
-  });
-  server.on('connect', (req: IncomingMessage, socket: Socket) => {
-    socket.on('error', () => socket.destroy());
-    const requestId = requestIdOf(req.headers);
-    const refusal = new WinterdockError('method_not_allowed', 'This server leads to no other: it has no CONNECT.', {
-      extra: { allow: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] },
-    });
-    refuseOnSocket(refusal, socket, log, { requestId, why: 'CONNECT' });
-  });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    refuseBroken(error, socket, [...(underWay.get(socket) ?? [])], log);
-  });
+  front.attach(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.address, () => {
@@ -158,37 +37,13 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
       resolve();
     });
   });
-
   let closed: Promise<void> | null = null;
-  const close = async (graceMs: number): Promise<void> => {
-    closing = true;
-    const gone = new Promise<void>((resolve) => server.close(() => resolve()));
-    const late = setTimeout(() => server.closeAllConnections(), graceMs);
-    cutIdle();
-    await gone;
-    clearTimeout(late);
-  };
-
   return {
     port: (server.address() as AddressInfo).port,
     server,
     close(graceMs) {
-      closed ??= close(graceMs);
+      closed ??= front.close(server, graceMs);
       return closed;
     },
   };
-}
-
-/** Whether it is the client that an exchange waits for: it takes nothing of the answer, or sends nothing of a body that would be read. */
-function isStalled(res: ServerResponse, socket: Socket): boolean {
-  const { req } = res;
-  if (res.writableLength > 0 || socket.writableLength > 0) return true;
-  return !req.complete && !req.isPaused() && req.readableLength < req.readableHighWaterMark;
-}
-
-/** The target without a scheme and a host before it: which host was asked is for `Host` to say, and only a path is led on from. */
-function ownTarget(target: string): string {
-  const path = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*(.*)$/is.exec(target)?.[1];
-  if (path === undefined) return target;
-  return path.startsWith('/') ? path : `/${path}`;
 }

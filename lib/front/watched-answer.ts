@@ -5,8 +5,8 @@ import type { Answer } from '../api/answer.ts';
 /** The stream of React's own format: the console's scripts show from it what failed, so it is kept and only its status is changed. */
 const FLIGHT = 'text/x-component';
 
-/** Watches an answer. `instead` is asked once, when a 5xx is about to be sent, for what to send. */
-export function watchAnswer(res: ServerResponse, instead: () => Answer): void {
+/** Watches an answer. `instead` is asked once, when a 5xx is about to be sent, for what to send; null: what is there. */
+export function watchAnswer(res: ServerResponse, instead: () => Answer | null): void {
   const raw = { writeHead: res.writeHead.bind(res), write: res.write.bind(res), end: res.end.bind(res) };
   let isReplaced = false;
   let other: Answer | null = null;
@@ -27,8 +27,9 @@ export function watchAnswer(res: ServerResponse, instead: () => Answer): void {
   /** Whether what is written now is of an answer that was replaced. */
   const isGone = (): boolean => {
     if (isReplaced || res.headersSent || res.statusCode < 500) return isReplaced;
-    other ??= instead();
-    const answer = other;
+    const answer = other ?? instead();
+    if (answer === null) return false;
+    other = answer;
     if (!String(res.getHeader('content-type') ?? '').startsWith(FLIGHT)) {
       replace(answer);
       return true;

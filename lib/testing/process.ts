@@ -1,11 +1,14 @@
-/** For tests: the server as the process that people start, to be stopped, killed and started again. */
+/** For tests: the server as the process that people start, to be stopped, killed and started again: our own, or Next started alone. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Call, caller } from './call.ts';
-import { TEST_KEY } from './server.ts';
+import { TEST_KEY } from './key.ts';
 
 const SERVER = fileURLToPath(new URL('../server.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** `next start`, as npm would run it; the console must be built. */
+const NEXT = [fileURLToPath(new URL('../../node_modules/next/dist/bin/next', import.meta.url)), 'start', ROOT];
 
 export interface ServerProcess {
   url: string;
@@ -17,10 +20,19 @@ export interface ServerProcess {
   end(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
-/** Starts `lib/server.ts --api-only` on a free port in `folder` and waits for its `ready` line. Rejects with what it said instead. */
+/** What runs the server, after the name of the program. `args`: default, the own server without its console. */
+export function commandOf({ alone, args }: { alone: boolean; args?: readonly string[] | undefined }): string[] {
+  return alone ? [...NEXT, ...(args ?? [])] : [SERVER, ...(args ?? ['--api-only'])];
+}
+
+/**
+ * Starts `lib/server.ts --api-only`, or `next start`, on a free port in `folder` and waits for its `ready` line. Rejects with what it said instead.
+ */
 export async function spawnServer(options: {
   folder: string;
   settings?: Record<string, string>;
+  /** Whether Next is started alone. Default: whether `WB_TEST_TARGET` says so. */
+  alone?: boolean;
   args?: string[];
   /** A command that becomes the server by running what follows it. */
   within?: readonly string[];
@@ -28,7 +40,8 @@ export async function spawnServer(options: {
   began?: (child: ChildProcess) => void;
 }): Promise<ServerProcess> {
   const [command = process.execPath, ...rest] = [...(options.within ?? []), process.execPath];
-  const child = spawn(command, [...rest, SERVER, ...(options.args ?? ['--api-only'])], {
+  const { alone = process.env.WB_TEST_TARGET === 'next' && options.args === undefined } = options;
+  const child = spawn(command, [...rest, ...commandOf({ alone, args: options.args })], {
     env: {
       ...process.env,
       WB_DATA: options.folder,

@@ -1,4 +1,7 @@
-/** For tests: the whole engine behind a real HTTP listener, inside the test's process, in a folder of its own. */
+/**
+ * For tests: the whole engine behind a real HTTP listener, inside the test's process, in a folder of its own. With `WB_TEST_TARGET=next` it is behind
+ * `next start` instead, as the process that people start, for what is asked over HTTP alone.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +10,11 @@ import { readConfig } from '../config.ts';
 import { listen } from '../front/listener.ts';
 import { createHost, type Host, type HostOptions } from '../host.ts';
 import { createLogger } from '../log.ts';
+import { startAlone } from './alone-server.ts';
 import { type Call, caller } from './call.ts';
+import { TEST_KEY } from './key.ts';
 
-export const TEST_KEY = 'a-key-that-only-tests-know';
+export { TEST_KEY };
 
 export interface TestServer {
   host: Host;
@@ -35,6 +40,7 @@ export interface TestServerOptions<C extends Clock> {
 export async function startServer<C extends Clock = FakeClock>(
   options: TestServerOptions<C> = {},
 ): Promise<TestServer & { clock: C }> {
+  if (process.env.WB_TEST_TARGET === 'next') return startAlone(options);
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'winterdock-'));
   const clock = options.clock ?? (new FakeClock() as Clock as C);
   const config = readConfig({

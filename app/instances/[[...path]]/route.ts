@@ -1,9 +1,4 @@
-/** The registry's own address under Next: the same dispatcher as below `/api`. */
-import { answerWeb } from '#lib/api/web-door.ts';
-import { getHost } from '#lib/host.ts';
-
-const answer = (request: Request): Promise<Response> => answerWeb(getHost().dispatcher, request);
-
+/** `/instances` under Next. */
 export {
   answer as DELETE,
   answer as GET,
@@ -12,4 +7,4 @@ export {
   answer as PATCH,
   answer as POST,
   answer as PUT,
-};
+} from '#app/api-route.ts';

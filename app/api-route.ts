@@ -1,0 +1,31 @@
+/**
+ * The API under Next: what every route file of it exports. The same dispatcher as the own listener's, by `Request` and `Response`; what these
+ * do not have comes from the front (the visit's wire), without which nothing is answered.
+ */
+import { toProblem } from '#lib/api/problem.ts';
+import { answerWeb } from '#lib/api/web-door.ts';
+import { requestIdOf } from '#lib/auth/header.ts';
+import { ANSWER_HEADERS } from '#lib/front/headers.ts';
+import { getHost } from '#lib/host.ts';
+import { currentVisit } from '#lib/visit.ts';
+
+async function respond(request: Request): Promise<Response> {
+  try {
+    return await answerWeb(getHost().dispatcher, request, currentVisit()?.wire);
+  } catch (error) {
+    const problem = toProblem(error, requestIdOf(request.headers));
+    return Response.json(problem, {
+      status: problem.status,
+      headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store', 'retry-after': '1' },
+    });
+  }
+}
+
+/** Answers one request to the API. Never throws. */
+export async function answer(request: Request): Promise<Response> {
+  const response = await respond(request);
+  for (const [name, value] of Object.entries(ANSWER_HEADERS)) {
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  }
+  return response;
+}

@@ -1,0 +1,2 @@
+/** For tests: the admin's key of every server that they start. */
+export const TEST_KEY = 'a-key-that-only-tests-know';
