@@ -20,3 +20,6 @@ export const here: Here;
 
 /** Ends the process with the sentence where it cannot run. */
 export function orEnd(): void;
+
+/** Whether this process can go on. Where it cannot, the pinned Node runs `args` instead, or the sentence is said. */
+export function canRun(args: string[]): boolean;

