@@ -1,21 +1,33 @@
 /** Small facts of the whole dock that outlive a restart, by name. Knows nothing of what they mean. */
+import { eq, getTableColumns, placeholder } from '../../../db/drizzle.ts';
+import { settings } from '../../../db/schema.ts';
 import type { Facts } from '../facts.ts';
 import type { RegistryDatabase } from './database.ts';
+import { boundAll } from './placeholders.ts';
 
 /** Apart from the settings of the registry itself, which are in the same table. */
 const PREFIX = 'fact.';
-const READ = 'SELECT value FROM settings WHERE key = ?';
-const KEEP = `INSERT INTO settings(key, value, updated) VALUES (?, ?, ?)
-  ON CONFLICT DO UPDATE SET value = excluded.value, updated = excluded.updated`;
 
 export function openFacts(database: RegistryDatabase): Facts {
+  const read = database.statement((queries) =>
+    queries
+      .select({ value: settings.value })
+      .from(settings)
+      .where(eq(settings.key, placeholder('key')))
+      .prepare(),
+  );
+  const { key, ...fact } = getTableColumns(settings);
+  const keep = database.statement((queries) =>
+    queries
+      .insert(settings)
+      .values(boundAll({ key, ...fact }))
+      .onConflictDoUpdate({ target: key, set: boundAll(fact) })
+      .prepare(),
+  );
   return {
-    read(name) {
-      const text = database.value(READ, PREFIX + name);
-      return text === null ? null : JSON.parse(String(text));
-    },
+    read: (name) => read().get({ key: PREFIX + name })?.value ?? null,
     keep(name, value, now) {
-      database.write(() => database.sql(KEEP).run(PREFIX + name, JSON.stringify(value), now));
+      database.write(() => keep().run({ key: PREFIX + name, value, updated: now }));
     },
   };
 }

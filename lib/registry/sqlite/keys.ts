@@ -1,60 +1,85 @@
 /** The keys of programs: what each may do, and the digest that a presented key must have. Never sees a key itself. */
+import { and, desc, eq, getTableColumns, isNull, lt, or, placeholder } from '../../../db/drizzle.ts';
+import { keys } from '../../../db/schema.ts';
 import type { KeyBook, KeyRow, NewKey } from '../keys.ts';
 import type { LedgerEntry } from '../registry.ts';
-import type { RegistryDatabase, Value } from './database.ts';
+import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
-
-const COLUMNS = 'id, name, role, tenant, hash, created, created_by, expires, last_used, revoked';
-const INSERT = `INSERT INTO keys(${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)`;
-const GET = `SELECT ${COLUMNS} FROM keys WHERE id = ?`;
-const LIST = `SELECT ${COLUMNS} FROM keys INDEXED BY keys_by_created WHERE revoked IS NULL ORDER BY created DESC, rowid DESC`;
-const REVOKE = 'UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL';
-const USED = `UPDATE keys SET last_used = max(coalesce(last_used, 0), used.value ->> 1)
-  FROM json_each(?) AS used WHERE keys.id = used.value ->> 0`;
+import { bound, boundAll } from './placeholders.ts';
+import { rowid } from './raw.ts';
 
 /** The driver on SQLite. */
 export class SqliteKeyBook implements KeyBook {
   readonly #database: RegistryDatabase;
   readonly #ledger: Ledger;
 
+  readonly #insert;
+  readonly #get;
+  readonly #list;
+  readonly #revoke;
+  readonly #used;
+
   constructor(database: RegistryDatabase, ledger: Ledger) {
     this.#database = database;
     this.#ledger = ledger;
+    const columns = getTableColumns(keys);
+    const isIt = eq(keys.id, placeholder('id'));
+    this.#insert = database.statement((queries) => queries.insert(keys).values(boundAll(columns)).prepare());
+    this.#get = database.statement((queries) => queries.select().from(keys).where(isIt).prepare());
+    this.#list = database.statement((queries) =>
+      queries
+        .select()
+        .from(keys)
+        .where(isNull(keys.revoked))
+        .orderBy(desc(keys.created), desc(rowid(keys)))
+        .prepare(),
+    );
+    this.#revoke = database.statement((queries) =>
+      queries
+        .update(keys)
+        .set({ revoked: bound('revoked') })
+        .where(and(isIt, isNull(keys.revoked)))
+        .prepare(),
+    );
+    this.#used = database.statement((queries) =>
+      queries
+        .update(keys)
+        .set({ lastUsed: bound('at') })
+        .where(and(isIt, or(isNull(keys.lastUsed), lt(keys.lastUsed, placeholder('at')))))
+        .prepare(),
+    );
   }
 
   add(key: NewKey, entry: LedgerEntry): KeyRow {
-    const { id, name, role, tenant, hash, created, createdBy, expires } = key;
+    const row: KeyRow = { ...key, lastUsed: null, revoked: null };
     const lines = this.#database.write(() => {
-      this.#database.sql(INSERT).run(id, name, role, tenant, hash, created, createdBy, expires);
+      this.#insert().run({ ...row });
       return this.#ledger.append([entry]);
     });
     this.#ledger.announce(lines);
-    return { ...key, lastUsed: null, revoked: null };
+    return row;
   }
 
   get(id: string): KeyRow | null {
-    const values = this.#database.sql(GET).get(id);
-    return values === undefined ? null : keyOf(values);
+    return this.#get().get({ id }) ?? null;
   }
 
   list(): KeyRow[] {
-    return this.#database.sql(LIST).all().map(keyOf);
+    return this.#list().all();
   }
 
   revoke(id: string, now: number, entry: LedgerEntry): boolean {
     const lines = this.#database.write(() =>
-      this.#database.sql(REVOKE).run(now, id).changes === 0 ? null : this.#ledger.append([entry]),
+      this.#revoke().run({ revoked: now, id }).changes === 0 ? null : this.#ledger.append([entry]),
     );
     this.#ledger.announce(lines ?? []);
     return lines !== null;
   }
 
   used(uses: readonly { id: string; at: number }[]): void {
-    if (uses.length > 0)
-      this.#database.writeSoon(() => this.#database.sql(USED).run(JSON.stringify(uses.map(({ id, at }) => [id, at]))));
+    if (uses.length === 0) return;
+    this.#database.writeSoon(() => {
+      for (const use of uses) this.#used().run(use);
+    });
   }
-}
-
-function keyOf([id, name, role, tenant, hash, created, createdBy, expires, lastUsed, revoked]: Value[]): KeyRow {
-  return { id, name, role, tenant, hash, created, createdBy, expires, lastUsed, revoked } as KeyRow;
 }

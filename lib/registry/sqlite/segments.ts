@@ -2,74 +2,132 @@
  * The ledger's sealed months, as rows: sealed, marked as exported, marked for dropping, their lines removed. Knows nothing of signatures
  * or of when a month is over; triggers hold what may be done to a segment.
  */
+import {
+  and,
+  eq,
+  getTableColumns,
+  gt,
+  gte,
+  isNotNull,
+  isNull,
+  lte,
+  max,
+  min,
+  placeholder,
+} from '../../../db/drizzle.ts';
+import { events, ledgerSegments } from '../../../db/schema.ts';
 import { WinterdockError } from '../../errors.ts';
 import type { Segment, Segments } from '../segments.ts';
 import { type RegistryDatabase, sqliteCode, type Value } from './database.ts';
 import type { Ledger } from './ledger.ts';
+import { boundAll } from './placeholders.ts';
+import { selectBy } from './raw.ts';
 
 const COLUMNS = `id, first_seq, last_seq, lines, previous_hash, first_hash, last_hash, sealed_ms, issuer, signature,
   exported_ms, dropped_ms, drop_signature`;
-const SEAL = `INSERT INTO ledger_segments(${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL)`;
 /** All of them, oldest first. */
 export const SELECT_SEGMENTS = `SELECT ${COLUMNS} FROM ledger_segments ORDER BY first_seq`;
-const SELECT_SEGMENT = `SELECT ${COLUMNS} FROM ledger_segments WHERE id = ?`;
-const FIRST_SINCE = 'SELECT min(seq) FROM events INDEXED BY events_by_time WHERE time_ms >= ? AND seq > ?';
-const EXPORTED = 'UPDATE ledger_segments SET exported_ms = ? WHERE id = ? AND exported_ms IS NULL';
-const DROP = `UPDATE ledger_segments SET dropped_ms = ?, drop_signature = ?
-  WHERE id = ? AND dropped_ms IS NULL AND exported_ms IS NOT NULL`;
-const SWEEP_TO = 'SELECT max(last_seq) FROM ledger_segments WHERE dropped_ms IS NOT NULL';
+const SEGMENT = getTableColumns(ledgerSegments);
 
 export class SegmentTable implements Segments {
   readonly #database: RegistryDatabase;
   readonly #ledger: Ledger;
 
+  readonly #list;
+  readonly #get;
+  readonly #firstSince;
+  readonly #seal;
+  readonly #exported;
+  readonly #drop;
+  readonly #first;
+  readonly #sweepTo;
+  readonly #sweep;
+
   constructor(database: RegistryDatabase, ledger: Ledger) {
     this.#database = database;
     this.#ledger = ledger;
+    const isIt = eq(ledgerSegments.id, placeholder('id'));
+    this.#list = database.statement((queries) =>
+      queries.select().from(ledgerSegments).orderBy(ledgerSegments.firstSeq).prepare(),
+    );
+    this.#get = database.statement((queries) => queries.select().from(ledgerSegments).where(isIt).prepare());
+    this.#firstSince = database.statement((queries) =>
+      selectBy(queries, { first: min(events.seq) }, events, 'events_by_time')
+        .where(and(gte(events.timeMs, placeholder('timeMs')), gt(events.seq, placeholder('seq'))))
+        .prepare(),
+    );
+    const { exportedMs, droppedMs, dropSignature, ...sealed } = SEGMENT;
+    this.#seal = database.statement((queries) => queries.insert(ledgerSegments).values(boundAll(sealed)).prepare());
+    this.#exported = database.statement((queries) =>
+      queries
+        .update(ledgerSegments)
+        .set(boundAll({ exportedMs }))
+        .where(and(isIt, isNull(exportedMs)))
+        .prepare(),
+    );
+    this.#drop = database.statement((queries) =>
+      queries
+        .update(ledgerSegments)
+        .set(boundAll({ droppedMs, dropSignature }))
+        .where(and(isIt, isNull(droppedMs), isNotNull(exportedMs)))
+        .prepare(),
+    );
+    this.#first = database.statement((queries) =>
+      queries
+        .select({ seq: min(events.seq) })
+        .from(events)
+        .prepare(),
+    );
+    this.#sweepTo = database.statement((queries) =>
+      queries
+        .select({ seq: max(ledgerSegments.lastSeq) })
+        .from(ledgerSegments)
+        .where(isNotNull(droppedMs))
+        .prepare(),
+    );
+    this.#sweep = database.statement((queries) =>
+      queries
+        .delete(events)
+        .where(and(gte(events.seq, placeholder('first')), lte(events.seq, placeholder('last'))))
+        .prepare(),
+    );
   }
 
   list(): Segment[] {
-    return this.#database.sql(SELECT_SEGMENTS).all().map(segmentOf);
+    return this.#list().all();
   }
 
   get(id: string): Segment | null {
-    const values = this.#database.sql(SELECT_SEGMENT).get(id);
-    return values === undefined ? null : segmentOf(values);
+    return this.#get().get({ id }) ?? null;
   }
 
   firstSince(seq: number, timeMs: number): number | null {
-    return this.#database.value(FIRST_SINCE, timeMs, seq) as number | null;
+    return this.#firstSince().get({ seq, timeMs })?.first ?? null;
   }
 
   seal(segment: Parameters<Segments['seal']>[0], entry: Parameters<Segments['seal']>[1]): void {
-    const { firstSeq, lastSeq, lines, previousHash, firstHash, lastHash, sealedMs, issuer, signature } = segment;
     this.#logged(entry, () => {
-      this.#database
-        .sql(SEAL)
-        .run(segment.id, firstSeq, lastSeq, lines, previousHash, firstHash, lastHash, sealedMs, issuer, signature);
+      this.#seal().run({ ...segment });
     });
   }
 
   exported(id: string, timeMs: number): void {
-    this.#database.write(() => this.#database.sql(EXPORTED).run(timeMs, id));
+    this.#database.write(() => this.#exported().run({ exportedMs: timeMs, id }));
   }
 
   drop(id: string, mark: { timeMs: number; signature: string }, entry: Parameters<Segments['drop']>[2]): void {
     this.#logged(entry, () => {
-      if (this.#database.sql(DROP).run(mark.timeMs, mark.signature, id).changes === 1) return;
+      const marked = this.#drop().run({ droppedMs: mark.timeMs, dropSignature: mark.signature, id });
+      if (marked.changes === 1) return;
       throw new WinterdockError('conflict', `The segment ${id} is not there, not exported yet, or dropped already.`);
     });
   }
 
   sweep(limit: number): number {
-    const first = this.#database.integer('SELECT min(seq) FROM events');
-    const last = this.#database.integer(SWEEP_TO);
-    if (first === 0 || first > last) return 0;
-    return this.#database.write(
-      () =>
-        this.#database.sql('DELETE FROM events WHERE seq BETWEEN ? AND ?').run(first, Math.min(last, first + limit - 1))
-          .changes,
-    );
+    const first = this.#first().get()?.seq ?? null;
+    const last = this.#sweepTo().get()?.seq ?? 0;
+    if (first === null || first > last) return 0;
+    return this.#database.write(() => this.#sweep().run({ first, last: Math.min(last, first + limit - 1) }).changes);
   }
 
   #logged(entry: Parameters<Segments['seal']>[1], work: () => void): void {

@@ -1,100 +1,79 @@
 /** What left in bundles: a row per bundle, written with its ledger line before the first byte goes, never changed. Knows nothing of zips. */
+import { and, desc, eq, getTableColumns, lt, placeholder } from '../../../db/drizzle.ts';
+import { shares } from '../../../db/schema.ts';
 import { WinterdockError } from '../../errors.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import type { Share, ShareMember, Shares } from '../shares.ts';
-import type { RegistryDatabase, Value } from './database.ts';
+import type { Share, Shares } from '../shares.ts';
+import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
+import { boundAll } from './placeholders.ts';
+import { among } from './raw.ts';
 
-const COLUMNS = `id, instance, tenant, format, volumes, private_included, issuer, members, disk_sha256, sha256, bytes, created, actor,
-  request_id`;
-const SELECT = `SELECT seq, ${COLUMNS} FROM shares`;
-const INSERT = `INSERT INTO shares(${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO NOTHING`;
+const { seq, ...SHARE } = getTableColumns(shares);
+
+/** What shares are asked for by; `seq` stands for those before it. */
+type Asked = 'tenants' | 'tenant' | 'instance' | 'seq' | 'sha256' | 'id' | 'diskSha256';
 
 /** The shares in the registry's file. */
 export function openShares(database: RegistryDatabase, ledger: Ledger): Shares {
-  const visible = (tenants: readonly string[] | undefined): [string, Value[]] =>
-    tenants === undefined ? ['1', []] : ['tenant IN (SELECT value FROM json_each(?))', [JSON.stringify(tenants)]];
+  const insert = database.statement((queries) =>
+    queries.insert(shares).values(boundAll(SHARE)).onConflictDoNothing({ target: shares.id }).prepare(),
+  );
+  /** Newest first. */
+  const select = (by: readonly Asked[]) =>
+    database.shape(`shares: by ${by.join()}`, (queries) =>
+      queries
+        .select({ ...SHARE, seq })
+        .from(shares)
+        .where(
+          and(
+            ...by.map((name) => {
+              if (name === 'tenants') return among(shares.tenant, 'tenants');
+              return name === 'seq' ? lt(seq, placeholder('seq')) : eq(shares[name], placeholder(name));
+            }),
+          ),
+        )
+        .orderBy(desc(seq))
+        .limit(placeholder('limit'))
+        .prepare(),
+    );
+  const find = (values: { [K in Asked]?: unknown }, limit: number) => {
+    const by = (Object.keys(values) as Asked[]).filter((name) => values[name] !== undefined);
+    const bind = { ...values, tenants: JSON.stringify(values.tenants), limit };
+    return select(by).all(bind);
+  };
 
   return {
     add(share, entries) {
       const lines = database.write(() => {
-        if (database.sql(INSERT).run(...valuesOf(share)).changes !== 1) throw taken(share.id);
+        if (insert().run({ ...share }).changes !== 1) throw taken(share.id);
         return ledger.append(entries);
       });
       ledger.announce(lines);
     },
 
     list({ tenant, tenants, instance }, limit, cursor) {
-      const [where, params] = visible(tenants);
-      const conditions = [where];
-      if (tenant !== undefined) conditions.push('tenant = ?');
-      if (instance !== undefined) conditions.push('instance = ?');
-      if (cursor !== undefined) conditions.push('seq < ?');
-      const after = cursor === undefined ? [] : readCursor(cursor, isPosition);
-      const found = database
-        .sql(`${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ?`)
-        .all(...params, ...[tenant, instance].filter((value) => value !== undefined), ...after, limit + 1);
+      const [before] = cursor === undefined ? [] : readCursor(cursor, isPosition);
+      const found = find({ tenants, tenant, instance, seq: before }, limit + 1);
       const rows = found.slice(0, limit);
       const last = rows.at(-1);
-      return { rows: rows.map(shareOf), next: found.length > limit && last ? writeCursor([last[0] as number]) : null };
+      return { rows: rows.map(shareOf), next: found.length > limit && last ? writeCursor([last.seq]) : null };
     },
 
-    find(traits, { tenants }) {
-      const [where, params] = visible(tenants);
-      const by: [column: string, value: string | null][] = [
-        ['sha256', traits.sha256],
-        ['id', traits.id],
-        ['disk_sha256', traits.diskSha256],
-      ];
-      for (const [column, value] of by) {
-        if (value === null) continue;
-        const row = database
-          .sql(`${SELECT} WHERE ${column} = ? AND ${where} ORDER BY seq DESC LIMIT 1`)
-          .get(value, ...params);
-        if (row !== undefined) return shareOf(row);
+    find({ sha256, id, diskSha256 }, { tenants }) {
+      for (const trait of [{ sha256 }, { id }, { diskSha256 }]) {
+        if (Object.values(trait)[0] === null) continue;
+        const [found] = find({ ...trait, tenants }, 1);
+        if (found !== undefined) return shareOf(found);
       }
       return null;
     },
   };
 }
 
-function valuesOf(share: Share): Value[] {
-  return [
-    share.id,
-    share.instance,
-    share.tenant,
-    share.format,
-    JSON.stringify(share.volumes),
-    share.privateIncluded ? 1 : 0,
-    share.issuer,
-    JSON.stringify(share.members),
-    share.diskSha256,
-    share.sha256,
-    share.bytes,
-    share.created,
-    share.actor,
-    share.requestId,
-  ];
-}
-
-/** One row of `SELECT`; the table was written here, so its words are trusted. */
-function shareOf(values: Value[]): Share {
-  return {
-    id: values[1] as string,
-    instance: values[2] as string,
-    tenant: values[3] as string,
-    format: values[4] as string,
-    volumes: JSON.parse(values[5] as string) as string[],
-    privateIncluded: values[6] === 1,
-    issuer: values[7] as string | null,
-    members: JSON.parse(values[8] as string) as Record<string, ShareMember>,
-    diskSha256: values[9] as string,
-    sha256: values[10] as string,
-    bytes: values[11] as number,
-    created: values[12] as number,
-    actor: values[13] as string,
-    requestId: values[14] as string | null,
-  };
+/** Without its number, which is the cursor's. */
+function shareOf({ seq: _, ...share }: Share & { seq: number }): Share {
+  return share;
 }
 
 function isPosition(position: unknown[]): position is [number] {

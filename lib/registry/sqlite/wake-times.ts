@@ -1,38 +1,58 @@
 /** Histograms of how long wakes took, one a day for each path and source. Knows nothing of what is measured or of the buckets' bounds. */
-import type { Source } from '../../lifecycle/words.ts';
-import type { WakeBucket, WakeTimes } from '../wake-times.ts';
+import { getTableColumns, gte, lt, placeholder } from '../../../db/drizzle.ts';
+import { wakeTimes } from '../../../db/schema.ts';
+import type { WakeTimes } from '../wake-times.ts';
 import type { RegistryDatabase } from './database.ts';
-
-const ADD = `INSERT INTO wake_times(day, path, source, bound_ms, n, sum_ms) VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET n = n + excluded.n, sum_ms = sum_ms + excluded.sum_ms`;
-const SINCE = 'SELECT day, path, source, bound_ms, n, sum_ms FROM wake_times WHERE day >= ?';
+import { boundAll } from './placeholders.ts';
+import { plus } from './raw.ts';
 
 /** The wake times in the registry's file. */
 export function openWakeTimes(database: RegistryDatabase): WakeTimes {
+  const { day, path, source, boundMs, n, sumMs } = getTableColumns(wakeTimes);
+  const columns = { day, path, source, boundMs, count: n, sumMs };
+  const add = database.statement((queries) =>
+    queries
+      .insert(wakeTimes)
+      .values(boundAll(getTableColumns(wakeTimes)))
+      .onConflictDoUpdate({
+        target: [day, path, source, boundMs],
+        set: { n: plus(n, 'n'), sumMs: plus(sumMs, 'sumMs') },
+      })
+      .prepare(),
+  );
+  const since = database.statement((queries) =>
+    queries
+      .select(columns)
+      .from(wakeTimes)
+      .where(gte(day, placeholder('day')))
+      .prepare(),
+  );
+  const forget = database.statement((queries) =>
+    queries
+      .delete(wakeTimes)
+      .where(lt(day, placeholder('before')))
+      .prepare(),
+  );
   return {
     add(buckets) {
       if (buckets.length === 0) return;
       database.write(() => {
-        for (const { day, path, source, boundMs, count, sumMs } of buckets) {
-          database.sql(ADD).run(day, path, source ?? '', boundMs ?? 0, count, sumMs);
+        for (const { source, boundMs, count, ...bucket } of buckets) {
+          add().run({ ...bucket, source: source ?? '', boundMs: boundMs ?? 0, n: count });
         }
       });
     },
     since: (day) =>
-      database
-        .sql(SINCE)
-        .all(day)
-        .map(([of, path, source, boundMs, count, sumMs]) => ({
-          day: of as number,
-          path: path as WakeBucket['path'],
-          source: source === '' ? null : (source as Source),
-          boundMs: boundMs === 0 ? null : (boundMs as number),
-          count: count as number,
-          sumMs: sumMs as number,
+      since()
+        .all({ day })
+        .map(({ source, boundMs, ...bucket }) => ({
+          ...bucket,
+          source: source === '' ? null : source,
+          boundMs: boundMs === 0 ? null : boundMs,
         })),
     forget(before) {
       database.write(() => {
-        database.sql('DELETE FROM wake_times WHERE day < ?').run(before);
+        forget().run({ before });
       });
     },
   };
