@@ -7,12 +7,14 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 
-const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+const CLIENTS = 'docs/clients.md';
 
-function block(language: string, heading: string): string {
-  const section = README.slice(README.indexOf(heading));
-  const found = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(section)?.[1];
-  if (found === undefined) throw new Error(`The README has no ${language} under "${heading}".`);
+/** The first block in `language` below a heading of a document. */
+function block(document: string, language: string, heading: string): string {
+  const text = readFileSync(new URL(`../${document}`, import.meta.url), 'utf8');
+  const at = text.indexOf(`\n${heading}\n`);
+  const found = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text.slice(at))?.[1];
+  if (at < 0 || found === undefined) throw new Error(`${document} has no ${language} under "${heading}".`);
   return found;
 }
 
@@ -50,23 +52,26 @@ async function printed(script: string, env: Record<string, string> = {}): Promis
 }
 
 test('the five lines of the README print what the README says', async () => {
-  expect(timeless(await printed(block('sh', '## Five lines')))).toBe(timeless(block('text', '## Five lines')));
+  const heading = '## Five lines';
+  const said = await printed(block('README.md', 'sh', heading));
+  expect(timeless(said)).toBe(timeless(block('README.md', 'text', heading)));
 });
 
-test('its command lines print what it says', async () => {
-  const heading = '## The same by command line';
-  const said = await printed(block('sh', heading), { XDG_CONFIG_HOME: folder });
-  expect(timeless(said)).toBe(timeless(block('text', heading)));
+test('the command lines of docs/clients.md print what it says', async () => {
+  const heading = '## Command line';
+  const said = await printed(block(CLIENTS, 'sh', heading), { XDG_CONFIG_HOME: folder });
+  expect(timeless(said)).toBe(timeless(block(CLIENTS, 'text', heading)));
 });
 
-test('its JavaScript prints what it says', async () => {
+test('its JavaScript prints what it says, with the address and the key of the environment', async () => {
   const heading = '## From JavaScript and TypeScript';
-  const program = block('js', heading)
-    .replace("'winterdock/client'", JSON.stringify(fileOf('lib/api/client.ts')))
-    .replace('http://localhost:3000', server.url);
+  const program = block(CLIENTS, 'js', heading).replace(
+    "'winterdock/client'",
+    JSON.stringify(fileOf('lib/api/client.ts')),
+  );
   writeFileSync(join(folder, 'example.mjs'), program);
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'example.mjs')], {
-    env: { ...process.env, WINTERDOCK_KEY: key },
+    env: { ...process.env, WINTERDOCK_URL: server.url, WINTERDOCK_KEY: key },
   });
-  expect(stdout).toBe(block('text', heading));
+  expect(stdout).toBe(block(CLIENTS, 'text', heading));
 });

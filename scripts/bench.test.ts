@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { HEADLINES } from './bench/headlines.ts';
 import { PART_NAMES, readWishes, USAGE } from './bench/parts.ts';
-import { type Kept, keep, merge, withTables } from './bench/result.ts';
+import { type Kept, keep, merge, withHeadlines, withSections } from './bench/result.ts';
 import { ROOT } from './build.ts';
 
 const where = (taken: string) => ({ taken, node: 'v24', cpu: '2 × some' });
@@ -17,17 +18,33 @@ test('a part that did not run keeps its figures and their time, in the table too
   const after = merge(before, { pages: keep(found(2.5, 8), where('tuesday')) }, ['wakes', 'pages']);
   expect(after.wakes).toEqual(before.wakes);
   expect(after.pages).toMatchObject({ taken: 'tuesday', bars: [{ measured: 2.5 }] });
-  const text = withTables('before <!-- bench -->old<!-- /bench --> after', after, 'wakes');
-  expect(text).toMatch(/^before <!-- bench -->\n.*\n<!-- \/bench --> after$/s);
+  const marks = (name: string) => `<!-- ${name} -->old<!-- /${name} -->`;
+  const text = withSections(`before ${marks('bench:wakes')} between ${marks('bench:pages')} after`, after);
+  expect(text).toMatch(
+    /^before <!-- bench:wakes -->\nTaken monday.*<!-- \/bench:wakes --> between .*Taken tuesday.* after$/s,
+  );
   expect(text.match(/\| a ratio \| (.*?) \|/g)).toEqual(['| a ratio | 1.00 × |', '| a ratio | 2.50 × |']);
-  expect(text.match(/\| a wake .*/g)).toEqual(['| a wake | 3 | 5.00 | 9.00 |']);
+  expect(text.match(/\| a wake .*/g)).toEqual(['| a wake | 3 | 5.00 | 9.00 |', '| a wake | 3 | 8.00 | 9.00 |']);
+  expect(() => withSections(marks('bench:wakes'), after)).toThrow(/no marks of bench:pages/);
 });
 
-test('the tables of README.md are those of docs/bench.json, part by part', () => {
+test('every figure of docs/performance.md, and the few of README.md, are those of docs/bench.json', () => {
   const kept: Kept = JSON.parse(readFileSync(join(ROOT, 'docs', 'bench.json'), 'utf8'));
   expect(Object.keys(kept)).toEqual(PART_NAMES);
+  const performance = readFileSync(join(ROOT, 'docs', 'performance.md'), 'utf8');
+  expect(withSections(performance, kept)).toBe(performance);
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  expect(withTables(readme, kept, 'wakes')).toBe(readme);
+  expect(HEADLINES.length).toBeLessThanOrEqual(8);
+  expect(withHeadlines(readme, kept, HEADLINES)).toBe(readme);
+});
+
+test('outside their tables neither text claims a figure of its own', () => {
+  for (const path of ['README.md', 'docs/performance.md']) {
+    const text = readFileSync(join(ROOT, path), 'utf8')
+      .replaceAll(/<!-- (bench\S*) -->[\s\S]*?<!-- \/\1 -->/g, '')
+      .replaceAll(/```[\s\S]*?```/g, '');
+    expect(text.match(/\d[\d.,]*\s*(?:ms|µs|×|MB\/s)(?![a-z])/g), path).toBeNull();
+  }
 });
 
 test('only the parts that are named run, in their own order, and all of them without a name', () => {

@@ -1,15 +1,17 @@
 /**
- * `npm run bench [-- --only part,part] [--check] [--quick]`: measures what the README claims, contenders alternating in one run, as ratios.
- * Prints tables, writes what ran into docs/bench.json and sets the README's tables from it.
+ * `npm run bench [-- --only part,part] [--check] [--quick]`: measures what the docs claim, contenders alternating in one run, as ratios.
+ * Prints tables, writes what ran into docs/bench.json and sets the tables of docs/performance.md and of the README from it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { HEADLINES } from './bench/headlines.ts';
 import { PART_NAMES, PARTS, readWishes, USAGE, type Wishes } from './bench/parts.ts';
-import { barTable, type Kept, keep, merge, missed, timeTable, withTables } from './bench/result.ts';
+import { barTable, type Kept, keep, merge, missed, timeTable, withHeadlines, withSections } from './bench/result.ts';
 import { ROOT } from './build.ts';
 
 const RESULTS = join(ROOT, 'docs', 'bench.json');
+const PERFORMANCE = join(ROOT, 'docs', 'performance.md');
 const README = join(ROOT, 'README.md');
 
 function wishes(): Wishes {
@@ -40,7 +42,8 @@ for (const name of parts) {
   if (!quick) {
     const kept = merge(JSON.parse(readFileSync(RESULTS, 'utf8')), taken, PART_NAMES);
     writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
-    writeFileSync(README, withTables(readFileSync(README, 'utf8'), kept, 'wakes'));
+    writeFileSync(PERFORMANCE, withSections(readFileSync(PERFORMANCE, 'utf8'), kept));
+    writeFileSync(README, withHeadlines(readFileSync(README, 'utf8'), kept, HEADLINES));
   }
 }
 

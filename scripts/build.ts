@@ -37,7 +37,7 @@ export function isBuilt(): boolean {
 /** Builds when needed. Throws when the build fails. */
 export function ensureBuilt(): void {
   if (isBuilt()) return;
-  process.stderr.write('Building the console (once per change of its sources)…\n');
+  process.stderr.write('Building the console: a minute or two, once per change of its sources…\n');
   const build = spawnSync(process.execPath, [join(ROOT, 'node_modules', 'next', 'dist', 'bin', 'next'), 'build'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -79,11 +79,46 @@ export function timeTable(parts: readonly KeptPart[]): string {
   ].join('\n');
 }
 
-/** Puts the tables of what is kept between the marks of a text: every bar, and the times of the part named `timed`. */
-export function withTables(text: string, kept: Kept, timed: string): string {
-  const times = kept[timed];
-  const tables = [barTable(Object.values(kept)), ...(times === undefined ? [] : [timeTable([times])])].join('\n\n');
-  return text.replace(/(<!-- bench -->)[\s\S]*?(<!-- \/bench -->)/, (_, start, end) => `${start}\n${tables}\n${end}`);
+/** What stands between the marks of `name` in a text, marks included. Throws when they are not there. */
+function between(text: string, name: string, content: string): string {
+  const found = new RegExp(`(<!-- ${name} -->)[\\s\\S]*?(<!-- /${name} -->)`);
+  if (!found.test(text)) throw new Error(`The text has no marks of ${name}.`);
+  return text.replace(found, (_, start, end) => `${start}\n${content}\n${end}`);
+}
+
+/** When and where a part was taken, and its tables. */
+function sectionOf(part: KeptPart): string {
+  const { taken, node, cpu, rows, bars } = part;
+  const where = `Taken ${taken.slice(0, 16).replace('T', ' ')} UTC, Node ${node}, ${cpu}.`;
+  const tables = [...(bars.length > 0 ? [barTable([part])] : []), ...(rows.length > 0 ? [timeTable([part])] : [])];
+  return [where, ...tables].join('\n\n');
+}
+
+/** Puts everything that is kept between the marks of a text, each part between its own. Throws when a part has none. */
+export function withSections(text: string, kept: Kept): string {
+  return Object.entries(kept).reduce((done, [name, part]) => between(done, `bench:${name}`, sectionOf(part)), text);
+}
+
+/** One figure of a part that stands for the rest, in words for who reads nothing else. `as` gives it with its unit. */
+export interface Headline {
+  part: string;
+  what: string;
+  words: string;
+  as: (figure: number) => string;
+}
+
+/** The figure that a headline is about: a bar's, or the median of a time in milliseconds. Throws when it was not measured. */
+function figureOf(kept: Kept, { part, what }: Headline): number {
+  const bar = kept[part]?.bars.find((bar) => bar.what === what)?.measured;
+  const figure = bar ?? kept[part]?.rows.find((row) => row.what === what)?.p50_ms;
+  if (figure === undefined) throw new Error(`There is no figure of "${what}" in ${part}.`);
+  return figure;
+}
+
+/** Puts the headlines between the marks of a text. */
+export function withHeadlines(text: string, kept: Kept, headlines: readonly Headline[]): string {
+  const lines = headlines.map((headline) => `| ${headline.words} | ${headline.as(figureOf(kept, headline))} |`);
+  return between(text, 'bench', ['| | measured |', '|---|---:|', ...lines].join('\n'));
 }
 
 /** Bars that were missed. */

@@ -66,7 +66,7 @@ export function addHereCommands(program: Command): void {
     .command('start')
     .summary('start the server on this machine, in this process')
     .description(
-      'Starts the server with the settings of the environment (PORT, HOST, WB_DATA and the others, see the README) and keeps the terminal. SIGTERM and Ctrl-C end it: what is awake is suspended first.',
+      'Starts the server with the settings of the environment (PORT, HOST, WB_DATA and the others, see docs/settings.md) and keeps the terminal. SIGTERM and Ctrl-C end it: what is awake is suspended first.',
     )
     .option('--api-only', 'serve no console')
     .addHelpText('after', examples('  WB_DATA=/srv/winterdock winterdock start\n      serves http://localhost:3000'))
