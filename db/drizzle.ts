@@ -45,6 +45,7 @@ export const {
   alias,
   blob,
   customType,
+  except,
   getTableConfig,
   index,
   integer,

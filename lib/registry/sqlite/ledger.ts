@@ -29,11 +29,9 @@ const INSERT = `INSERT INTO events(seq, hash, ${NAMES}) VALUES (?, ?${', ?'.repe
 const SELECT = `SELECT seq, ${NAMES} FROM events`;
 /** Parameters: the number to begin after, how many. */
 export const SELECT_CHAINED = `SELECT seq, ${NAMES}, hash, blanked FROM events WHERE seq > ? ORDER BY seq LIMIT ?`;
-/** The same of a file from before lines could be blanked. */
-export const SELECT_CHAINED_BEFORE = SELECT_CHAINED.replace('blanked', 'NULL');
 /** Number and hash of the last line that is there, and of the last that was given up. */
-export const LAST_LINE = 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1';
-export const LAST_DROPPED = 'SELECT last_seq, last_hash FROM ledger_segments ORDER BY last_seq DESC LIMIT 1';
+const LAST_LINE = 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1';
+const LAST_DROPPED = 'SELECT last_seq, last_hash FROM ledger_segments ORDER BY last_seq DESC LIMIT 1';
 /** Lines up to which those of a filter are counted: of more, any will do. */
 const COUNTED = 5000;
 /** Lines chained at a time when an older file is opened. */

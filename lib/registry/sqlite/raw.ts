@@ -77,3 +77,8 @@ export function hadLabel(names: { key: string; value: string }): SQL {
   const { key, value } = names;
   return sql`exists (select 1 from json_each(${instances.labels}) as one where one.key = ${sql.placeholder(key)} and one.value = ${sql.placeholder(value)})`;
 }
+
+/** The sum of a column of integers, 0 of nothing: drizzle's own is text, and null then. The triggers keep 0. */
+export function total(column: SQLiteColumn) {
+  return sql<number>`coalesce(sum(${column}), 0)`;
+}

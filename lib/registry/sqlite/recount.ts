@@ -1,43 +1,68 @@
 /** The counts that triggers keep, compared with the rows they count, and made again from them. */
+import { and, count, eq, except, getTableConfig, isNotNull, ne, or, type Queries } from '../../../db/drizzle.ts';
+import { countsByFault, countsByLabel, countsByState, countsByTenant, instances, labels } from '../../../db/schema.ts';
 import type { LedgerEntry, LedgerLine } from '../registry.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
+import { total } from './raw.ts';
 
-/** Each table of counts with the query that it should equal; counts of nothing are left out of both. */
+/** The four are alike in how they are compared; drizzle's types tell each from the others. */
+type Counted = (typeof COUNTS)[0]['kept'];
+
+/** Each table of counts: what it keeps, and what it should; counts of nothing are left out of both. */
 const COUNTS = [
   {
-    table: 'counts_by_state',
-    columns: 'state, n',
-    kept: 'SELECT state, n FROM counts_by_state WHERE n <> 0',
-    rows: 'SELECT state, count(*) FROM instances GROUP BY state',
+    table: countsByState,
+    kept: (queries: Queries) => queries.select().from(countsByState).where(ne(countsByState.n, 0)),
+    rows: (queries: Queries) =>
+      queries.select({ state: instances.state, n: count() }).from(instances).groupBy(instances.state),
   },
   {
-    table: 'counts_by_tenant',
-    columns: 'tenant, state, n, bytes',
-    kept: 'SELECT tenant, state, n, bytes FROM counts_by_tenant WHERE n <> 0 OR bytes <> 0',
-    rows: 'SELECT tenant, state, count(*), coalesce(sum(bytes), 0) FROM instances GROUP BY tenant, state',
+    table: countsByTenant,
+    kept: (queries: Queries) =>
+      queries
+        .select()
+        .from(countsByTenant)
+        .where(or(ne(countsByTenant.n, 0), ne(countsByTenant.bytes, 0))),
+    rows: (queries: Queries) =>
+      queries
+        .select({ tenant: instances.tenant, state: instances.state, n: count(), bytes: total(instances.bytes) })
+        .from(instances)
+        .groupBy(instances.tenant, instances.state),
   },
   {
-    table: 'counts_by_fault',
-    columns: 'fault, n',
-    kept: 'SELECT fault, n FROM counts_by_fault WHERE n <> 0',
-    rows: 'SELECT fault, count(*) FROM instances WHERE fault IS NOT NULL AND tombstone = 0 GROUP BY fault',
+    table: countsByFault,
+    kept: (queries: Queries) => queries.select().from(countsByFault).where(ne(countsByFault.n, 0)),
+    rows: (queries: Queries) =>
+      queries
+        .select({ fault: instances.fault, n: count() })
+        .from(instances)
+        .where(and(isNotNull(instances.fault), eq(instances.tombstone, 0)))
+        .groupBy(instances.fault),
   },
   {
-    table: 'counts_by_label',
-    columns: 'key, value, n',
-    kept: 'SELECT key, value, n FROM counts_by_label WHERE n <> 0',
-    rows: 'SELECT key, value, count(*) FROM labels GROUP BY key, value',
+    table: countsByLabel,
+    kept: (queries: Queries) => queries.select().from(countsByLabel).where(ne(countsByLabel.n, 0)),
+    rows: (queries: Queries) =>
+      queries
+        .select({ key: labels.key, value: labels.value, n: count() })
+        .from(labels)
+        .groupBy(labels.key, labels.value),
   },
 ] as const;
 
-/** The names of the tables whose counts are not those of the rows. `ask` runs a query and says whether it finds anything. */
-export function miscounted(ask: (sql: string) => boolean): string[] {
-  return COUNTS.filter(
-    ({ kept, rows }) =>
-      ask(`SELECT 1 FROM (SELECT * FROM (${kept}) EXCEPT ${rows}) LIMIT 1`) ||
-      ask(`SELECT 1 FROM (SELECT * FROM (${rows}) EXCEPT ${kept}) LIMIT 1`),
-  ).map(({ table }) => table);
+/** The names of the tables whose counts are not those of the rows. */
+export function miscounted(database: Pick<RegistryDatabase, 'statement'>): string[] {
+  return wrongIn(database).map(({ table }) => getTableConfig(table).name);
+}
+
+function wrongIn(database: Pick<RegistryDatabase, 'statement'>) {
+  return COUNTS.filter(({ kept, rows }) => {
+    const only = (these: Counted, those: Counted) =>
+      database.statement((queries) => except(these(queries), those(queries)).limit(1).prepare())();
+    const [one, other] = [kept, rows] as unknown as [Counted, Counted];
+    return only(one, other).get() !== undefined || only(other, one).get() !== undefined;
+  });
 }
 
 /** Makes what is miscounted again from the rows, in one transaction with its ledger line. Returns the names of the tables. */
@@ -48,14 +73,17 @@ export function recount(
 ): string[] {
   let lines: LedgerLine[] = [];
   const tables = database.write(() => {
-    const wrong = miscounted((sql) => database.sql(sql).get() !== undefined);
-    for (const { table, columns, rows } of COUNTS) {
-      if (!wrong.includes(table)) continue;
-      database.sql(`DELETE FROM ${table}`).run();
-      database.sql(`INSERT INTO ${table}(${columns}) ${rows}`).run();
+    const wrong = wrongIn(database);
+    for (const { table, rows } of wrong) {
+      database.queries.delete(table).run();
+      database.queries
+        .insert(table)
+        .select(rows(database.queries) as never)
+        .run();
     }
-    if (wrong.length > 0) lines = ledger.append([entry(wrong)]);
-    return wrong;
+    const names = wrong.map(({ table }) => getTableConfig(table).name);
+    if (names.length > 0) lines = ledger.append([entry(names)]);
+    return names;
   });
   ledger.announce(lines);
   return tables;

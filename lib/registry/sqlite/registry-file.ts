@@ -3,16 +3,20 @@
  * when it is of an older version. Knows nothing of what its rows should be like.
  */
 import { statSync } from 'node:fs';
-import Database from 'better-sqlite3';
-import { CHAIN_START, type ChainedLine, type ChainHead } from '../chain.ts';
+import type { SQL } from 'drizzle-orm';
+import { and, desc, eq, isNotNull, isNull, ne, placeholder } from '../../../db/drizzle.ts';
+import { blueprints, countsByLabel, events, instances, snapshots, unclaimedFiles } from '../../../db/schema.ts';
+import type { ChainedLine, ChainHead } from '../chain.ts';
 import type { CopyKind } from '../copies.ts';
 import type { FileRecord, InstanceRow } from '../registry.ts';
 import type { Segment } from '../segments.ts';
-import type { Value } from './database.ts';
-import { chainedLineOf, LAST_DROPPED, LAST_LINE, SELECT_CHAINED } from './ledger.ts';
+import { ledgerIn } from './file-ledger.ts';
+import { OpenedFile } from './opened-file.ts';
+import { selectBy } from './raw.ts';
 import { miscounted } from './recount.ts';
-import { ROW_COLUMNS, rowOf } from './rows.ts';
-import { SELECT_SEGMENTS, segmentOf } from './segments.ts';
+import { rowsAfter } from './rows.ts';
+
+type Table = typeof instances | typeof snapshots | typeof blueprints;
 
 /** What there is of a registry before it is opened. */
 export interface RegistryFileState {
@@ -58,72 +62,94 @@ export interface RegistryFile {
   close(): void;
 }
 
-const BUSY_MS = 5000;
-const SELECT_ROWS = `SELECT ${ROW_COLUMNS} FROM instances WHERE id > ? ORDER BY id LIMIT ?`;
-const SELECT_COPIES = `SELECT 'snapshot', id, hash, file FROM snapshots WHERE deleted IS NULL
-  UNION ALL SELECT 'blueprint', name, hash, file FROM blueprints`;
-const TENANT_IN_LEDGER = `SELECT tenant FROM events INDEXED BY events_by_instance
-  WHERE instance = ? AND tenant IS NOT NULL AND tenant <> '' ORDER BY time_ms DESC LIMIT 1`;
-
 /** Opens the registry file at `path`, which must be there and not be empty. Throws what SQLite throws. */
 export function openRegistryFile(path: string): RegistryFile {
-  // A read-only connection would leave its -wal and -shm behind, owned by whoever ran it.
-  const client = new Database(path, { fileMustExist: true, timeout: BUSY_MS });
+  const file = new OpenedFile(path, { oneMoment: true });
   try {
-    client.pragma('query_only = ON');
-    client.exec('BEGIN');
-    const tables = new Set(
-      client.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all(),
+    const ledger = ledgerIn(file);
+    const rows = file.statement((queries) => rowsAfter(queries).prepare());
+    const tenantInLedger = file.statement((queries) =>
+      selectBy(queries, { tenant: events.tenant }, events, 'events_by_instance')
+        .where(and(eq(events.instance, placeholder('id')), isNotNull(events.tenant), ne(events.tenant, '')))
+        .orderBy(desc(events.timeMs))
+        .limit(1)
+        .prepare(),
     );
-    const chained = client.prepare("SELECT 1 FROM pragma_table_info('events') WHERE name = 'hash'").get() !== undefined;
-    const all = (sql: string, ...params: Value[]): Value[][] =>
-      client
-        .prepare<Value[], Value[]>(sql)
-        .raw()
-        .all(...params);
-    const has = (table: string, where: string, ...params: Value[]): boolean =>
-      tables.has(table) && all(`SELECT 1 FROM ${table} WHERE ${where} LIMIT 1`, ...params).length > 0;
+    /** Whether a table is there and has a row of which the condition holds, or any row. */
+    const asking = <T extends Table>(table: T, where?: (table: T) => SQL | undefined) => {
+      const isThere = file.has(table);
+      const one = file.statement((queries) =>
+        queries
+          .select({ created: table.created })
+          .from(table as Table)
+          .where(where?.(table))
+          .limit(1)
+          .prepare(),
+      );
+      return (bound: { id?: string; path?: string; hash?: string } = {}) => isThere && one().get(bound) !== undefined;
+    };
+    const ofHash = ({ hash }: typeof snapshots | typeof blueprints) => eq(hash, placeholder('hash'));
+    const ofPath = ({ vfsPath }: typeof instances) => eq(vfsPath, placeholder('path'));
+    const hasRows = [asking(instances), asking(snapshots), asking(blueprints)];
+    const hasInstance = asking(instances, ({ id }) => eq(id, placeholder('id')));
+    const isBlueprint = asking(blueprints, ofHash);
+    const hadCopy = [asking(snapshots, ofHash), isBlueprint, asking(instances, ofPath)];
+    const needsCopy = [
+      asking(snapshots, (table) => and(ofHash(table), isNull(table.deleted))),
+      isBlueprint,
+      asking(instances, (table) => and(ofPath(table), eq(table.state, 'created').inlineParams())),
+    ];
     return {
-      chained,
-      chainHead() {
-        const [last] = chained ? [...all(LAST_LINE), ...all(LAST_DROPPED)] : [];
-        return last === undefined ? CHAIN_START : { seq: last[0] as number, hash: last[1] as string };
+      chained: ledger.chained,
+      chainHead: () => ledger.head(),
+      chain: (seq, limit) => ledger.lines(seq, limit),
+      segments: { list: () => ledger.segments() },
+      isEmpty: () => !hasRows.some((has) => has()),
+      hasInstance: (id) => hasInstance({ id }),
+      hasCopy: (at, hash) => hadCopy.some((has) => has({ path: at, hash })),
+      needsCopy: (at, hash) => needsCopy.some((needs) => needs({ path: at, hash })),
+      rows: (after, limit) => (file.has(instances) ? rows().all({ after, limit }) : []),
+      copies() {
+        if (!file.has(snapshots)) return [];
+        const ofSnapshots = file.statement((queries) =>
+          queries
+            .select({ name: snapshots.id, hash: snapshots.hash, file: snapshots.file })
+            .from(snapshots)
+            .where(isNull(snapshots.deleted))
+            .prepare(),
+        );
+        const ofBlueprints = file.statement((queries) =>
+          queries
+            .select({ name: blueprints.name, hash: blueprints.hash, file: blueprints.file })
+            .from(blueprints)
+            .prepare(),
+        );
+        return [
+          ...ofSnapshots()
+            .all()
+            .map((copy) => ({ kind: 'snapshot' as const, ...copy })),
+          ...ofBlueprints()
+            .all()
+            .map((copy) => ({ kind: 'blueprint' as const, ...copy })),
+        ];
       },
-      chain: (seq, limit) => (chained ? all(SELECT_CHAINED, seq, limit).map(chainedLineOf) : []),
-      segments: { list: () => (chained ? all(SELECT_SEGMENTS).map(segmentOf) : []) },
-      isEmpty: () => !['instances', 'snapshots', 'blueprints'].some((table) => has(table, 'true')),
-      hasInstance: (id) => has('instances', 'id = ?', id),
-      hasCopy: (at, hash) =>
-        has('snapshots', 'hash = ?', hash) ||
-        has('blueprints', 'hash = ?', hash) ||
-        has('instances', 'vfs_path = ?', at),
-      needsCopy: (at, hash) =>
-        has('snapshots', 'hash = ? AND deleted IS NULL', hash) ||
-        has('blueprints', 'hash = ?', hash) ||
-        has('instances', "vfs_path = ? AND state = 'created'", at),
-      rows: (after, limit) => (tables.has('instances') ? all(SELECT_ROWS, after, limit).map(rowOf) : []),
-      copies: () =>
-        (tables.has('snapshots') ? all(SELECT_COPIES) : []).map(([kind, name, hash, file]) => ({
-          kind: kind as CopyKind,
-          name: String(name),
-          hash: String(hash),
-          file: JSON.parse(String(file)) as FileRecord,
-        })),
-      tenantInLedger(id) {
-        const [line] = tables.has('events') ? all(TENANT_IN_LEDGER, id) : [];
-        return line === undefined ? null : String(line[0]);
+      tenantInLedger: (id) => (file.has(events) ? (tenantInLedger().get({ id })?.tenant ?? null) : null),
+      integrity: () => file.integrity(),
+      miscounted: () => (file.has(countsByLabel) ? miscounted(file) : []),
+      marks() {
+        const marked = file.statement((queries) => queries.select().from(unclaimedFiles).prepare());
+        return new Set(
+          file.has(unclaimedFiles)
+            ? marked()
+                .all()
+                .map(({ path: at }) => at)
+            : [],
+        );
       },
-      integrity: () =>
-        all('PRAGMA integrity_check(20)')
-          .map(([says]) => String(says))
-          .join('\n'),
-      miscounted: () => (tables.has('counts_by_label') ? miscounted((sql) => all(sql).length > 0) : []),
-      marks: () =>
-        new Set(tables.has('unclaimed_files') ? all('SELECT path FROM unclaimed_files').map(([at]) => String(at)) : []),
-      close: () => client.close(),
+      close: () => file.close(),
     };
   } catch (error) {
-    client.close();
+    file.close();
     throw error;
   }
 }

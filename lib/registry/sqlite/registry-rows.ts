@@ -2,12 +2,15 @@
  * A registry file, read and copied by whoever does not own it: as one moment left it, whether a server uses it or not. Knows nothing of what
  * its rows' files hold.
  */
-import Database from 'better-sqlite3';
-import { CHAIN_START, type ChainHead } from '../chain.ts';
+import { and, count, eq, integer, isNotNull, isNull, placeholder, sqliteTable } from '../../../db/drizzle.ts';
+import { blueprints, instances, snapshots } from '../../../db/schema.ts';
+import type { ChainHead } from '../chain.ts';
 import { type CopyKind, copyAt } from '../copies.ts';
 import type { InstanceRow } from '../registry.ts';
-import type { Value } from './database.ts';
-import { ROW_COLUMNS, rowOf } from './rows.ts';
+import { ledgerIn } from './file-ledger.ts';
+import { OpenedFile } from './opened-file.ts';
+import { selectBy } from './raw.ts';
+import { ROW, rowsAfter } from './rows.ts';
 
 /** The file of a copy that some row needs. */
 interface NeededCopy {
@@ -35,54 +38,60 @@ export interface RegistryRows {
   close(): void;
 }
 
-const BUSY_MS = 5000;
-const ROW = `SELECT ${ROW_COLUMNS} FROM instances WHERE id = ?`;
-const ROWS = `SELECT ${ROW_COLUMNS} FROM instances WHERE id > ? ORDER BY id LIMIT ?`;
-const COPIES = `SELECT 'snapshot', hash, bytes FROM snapshots WHERE deleted IS NULL
-  UNION SELECT 'blueprint', hash, bytes FROM blueprints`;
-const MADE_FROM = `SELECT DISTINCT vfs_path, bytes FROM instances INDEXED BY instances_by_source
-  WHERE state = 'created' AND vfs_path IS NOT NULL`;
-const HEAD = `SELECT seq, hash FROM events UNION ALL SELECT last_seq, last_hash FROM ledger_segments ORDER BY 1 DESC LIMIT 1`;
+/** How many migrations it has: the migrator's own table, which is not of the schema. */
+const migrations = sqliteTable('__drizzle_migrations', { id: integer('id') });
 
 /** Opens the registry file at `path`, which must be there. Throws what SQLite throws, and for a file that is no registry. */
 export function openRegistryRows(path: string): RegistryRows {
-  // A read-only connection would leave its -wal and -shm behind, owned by whoever ran it.
-  const client = new Database(path, { fileMustExist: true, timeout: BUSY_MS });
+  const file = new OpenedFile(path, { oneMoment: false });
   try {
-    const isRegistry = client.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'instances'").get();
-    if (isRegistry === undefined) throw new Error(`${path} is not the registry of a Winterdock.`);
-    const row = client.prepare<Value[], Value[]>(ROW).raw();
-    const rows = client.prepare<Value[], Value[]>(ROWS).raw();
+    if (!file.has(instances)) throw new Error(`${path} is not the registry of a Winterdock.`);
+    const row = file.statement((queries) =>
+      queries
+        .select(ROW)
+        .from(instances)
+        .where(eq(instances.id, placeholder('id')))
+        .prepare(),
+    );
+    const rows = file.statement((queries) => rowsAfter(queries).prepare());
+    const counted = (table: typeof instances | typeof migrations) =>
+      file
+        .statement((queries) => queries.select({ n: count() }).from(table).prepare())()
+        .get()?.n ?? 0;
+    const copyColumns = ({ hash, bytes }: typeof snapshots | typeof blueprints) => ({ hash, bytes });
     return {
-      copyTo(to) {
-        client.prepare('VACUUM INTO ?').run(to);
-      },
-      row(id) {
-        const values = row.get(id);
-        return values === undefined ? null : rowOf(values);
-      },
-      rows: (after, limit) => rows.all(after, limit).map(rowOf),
+      copyTo: (to) => file.copyTo(to),
+      row: (id) => row().get({ id }) ?? null,
+      rows: (after, limit) => rows().all({ after, limit }),
       copies() {
+        const ofSnapshots = file.statement((queries) =>
+          queries.select(copyColumns(snapshots)).from(snapshots).where(isNull(snapshots.deleted)).prepare(),
+        );
+        const ofBlueprints = file.statement((queries) =>
+          queries.select(copyColumns(blueprints)).from(blueprints).prepare(),
+        );
+        const waiting = file.statement((queries) =>
+          selectBy(queries, { path: instances.vfsPath, bytes: instances.bytes }, instances, 'instances_by_source')
+            .where(and(eq(instances.state, 'created').inlineParams(), isNotNull(instances.vfsPath)))
+            .prepare(),
+        );
         const needed = new Map<string, NeededCopy>();
-        for (const [kind, hash, bytes] of client.prepare<[], [CopyKind, string, number]>(COPIES).raw().all()) {
-          needed.set(`${kind} ${hash}`, { kind, hash, bytes });
-        }
-        for (const [path, bytes] of client.prepare<[], [string, number]>(MADE_FROM).raw().all()) {
-          const copy = copyAt(path);
-          if (copy !== null) needed.set(`${copy.kind} ${copy.hash}`, { ...copy, bytes });
+        const need = (copy: NeededCopy) => needed.set(`${copy.kind} ${copy.hash}`, copy);
+        for (const copy of ofSnapshots().all()) need({ kind: 'snapshot', ...copy });
+        for (const copy of ofBlueprints().all()) need({ kind: 'blueprint', ...copy });
+        for (const { path, bytes } of waiting().all()) {
+          const copy = path === null ? null : copyAt(path);
+          if (copy !== null) need({ ...copy, bytes: bytes ?? 0 });
         }
         return [...needed.values()];
       },
-      count: () => Number(client.prepare('SELECT count(*) FROM instances').pluck().get()),
-      chainHead() {
-        const [seq, hash] = client.prepare<[], [number, string]>(HEAD).raw().get() ?? [];
-        return seq === undefined || hash === undefined ? CHAIN_START : { seq, hash };
-      },
-      migrations: () => Number(client.prepare('SELECT count(*) FROM __drizzle_migrations').pluck().get()),
-      close: () => client.close(),
+      count: () => counted(instances),
+      chainHead: () => ledgerIn(file).head(),
+      migrations: () => counted(migrations),
+      close: () => file.close(),
     };
   } catch (error) {
-    client.close();
+    file.close();
     throw error;
   }
 }

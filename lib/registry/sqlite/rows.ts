@@ -1,5 +1,5 @@
 /** Rows of the instances table: read, inserted, changed. Decides nothing. */
-import { eq, getTableColumns, placeholder } from '../../../db/drizzle.ts';
+import { eq, getTableColumns, gt, placeholder, type Queries } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { Fault } from '../../lifecycle/words.ts';
@@ -30,6 +30,16 @@ export function findRow(database: RegistryDatabase, id: string): InstanceRow | n
       .prepare(),
   );
   return statement.get({ id }) ?? null;
+}
+
+/** Rows in the order of their ids after `after`, tombstones included; at most `limit`. */
+export function rowsAfter(queries: Queries) {
+  return queries
+    .select(ROW)
+    .from(instances)
+    .where(gt(instances.id, placeholder('after')))
+    .orderBy(instances.id)
+    .limit(placeholder('limit'));
 }
 
 /** Inserts a whole row. Throws SQLite's own constraint errors. */

@@ -18,15 +18,11 @@ import {
 import { events, ledgerSegments } from '../../../db/schema.ts';
 import { WinterdockError } from '../../errors.ts';
 import type { Segment, Segments } from '../segments.ts';
-import { type RegistryDatabase, sqliteCode, type Value } from './database.ts';
+import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { boundAll } from './placeholders.ts';
 import { selectBy } from './raw.ts';
 
-const COLUMNS = `id, first_seq, last_seq, lines, previous_hash, first_hash, last_hash, sealed_ms, issuer, signature,
-  exported_ms, dropped_ms, drop_signature`;
-/** All of them, oldest first. */
-export const SELECT_SEGMENTS = `SELECT ${COLUMNS} FROM ledger_segments ORDER BY first_seq`;
 const SEGMENT = getTableColumns(ledgerSegments);
 
 export class SegmentTable implements Segments {
@@ -145,23 +141,4 @@ export class SegmentTable implements Segments {
     }
     this.#ledger.announce(lines);
   }
-}
-
-/** One row of `SELECT_SEGMENTS`. */
-export function segmentOf(values: Value[]): Segment {
-  return {
-    id: values[0] as string,
-    firstSeq: values[1] as number,
-    lastSeq: values[2] as number,
-    lines: values[3] as number,
-    previousHash: values[4] as string,
-    firstHash: values[5] as string,
-    lastHash: values[6] as string,
-    sealedMs: values[7] as number,
-    issuer: values[8] as string,
-    signature: values[9] as string,
-    exportedMs: values[10] as number | null,
-    droppedMs: values[11] as number | null,
-    dropSignature: values[12] as string | null,
-  };
 }

@@ -1,0 +1,62 @@
+/** What files of the registry tell of its ledger to whoever does not own them: lines with their hashes, sealed months, where it stands. */
+import { desc, gt, placeholder } from '../../../db/drizzle.ts';
+import { events, ledgerSegments } from '../../../db/schema.ts';
+import { CHAIN_START, type ChainedLine, type ChainHead } from '../chain.ts';
+import type { Segment } from '../segments.ts';
+import type { OpenedFile } from './opened-file.ts';
+
+/** What a line or a month has that one of an older version has not. */
+const LACKING = { blanked: null };
+
+export interface FileLedger {
+  /** Whether it has hashes; false for a file of an older version, and for one without tables. */
+  readonly chained: boolean;
+  /** Lines after `seq`, oldest first; none when it is not chained, as below. */
+  lines(seq: number, limit: number): ChainedLine[];
+  segments(): Segment[];
+  /** Number and hash of the last line ever appended. */
+  head(): ChainHead;
+}
+
+export function ledgerIn(file: OpenedFile): FileLedger {
+  const columns = file.present(events);
+  const chained = 'hash' in columns;
+  const lines = file.statement((queries) =>
+    queries
+      .select(columns)
+      .from(events)
+      .where(gt(events.seq, placeholder('seq')))
+      .orderBy(events.seq)
+      .limit(placeholder('limit'))
+      .prepare(),
+  );
+  const segments = file.statement((queries) =>
+    queries.select().from(ledgerSegments).orderBy(ledgerSegments.firstSeq).prepare(),
+  );
+  const last = file.statement((queries) =>
+    queries.select({ seq: events.seq, hash: events.hash }).from(events).orderBy(desc(events.seq)).limit(1).prepare(),
+  );
+  const lastDropped = file.statement((queries) =>
+    queries
+      .select({ seq: ledgerSegments.lastSeq, hash: ledgerSegments.lastHash })
+      .from(ledgerSegments)
+      .orderBy(desc(ledgerSegments.lastSeq))
+      .limit(1)
+      .prepare(),
+  );
+  return {
+    chained,
+    lines(seq, limit) {
+      if (!chained) return [];
+      // Only before a file of an older version is opened by its owner has a line no hash.
+      return lines()
+        .all({ seq, limit })
+        .map((line) => ({ ...LACKING, ...line }) as ChainedLine);
+    },
+    segments: () => (chained ? segments().all() : []),
+    head() {
+      if (!chained) return CHAIN_START;
+      return ((last().get() ?? lastDropped().get()) as ChainHead | undefined) ?? CHAIN_START;
+    },
+  };
+}

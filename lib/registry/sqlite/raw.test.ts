@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** Who speaks to SQLite without drizzle, and why. */
+const BY_HAND: Readonly<Record<string, string>> = {
+  'lib/registry/sqlite/database.ts':
+    'opens the connection: PRAGMA, transactions, VACUUM, the triggers of what is being forgotten',
+  'lib/registry/sqlite/migrate.ts':
+    'asks for what is recorded before the tables are what the schema says, and copies the file',
+  'lib/registry/sqlite/opened-file.ts': 'opens a file that another owns: PRAGMA, BEGIN, VACUUM INTO',
+  'lib/registry/sqlite/raw.ts': 'the list of all that drizzle has no words for',
+};
+
+/** What is still to be made of drizzle's statements. Only ever shorter. */
+const STILL: readonly string[] = [
+  'lib/health/registry-check.ts',
+  'lib/registry/sqlite/filter.ts',
+  ...[
+    'copies',
+    'counts',
+    'due-counts',
+    'facts',
+    'fill',
+    'forgettings',
+    'hops',
+    'invitations',
+    'jobs',
+    'job-rows',
+    'keys',
+    'ledger',
+  ].map((name) => `lib/registry/sqlite/${name}.ts`),
+  ...[
+    'lists',
+    'open',
+    'quotas',
+
+    'segments',
+    'shares',
+    'sources',
+  ].map((name) => `lib/registry/sqlite/${name}.ts`),
+  ...['text-index', 'threshold-book', 'threshold-trial', 'wake-times'].map((name) => `lib/registry/sqlite/${name}.ts`),
+  'lib/backup/restore.ts',
+];
+
+/** Files of node:sqlite are sandboxes, not the registry: their SQL is their format. */
+const OF_SANDBOXES = /^lib\/(vfs|bundles|instance|testing)\/|^lib\/backup\/(store|copying)\.ts$/;
+
+/** drizzle's `sql` template, better-sqlite3's prepare, exec and pragma, the registry's own for text. */
+const BY_TEXT = /\bsql(<[^`\n]*>)?`|\.(prepare|exec|pragma)(<[^(\n]*>)?\((?!\))|database\.(sql|value|integer)\(/;
+/** Pieces of SQL as text. */
+const PIECE = /\b(SELECT|INSERT (OR \w+ )?INTO|DELETE FROM|INDEXED BY|ORDER BY|GROUP BY|UNION|WHERE|PRAGMA|VACUUM)\b/;
+
+function sources(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !/\.test\.tsx?$/.test(entry.name))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+    .filter((path) => !path.split('/').includes('testing'));
+}
+
+/** The file without its comments. */
+const codeOf = (path: string) =>
+  readFileSync(join(ROOT, path), 'utf8')
+    .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+    .replaceAll(/^\s*\/\/.*$/gm, '');
+
+/** Whether the registry is what a file asks: elsewhere `exec` may be of a regular expression or of a shell. */
+const asksRegistry = (path: string) =>
+  /^lib\/registry\/sqlite\//.test(path) ||
+  /from '(better-sqlite3|drizzle-orm[^']*)'|drizzle\.ts'|\/database\.ts'|registry\.database/.test(codeOf(path));
+
+test('no file of lib writes the SQL of the registry by hand but those that are named', () => {
+  const found = sources('lib').filter(
+    (path) =>
+      !OF_SANDBOXES.test(path) && asksRegistry(path) && (BY_TEXT.test(codeOf(path)) || PIECE.test(codeOf(path))),
+  );
+  expect(found.filter((path) => !Object.hasOwn(BY_HAND, path) && !STILL.includes(path))).toEqual([]);
+});
+
+test('what drizzle has no words for is at most 25 templates, each told the reason of and what was measured', () => {
+  const text = readFileSync(join(ROOT, 'lib/registry/sqlite/raw.ts'), 'utf8');
+  expect(codeOf('lib/registry/sqlite/raw.ts').match(/\bsql(<[^`\n]*>)?`/g)?.length).toBeLessThanOrEqual(25);
+  const exported = [...text.matchAll(/(\*\/\n)?export (?:async )?(?:function|const) (\w+)/g)];
+  expect(exported.filter(([, documented]) => documented === undefined).map(([, , name]) => name)).toEqual([]);
+});
