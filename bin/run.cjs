@@ -10,5 +10,5 @@ const { canRun } = require('./needs-node.cjs');
 if (canRun(process.argv.slice(1))) {
   const file = path.resolve(process.argv[2]);
   process.argv.splice(1, 2, file);
-  import(pathToFileURL(file).href);
+  void import(pathToFileURL(file).href);
 }

@@ -2,8 +2,10 @@
  * Ten thousand sandboxes to look at, and trouble: names of two hundred signs and of many scripts, many labels, faults of each kind, operations
  * that were interrupted and jobs under way. Written straight into the registry: there are no files behind them. For tests and pictures.
  */
+
 import { join } from 'node:path';
 import type { State } from '../lib/lifecycle/states.ts';
+import { each } from '../lib/registry/each.ts';
 import type { Intent, NewInstance } from '../lib/registry/registry.ts';
 import { fillRegistry } from '../lib/registry/sqlite/fill.ts';
 import { openSqliteRegistry, type SqliteRegistry } from '../lib/registry/sqlite/open.ts';
@@ -44,16 +46,18 @@ async function within(folder: string, work: (registry: SqliteRegistry) => Promis
 export async function crowd(folder: string, rows: number, now: number): Promise<void> {
   fillRegistry(join(folder, 'registry.sqlite'), rows);
   await within(folder, async (registry) => {
-    const { rows: some } = await registry.list({ sort: 'created', reverse: false, limit: 500 });
+    const { rows: some } = await registry.instances.list({ sort: 'created', reverse: false, limit: 500 });
     for (const [n, row] of some.entries()) {
       const named = NAMES[n % 12];
       const labels = n % 5 === 0 ? manyLabels(n) : row.labels;
       const holdUntil = row.state === 'suspended' ? null : undefined;
       if (holdUntil === null) {
-        await registry.touch([{ id: row.id, updated: now - THRESHOLDS.idleToFreezeSeconds + ((n * 37) % 7200) }]);
+        await registry.instances.touch([
+          { id: row.id, updated: now - THRESHOLDS.idleToFreezeSeconds + ((n * 37) % 7200) },
+        ]);
       }
       const change = { ...(named === undefined ? {} : { name: named(n) }), labels, holdUntil };
-      await registry.patch(row.id, change, now, entry());
+      await registry.instances.patch(row.id, change, now, entry());
     }
     await registry.quotas.set('tenant-0', { maxSandboxes: 1200, maxBytes: 10 ** 12 }, entry());
     await registry.quotas.set('tenant-1', { maxActive: 3, maxSandboxes: 100 }, entry());
@@ -113,10 +117,10 @@ function shareOf(id: string, tenant: string, n: number, now: number) {
 
 /** A row walked to where it rests, as the engine would have left it, but for the file. */
 async function filed(registry: SqliteRegistry, given: NewInstance, state: 'suspended' | 'frozen', now: number) {
-  let row = await registry.create(given, now, entry({ instance: given.id, tenant: given.tenant }));
+  let row = await registry.instances.create(given, now, entry({ instance: given.id, tenant: given.tenant }));
   for (const to of ['active', 'suspended', ...(state === 'frozen' ? (['frozen'] as const) : [])] as const) {
     const vfsPath = to === 'frozen' ? `cold/${given.id}.sqlite` : `live/${given.id}/vfs.sqlite`;
-    row = await registry.commit(hop(row, to, { now, vfsPath }));
+    row = await registry.instances.commit(hop(row, to, { now, vfsPath }));
   }
   return row;
 }
@@ -133,16 +137,20 @@ export async function trouble(folder: string, tenant: string, nowMs: number): Pr
       const given = { tenant, name: NAMES[n % NAMES.length]?.(n) ?? null, labels: manyLabels(n) };
       const row = await filed(registry, instance(`${tenant}-${n}`, given), state, now - 40 * n);
       if (fault !== null) {
-        await registry.setFault(row.id, { fault, reason: REASONS[fault] }, entry({ instance: row.id, tenant }));
+        await registry.instances.setFault(
+          row.id,
+          { fault, reason: REASONS[fault] },
+          entry({ instance: row.id, tenant }),
+        );
       }
       if (verb !== null) {
         const to = LEADS_TO[verb] ?? state;
-        await registry.begin(row.id, intent(row, { verb, to, startedMs: nowMs - n ** 3 * 20_000 }));
+        await registry.instances.begin(row.id, intent(row, { verb, to, startedMs: nowMs - n ** 3 * 20_000 }));
       }
     }
     for (let n = 0; n < SHIPPED; n += 1) await registry.shares.add(shareOf(`${tenant}-0`, tenant, n, now), []);
     const chosen: number[] = [];
-    await registry.jobs.survey({ filter: { tenant } }, (one) => chosen.push(one.row));
+    for await (const { row } of each(await registry.jobs.survey({ filter: { tenant } }))) chosen.push(row);
     for (const [n, id] of jobs.entries()) {
       const results = chosen.slice(0, 2 + 3 * n).map((_, position) => ({
         position,

@@ -96,7 +96,7 @@ export function createAuth(options: {
   config: Config;
   log: Logger;
   clock: Clock;
-  registry: Pick<Registry, 'keys' | 'invitations' | 'people' | 'append'>;
+  registry: Pick<Registry, 'invitations' | 'keys' | 'ledger' | 'people'>;
 }): Auth {
   const { config, log, clock, registry } = options;
   const adminKey = config.adminKey ?? readOrMakeSecret(join(config.dataFolder, 'admin.key'));

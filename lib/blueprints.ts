@@ -86,7 +86,7 @@ export function createBlueprints(parts: {
       await requireFree(name);
       return await copies.keep('blueprint', make, claim);
     } catch (error) {
-      await registry.append([entry('blueprint.failed', { reason: name, error: tellable(error) })]);
+      await registry.ledger.append([entry('blueprint.failed', { reason: name, error: tellable(error) })]);
       throw error;
     }
   };

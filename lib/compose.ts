@@ -73,7 +73,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       idleToFreezeSeconds: config.idleToFreezeSeconds,
     },
   });
-  const { upgraded } = registry;
+  const upgraded = await registry.upkeep.upgraded();
   if (upgraded !== null) {
     options.tell?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
@@ -149,7 +149,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       ...copiesOperations({ registry, sessions, clock, snapshots, blueprints, dataFolder: config.dataFolder }),
     },
     {
-      instance: (id) => registry.tenantOf(id),
+      instance: (id) => registry.instances.tenantOf(id),
       snapshot: (id) => registry.copies.snapshotTenant(id),
       job: async (id) => (await registry.jobs.get(id))?.tenants ?? null,
     },
@@ -164,7 +164,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     if (!serving)
       throw new WinterdockError('storage_unavailable', 'The engine does not run.', { retryAfterSeconds: 1 });
     try {
-      await registry.ping();
+      await registry.upkeep.ping();
     } catch (error) {
       log.error({ err: error }, 'not ready');
       throw new WinterdockError('storage_unavailable', `The registry cannot be written: ${tellable(error)}.`, {
@@ -208,15 +208,16 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   /** What was counted of repeated refusals goes into the ledger; what the disk does not take now is counted on. */
   const sumUp = async (all: boolean) => {
     try {
-      await registry.appendSums(clock.now(), { all });
+      await registry.ledger.appendSums(clock.now(), { all });
     } catch (error) {
       log.warn({ err: error }, 'the sums of refusals were not written yet');
     }
   };
   let checkpoints: NodeJS.Timeout | undefined;
   let sums: NodeJS.Timeout | undefined;
-  const checkpoint = () => {
-    if (!registry.checkpoint()) log.warn('the disk did not take what is in the log of the registry: it stays there');
+  const settle = async () => {
+    if (!(await registry.upkeep.settle()))
+      log.warn('the disk did not take what is in the log of the registry: it stays there');
   };
   const start = async (): Promise<void> => {
     await sweepLeftovers(config.dataFolder);
@@ -230,8 +231,8 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     await runner.start();
     await seeding.start();
     await forgetter.start();
-    checkpoint();
-    checkpoints = setInterval(checkpoint, CHECKPOINT_MS).unref();
+    await settle();
+    checkpoints = setInterval(settle, CHECKPOINT_MS).unref();
     sums = setInterval(() => sumUp(false), SUMS_MS).unref();
     serving = true;
   };

@@ -156,7 +156,7 @@ export class Copies {
   /** Finishes what a killed server left, then watches for sandboxes that leave the file they were made from. Idempotent. */
   async start(): Promise<void> {
     if (this.#unsubscribe !== null) return;
-    this.#unsubscribe = this.#parts.registry.onAppend((lines) => this.#watch(lines));
+    this.#unsubscribe = this.#parts.registry.feed.onAppend((lines) => this.#watch(lines));
     await this.sweep();
     void this.#setAsideOthers().catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'orphan search'));
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Batch, createEventHub, type EventHub } from './events.ts';
 import { createLogger } from './log.ts';
+import { Feed } from './registry/feed.ts';
 import type { LedgerLine } from './registry/registry.ts';
 
 beforeEach(() => {
@@ -12,16 +13,11 @@ afterEach(() => {
 
 /** A hub of a ledger to which the test appends. */
 function hubOf(): { hub: EventHub; append: (count: number) => void; serialised: () => number } {
-  let hear: (lines: LedgerLine[]) => void = () => undefined;
+  const feed = new Feed();
   let seq = 0;
   let serialised = 0;
   const hub = createEventHub({
-    registry: {
-      onAppend(listener) {
-        hear = listener;
-        return () => undefined;
-      },
-    },
+    registry: { feed },
     serialise(line) {
       serialised += 1;
       return `${line.seq};`;
@@ -32,7 +28,9 @@ function hubOf(): { hub: EventHub; append: (count: number) => void; serialised: 
     mostEach: 2,
   });
   const append = (count: number) =>
-    hear(Array.from({ length: count }, () => ({ seq: ++seq, tenant: seq % 2 === 0 ? 'even' : 'odd' }) as LedgerLine));
+    feed.appended(
+      Array.from({ length: count }, () => ({ seq: ++seq, tenant: seq % 2 === 0 ? 'even' : 'odd' }) as LedgerLine),
+    );
   return { hub, append, serialised: () => serialised };
 }
 

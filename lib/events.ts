@@ -65,7 +65,7 @@ function batchOf(lines: readonly Published[]): Batch {
 
 /** Makes the fan-out of a registry's ledger. `serialise` runs once per line, and only while someone listens. */
 export function createEventHub(options: {
-  registry: Pick<Registry, 'onAppend'>;
+  registry: Pick<Registry, 'feed'>;
   serialise: (line: LedgerLine) => string;
   log: Logger;
   beatMs?: number;
@@ -101,7 +101,7 @@ export function createEventHub(options: {
     const batch = batchOf(lines.map((line) => ({ line, text: serialise(line) })));
     each((listener) => listener.publish(batch));
   };
-  const stopListening = registry.onAppend((lines) => {
+  const stopListening = registry.feed.onAppend((lines) => {
     newest = lines.at(-1)?.seq ?? newest;
     if (listeners.size === 0) return;
     for (const line of lines) gathered.push(line);

@@ -25,7 +25,7 @@ const RESUME_BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 
 
 /** Makes the metrics of a host; each host has its own. */
 export function createMetrics(options: {
-  registry: Pick<Registry, 'onAppend' | 'countsByState' | 'countsByFault' | 'wakeTimes'>;
+  registry: Pick<Registry, 'feed' | 'instances' | 'wakeTimes'>;
   pool: Pick<InstancePool, 'ready' | 'memory'>;
   sessions: Pick<Sessions, 'callsRunning'>;
   clock: Clock;
@@ -50,7 +50,7 @@ export function createMetrics(options: {
     labelNames: ['state'],
     registers,
     async collect() {
-      const counts = await registry.countsByState();
+      const counts = await registry.instances.countsByState();
       for (const state of STATES) this.set({ state }, counts[state]);
     },
   });
@@ -60,7 +60,7 @@ export function createMetrics(options: {
     labelNames: ['fault'],
     registers,
     async collect() {
-      const counts = await registry.countsByFault();
+      const counts = await registry.instances.countsByFault();
       for (const fault of FAULTS) this.set({ fault }, counts[fault]);
     },
   });
@@ -140,7 +140,7 @@ export function createMetrics(options: {
     resumeSeconds.observe({ path: 'cold', source }, seconds);
     times.observe('cold', source, seconds * 1000);
   };
-  const stopListening = registry.onAppend((lines) => {
+  const stopListening = registry.feed.onAppend((lines) => {
     for (const { type, from, to, trigger, source, tookMs } of lines) {
       if (type !== 'transition' || from === null || to === null) continue;
       transitions.inc({ from, to, trigger });

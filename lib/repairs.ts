@@ -73,7 +73,7 @@ export class Repairs {
           };
           const what = `${facts.name}, ${facts.bytes} bytes, sha256:${facts.sha256}`;
           const reason = cause.reason === null ? what : `${cause.reason} (${what})`;
-          await registry.append([
+          await registry.ledger.append([
             this.#line(row, cause, 'raw.sent', { reason }),
             this.#line(row, cause, 'private.read', { reason: 'in its raw file' }),
           ]);
@@ -152,7 +152,7 @@ export class Repairs {
     );
     const said = `into ${id}: ${what}`;
     const reason = cause.reason === null ? said : `${cause.reason} (${said})`;
-    await registry.append([this.#line(source, cause, 'instance.salvaged', { reason })]);
+    await registry.ledger.append([this.#line(source, cause, 'instance.salvaged', { reason })]);
     return row;
   }
 
@@ -179,7 +179,7 @@ export class Repairs {
       if (!isWinterdockError(error) || error.code === 'internal') {
         this.#options.log.error({ id: row.id, err: error }, type);
       }
-      await this.#options.registry.append([this.#line(row, cause, type, { error: tellable(error) })]);
+      await this.#options.registry.ledger.append([this.#line(row, cause, type, { error: tellable(error) })]);
       throw error;
     }
   }

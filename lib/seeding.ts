@@ -171,7 +171,7 @@ export class Seeding {
     if (again) {
       const boot: Cause = { ...cause, trigger: 'boot', reason: null };
       const went = `going on with ${total}`;
-      await registry.append([
+      await registry.ledger.append([
         this.#line(from, tenant, boot, 'start.resumed', went, ', after the server was restarted'),
       ]);
     }
@@ -179,7 +179,7 @@ export class Seeding {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
         if (this.#stopped) return;
         try {
-          const state = (await registry.get(id))?.state ?? 'deleted';
+          const state = (await registry.instances.get(id))?.state ?? 'deleted';
           if (state === 'created') await sessions.resume(id, cause);
           if (state === 'deleted') deleted += 1;
           else started += 1;
@@ -193,13 +193,13 @@ export class Seeding {
         }
         tell();
         if (settled() < total && settled() - told >= total * PROGRESS_SHARE) {
-          await registry.append([said('start.progress')]);
+          await registry.ledger.append([said('start.progress')]);
         }
       }
     };
     await Promise.all(Array.from({ length: STARTING }, work));
     if (settled() < total)
-      await registry.append([said('start.paused', '; the server stops, and goes on with it when it is back')]);
+      await registry.ledger.append([said('start.paused', '; the server stops, and goes on with it when it is back')]);
     else await registry.copies.endStarting(ids[0] ?? '', said('start.done'));
   }
 }

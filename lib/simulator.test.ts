@@ -6,18 +6,24 @@ const HOUR = 3_600_000;
 const OLD = { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 };
 
 /** Hops as the registry gives them, newest first. */
-function registryOf(hops: Hop[], active: string[] = []) {
+function registryOf(hops: Hop[], active: string[] = []): Parameters<typeof simulate>[0] {
   const sorted = hops.toSorted((a, b) => b.timeMs - a.timeMs);
   return {
-    hops: async (sinceMs: number, _tenants: readonly string[] | undefined, seen: (hop: Hop) => boolean) => {
-      for (const hop of sorted) if (hop.timeMs >= sinceMs && !seen(hop)) return;
-    },
-    jobs: {
-      survey: async (_choice: unknown, seen: (one: { id: string }) => void) => {
-        for (const id of active) seen({ id });
+    ledger: {
+      async hops(sinceMs) {
+        return (async function* () {
+          yield sorted.filter(({ timeMs }) => timeMs >= sinceMs);
+        })();
       },
     },
-  } as unknown as Parameters<typeof simulate>[0];
+    jobs: {
+      async survey() {
+        return (async function* () {
+          yield active.map((id) => ({ row: 1, id, state: 'active', fault: null, inMemory: false, ephemeral: false }));
+        })();
+      },
+    },
+  };
 }
 
 const wake = (hours: number, source: Hop['source'] = 'local', instance = 'a'): Hop => ({

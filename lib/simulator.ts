@@ -6,7 +6,9 @@
  * whatever is longer than the old threshold is exact. Gaps that a shorter threshold would newly cut are not in the ledger, because a running
  * sandbox leaves no line when it is used: they are estimated from as wide a range of gaps just above the old threshold.
  */
+
 import type { LadderPolicy } from './lifecycle/ladder.ts';
+import { each } from './registry/each.ts';
 import type { Hop } from './registry/hops.ts';
 import type { Registry } from './registry/registry.ts';
 
@@ -68,7 +70,7 @@ interface Track {
  * was. `tenants` undefined: all.
  */
 export async function simulate(
-  registry: Pick<Registry, 'hops' | 'jobs'>,
+  registry: { ledger: Pick<Registry['ledger'], 'hops'>; jobs: Pick<Registry['jobs'], 'survey'> },
   options: {
     sinceMs: number;
     nowMs: number;
@@ -85,18 +87,17 @@ export async function simulate(
   const started = performance.now();
   let cut = false;
   let firstMs: number | null = null;
-  await registry.hops(sinceMs, tenants, (hop) => {
+  for await (const hop of each(await registry.ledger.hops(sinceMs, tenants))) {
     if (walk.lines >= maxLines || walk.sandboxes >= MAX_SANDBOXES || performance.now() - started > maxMs) {
       cut = true;
-      return false;
+      break;
     }
     walk.take(hop);
     firstMs = Math.min(firstMs ?? nowMs, hop.timeMs);
-    return true;
-  });
+  }
   const beginMs = cut ? (firstMs ?? nowMs) : sinceMs;
   const filter = { state: 'active', ...(tenants === undefined ? {} : { tenants }) } as const;
-  await registry.jobs.survey({ filter }, ({ id }) => walk.stillActive(id, beginMs));
+  for await (const { id } of each(await registry.jobs.survey({ filter }))) walk.stillActive(id, beginMs);
   const { was, trials } = walk.end(beginMs);
   const [first = { would: was, estimatedWakes: 0 }, ...others] = trials;
   const { lines, idleEnds } = walk;

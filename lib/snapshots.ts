@@ -92,7 +92,7 @@ export function createSnapshots(parts: {
           },
         );
       } catch (error) {
-        await registry.append([line(parts, source, cause, 'snapshot.failed', { error: tellable(error) })]);
+        await registry.ledger.append([line(parts, source, cause, 'snapshot.failed', { error: tellable(error) })]);
         throw error;
       }
     },
@@ -107,7 +107,7 @@ export function createSnapshots(parts: {
     },
     async restore(id, request, cause) {
       const row = await sound(id);
-      const source = await registry.get(row.source);
+      const source = await registry.instances.get(row.source);
       return seeding.seed(
         { snapshot: id },
         {

@@ -72,7 +72,7 @@ function ownId({ actor }: Caller): string | null {
 /** Makes them. */
 export function accessOperations(parts: {
   auth: Auth;
-  registry: Pick<Registry, 'append' | 'invitations' | 'forgettings'>;
+  registry: Pick<Registry, 'forgettings' | 'invitations' | 'ledger'>;
   clock: Clock;
 }): AccessOperations {
   const { auth, registry, clock } = parts;
@@ -82,7 +82,7 @@ export function accessOperations(parts: {
     ...line({ clock }, null, causeOf(caller, reason), type),
     tenant,
   });
-  const tell = (caller: Caller, type: string, reason: string) => registry.append([entry(caller, type, reason)]);
+  const tell = (caller: Caller, type: string, reason: string) => registry.ledger.append([entry(caller, type, reason)]);
 
   const ownAccount = async (caller: Caller): Promise<string> => {
     const own = ownId(caller);

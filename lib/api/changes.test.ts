@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { STATES, type State } from '../lifecycle/states.ts';
+import { Feed } from '../registry/feed.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { InstanceRow, LedgerLine } from '../registry/registry.ts';
 import type { Started } from '../seeding.ts';
@@ -11,8 +12,20 @@ const faults = { error: 0, unknown: 0, corrupt: 0, missing: 0 };
 
 /** A feed of a registry in which every id has a row, and of whose lines those up to `dropped` are gone. */
 function feedOf(dropped = 0, last = 100) {
-  let hear: ((lines: LedgerLine[]) => void) | undefined;
-  let moved: ((id: string) => void) | undefined;
+  const ledgerFeed = new Feed();
+  let listening = 0;
+  const counted =
+    <L>(join: (listener: L) => () => void) =>
+    (listener: L) => {
+      const leave = join(listener);
+      listening += 1;
+      return () => {
+        leave();
+        listening -= 1;
+      };
+    };
+  ledgerFeed.onAppend = counted(ledgerFeed.onAppend.bind(ledgerFeed));
+  ledgerFeed.onJobMoved = counted(ledgerFeed.onJobMoved.bind(ledgerFeed));
   let started: ((started: Started) => void) | undefined;
   const read: string[] = [];
   const feed = createChangeFeed({
@@ -22,29 +35,22 @@ function feedOf(dropped = 0, last = 100) {
       },
     },
     registry: {
-      onAppend(listener) {
-        hear = listener;
-        return () => {
-          hear = undefined;
-        };
-      },
-      get(id) {
-        read.push(id);
-        return { id, tenant: id.split('-')[0] } as InstanceRow;
-      },
-      lastSeq: () => last,
-      ledgerAfter: (seq) => [{ seq: Math.max(seq, dropped) + 1 } as LedgerLine],
-      countsByState: () => counts,
-      countsByFault: () => faults,
-      jobs: {
-        onMoved(listener) {
-          moved = listener;
-          return () => {
-            moved = undefined;
-          };
+      feed: ledgerFeed,
+      instances: {
+        async get(id) {
+          read.push(id);
+          return { id, tenant: id.split('-')[0] } as InstanceRow;
         },
+        countsByState: async () => counts,
+        countsByFault: async () => faults,
+      },
+      ledger: {
+        lastSeq: async () => last,
+        after: async (seq) => [{ seq: Math.max(seq, dropped) + 1 } as LedgerLine],
+      },
+      jobs: {
         // The name of a job says whose it is: `acme+globex`, `all`.
-        get(id) {
+        async get(id) {
           read.push(id);
           return { id, tenants: id === 'all' ? null : id.split('+'), asked: { filter: {} }, done: 7 } as JobRow;
         },
@@ -65,14 +71,16 @@ function feedOf(dropped = 0, last = 100) {
     everyMs: 20,
   });
   const append = (...ids: string[]) =>
-    hear?.(ids.map((id) => ({ type: 'instance.changed', instance: id, tenant: id.split('-')[0] }) as LedgerLine));
-  const isListening = () => [hear, moved, started].some((one) => one !== undefined);
+    ledgerFeed.appended(
+      ids.map((id) => ({ type: 'instance.changed', instance: id, tenant: id.split('-')[0] }) as LedgerLine),
+    );
+  const isListening = () => listening > 0 || started !== undefined;
   return {
     feed,
     read,
     append,
     isListening,
-    move: (id: string) => moved?.(id),
+    move: (id: string) => ledgerFeed.jobMoved(id),
     start: (far: Started) => started?.(far),
   };
 }

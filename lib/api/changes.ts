@@ -3,6 +3,7 @@
  * for each step. Read and serialised once for everybody who may see the same. Knows nothing of connections.
  */
 import type { EventHub } from '../events.ts';
+import type { Feed } from '../registry/feed.ts';
 import type { LedgerLine, Registry } from '../registry/registry.ts';
 import type { Seeding, Started } from '../seeding.ts';
 import { eventText } from './answer.ts';
@@ -46,8 +47,11 @@ function holds(scope: Scope, tenants: readonly string[] | null): boolean {
 /** Makes the feed. It reads only while somebody follows. */
 export function createChangeFeed(parts: {
   events: Pick<EventHub, 'failed'>;
-  registry: Pick<Registry, 'onAppend' | 'get' | 'lastSeq' | 'ledgerAfter' | 'countsByState' | 'countsByFault'> & {
-    jobs: Pick<Registry['jobs'], 'get' | 'onMoved'>;
+  registry: {
+    feed: Feed;
+    instances: Pick<Registry['instances'], 'get' | 'countsByState' | 'countsByFault'>;
+    ledger: Pick<Registry['ledger'], 'lastSeq' | 'after'>;
+    jobs: Pick<Registry['jobs'], 'get'>;
   };
   seeding: Pick<Seeding, 'onStarted'>;
   showing: Showing;
@@ -73,13 +77,14 @@ export function createChangeFeed(parts: {
     // Those beyond what is told at once have their turn the next time.
     jobs = new Set(moved.slice(MOST_JOBS));
     starts = new Map();
-    const seq = await registry.lastSeq();
-    const found = await Promise.all(ids.slice(0, MOST_ROWS).map((id) => registry.get(id)));
+    const seq = await registry.ledger.lastSeq();
+    const found = await Promise.all(ids.slice(0, MOST_ROWS).map((id) => registry.instances.get(id)));
     const shown = await showing.showAll(found.filter((row) => row !== null));
     const far = await Promise.all(moved.slice(0, MOST_JOBS).map((id) => registry.jobs.get(id)));
     const cut = ids.length > MOST_ROWS || names.length > MOST_TENANTS;
     const theirs = new Map<string, Changes['states']>();
-    for (const tenant of names.slice(0, MOST_TENANTS)) theirs.set(tenant, await registry.countsByState([tenant]));
+    for (const tenant of names.slice(0, MOST_TENANTS))
+      theirs.set(tenant, await registry.instances.countsByState([tenant]));
     for (const { scope, sends } of groups.values()) {
       const sees = (tenant: string) => holds(scope, [tenant]);
       const more = cut && (scope === null || names.some(sees));
@@ -97,8 +102,8 @@ export function createChangeFeed(parts: {
       const changes: Changes = {
         seq,
         more,
-        states: await registry.countsByState(...counted),
-        faults: await registry.countsByFault(...counted),
+        states: await registry.instances.countsByState(...counted),
+        faults: await registry.instances.countsByFault(...counted),
         ...its,
       };
       const piece = Buffer.from(eventText('changes', changes));
@@ -132,8 +137,8 @@ export function createChangeFeed(parts: {
     if (waits()) plan();
   };
   const listen = () => [
-    registry.onAppend((lines) => hear(lines.map((line) => ({ ...line, request_id: line.requestId })))),
-    registry.jobs.onMoved((id) => {
+    registry.feed.onAppend((lines) => hear(lines.map((line) => ({ ...line, request_id: line.requestId })))),
+    registry.feed.onJobMoved((id) => {
       jobs.add(id);
       plan();
     }),
@@ -161,9 +166,9 @@ export function createChangeFeed(parts: {
     },
     again: hear,
     async standing(seq) {
-      const last = await registry.lastSeq();
+      const last = await registry.ledger.lastSeq();
       if (seq >= last) return { last, whole: seq === last };
-      const [next] = await registry.ledgerAfter(seq, 1);
+      const [next] = await registry.ledger.after(seq, 1);
       return { last, whole: next?.seq === seq + 1 };
     },
   };

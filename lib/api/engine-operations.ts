@@ -50,7 +50,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
   const { show, showAll } = showing(parts);
 
   const rowOf = async (id: string): Promise<InstanceRow> => {
-    const row = await registry.get(id);
+    const row = await registry.instances.get(id);
     if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
     if (row.state === 'deleted') {
       throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`, { hint: 'Its id is never used again.' });
@@ -68,14 +68,14 @@ export function createOperations(parts: EngineParts): EngineOperations {
       const filter = listFilterOf(query, tenants, now());
       if (filter === null) return { items: [], next: null, total: 0, totalIsExact: true };
       const reverse = query.sort.startsWith('-');
-      const page = await registry.list({
+      const page = await registry.instances.list({
         ...filter,
         sort: (reverse ? query.sort.slice(1) : query.sort) as 'updated' | 'created' | 'name' | 'bytes',
         reverse,
         limit: query.limit,
         ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
       });
-      const total = await registry.count(filter, COUNT_CAP);
+      const total = await registry.instances.count(filter, COUNT_CAP);
       const totalIsExact = total <= COUNT_CAP;
       return {
         items: await showAll(page.rows),
@@ -88,7 +88,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
     async createInstance(caller, input: CreateInput) {
       const id = input.id ?? newId('sb');
       const inMemory = input.vfs_path !== undefined;
-      const row = await registry.create(
+      const row = await registry.instances.create(
         {
           id,
           tenant: input.tenant,
@@ -117,7 +117,8 @@ export function createOperations(parts: EngineParts): EngineOperations {
       const ifMatch = condition?.ifMatch ?? null;
       const idleToSuspendSeconds = input.idle_to_suspend_s === undefined ? input.timeout_secs : input.idle_to_suspend_s;
       const row = await rowOf(id);
-      const patched = await registry.patch(
+      if (ifMatch !== null) requireTag(row, ifMatch);
+      const patched = await registry.instances.patch(
         id,
         {
           ...(input.name === undefined ? {} : { name: input.name }),
@@ -131,7 +132,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
         },
         now(),
         entry(caller, row, 'instance.changed', { reason: Object.keys(input).join(', ') }),
-        ifMatch === null ? undefined : (before) => requireTag(before, ifMatch),
+        ifMatch === null ? undefined : row,
       );
       return show(patched ?? (await rowOf(id)));
     },
@@ -249,10 +250,10 @@ export function createOperations(parts: EngineParts): EngineOperations {
       await write(caller, id, { op: 'rmdir', volume: asVolume(volume), path: normalisePath(path), recursive });
     },
 
-    getSettings: async () => settingsOf(await registry.globalThresholds()),
+    getSettings: async () => settingsOf(await registry.settings.globalThresholds()),
 
     async patchSettings(caller, patch) {
-      const changed = await registry.setGlobalThresholds(
+      const changed = await registry.settings.setGlobalThresholds(
         {
           ...(patch.idle_to_suspend_s === undefined ? {} : { idleToSuspendSeconds: patch.idle_to_suspend_s }),
           ...(patch.idle_to_freeze_s === undefined ? {} : { idleToFreezeSeconds: patch.idle_to_freeze_s }),
@@ -270,21 +271,21 @@ export function createOperations(parts: EngineParts): EngineOperations {
       const among = tenants ?? undefined;
       const whose = among === undefined ? {} : { tenants: among };
       return {
-        states: await registry.countsByState(among),
-        faults: await registry.countsByFault(among),
-        pending: await registry.count({ ...whose, pending: {} }, COUNT_CAP),
-        stuck: await registry.count({ ...whose, pending: { until: stuckSince(now()) } }, COUNT_CAP),
+        states: await registry.instances.countsByState(among),
+        faults: await registry.instances.countsByFault(among),
+        pending: await registry.instances.count({ ...whose, pending: {} }, COUNT_CAP),
+        stuck: await registry.instances.count({ ...whose, pending: { until: stuckSince(now()) } }, COUNT_CAP),
       };
     },
 
     async due({ tenants }, withinSeconds, limit) {
-      const rows = await registry.dueUntil(now() + withinSeconds, limit, tenants ?? undefined);
+      const rows = await registry.instances.dueUntil(now() + withinSeconds, limit, tenants ?? undefined);
       return Promise.all(rows.map(({ row, thresholds }) => show(row, thresholds)));
     },
 
     async dueCounts({ tenants }, { seconds, slots }) {
       const from = now();
-      const counted = await registry.dueCounts({ from, seconds, slots }, tenants ?? undefined);
+      const counted = await registry.instances.dueCounts({ from, seconds, slots }, tenants ?? undefined);
       return counted.map((to, slot) => ({ from: from + slot * seconds, until: from + (slot + 1) * seconds - 1, to }));
     },
 

@@ -143,7 +143,7 @@ export function readingOperations(parts: {
 
     async instanceEvents(_caller, id, { type, limit, cursor }) {
       await rowOf(id);
-      const page = await registry.ledger({ instance: id, ...(type === undefined ? {} : { type }) }, limit, cursor);
+      const page = await registry.ledger.page({ instance: id, ...(type === undefined ? {} : { type }) }, limit, cursor);
       return { items: page.rows.map(eventOf), next: page.next };
     },
 
@@ -152,15 +152,15 @@ export function readingOperations(parts: {
         ...Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)),
         ...(tenants === null ? {} : { tenants }),
       };
-      const page = await registry.ledger(filter, limit, cursor);
+      const page = await registry.ledger.page(filter, limit, cursor);
       return { items: page.rows.map(eventOf), next: page.next };
     },
 
     async eventsAfter({ tenants }, seq, limit) {
-      if (tenants === null) return (await registry.ledgerAfter(seq, limit)).map(eventOf);
+      if (tenants === null) return (await registry.ledger.after(seq, limit)).map(eventOf);
       for (let from = seq; ; from += LOOKED_THROUGH) {
-        const lines = await registry.ledgerAmong(tenants, { from, to: from + LOOKED_THROUGH }, limit);
-        if (lines.length > 0 || from + LOOKED_THROUGH >= (await registry.lastSeq())) return lines.map(eventOf);
+        const lines = await registry.ledger.among(tenants, { from, to: from + LOOKED_THROUGH }, limit);
+        if (lines.length > 0 || from + LOOKED_THROUGH >= (await registry.ledger.lastSeq())) return lines.map(eventOf);
         // Whoever has few lines among many others' looks through all of them: the server does other things in between.
         await setImmediate();
       }

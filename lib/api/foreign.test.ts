@@ -86,7 +86,7 @@ test.each(CASES)(
 test('a wait that one of them had would be seen', async () => {
   const slow = async (id: string) => {
     await server.host.operations.getInstance(caller, id).catch(() => null);
-    if (id.startsWith('yours')) await server.host.registry.get('yours-7');
+    if (id.startsWith('yours')) await server.host.registry.instances.get('yours-7');
   };
   expect(await apart(slow, 'yours-7', 'never-7')).toBeGreaterThan(APART);
 });

@@ -39,7 +39,7 @@ export async function forgetPlan({ registry, clock, config }: Parts, tenant: str
     orphans: orphans.own.length,
     doubtful: orphans.doubtful,
     registry_copies: registryCopies(config),
-    registry_bytes: (await registry.vitals()).bytes,
+    registry_bytes: (await registry.upkeep.vitals()).bytes,
     backups: await backupsSince(registry, first),
     set_aside: [...namesIn(config.dataFolder)]
       .filter((name) => name.startsWith('replaced-'))
@@ -51,7 +51,7 @@ export async function forgetPlan({ registry, clock, config }: Parts, tenant: str
 /** Backups on record from a moment on (epoch seconds; null: it never had anything). */
 async function backupsSince(registry: Registry, since: number | null): Promise<TenantForgetPlan['backups']> {
   if (since === null) return [];
-  const { rows } = await registry.ledger({ type: 'backup.made', since }, BACKUPS);
+  const { rows } = await registry.ledger.page({ type: 'backup.made', since }, BACKUPS);
   const told = rows.map(({ timeMs, reason }) => ({
     id: reason?.split(':')[0] ?? null,
     time: Math.floor(timeMs / 1000),

@@ -1,4 +1,5 @@
 /** The operations of plans and jobs over the engine: chooses what a job is about and shows what it does. The runner does it. */
+
 import type { Caller } from '../auth.ts';
 import { type Clock, epochSeconds } from '../clock.ts';
 import { WinterdockError } from '../errors.ts';
@@ -8,6 +9,7 @@ import { plan, whyNot } from '../lifecycle/plan.ts';
 import { HOPS, type State } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import { type JobVerb, LOSSES, type Loss, lossesOf, wishOf } from '../lifecycle/wish.ts';
+import { each } from '../registry/each.ts';
 import type { Choice, JobResult, JobRow, NewJob, Surveyed } from '../registry/jobs.ts';
 import type { InstanceRow, Registry } from '../registry/registry.ts';
 import { MEMORY } from '../sessions/engine.ts';
@@ -37,6 +39,10 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
     return job;
   };
 
+  async function* surveyed(choice: Choice | null): AsyncGenerator<Surveyed> {
+    if (choice !== null) yield* each(await registry.jobs.survey(choice));
+  }
+
   return {
     async plan(_caller, id, { to }) {
       const row = await livingRow(registry, id);
@@ -64,16 +70,15 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
       const choice = choiceOf(caller, input, epochSeconds(clock));
       const tally = new DryRunTally(input.verb);
       if (input.dry_run === true) {
-        if (choice !== null) await registry.jobs.survey(choice, (one) => tally.take(one));
+        for await (const one of surveyed(choice)) tally.take(one);
         return { dryRun: tally.answer() };
       }
       const rows: number[] = [];
       const unknown: JobResult[] = [];
-      const take = (one: Surveyed) => {
+      for await (const one of surveyed(choice)) {
         if (one.row === 0) unknown.push(unknownResult(rows.length, one.id, clock));
         rows.push(one.row);
-      };
-      if (choice !== null) await registry.jobs.survey(choice, take);
+      }
       const job = newJob(caller, input, epochSeconds(clock));
       const cause = { ...causeOf(caller, input.reason), trigger: 'operator' as const };
       // The one line of a job under its request's id; all others are under the job's, which this one names.
@@ -120,7 +125,7 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
 
 /** The row of a sandbox, deleted ones refused. */
 async function livingRow(registry: Registry, id: string): Promise<InstanceRow> {
-  const row = await registry.get(id);
+  const row = await registry.instances.get(id);
   if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
   if (row.state === 'deleted') throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`);
   return row;

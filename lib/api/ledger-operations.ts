@@ -40,7 +40,7 @@ export function createLedgerOperations(parts: {
   async function* linesOf(segment: Segment): AsyncGenerator<string> {
     let seq = segment.firstSeq - 1;
     while (seq < segment.lastSeq) {
-      const lines = await registry.chain(seq, Math.min(PAGE, segment.lastSeq - seq));
+      const lines = await registry.ledger.chain(seq, Math.min(PAGE, segment.lastSeq - seq));
       if (lines[0]?.seq !== seq + 1) throw new WinterdockError('gone', `The lines of ${segment.id} are being dropped.`);
       seq = lines.at(-1)?.seq ?? segment.lastSeq;
       yield `${lines.map(exportedLine).join('\n')}\n`;
@@ -51,7 +51,7 @@ export function createLedgerOperations(parts: {
   async function* eventsOf(filter: LedgerFilter): AsyncGenerator<Event[]> {
     let cursor: string | undefined;
     do {
-      const page = await registry.ledger(filter, PAGE, cursor);
+      const page = await registry.ledger.page(filter, PAGE, cursor);
       yield page.rows.map(eventOf);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
@@ -86,7 +86,7 @@ export function createLedgerOperations(parts: {
           hint: 'They are where they were exported to; its signed head is in the list of segments.',
         });
       }
-      await registry.append([
+      await registry.ledger.append([
         line({ clock }, null, causeOf(caller), 'ledger.exported', { reason: `the segment ${id}` }),
       ]);
       return { texts: linesOf(segment), taken: async () => registry.segments.exported(id, clock.now()) };
@@ -99,7 +99,7 @@ export function createLedgerOperations(parts: {
         ...(caller.tenants === null ? {} : { tenants: caller.tenants }),
       };
       const what = asked.map(([name, value]) => ` ${name}=${value}`).join('');
-      await registry.append([
+      await registry.ledger.append([
         {
           ...line({ clock }, null, causeOf(caller), 'ledger.exported', {
             reason: `${format}:${what || ' everything'}`,

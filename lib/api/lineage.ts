@@ -76,7 +76,7 @@ export class Lineages {
 
   async #find({ kind, id }: Ref): Promise<Found | null> {
     if (kind === 'instance') {
-      const row = await this.#registry.get(id);
+      const row = await this.#registry.instances.get(id);
       return row === null ? null : this.#instance(row);
     }
     return kind === 'snapshot' ? this.#snapshot(id) : this.#blueprint(id);

@@ -13,14 +13,14 @@ export type PrivateReads = (caller: Caller, id: string, what: string) => Promise
 
 /** Makes the teller. One request that looks at a sandbox several times is one line. */
 export function createPrivateReads(parts: {
-  registry: Pick<Registry, 'append'>;
+  registry: Pick<Registry, 'ledger'>;
   clock: Clock;
   rowOf: (id: string) => Promise<InstanceRow>;
 }): PrivateReads {
   const told = new WeakMap<Caller, Map<string, Promise<void>>>();
   const tell = async (caller: Caller, id: string, what: string): Promise<void> => {
     const row = await parts.rowOf(id);
-    await parts.registry.append([line(parts, row, causeOf(caller), 'private.read', { reason: what })]);
+    await parts.registry.ledger.append([line(parts, row, causeOf(caller), 'private.read', { reason: what })]);
   };
   return (caller, id, what) => {
     const ofCaller = told.get(caller) ?? new Map<string, Promise<void>>();

@@ -11,10 +11,10 @@ import { causeOf } from './cause.ts';
 export type Refused = (caller: Caller, operation: string, says: string) => Promise<void>;
 
 /** Makes the teller. */
-export function createRefusals(parts: { registry: Pick<Registry, 'append'>; clock: Clock }): Refused {
+export function createRefusals(parts: { registry: Pick<Registry, 'ledger'>; clock: Clock }): Refused {
   return async (caller, operation, says) => {
     const tenant = caller.tenants?.length === 1 ? (caller.tenants[0] ?? null) : null;
     const entry = line(parts, null, causeOf(caller, `${operation}: ${says}`), 'access.refused');
-    await parts.registry.append([{ ...entry, tenant }]);
+    await parts.registry.ledger.append([{ ...entry, tenant }]);
   };
 }

@@ -12,13 +12,17 @@ const WAIT_MS = 10_000;
 
 /** Makes them. */
 export function storageOperations(parts: {
-  registry: Pick<Registry, 'segments' | 'chainHead'>;
+  registry: Pick<Registry, 'ledger' | 'segments'>;
   health: StorageHealth;
 }): StorageOperations {
   const { registry, health } = parts;
 
   const look = async (): Promise<Storage> => {
-    const [facts, segments, head] = await Promise.all([health.look(), registry.segments.list(), registry.chainHead()]);
+    const [facts, segments, head] = await Promise.all([
+      health.look(),
+      registry.segments.list(),
+      registry.ledger.head(),
+    ]);
     const { file, inside, bytes, walBytes, freeBytes, checkpointed, check } = facts.registry;
     const { measured, disk, scrub } = facts;
     const last = segments.at(-1);

@@ -31,7 +31,7 @@ export function tenantsOperations(parts: {
   const { registry, clock, metrics } = parts;
 
   const show = async (row: TenantRow): Promise<Tenant> =>
-    tenantOf(row, await registry.thresholds(row.tenant), await registry.forgettings.last(row.tenant));
+    tenantOf(row, await registry.settings.thresholds(row.tenant), await registry.forgettings.last(row.tenant));
 
   const entry = (caller: Caller, tenant: string, reason: string) => ({
     ...line({ clock }, null, causeOf(caller), 'tenant.changed', { reason }),
@@ -60,7 +60,7 @@ export function tenantsOperations(parts: {
       const { idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze } = patch;
       const { max_sandboxes: maxSandboxes, max_active: maxActive, max_bytes: maxBytes } = patch;
       if (toSuspend !== undefined || toFreeze !== undefined) {
-        await registry.setTenantThresholds(
+        await registry.settings.setTenantThresholds(
           tenant,
           {
             ...(toSuspend === undefined ? {} : { idleToSuspendSeconds: toSuspend }),
@@ -112,7 +112,7 @@ export function tenantsOperations(parts: {
     },
 
     async previewThresholds(caller, { tenant, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze }) {
-      const { more, fewer, cut } = await registry.tryThresholds({
+      const { more, fewer, cut } = await registry.settings.tryThresholds({
         tenant: tenant ?? null,
         patch: {
           ...(toSuspend === undefined ? {} : { idleToSuspendSeconds: toSuspend }),
@@ -125,7 +125,8 @@ export function tenantsOperations(parts: {
     },
 
     async simulate(caller, { tenant, days, curve, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze }) {
-      const old = tenant === undefined ? await registry.globalThresholds() : await registry.thresholds(tenant);
+      const old =
+        tenant === undefined ? await registry.settings.globalThresholds() : await registry.settings.thresholds(tenant);
       const trial = {
         idleToSuspendSeconds: toSuspend ?? old.idleToSuspendSeconds,
         idleToFreezeSeconds: toFreeze ?? old.idleToFreezeSeconds,

@@ -27,9 +27,9 @@ beforeEach(() => {
   disk = new Database(join(folder, 'registry.sqlite'));
 });
 
-afterEach(() => {
+afterEach(async () => {
   disk.close();
-  registry.close();
+  await registry.close();
   rmSync(folder, { recursive: true, force: true });
   vi.useRealTimers();
 });
@@ -41,7 +41,7 @@ function open(settings: Record<string, string> = {}): Auth {
 
 const ADA = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };
 const sql = (text: string) => disk.prepare(text);
-const linesOf = async (type: string) => (await registry.ledger({ type }, 100)).rows;
+const linesOf = async (type: string) => (await registry.ledger.page({ type }, 100)).rows;
 
 test('the first start writes a key and a secret that only their owner can read, and later starts keep them', () => {
   open();

@@ -83,7 +83,7 @@ const hashOf = (token: string) => createHash('sha256').update(token).digest('hex
 /** Makes the ways in. `isAdminKey` compares; `ended` is told of sessions that are over; the library is loaded at the first use. */
 export function createEntrance(parts: {
   library: () => Promise<AuthLibrary>;
-  registry: Pick<Registry, 'invitations' | 'append'>;
+  registry: Pick<Registry, 'invitations' | 'ledger'>;
   limits: Limits;
   clock: Clock;
   isAdminKey: (key: string) => boolean;
@@ -95,7 +95,7 @@ export function createEntrance(parts: {
   const tell = (visitor: Visitor, type: string, actor: string, reason: string): Promise<void> | void => {
     const { address, requestId } = visitor;
     const cause = { trigger: 'operator', actor, via: 'console', requestId, address, reason } as const;
-    return registry.append([line({ clock }, null, cause, type)]);
+    return registry.ledger.append([line({ clock }, null, cause, type)]);
   };
   const failed = (visitor: Visitor, what: string) => tell(visitor, 'signin.failed', 'nobody', what);
   const entered = async (entering: Entered, visitor: Visitor, actor: string, how: string): Promise<Entered> => {

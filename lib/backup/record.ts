@@ -65,7 +65,7 @@ export async function recordBackup(
   try {
     await keepLastBackup(registry.facts, last, clock);
     const reason = `${id}: ${last.sandboxes} sandboxes${last.keys ? ', and the key files, encrypted' : ''}`;
-    await registry.append([line({ clock }, null, systemCause('operator', 'cli'), 'backup.made', { reason })]);
+    await registry.ledger.append([line({ clock }, null, systemCause('operator', 'cli'), 'backup.made', { reason })]);
   } finally {
     await registry.close();
   }

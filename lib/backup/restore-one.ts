@@ -87,7 +87,7 @@ export async function restoreOne(options: OneOptions): Promise<InstanceRow> {
   const registry = openSqliteRegistry({ path: config.registryPath, clock, thresholds: config });
   try {
     const name = as ?? id;
-    const there = await registry.get(name);
+    const there = await registry.instances.get(name);
     refuse(options, there, name);
     await expandTo(backup, object, draft, { whose: `the sandbox "${id}"`, packed });
     const complaint = complaintOf(draft);
@@ -220,7 +220,7 @@ async function replace(
   const way = there.state === 'suspended' ? [] : (plan(there.state, 'suspended') ?? []);
   const reason = `backup ${backup.manifest.id}`;
   const hops = [there.state, ...way];
-  const row = await registry.commit({
+  const row = await registry.instances.commit({
     id,
     from: there.state,
     to: 'suspended',

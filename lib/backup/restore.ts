@@ -202,7 +202,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
     if (made.length > 0) {
       lines.push(line({ clock }, null, RESTORING, 'keys.made', { reason: lostWithout(made).join(' ') }));
     }
-    await registry.append(lines);
+    await registry.ledger.append(lines);
     registry.database.pragma('wal_checkpoint(TRUNCATE)');
   } finally {
     await registry.close();
@@ -236,6 +236,6 @@ async function settleRows(registry: SqliteRegistry, { backup, clock }: RestoreOp
 /** Which copy a sandbox that was never resumed is made from, as `laid.copies` names it. */
 async function sourceOf(registry: SqliteRegistry, id: string, how: string): Promise<string> {
   if (how !== 'shared') return '';
-  const copy = copyAt((await registry.get(id))?.vfsPath ?? '');
+  const copy = copyAt((await registry.instances.get(id))?.vfsPath ?? '');
   return copy === null ? '' : `${copy.kind} ${copy.hash}`;
 }

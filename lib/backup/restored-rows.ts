@@ -19,7 +19,7 @@ export function placeOf({ id, state, object }: Pick<BackupRow, 'id' | 'state' | 
 }
 
 export interface RestoredRow {
-  registry: Pick<Registry, 'get' | 'abandon' | 'commit'>;
+  registry: Pick<Registry, 'instances'>;
   nowMs: number;
   /** The backup's id. */
   from: string;
@@ -32,13 +32,13 @@ export const RESTORING = { ...systemCause('operator', 'cli'), actor: 'restore' }
 
 /** Brings one row to what was laid of it. */
 export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredRow): Promise<void> {
-  const before = await registry.get(row.id);
+  const before = await registry.instances.get(row.id);
   if (before === null) throw new Error(`The backup's registry has no row of ${row.id}.`);
   if (before.state === 'deleted' || row.how === 'memory') return;
   const clock = { now: () => nowMs };
   const now = Math.floor(nowMs / 1000);
   if (before.pending !== null) {
-    await registry.abandon(row.id, {}, [
+    await registry.instances.abandon(row.id, {}, [
       line({ clock }, before, RESTORING, 'reconcile.rolled_back', {
         reason: `the backup was made during ${before.pending.verb}`,
       }),
@@ -51,7 +51,7 @@ export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredR
   const hops = [before.state, ...way];
   const fault = faultOf(row, stamp);
   const reason = `backup ${from}`;
-  await registry.commit({
+  await registry.instances.commit({
     id: row.id,
     from: before.state,
     to,

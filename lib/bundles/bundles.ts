@@ -102,7 +102,7 @@ export class Bundles {
               disk,
               maxFileBytes: this.#options.config.maxFileBytes,
             });
-            await this.#options.registry.append([this.#line(row, cause, 'checkout.sent')]);
+            await this.#options.registry.ledger.append([this.#line(row, cause, 'checkout.sent')]);
             finished(output, () => void process.end());
             return output;
           } catch (error) {
@@ -228,7 +228,7 @@ export class Bundles {
         tenant: about.tenant,
         error: tellable(error),
       });
-      await this.#options.registry.append([entry]);
+      await this.#options.registry.ledger.append([entry]);
       throw error;
     }
   }

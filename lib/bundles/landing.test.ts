@@ -38,7 +38,7 @@ test('29. a file and its row land together, and the row knows the file', async (
 test('29. an id that is taken or about to be keeps what it has', async () => {
   const { dataFolder, registry, file, live } = stage();
   const landing = { dataFolder, registry, clock: new FakeClock() };
-  await registry.create(instance('box'), 1, entry());
+  await registry.instances.create(instance('box'), 1, entry());
   await expect(land(landing, file, 'hash', box, entry())).rejects.toMatchObject({ code: 'conflict' });
   expect([existsSync(file), existsSync(join(dataFolder, 'live', 'box'))]).toEqual([true, false]);
   mkdirSync(join(dataFolder, 'live', 'soon'));
@@ -57,10 +57,12 @@ test('29. a row that cannot be inserted leaves no file, and not that of whoever 
     clock: new FakeClock(),
     registry: {
       copies,
-      get: () => null,
-      create: () => {
-        meanwhile();
-        throw new WinterdockError('conflict', 'taken');
+      instances: {
+        get: async () => null,
+        create: async () => {
+          meanwhile();
+          throw new WinterdockError('conflict', 'taken');
+        },
       },
     },
   });
@@ -86,10 +88,12 @@ test('29. what lands is marked until it has its row, so that a kill between the 
   const marks: unknown[] = [];
   const watching = {
     copies: registry.copies,
-    get: registry.get,
-    async create(...row: Parameters<typeof registry.create>) {
-      marks.push(existsSync(live('box')), await registry.copies.unclaimed());
-      return registry.create(...row);
+    instances: {
+      get: registry.instances.get,
+      async create(...row: Parameters<typeof registry.instances.create>) {
+        marks.push(existsSync(live('box')), await registry.copies.unclaimed());
+        return registry.instances.create(...row);
+      },
     },
   };
   await land({ dataFolder, registry: watching, clock: new FakeClock() }, file, 'hash', box, entry());

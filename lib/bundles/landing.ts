@@ -11,7 +11,10 @@ import { moveFile, removeFile, stagingFor, stampOf } from '../storage/files.ts';
 export interface LandingOptions {
   dataFolder: string;
   clock: Clock;
-  registry: Pick<Registry, 'get' | 'create'> & { copies: Pick<Registry['copies'], 'markUnclaimed' | 'forget'> };
+  registry: {
+    instances: Pick<Registry['instances'], 'get' | 'create'>;
+    copies: Pick<Registry['copies'], 'markUnclaimed' | 'forget'>;
+  };
 }
 
 /**
@@ -31,7 +34,7 @@ export async function land(
   const folder = dirname(target);
   let ours = stampOf(file);
   if (ours === null) throw new WinterdockError('internal', 'What was to be landed is not there.');
-  if ((await registry.get(id)) !== null) throw taken(id);
+  if ((await registry.instances.get(id)) !== null) throw taken(id);
   try {
     await makeNewFolder(folder);
   } catch (error) {
@@ -47,7 +50,7 @@ export async function land(
     if (landed === null) throw new WinterdockError('internal', 'What was just landed is not there.');
     ours = landed;
     const record = recordOf(landed, { sha256, quickCheck: 'ok' });
-    const row = await registry.create(
+    const row = await registry.instances.create(
       { ...instance, vfsPath, file: record, bytes: landed.size },
       epochSeconds(clock),
       ledger,

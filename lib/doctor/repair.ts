@@ -40,7 +40,7 @@ export async function fix(repair: Repair, { findings, adoptable }: Examined): Pr
       if (kind !== 'row.elsewhere' || about === null) return null;
       const candidate = candidatesOf(adoptable).find(({ id }) => id === about);
       if (candidate === undefined) return null;
-      const row = await registry.get(about);
+      const row = await registry.instances.get(about);
       const { state, vfsPath } = await follow(repair, candidate, {
         tenant: row?.tenant ?? '',
         type: 'instance.found',
@@ -50,14 +50,12 @@ export async function fix(repair: Repair, { findings, adoptable }: Examined): Pr
     });
   }
   await attempt(repaired, async () => {
-    const tables = registry.recount((names) =>
-      line({ clock }, null, CAUSE, 'registry.recounted', { reason: names.join(', ') }),
-    );
+    const tables = await registry.upkeep.recount(line({ clock }, null, CAUSE, 'registry.recounted'));
     return tables.length === 0 ? null : `counted again: ${tables.join(', ')}`;
   });
   if (findings.some(({ kind }) => kind === 'staging.left')) {
     await attempt(repaired, async () => {
-      await registry.append([line({ clock }, null, CAUSE, 'staging.cleared', { reason: 'unfinished work' })]);
+      await registry.ledger.append([line({ clock }, null, CAUSE, 'staging.cleared', { reason: 'unfinished work' })]);
       await clearStaging(dataFolder);
       return 'unfinished work was removed';
     });
@@ -89,7 +87,7 @@ export async function adopt(
     const { id, path } = candidate;
     if (keys.length > 0 && !keys.includes(id)) continue;
     await attempt(repaired, async () => {
-      const row = await repair.registry.get(id);
+      const row = await repair.registry.instances.get(id);
       const whose = row?.tenant ?? tenantOf(id) ?? tenant;
       if (whose === null) throw new Error(`whose ${path} is, no row tells: say it with --tenant NAME`);
       const after = await follow(repair, candidate, { tenant: whose, type: 'instance.adopted' });
@@ -148,8 +146,8 @@ async function setLogAside({ dataFolder, registry, clock }: Repair, id: string, 
   await makeFolder(folder);
   await renameFile(join(dataFolder, path), join(folder, kept));
   await Promise.all([syncFolder(folder), syncFolder(dirname(join(dataFolder, path)))]);
-  const row = await registry.get(id);
-  await registry.append([
+  const row = await registry.instances.get(id);
+  await registry.ledger.append([
     line({ clock }, row, CAUSE, 'orphan.set_aside', {
       reason: `${path} lay beside a file at rest; kept as orphans/${kept}`,
     }),

@@ -62,7 +62,7 @@ export async function follow(
   const { registry, clock } = hands;
   const { id, drawer } = candidate;
   if (!ID.test(id)) throw new WinterdockError('validation', `"${id}" is no id of a sandbox.`);
-  const before = await registry.get(id);
+  const before = await registry.instances.get(id);
   if (before?.state === 'deleted') {
     throw new WinterdockError('conflict', `The sandbox "${id}" was deleted, and its id is never used again.`);
   }
@@ -107,9 +107,9 @@ export async function follow(
       file: record,
       bytes: stamp.size,
     };
-    return registry.adopt(instance, to, now, lines({ id, tenant }));
+    return registry.instances.adopt(instance, to, now, lines({ id, tenant }));
   }
-  return registry.commit({
+  return registry.instances.commit({
     id,
     from: before.state,
     to,

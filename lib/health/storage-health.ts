@@ -74,7 +74,7 @@ const STATES_OF: Readonly<Record<Counted, readonly State[]>> = {
 
 interface Parts {
   config: Pick<Config, 'dataFolder' | 'registryPath' | 'maxActive' | 'poolSize'>;
-  registry: Pick<Registry, 'facts' | 'vitals' | 'append'>;
+  registry: Pick<Registry, 'facts' | 'ledger' | 'upkeep'>;
   pool: Pick<InstancePool, 'ready' | 'active' | 'memory'>;
   clock: Clock;
   log: Logger;
@@ -95,7 +95,7 @@ export class StorageHealth {
     const { config, registry, pool } = this.#parts;
     const { dataFolder } = config;
     const [vitals, disk, check, measured, scrub, backup, file, live] = await Promise.all([
-      registry.vitals(),
+      registry.upkeep.vitals(),
       statfs(dataFolder),
       registry.facts.read('registry_check'),
       registry.facts.read('measured'),
@@ -173,7 +173,7 @@ export class StorageHealth {
     const check: RegistryCheck = { time: epochSeconds(clock), tookMs, says: says.slice(0, 1000) };
     if (says !== 'ok') log.error({ says }, 'the registry did not pass its check');
     await registry.facts.keep('registry_check', check, check.time);
-    await registry.append([
+    await registry.ledger.append([
       line(
         { clock },
         null,
@@ -189,7 +189,7 @@ export class StorageHealth {
     const started = performance.now();
     const drawers = await measureDrawers(config.dataFolder, () => this.#stopping);
     if (this.#stopping) return;
-    const { rows } = await registry.vitals();
+    const { rows } = await registry.upkeep.vitals();
     const counted = (drawer: Counted) => STATES_OF[drawer].reduce((sum, state) => sum + rows[state], 0);
     const measured: Measure = {
       time: epochSeconds(clock),

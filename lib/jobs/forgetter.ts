@@ -3,6 +3,7 @@
  * place for each sandbox and one for each step. Survives the server: an open forgetting goes on at the next start with what is left. What goes from
  * the tables is lib/registry/forgettings.ts, which files go is forgotten-files.ts.
  */
+
 import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Auth } from '../auth.ts';
@@ -14,6 +15,7 @@ import { newId } from '../ids.ts';
 import { blankNote, FORGOTTEN, NoteDigest } from '../ledger/blanks.ts';
 import type { Logger } from '../log.ts';
 import { copyAt } from '../registry/copies.ts';
+import { each } from '../registry/each.ts';
 import type { Forgetting, Gone } from '../registry/forgettings.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -70,7 +72,7 @@ export class Forgetter {
     for (const job of await registry.jobs.running()) {
       // Killed after the last step.
       if (job.verb !== 'forget' || open.some((one) => one.job === job.id)) continue;
-      await registry.jobs.end(job.id, 'done', epochSeconds(clock), (ended) => this.#jobLine(ended, 'job.done'));
+      await registry.jobs.end(job.id, 'done', epochSeconds(clock), this.#jobLine(job, 'job.done'));
     }
   }
 
@@ -124,7 +126,7 @@ export class Forgetter {
     const known = await registry.jobs.get(id);
     if (known !== null) return known;
     const rows: number[] = [];
-    await registry.jobs.survey({ filter: { tenant } }, ({ row }) => void rows.push(row));
+    for await (const { row } of each(await registry.jobs.survey({ filter: { tenant } }))) rows.push(row);
     const job = {
       id,
       verb: 'forget' as const,
@@ -182,12 +184,12 @@ export class Forgetter {
       await registry.jobs.record(job.id, [{ position, outcome: 'done', reason, timeMs: clock.now() }]);
     }
     const digest = new NoteDigest();
-    for (const note of await registry.forgettings.notes(job.id)) digest.take(note);
+    for await (const note of each(await registry.forgettings.notes(job.id))) digest.take(note);
     const reason = `${said.join(', ')}; ${digest.words()}`;
     const told = line({ clock }, null, cause, FORGOTTEN, { tenant, reason });
     await registry.forgettings.finish(job.id, epochSeconds(clock), told);
     reached?.('forget:finished');
-    await registry.jobs.end(job.id, 'done', epochSeconds(clock), (ended) => this.#jobLine(ended, 'job.done'));
+    await registry.jobs.end(job.id, 'done', epochSeconds(clock), this.#jobLine(job, 'job.done'));
   }
 
   /** Keys, sessions and streams end at once, then their rows go. */
@@ -291,7 +293,7 @@ export class Forgetter {
     const { registry, signer, clock } = this.#parts;
     const { forgettings } = registry;
     // What is counted of refusals and not written yet would be written after it was forgotten.
-    await registry.appendSums(clock.now(), { all: true });
+    await registry.ledger.appendSums(clock.now(), { all: true });
     let blanked = 0;
     for (let seq: number | null = 0; seq !== null && !this.#stopping; ) {
       const { lines, next } = await forgettings.toBlank(job.id, tenant, seq, LINES);

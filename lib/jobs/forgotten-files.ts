@@ -11,7 +11,7 @@ import { removeTree, syncFolder, unlinkFile } from '../storage/effects.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
 
 type Place = Pick<Config, 'dataFolder' | 'registryPath'>;
-type Rows = Pick<Registry, 'tenantOf' | 'forgettings'>;
+type Rows = Pick<Registry, 'forgettings' | 'instances'>;
 
 /** Names looked at before others have their turn. */
 const PIECE = 200;
@@ -49,7 +49,7 @@ async function ownersOf(name: string, rows: Rows): Promise<string[]> {
   if (hash !== undefined) return rows.forgettings.ownersOfCopy(hash);
   const live = LIVE.exec(stem)?.[1];
   const ids = live === undefined ? [KEYED.exec(stem)?.[1] ?? ''] : [live, live.replace(GENERATION, '')];
-  const owners = await Promise.all([...new Set(ids)].map((id) => rows.tenantOf(id)));
+  const owners = await Promise.all([...new Set(ids)].map((id) => rows.instances.tenantOf(id)));
   return [...new Set(owners.filter((owner) => owner !== null))];
 }
 
@@ -75,7 +75,7 @@ export async function removeFiles(place: Place, rows: Rows, tenant: string): Pro
   const expanded: string[] = [];
   for (const name of namesIn(join(dataFolder, 'expanded'))) {
     // `<id>.<generation>.sqlite`, and what SQLite may have beside it.
-    if ((await rows.tenantOf(name.replace(/\..*$/, ''))) === tenant) expanded.push(name);
+    if ((await rows.instances.tenantOf(name.replace(/\..*$/, ''))) === tenant) expanded.push(name);
   }
   await removeFrom(join(dataFolder, 'expanded'), expanded);
 
@@ -84,7 +84,7 @@ export async function removeFiles(place: Place, rows: Rows, tenant: string): Pro
   for (const { drawer, key, path } of keptFiles(dataFolder)) {
     seen += 1;
     if (seen % PIECE === 0) await setImmediate();
-    if (drawer === 'snapshots' || drawer === 'blueprints' || (await rows.tenantOf(key)) !== tenant) continue;
+    if (drawer === 'snapshots' || drawer === 'blueprints' || (await rows.instances.tenantOf(key)) !== tenant) continue;
     left += 1;
     if (drawer === 'live') await removeTree(dirname(join(dataFolder, path)));
     else await unlinkFile(join(dataFolder, path));

@@ -94,7 +94,12 @@ export class JobRunner {
   /** Ends a job: what is under way ends, nothing more begins. False when it did not run. */
   async cancel(id: string, cause: Cause): Promise<boolean> {
     const { registry, clock } = this.#parts;
-    const ended = await registry.jobs.end(id, 'cancelled', epochSeconds(clock), (job) =>
+    const job = await registry.jobs.get(id);
+    if (job === null) throw new WinterdockError('not_found', `There is no job "${id}".`);
+    const ended = await registry.jobs.end(
+      id,
+      'cancelled',
+      epochSeconds(clock),
       this.#line(job, cause, 'job.cancelled'),
     );
     const running = this.#running.get(id);
@@ -154,8 +159,11 @@ export class JobRunner {
       await Promise.allSettled(underWay);
     }
     if (this.#stopping) return;
-    await registry.jobs.end(job.id, 'done', epochSeconds(clock), (ended) =>
-      this.#line(ended, { ...cause, address: null }, 'job.done'),
+    await registry.jobs.end(
+      job.id,
+      'done',
+      epochSeconds(clock),
+      this.#line(job, { ...cause, address: null }, 'job.done'),
     );
   }
 
@@ -177,7 +185,7 @@ export class JobRunner {
     if (verb === 'forget') return skipped('It goes with its tenant.');
     try {
       for (let look = 1; ; look += 1) {
-        const row = await this.#parts.registry.get(id);
+        const row = await this.#parts.registry.instances.get(id);
         if (row === null) return skipped('There is no such sandbox.');
         const wish = wishOf(verb, { ...row, inMemory: row.vfsPath === MEMORY });
         if ('skip' in wish) return again && (await this.#moved(job, row)) ? DONE : skipped(wish.skip);
@@ -201,25 +209,16 @@ export class JobRunner {
 
   /** Whether the last move of a sandbox was this job's, or was finished by the boot: its result was lost with the server that made it. */
   async #moved(job: JobRow, row: InstanceRow): Promise<boolean> {
-    const [last] = (await this.#parts.registry.ledger({ instance: row.id, type: 'transition' }, 1)).rows;
+    const [last] = (await this.#parts.registry.ledger.page({ instance: row.id, type: 'transition' }, 1)).rows;
     return last?.requestId === job.id || last?.trigger === 'reconcile';
   }
 
   async #label(job: JobRow, row: InstanceRow, cause: Cause): Promise<Verdict> {
     const { registry, clock } = this.#parts;
-    let verdict: Verdict = DONE;
-    const labels = (present: Record<string, string>) => {
-      const merged: Record<string, string | null> = { ...present, ...job.labels };
-      const entries = Object.entries(merged).filter((one): one is [string, string] => one[1] !== null);
-      if (JSON.stringify(entries) === JSON.stringify(Object.entries(present))) {
-        verdict = skipped('It is labelled so already.');
-      } else if (entries.length > LABEL_COUNT) {
-        verdict = skipped(`It would have more than ${LABEL_COUNT} labels.`);
-      }
-      return verdict === DONE ? Object.fromEntries(entries) : null;
-    };
-    await registry.patch(row.id, { labels }, epochSeconds(clock), line({ clock }, row, cause, 'instance.changed'));
-    return verdict;
+    const entry = line({ clock }, row, cause, 'instance.changed');
+    const became = await registry.instances.relabel(row.id, job.labels ?? {}, LABEL_COUNT, entry);
+    if (became === 'same') return skipped('It is labelled so already.');
+    return became === 'too_many' ? skipped(`It would have more than ${LABEL_COUNT} labels.`) : DONE;
   }
 
   /** Runs a wake when it takes neither the last places nor, for a while, the last started worker from people. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
+import { each } from '../registry/each.ts';
 import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { entry } from '../registry/testing/make.ts';
 import { openSigner } from '../signing.ts';
@@ -19,7 +20,7 @@ beforeEach(async () => {
   for (let n = 0; n < 30; n += 1) {
     book.clock.advance(60);
     const tenant = n % 3 === 0 ? 'acme' : 'globex';
-    await book.registry.append([
+    await book.registry.ledger.append([
       entry({
         timeMs: book.clock.now(),
         tenant,
@@ -46,7 +47,7 @@ async function blank(ends = true, signer = book.signer): Promise<void> {
   }
   if (!ends) return;
   const digest = new NoteDigest();
-  for (const note of await forgettings.notes(JOB)) digest.take(note);
+  for await (const note of each(await forgettings.notes(JOB))) digest.take(note);
   await forgettings.finish(JOB, 2, entry({ type: FORGOTTEN, tenant: 'acme', reason: digest.words(), requestId: JOB }));
 }
 
@@ -63,9 +64,9 @@ async function prove(heads: LedgerHead[] = []): Promise<Proof> {
 
 test('blanked lines keep their ids and their hashes, and the chain is proved through heads from before and after', async () => {
   const before = await book.keeper.head();
-  const hashes = (await book.registry.chain(0, 100)).map(({ hash }) => hash);
+  const hashes = (await book.registry.ledger.chain(0, 100)).map(({ hash }) => hash);
   await blank();
-  const lines = await book.registry.chain(0, 100);
+  const lines = await book.registry.ledger.chain(0, 100);
   expect(lines.slice(0, 30).map(({ hash }) => hash)).toEqual(hashes);
   for (const line of lines.slice(0, 30)) {
     const own = line.tenant === 'acme';
@@ -176,7 +177,7 @@ test('a month with blanked lines is exported without their texts and proves itse
   await blank();
   const [segment] = await book.registry.segments.list();
   if (segment === undefined) throw new Error('no month was sealed');
-  const lines = await book.registry.chain(segment.firstSeq - 1, segment.lines);
+  const lines = await book.registry.ledger.chain(segment.firstSeq - 1, segment.lines);
   const file = [...lines.map(exportedLine), JSON.stringify(segmentHeadOf(segment))];
   const proved = async (texts: string[], trusted: string[] | null = [book.signer.issuer]) =>
     (

@@ -62,7 +62,7 @@ test('an epoch keeps the old head, names both in the ledger and signs a head tha
   expect(head !== null && isSigned({ ...head, epoch: 3 }, [book.signer.issuer])).toBe(false);
 
   await book.reopen();
-  const [line] = (await book.registry.ledger({ type: 'ledger.epoch_begun' }, 10)).rows;
+  const [line] = (await book.registry.ledger.page({ type: 'ledger.epoch_begun' }, 10)).rows;
   expect(line).toMatchObject({ seq: 81, actor: 'restore', trigger: 'operator' });
   expect(line?.reason).toMatch(/^epoch 2 begins after line 80 \([0-9a-f]{64}\); .*restored from Monday$/);
   expect(line?.reason).toContain(`of epoch 1, was line 120 (${old?.hash}) and is kept as ${begun.keptAs}`);

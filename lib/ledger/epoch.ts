@@ -60,7 +60,7 @@ export async function beginEpoch(options: EpochOptions): Promise<Epoch> {
 
 /** The same on a registry that the caller has opened and nobody else uses. */
 export async function beginEpochOf(
-  registry: Pick<Registry, 'ledger' | 'append' | 'chainHead'>,
+  registry: Pick<Registry, 'ledger'>,
   { registryPath, dataFolder, clock, reason, actor }: EpochOptions,
 ): Promise<Epoch> {
   const headPath = headPathOf(registryPath);
@@ -69,20 +69,20 @@ export async function beginEpochOf(
   const before = readHeadOrNull(headPath);
   const keptAs = await keepHead(headPath);
   const last = await lastEpoch(registry);
-  const after = await registry.chainHead();
+  const after = await registry.ledger.head();
   const old = oldHead(before, keptAs);
   // Broken off between the line and the head: the line is there already.
   const isTold = last !== null && last.seq === after.seq && last.reason.includes(old);
   const epoch = isTold ? last.epoch : Math.max(before?.epoch ?? 1, last?.epoch ?? 1) + 1;
   if (!isTold) {
     const cause = { ...systemCause('operator'), actor };
-    await registry.append([
+    await registry.ledger.append([
       line({ clock }, null, cause, EPOCH_BEGUN, {
         reason: `epoch ${epoch} begins after ${named(after)}; ${old}: ${reason}`,
       }),
     ]);
   }
-  const { seq, hash } = await registry.chainHead();
+  const { seq, hash } = await registry.ledger.head();
   const head = signed<LedgerHead>(signer, { kind: HEAD_KIND, seq, hash, time_ms: clock.now(), epoch });
   await writeHead(headPath, head);
   return { epoch, head, before, keptAs };
@@ -90,7 +90,7 @@ export async function beginEpochOf(
 
 /** The last epoch that the ledger tells of, or null when it tells of none. Epochs are few: each is begun by a person. */
 export async function lastEpoch(registry: Pick<Registry, 'ledger'>): Promise<EpochLine | null> {
-  const { rows } = await registry.ledger({ type: EPOCH_BEGUN }, 1000);
+  const { rows } = await registry.ledger.page({ type: EPOCH_BEGUN }, 1000);
   const told = rows.flatMap((row) => epochLineOf(row) ?? []);
   return told.sort((a, b) => b.seq - a.seq)[0] ?? null;
 }

@@ -1,12 +1,11 @@
 /** Whether a ledger still goes through a head that was signed. Knows nothing of signatures. */
 import type { ChainedLine, ChainHead } from '../registry/chain.ts';
-import type { Awaitable } from '../registry/registry.ts';
 import type { Segment } from '../registry/segments.ts';
 
 export interface Chain {
   /** Lines after `seq`, oldest first. */
-  chain(seq: number, limit: number): Awaitable<ChainedLine[]>;
-  readonly segments: { list(): Awaitable<Segment[]> };
+  chain(seq: number, limit: number): ChainedLine[] | Promise<ChainedLine[]>;
+  readonly segments: { list(): Segment[] | Promise<Segment[]> };
 }
 
 /** Whether the chain that ends with `now` has the line of `head`, or gave it up with the month that it is of. */

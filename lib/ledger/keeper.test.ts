@@ -16,7 +16,7 @@ afterEach(() => book.discard());
 
 const MONTH = 31 * DAY_SECONDS;
 const ids = async () => (await book.registry.segments.list()).map(({ id }) => id);
-const types = async () => (await book.registry.ledgerAfter(0, 10_000)).map(({ type }) => type);
+const types = async () => (await book.registry.ledger.after(0, 10_000)).map(({ type }) => type);
 /** To the first of a month of 2026, at noon. */
 const goTo = (month: number) => book.clock.advance((Date.UTC(2026, month - 1, 1, 12) - book.clock.now()) / 1000);
 
@@ -24,7 +24,7 @@ const goTo = (month: number) => book.clock.advance((Date.UTC(2026, month - 1, 1,
 async function exported(id: string): Promise<string[]> {
   const segment = await book.registry.segments.get(id);
   if (segment === null) throw new Error(`there is no ${id}`);
-  const lines = await book.registry.chain(segment.firstSeq - 1, segment.lines);
+  const lines = await book.registry.ledger.chain(segment.firstSeq - 1, segment.lines);
   return [...lines.map(exportedLine), JSON.stringify(segmentHeadOf(segment))];
 }
 async function* textsOf(texts: string[]): AsyncGenerator<string> {
@@ -134,10 +134,10 @@ test('a dropped month is gone, oldest first, and the chain is proved over the ga
   book.clock.advance(89 * DAY_SECONDS);
   await book.registry.segments.exported('2026-06', book.clock.now());
   expect((await book.keeper.tick()).dropped).toEqual([]);
-  const before = (await book.registry.ledgerAfter(0, 10_000)).length;
+  const before = (await book.registry.ledger.after(0, 10_000)).length;
   book.clock.advance(DAY_SECONDS);
   expect((await book.keeper.tick()).dropped).toEqual(['2026-06', '2026-07']);
-  const [first] = await book.registry.ledgerAfter(0, 1);
+  const [first] = await book.registry.ledger.after(0, 1);
   expect(first?.seq).toBe(471);
   for (const id of ['2026-06', '2026-07']) {
     const segment = await book.registry.segments.get(id);
@@ -148,7 +148,7 @@ test('a dropped month is gone, oldest first, and the chain is proved over the ga
   await book.reopen({ keepDays: 90 });
   await book.write(5);
   expect((await book.keeper.verify()).flaw).toBeNull();
-  expect((await book.keeper.head()).seq).toBe((await book.registry.lastSeq()) ?? 0);
+  expect((await book.keeper.head()).seq).toBe((await book.registry.ledger.lastSeq()) ?? 0);
 });
 
 test('a drop that a kill left half done is finished by the next round, and is proved meanwhile', async () => {
@@ -165,17 +165,17 @@ test('a drop that a kill left half done is finished by the next round, and is pr
     return sweep.call(book.registry.segments, limit);
   };
   await expect(book.keeper.tick()).rejects.toThrow('killed');
-  expect((await book.registry.ledgerAfter(0, 1))[0]?.seq).toBe(201);
+  expect((await book.registry.ledger.after(0, 1))[0]?.seq).toBe(201);
   expect((await book.keeper.verify()).flaw).toBeNull();
   await book.reopen({ keepDays: 1 });
   await book.keeper.tick();
-  expect((await book.registry.ledgerAfter(0, 1))[0]?.seq).toBe(451);
+  expect((await book.registry.ledger.after(0, 1))[0]?.seq).toBe(451);
   expect((await book.keeper.verify()).flaw).toBeNull();
 });
 
 test('an exported segment is proved by itself, and any change to it is found', async () => {
   await book.write(60);
-  await book.registry.append([entry({ timeMs: book.clock.now(), reason: 'with ,"hash":"x"} in it \u2028 ü' })]);
+  await book.registry.ledger.append([entry({ timeMs: book.clock.now(), reason: 'with ,"hash":"x"} in it \u2028 ü' })]);
   goTo(7);
   await book.keeper.tick();
   await book.write(30);

@@ -35,7 +35,7 @@ export interface LedgerKeeper {
 }
 
 export interface KeeperParts {
-  registry: Pick<Registry, 'segments' | 'chain' | 'chainHead' | 'append' | 'onAppend' | 'ledger'>;
+  registry: Pick<Registry, 'feed' | 'ledger' | 'segments'>;
   /** Of the registry's file, or `:memory:`. */
   registryPath: string;
   signer: Signer;
@@ -68,20 +68,23 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
     if (broken !== null) return;
     broken = why;
     log.error({ why }, 'the ledger is not what was signed: nothing more of it is signed');
-    await registry.append([line({ clock }, null, systemCause('reconcile'), 'ledger.broken', { error: why })]);
+    await registry.ledger.append([line({ clock }, null, systemCause('reconcile'), 'ledger.broken', { error: why })]);
   };
 
   /** A first start with an older ledger, or someone took the head away: what was cut off before this line cannot be told any more. */
   const noHead = (): unknown =>
-    registry.append([
+    registry.ledger.append([
       line({ clock }, null, systemCause('boot'), 'ledger.head_missing', {
         reason: 'no signed head was found beside the registry',
       }),
     ]);
 
   const signedHead = async (): Promise<LedgerHead> => {
-    const now = await registry.chainHead();
-    if (kept !== null && !(await goesThrough(registry, kept, now))) {
+    const now = await registry.ledger.head();
+    if (
+      kept !== null &&
+      !(await goesThrough({ chain: registry.ledger.chain, segments: registry.segments }, kept, now))
+    ) {
       await isBroken(`line ${kept.seq} is not the one that was signed, or is gone`);
     }
     if (broken !== null) {
@@ -168,10 +171,10 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
         await isBroken(`the head that was kept cannot be read: ${messageOf(error)}`);
       }
       epoch = (await lastEpoch(registry))?.epoch ?? kept?.epoch;
-      if (kept === null && broken === null && (await registry.chainHead()).seq > 0) await noHead();
+      if (kept === null && broken === null && (await registry.ledger.head()).seq > 0) await noHead();
       await keepNow();
     }
-    leave = registry.onAppend(keepSoon);
+    leave = registry.feed.onAppend(keepSoon);
     ticker = setInterval(() => {
       tick().catch((error: unknown) => log.error({ err: error }, 'the ledger was not sealed'));
     }, parts.tickMs).unref();
@@ -204,6 +207,6 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
 function memorySource(registry: KeeperParts['registry']) {
   return {
     segments: (): Segment[] | Promise<Segment[]> => registry.segments.list(),
-    lines: (seq: number, limit: number) => registry.chain(seq, limit),
+    lines: (seq: number, limit: number) => registry.ledger.chain(seq, limit),
   };
 }

@@ -14,7 +14,7 @@ import { dropOf, signed } from './sign.ts';
 import { Flawed, follow } from './verify.ts';
 
 interface Parts {
-  registry: Pick<Registry, 'segments' | 'chain'>;
+  registry: Pick<Registry, 'ledger' | 'segments'>;
   signer: Signer;
   clock: Clock;
   /** Called between pieces of work, so that requests get their turn. */
@@ -35,7 +35,7 @@ export async function sealMonths({ registry, signer, clock, pause }: Parts): Pro
   for (;;) {
     const before: Segment | undefined = (await registry.segments.list()).at(-1);
     const start: ChainHead = before === undefined ? CHAIN_START : { seq: before.lastSeq, hash: before.lastHash };
-    const [first] = await registry.chain(start.seq, 1);
+    const [first] = await registry.ledger.chain(start.seq, 1);
     if (first === undefined) return sealed;
     // A clock that was set back can put a line into a month that is sealed: it belongs to the next.
     const id = [monthOf(first.timeMs), before === undefined ? '' : monthAfter(before.id)].sort().at(-1) ?? '';
@@ -86,7 +86,7 @@ async function followTo(
   let firstHash = '';
   for (;;) {
     const limit = next === null ? PAGE : Math.min(PAGE, next - 1 - last.seq);
-    const lines = limit === 0 ? [] : await registry.chain(last.seq, limit);
+    const lines = limit === 0 ? [] : await registry.ledger.chain(last.seq, limit);
     for (const one of lines) {
       last = follow(last, one, issuers);
       if (firstHash === '') firstHash = last.hash;

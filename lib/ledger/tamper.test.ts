@@ -222,7 +222,7 @@ test('a server that finds its ledger changed says so, signs no more of it and ov
   await book.write(30);
   await expect(book.keeper.head()).rejects.toMatchObject({ code: 'corrupt' });
   expect((await book.keeper.verify()).flaw).not.toBeNull();
-  const broken = await book.registry.ledger({ type: 'ledger.broken' }, 10);
+  const broken = await book.registry.ledger.page({ type: 'ledger.broken' }, 10);
   expect(broken.rows).toHaveLength(1);
   book.clock.advance(60 * DAY_SECONDS);
   expect((await book.keeper.tick()).sealed).toEqual([]);
@@ -237,7 +237,7 @@ test('what was tampered with is not sealed', async () => {
   book.clock.advance(60 * DAY_SECONDS);
   expect((await book.keeper.tick()).sealed).toEqual([]);
   expect((await book.registry.segments.list()).map(({ id }) => id)).toEqual(['2026-06']);
-  const [line] = (await book.registry.ledger({ type: 'ledger.broken' }, 10)).rows;
+  const [line] = (await book.registry.ledger.page({ type: 'ledger.broken' }, 10)).rows;
   expect(line?.error).toMatch(/line 300/);
   await book.close();
 });
@@ -245,7 +245,7 @@ test('what was tampered with is not sealed', async () => {
 test('a start without the kept head says in the ledger that it was missing', async () => {
   rmSync(headPath);
   await book.reopen();
-  expect((await book.registry.ledger({ type: 'ledger.head_missing' }, 10)).rows).toHaveLength(1);
+  expect((await book.registry.ledger.page({ type: 'ledger.head_missing' }, 10)).rows).toHaveLength(1);
   await book.close();
   expect((await prove()).flaw).toBeNull();
 });

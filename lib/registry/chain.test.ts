@@ -50,24 +50,24 @@ test('the canonical text and the hash of a line are these for ever', () => {
 test('every way of appending goes on with the chain, across processes and restarts, whatever the text', async () => {
   const first = open();
   const row = await make(first, 'a', 'active');
-  await first.commit(hop(row, 'suspended'));
-  await first.append(HOSTILE.map((text) => entry({ reason: text, actor: text, tookMs: 0.1 + 0.2 })));
-  await first.append([entry({ reason: 'half \ud800', address: '2001:db8::1' })]);
+  await first.instances.commit(hop(row, 'suspended'));
+  await first.ledger.append(HOSTILE.map((text) => entry({ reason: text, actor: text, tookMs: 0.1 + 0.2 })));
+  await first.ledger.append([entry({ reason: 'half \ud800', address: '2001:db8::1' })]);
   const other = open();
-  await other.append([entry({ type: 'by another' })]);
-  await first.append([entry({ type: 'by the first again' })]);
-  await expect(async () => first.commit(hop(row, 'frozen'))).rejects.toThrow();
-  await other.append([entry()]);
+  await other.ledger.append([entry({ type: 'by another' })]);
+  await first.ledger.append([entry({ type: 'by the first again' })]);
+  await expect(async () => first.instances.commit(hop(row, 'frozen'))).rejects.toThrow();
+  await other.ledger.append([entry()]);
   await first.close();
   await other.close();
   const again = open();
-  await again.append([entry()]);
-  const lines = await again.chain(0, 1000);
+  await again.ledger.append([entry()]);
+  const lines = await again.ledger.chain(0, 1000);
   expect(lines).toHaveLength(3 + HOSTILE.length + 5);
   expectChained(lines);
-  expect(lines.map(({ hash, blanked, ...line }) => line)).toEqual(await again.ledgerAfter(0, 1000));
+  expect(lines.map(({ hash, blanked, ...line }) => line)).toEqual(await again.ledger.after(0, 1000));
   expect(lines.at(-5)?.reason).toBe('half \ufffd');
-  expect(await again.chainHead()).toEqual({ seq: lines.length, hash: lines.at(-1)?.hash });
+  expect(await again.ledger.head()).toEqual({ seq: lines.length, hash: lines.at(-1)?.hash });
   await again.close();
 });
 
@@ -86,19 +86,19 @@ test('the lines of an older file are chained when it is first opened, and only t
   older.exec('COMMIT');
   older.close();
   const registry = open();
-  await registry.append([entry({ type: 'new' })]);
-  const lines = await registry.chain(0, 10_000);
+  await registry.ledger.append([entry({ type: 'new' })]);
+  const lines = await registry.ledger.chain(0, 10_000);
   expect(lines).toHaveLength(2501);
   expectChained(lines);
   await registry.close();
   const again = open();
-  expect(await again.chain(0, 10_000)).toEqual(lines);
+  expect(await again.ledger.chain(0, 10_000)).toEqual(lines);
   await again.close();
 });
 
 test('the database itself refuses to change, remove, replace or slip in a line', async () => {
   const registry = open();
-  await registry.append([entry(), entry(), entry()]);
+  await registry.ledger.append([entry(), entry(), entry()]);
   const { database: client } = registry;
   const insert = (verb: string, seq: string, hash: string) =>
     `${verb} INTO events(seq, time_ms, type, "trigger", actor, via, hash) VALUES (${seq}, 1, 'x', 'request', 'x', 'api', ${hash})`;
@@ -117,7 +117,7 @@ test('the database itself refuses to change, remove, replace or slip in a line',
     insert('INSERT', '4', 'NULL'),
   ];
   for (const sql of refused) expect(() => client.exec(sql), sql).toThrow(/append-only/);
-  expectChained(await registry.chain(0, 10));
-  expect(await registry.lastSeq()).toBe(3);
+  expectChained(await registry.ledger.chain(0, 10));
+  expect(await registry.ledger.lastSeq()).toBe(3);
   await registry.close();
 });

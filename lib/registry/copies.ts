@@ -82,23 +82,23 @@ export type Ancestor = { snapshot: string } | { blueprint: string };
 /** Each method is one durable transaction, ledger lines included. */
 export interface CopyStore {
   /** Inserts a snapshot and takes the mark off its file. Throws `quota_exceeded`. */
-  addSnapshot(snapshot: SnapshotRow, ledger: LedgerEntry): Awaitable<void>;
+  addSnapshot(snapshot: SnapshotRow, ledger: LedgerEntry): Promise<void>;
   /** Whose a snapshot is, deleted ones included, or null. */
-  snapshotTenant(id: string): Awaitable<string | null>;
+  snapshotTenant(id: string): Promise<string | null>;
   /** The row, deleted ones included, or null. */
-  snapshot(id: string): Awaitable<SnapshotRow | null>;
+  snapshot(id: string): Promise<SnapshotRow | null>;
   /** Newest first, without deleted ones. */
-  snapshots(filter: SnapshotFilter, limit: number, cursor?: string): Awaitable<Page<SnapshotRow>>;
+  snapshots(filter: SnapshotFilter, limit: number, cursor?: string): Promise<Page<SnapshotRow>>;
   /** Marks the row as deleted, and its file when no other snapshot has it. False when there is no such snapshot. */
-  deleteSnapshot(id: string, now: number, ledger: LedgerEntry): Awaitable<boolean>;
+  deleteSnapshot(id: string, now: number, ledger: LedgerEntry): Promise<boolean>;
 
   /** Inserts a blueprint and takes the mark off its file. Throws `conflict` for a name that is taken. */
-  addBlueprint(blueprint: BlueprintRow, ledger: LedgerEntry): Awaitable<void>;
-  blueprint(name: string): Awaitable<BlueprintRow | null>;
+  addBlueprint(blueprint: BlueprintRow, ledger: LedgerEntry): Promise<void>;
+  blueprint(name: string): Promise<BlueprintRow | null>;
   /** By name. */
-  blueprints(limit: number, cursor?: string): Awaitable<Page<BlueprintRow>>;
+  blueprints(limit: number, cursor?: string): Promise<Page<BlueprintRow>>;
   /** Removes the row and marks its file when no other blueprint has it. False when there is no such blueprint. */
-  deleteBlueprint(name: string, ledger: LedgerEntry): Awaitable<boolean>;
+  deleteBlueprint(name: string, ledger: LedgerEntry): Promise<boolean>;
 
   /**
    * Inserts instances in state `created` whose file is that of a copy, all or none, in the order given, which is the order of the result.
@@ -111,26 +111,24 @@ export interface CopyStore {
     now: number,
     ledger: LedgerEntry[],
     start?: Pick<Starting, 'tenant' | 'cause'>,
-  ): Awaitable<InstanceRow[]>;
+  ): Promise<InstanceRow[]>;
   /** What is to be resumed and was not yet, oldest first. */
-  startings(): Awaitable<Starting[]>;
+  startings(): Promise<Starting[]>;
   /** Forgets one, named by the first of its instances, with the line that says how it ended. */
-  endStarting(first: string, ledger: LedgerEntry): Awaitable<void>;
+  endStarting(first: string, ledger: LedgerEntry): Promise<void>;
   /** Instances made from an ancestor, oldest first, tombstones included. */
-  descendants(ancestor: Ancestor, limit: number, cursor?: string): Awaitable<Page<InstanceRow>>;
+  descendants(ancestor: Ancestor, limit: number, cursor?: string): Promise<Page<InstanceRow>>;
   /** How many there are, tombstones included. */
-  countDescendants(ancestor: Ancestor): Awaitable<number>;
+  countDescendants(ancestor: Ancestor): Promise<number>;
 
   /** Marks a file, of a copy or of what is landing in the live drawer, that is about to be put there: until a row claims it, it is to go. */
-  markUnclaimed(path: string): Awaitable<void>;
+  markUnclaimed(path: string): Promise<void>;
   /** Every marked file. */
-  unclaimed(): Awaitable<string[]>;
+  unclaimed(): Promise<string[]>;
   /** Whether a snapshot, a blueprint or an instance that was never resumed needs a file. */
-  isNeeded(path: string): Awaitable<boolean>;
+  isNeeded(path: string): Promise<boolean>;
   /** Records anew the file of a copy that was laid into its drawer again, for every row that has it: of copies, and of instances that were never resumed. */
-  restamp(kind: CopyKind, hash: string, file: FileRecord): Awaitable<void>;
+  restamp(kind: CopyKind, hash: string, file: FileRecord): Promise<void>;
   /** Takes the mark off a file that is gone. */
-  forget(path: string): Awaitable<void>;
+  forget(path: string): Promise<void>;
 }
-
-type Awaitable<T> = T | Promise<T>;

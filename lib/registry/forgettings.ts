@@ -5,7 +5,7 @@
 import type { State } from '../lifecycle/states.ts';
 import type { Via } from '../lifecycle/words.ts';
 import type { ChainedLine } from './chain.ts';
-import type { Awaitable, LedgerEntry } from './registry.ts';
+import type { LedgerEntry } from './registry.ts';
 
 export interface Forgetting {
   /** The id of its job. */
@@ -52,49 +52,49 @@ export type Gone = Readonly<Record<string, number>>;
 
 export interface Forgettings {
   /** Begins one, with its ledger line. Throws `conflict` when that tenant is being forgotten already. */
-  begin(forgetting: Omit<Forgetting, 'finished'>, ledger: LedgerEntry): Awaitable<void>;
+  begin(forgetting: Omit<Forgetting, 'finished'>, ledger: LedgerEntry): Promise<void>;
   /** Those that are not finished, oldest first. */
-  open(): Awaitable<Forgetting[]>;
+  open(): Promise<Forgetting[]>;
   /** The last one of a tenant, or null. */
-  last(tenant: string): Awaitable<Forgetting | null>;
+  last(tenant: string): Promise<Forgetting | null>;
   /** Throws `conflict` when one of these tenants is being forgotten. */
-  requireNone(tenants: readonly string[] | null): Awaitable<void>;
+  requireNone(tenants: readonly string[] | null): Promise<void>;
   /** What a tenant has; `now` in epoch seconds says what is still held, `most` how many names are given. */
-  holdings(tenant: string, now: number, most: number): Awaitable<TenantHoldings>;
+  holdings(tenant: string, now: number, most: number): Promise<TenantHoldings>;
   /** People with the tenant among those they are limited to, and which others they have. */
-  people(tenant: string): Awaitable<{ id: string; others: string[] }[]>;
+  people(tenant: string): Promise<{ id: string; others: string[] }[]>;
   /** Ids of sandboxes that are not deleted, at most `limit`. */
-  living(tenant: string, limit: number): Awaitable<string[]>;
+  living(tenant: string, limit: number): Promise<string[]>;
   /** Removes keys, people of this tenant alone and invitations, and keeps in mind who they were. */
-  removeAccess(job: string, tenant: string): Awaitable<Gone>;
+  removeAccess(job: string, tenant: string): Promise<Gone>;
   /** Ids of running jobs that chose sandboxes of a tenant, and whether they chose those of others too. */
-  runningJobs(job: string, tenant: string): Awaitable<{ id: string; only: boolean }[]>;
+  runningJobs(job: string, tenant: string): Promise<{ id: string; only: boolean }[]>;
   /** Removes jobs that concerned this tenant alone, and the words of those that concerned it among others; the forgetting's own stays. */
-  removeJobs(job: string, tenant: string): Awaitable<Gone>;
+  removeJobs(job: string, tenant: string): Promise<Gone>;
   /** Snapshots whose file may still be there. */
-  snapshots(tenant: string): Awaitable<string[]>;
-  blueprints(tenant: string): Awaitable<string[]>;
+  snapshots(tenant: string): Promise<string[]>;
+  blueprints(tenant: string): Promise<string[]>;
   /** Whose copies have this content: a file that is in nobody's row any more. */
-  ownersOfCopy(hash: string): Awaitable<string[]>;
+  ownersOfCopy(hash: string): Promise<string[]>;
   /** Takes the texts from at most `limit` tombstones. False when there are none left. */
-  emptyTombstones(tenant: string, limit: number): Awaitable<boolean>;
+  emptyTombstones(tenant: string, limit: number): Promise<boolean>;
   /** Removes the rows of copies, shares, quotas and starts. */
-  removeRecords(tenant: string): Awaitable<Gone>;
+  removeRecords(tenant: string): Promise<Gone>;
   /** Lines after `seq` that are to be blanked, at most `limit`; `next` is where to go on, null at the end. */
   toBlank(
     job: string,
     tenant: string,
     seq: number,
     limit: number,
-  ): Awaitable<{ lines: LineToBlank[]; next: number | null }>;
+  ): Promise<{ lines: LineToBlank[]; next: number | null }>;
   /** Blanks lines, each with the note that stands for its texts. */
-  blank(notes: readonly { seq: number; note: string }[]): Awaitable<void>;
+  blank(notes: readonly { seq: number; note: string }[]): Promise<void>;
   /** The notes of a forgetting in the order of their lines. */
-  notes(job: string): Awaitable<Iterable<string>>;
+  notes(job: string): Promise<AsyncIterable<string[]>>;
   /** Writes the whole file anew, so that nothing of what was removed is left in free pages or in the text index. */
-  compact(): Awaitable<void>;
+  compact(): Promise<void>;
   /** Leaves nothing in the log either. False: a reader is in the way. */
-  emptyLog(): Awaitable<boolean>;
+  emptyLog(): Promise<boolean>;
   /** Ends it, with its ledger line. */
-  finish(job: string, now: number, ledger: LedgerEntry): Awaitable<void>;
+  finish(job: string, now: number, ledger: LedgerEntry): Promise<void>;
 }

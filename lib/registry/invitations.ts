@@ -1,5 +1,5 @@
 /** Invitations: links that let one person in once, with a role. Never sees a link, only the digest of its token. */
-import type { Awaitable, LedgerEntry } from './registry.ts';
+import type { LedgerEntry } from './registry.ts';
 
 export interface InvitationRow {
   id: string;
@@ -19,19 +19,19 @@ export interface InvitationRow {
 /** An invitation is good while it is neither used nor withdrawn nor expired. */
 export interface InvitationBook {
   /** The ledger lines are in the same transaction, as in every method that takes some. */
-  add(invitation: InvitationRow, ledger: LedgerEntry[]): Awaitable<void>;
+  add(invitation: InvitationRow, ledger: LedgerEntry[]): Promise<void>;
   /** The good one with that digest, or null. */
-  find(hash: string, now: number): Awaitable<InvitationRow | null>;
+  find(hash: string, now: number): Promise<InvitationRow | null>;
   /** What became of the one with that digest; null: there is none, or it was withdrawn. */
-  stateOf(hash: string, now: number): Awaitable<'good' | 'used' | 'expired' | null>;
+  stateOf(hash: string, now: number): Promise<'good' | 'used' | 'expired' | null>;
   /** Good ones, newest first. */
-  list(now: number): Awaitable<InvitationRow[]>;
+  list(now: number): Promise<InvitationRow[]>;
   /** Uses a good one up: of many who try at once one is told true. */
-  use(id: string, now: number): Awaitable<boolean>;
+  use(id: string, now: number): Promise<boolean>;
   /** Undoes a use that came to nothing. */
-  release(id: string): Awaitable<void>;
+  release(id: string): Promise<void>;
   /** False when there is no good one of that id: nothing is written then. */
-  withdraw(id: string, now: number, ledger: LedgerEntry[]): Awaitable<boolean>;
+  withdraw(id: string, now: number, ledger: LedgerEntry[]): Promise<boolean>;
   /** Withdraws what `createdBy` made. */
-  withdrawAllOf(createdBy: string): Awaitable<void>;
+  withdrawAllOf(createdBy: string): Promise<void>;
 }

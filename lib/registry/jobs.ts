@@ -1,7 +1,7 @@
 import type { State } from '../lifecycle/states.ts';
 import type { JobKind } from '../lifecycle/wish.ts';
 import type { Fault, Via } from '../lifecycle/words.ts';
-import type { Awaitable, LedgerEntry, ListFilter, Page } from './registry.ts';
+import type { LedgerEntry, ListFilter, Page } from './registry.ts';
 
 export type JobState = 'running' | 'done' | 'cancelled';
 export type JobOutcome = 'done' | 'failed' | 'skipped';
@@ -56,41 +56,40 @@ export type Choice = { filter: ListFilter } | { ids: readonly string[]; tenants:
 
 export interface Jobs {
   /**
-   * Walks everything that matches at one moment, in pieces between which others run. An id that there is not, or not of those tenants, comes
-   * as row 0 in state `deleted`. `seen` must not wait.
+   * Everything that matches at one moment, in pieces between which others run. An id that there is not, or not of those tenants, comes as row 0 in
+   * state `deleted`.
    */
-  survey(choice: Choice, seen: (found: Surveyed) => void): Promise<void>;
+  survey(choice: Choice): Promise<AsyncIterable<Surveyed[]>>;
   /** Keeps a job with what was chosen (row numbers, in order), its results so far and its ledger line, all or nothing. */
-  add(job: NewJob, chosen: Uint32Array, results: JobResult[], ledger: LedgerEntry): Awaitable<JobRow>;
-  get(id: string): Awaitable<JobRow | null>;
+  add(job: NewJob, chosen: Uint32Array, results: JobResult[], ledger: LedgerEntry): Promise<JobRow>;
+  get(id: string): Promise<JobRow | null>;
   /** Newest first. `tenants`: only those that concern nobody else. */
   list(
     filter: { state?: JobState; tenants?: readonly string[] },
     limit: number,
     cursor?: string,
-  ): Awaitable<Page<JobRow>>;
+  ): Promise<Page<JobRow>>;
   /** Oldest first. */
-  running(): Awaitable<JobRow[]>;
+  running(): Promise<JobRow[]>;
   /** The next instances from `position` on that have no result, in order; ends with none left. `next` is where to go on. */
-  open(id: string, position: number): Awaitable<{ items: { position: number; id: string }[]; next: number | null }>;
+  open(id: string, position: number): Promise<{ items: { position: number; id: string }[]; next: number | null }>;
   /** Keeps results and the counts; those that have a result already keep it. */
-  record(id: string, results: JobResult[]): Awaitable<void>;
-  /** Ends a running job. False when it does not run. */
-  end(
-    id: string,
-    state: Exclude<JobState, 'running'>,
-    now: number,
-    ledger: (job: JobRow) => LedgerEntry,
-  ): Awaitable<boolean>;
+  record(id: string, results: JobResult[]): Promise<void>;
+  /** Ends a running job; the line's reason says how (`endedInWords`). False when it does not run. */
+  end(id: string, state: Exclude<JobState, 'running'>, now: number, ledger: LedgerEntry): Promise<boolean>;
   /** Removes what is left of jobs that ended before a time, at most `limit` results at once. False when there is nothing more. */
-  forget(before: number, limit: number): Awaitable<boolean>;
+  forget(before: number, limit: number): Promise<boolean>;
   /** In the job's order. */
   results(
     id: string,
     outcome: JobOutcome | undefined,
     limit: number,
     cursor?: string,
-  ): Awaitable<Page<JobResult & { instance: string | null }>>;
-  /** Calls back with the id of a job after it was made, got results or ended. Returns the unsubscriber. */
-  onMoved(listener: (id: string) => void): () => void;
+  ): Promise<Page<JobResult & { instance: string | null }>>;
+}
+
+/** How a job went, as its line of the ledger tells it. */
+export function endedInWords({ verb, done, failed, skipped, reason }: JobRow): string {
+  const what = verb === 'forget' ? `${done} done` : `${done} done, ${failed} failed, ${skipped} skipped`;
+  return `${verb}: ${what}${reason === null ? '' : ` – ${reason}`}`;
 }

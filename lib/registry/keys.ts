@@ -1,5 +1,5 @@
 /** The keys of programs: what each may do, and the digest that a presented key must have. Never sees a key itself. */
-import type { Awaitable, LedgerEntry } from './registry.ts';
+import type { LedgerEntry } from './registry.ts';
 
 export interface NewKey {
   id: string;
@@ -23,13 +23,13 @@ export interface KeyRow extends NewKey {
 
 export interface KeyBook {
   /** Throws when the id is taken. The ledger line is in the same transaction, as in every method that takes one. */
-  add(key: NewKey, ledger: LedgerEntry): Awaitable<KeyRow>;
+  add(key: NewKey, ledger: LedgerEntry): Promise<KeyRow>;
   /** The row, revoked ones included, or null. */
-  get(id: string): Awaitable<KeyRow | null>;
+  get(id: string): Promise<KeyRow | null>;
   /** What is not revoked, newest first. */
-  list(): Awaitable<KeyRow[]>;
+  list(): Promise<KeyRow[]>;
   /** False when there is no such key, or no more: nothing is written then. */
-  revoke(id: string, now: number, ledger: LedgerEntry): Awaitable<boolean>;
+  revoke(id: string, now: number, ledger: LedgerEntry): Promise<boolean>;
   /** When keys were last used; never backwards. Survives a kill at once, power loss with the next transaction. */
-  used(uses: readonly { id: string; at: number }[]): Awaitable<void>;
+  used(uses: readonly { id: string; at: number }[]): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { State } from '../lifecycle/states.ts';
 import type { Volume } from '../vfs/volumes.ts';
-import type { Awaitable, LedgerEntry, Page, Thresholds } from './registry.ts';
+import type { LedgerEntry, Page, Thresholds } from './registry.ts';
 
 /** Null: does not bind. */
 export interface QuotaLimits {
@@ -32,16 +32,16 @@ export interface TenantFilter {
 
 export interface Quotas {
   /** Tenants that have or had instances or settings, in order; not those that were forgotten and have none since. */
-  tenants(filter: TenantFilter, limit: number, cursor?: string): Awaitable<Page<TenantRow>>;
+  tenants(filter: TenantFilter, limit: number, cursor?: string): Promise<Page<TenantRow>>;
   /** One of them, or null when nothing is known of it. */
-  tenant(tenant: string): Awaitable<TenantRow | null>;
+  tenant(tenant: string): Promise<TenantRow | null>;
   /** What is absent stays, null stops binding. What a tenant has beyond a new quota stays; it gets no more. */
-  set(tenant: string, patch: Partial<QuotaLimits>, ledger: LedgerEntry): Awaitable<QuotaLimits>;
+  set(tenant: string, patch: Partial<QuotaLimits>, ledger: LedgerEntry): Promise<QuotaLimits>;
   /** Bytes that a tenant may still add, or null when it is not limited; 0 when it has more than it may. */
-  bytesLeft(tenant: string): Awaitable<number | null>;
+  bytesLeft(tenant: string): Promise<number | null>;
   /**
    * Takes `bytes` for a write to an instance before the write: its row weighs that much more from now on, until it is weighed again. Throws
    * `quota_exceeded`; does nothing when its tenant is not limited.
    */
-  reserve(id: string, tenant: string, bytes: number): Awaitable<void>;
+  reserve(id: string, tenant: string, bytes: number): Promise<void>;
 }

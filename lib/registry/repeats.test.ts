@@ -33,17 +33,17 @@ const refused = (afterMs: number, over: Partial<LedgerEntry> = {}) =>
     ...over,
   });
 /** Every line there is, oldest first. */
-const lines = async () => registry.ledgerAfter(0, 100_000);
+const lines = async () => registry.ledger.after(0, 100_000);
 const iso = (afterMs: number) => new Date(BEGAN + afterMs).toISOString();
 
 test('a refusal is written at once, and what repeats it is one line with how often, by whom and when last', async () => {
   for (let n = 0; n < 25; n += 1) {
-    await registry.append([refused(n * 1000, { requestId: `req-${n}`, address: `192.0.2.${n}` })]);
+    await registry.ledger.append([refused(n * 1000, { requestId: `req-${n}`, address: `192.0.2.${n}` })]);
   }
   expect((await lines()).map(({ requestId }) => requestId)).toEqual(['req-0']);
-  await registry.appendSums(BEGAN + 59_000);
+  await registry.ledger.appendSums(BEGAN + 59_000);
   expect(await lines()).toHaveLength(1);
-  await registry.appendSums(BEGAN + 61_000);
+  await registry.ledger.appendSums(BEGAN + 61_000);
   const [, sum, ...more] = await lines();
   expect(more).toEqual([]);
   expect(sum).toMatchObject({
@@ -57,16 +57,16 @@ test('a refusal is written at once, and what repeats it is one line with how oft
     reason: `24 more times since ${iso(0)}, the last at ${iso(24_000)}`,
   });
   // Sums are lines of the chain like all others.
-  expect(await registry.chainHead()).toMatchObject({ seq: 2 });
+  expect(await registry.ledger.head()).toMatchObject({ seq: 2 });
 });
 
 test('refused twice a minute for thirty days, a caller leaves a line an hour, and every refusal is counted', async () => {
   const STEP = 30_000;
   for (let at = 0; at < 30 * DAY; at += STEP) {
-    await registry.append([refused(at)]);
-    if (at % MINUTE === 0) await registry.appendSums(BEGAN + at);
+    await registry.ledger.append([refused(at)]);
+    if (at % MINUTE === 0) await registry.ledger.appendSums(BEGAN + at);
   }
-  await registry.appendSums(BEGAN + 30 * DAY, { all: true });
+  await registry.ledger.appendSums(BEGAN + 30 * DAY, { all: true });
   const written = await lines();
   expect(written.length).toBeLessThan(30 * 24 + 10);
   const counted = written.map(({ reason }) => (reason === null ? 1 : Number(/^\d+/.exec(reason)?.[0] ?? 1)));
@@ -81,8 +81,8 @@ test('another caller, sandbox, kind or cause is told for itself, and another num
     { type: 'suspend.refused' },
     { error: 'All 8 places are taken.' },
   ];
-  for (const over of others) await registry.append([refused(0, over), refused(0, over)]);
-  await registry.append([refused(1, { error: 'All 9 places are taken.' })]);
+  for (const over of others) await registry.ledger.append([refused(0, over), refused(0, over)]);
+  await registry.ledger.append([refused(1, { error: 'All 9 places are taken.' })]);
   expect((await lines()).filter(({ error }) => error === 'All 9 places are taken.')).toEqual([]);
   for (const over of others) {
     const told = (await lines()).filter((line) =>
@@ -93,15 +93,15 @@ test('another caller, sandbox, kind or cause is told for itself, and another num
 });
 
 test('after a quiet window a refusal is news again', async () => {
-  await registry.append([refused(0)]);
-  await registry.appendSums(BEGAN + 2 * MINUTE);
-  await registry.append([refused(2 * MINUTE)]);
+  await registry.ledger.append([refused(0)]);
+  await registry.ledger.appendSums(BEGAN + 2 * MINUTE);
+  await registry.ledger.append([refused(2 * MINUTE)]);
   expect((await lines()).map(({ reason }) => reason)).toEqual([null, null]);
 });
 
 test('what changes something is written every time, and so is what was sent out or read', async () => {
   for (const type of ['transition', 'fault.raised', 'private.read', 'bundle.shipped', 'person.signed_in']) {
-    for (let n = 0; n < 5; n += 1) await registry.append([refused(n, { type })]);
+    for (let n = 0; n < 5; n += 1) await registry.ledger.append([refused(n, { type })]);
   }
   expect(await lines()).toHaveLength(25);
 });
@@ -109,15 +109,15 @@ test('what changes something is written every time, and so is what was sent out 
 test('a caller that is refused for ever new sandboxes has so many lines an hour, and the rest is counted by kind', async () => {
   const ASKED = 20_000;
   for (let n = 0; n < ASKED; n += 1) {
-    await registry.append([
+    await registry.ledger.append([
       refused(n, { instance: `s${n}`, tenant: n % 2 === 0 ? 'acme' : 'globex', requestId: `req-${n}` }),
     ]);
   }
   expect((await lines()).length).toBe(LINES_AN_HOUR + 1);
   // Nobody else loses a line by that.
-  await registry.append([refused(ASKED, { actor: 'key:other' })]);
+  await registry.ledger.append([refused(ASKED, { actor: 'key:other' })]);
   expect((await lines()).at(-1)).toMatchObject({ actor: 'key:other', instance: 'a' });
-  await registry.appendSums(BEGAN + 2 * MINUTE);
+  await registry.ledger.appendSums(BEGAN + 2 * MINUTE);
   const [sum, ...more] = (await lines()).slice(LINES_AN_HOUR + 2);
   expect(more).toEqual([]);
   expect(sum).toMatchObject({
@@ -129,7 +129,7 @@ test('a caller that is refused for ever new sandboxes has so many lines an hour,
   });
   expect(sum?.reason).toContain(`${ASKED - LINES_AN_HOUR - 1} more of this caller, not told one by one,`);
   // An hour later there is room again.
-  await registry.append([refused(HOUR + ASKED, { instance: 'late' })]);
+  await registry.ledger.append([refused(HOUR + ASKED, { instance: 'late' })]);
   expect((await lines()).at(-1)).toMatchObject({ instance: 'late' });
 });
 
@@ -137,7 +137,7 @@ test('sign-ins that fail from ever new addresses have so many lines an hour all 
   for (let n = 0; n < 5000; n += 1) {
     const address = `10.0.${n >> 8}.${n & 255}`;
     const failed = { type: 'signin.failed', actor: 'nobody', instance: null, tenant: null, error: null };
-    await registry.append([refused(n, { ...failed, reason: 'link', address })]);
+    await registry.ledger.append([refused(n, { ...failed, reason: 'link', address })]);
   }
   expect((await lines()).length).toBe(LINES_AN_HOUR + 1);
 });
@@ -153,7 +153,7 @@ test('a line whose transaction came to nothing is not taken for written', () => 
 });
 
 test('a clock that is set back hides nothing', async () => {
-  await registry.append([refused(HOUR)]);
-  await registry.append([refused(0)]);
+  await registry.ledger.append([refused(HOUR)]);
+  await registry.ledger.append([refused(0)]);
   expect(await lines()).toHaveLength(2);
 });

@@ -1,4 +1,4 @@
-import type { Awaitable, LedgerEntry } from './registry.ts';
+import type { LedgerEntry } from './registry.ts';
 
 /** A month of the ledger, sealed: what is left of it when its lines are dropped. */
 export interface Segment {
@@ -25,16 +25,16 @@ export interface Segment {
 /** The sealed part of the ledger. Segments follow one another without a gap and never change. */
 export interface Segments {
   /** All of them, oldest first: twelve a year. */
-  list(): Awaitable<Segment[]>;
-  get(id: string): Awaitable<Segment | null>;
+  list(): Promise<Segment[]>;
+  get(id: string): Promise<Segment | null>;
   /** Number of the first line after `seq` that happened at or after `timeMs`, or null. */
-  firstSince(seq: number, timeMs: number): Awaitable<number | null>;
+  firstSince(seq: number, timeMs: number): Promise<number | null>;
   /** Adds one with its ledger line. Throws `conflict` when it is there already or does not follow the last one. */
-  seal(segment: Omit<Segment, 'exportedMs' | 'droppedMs' | 'dropSignature'>, ledger: LedgerEntry): Awaitable<void>;
+  seal(segment: Omit<Segment, 'exportedMs' | 'droppedMs' | 'dropSignature'>, ledger: LedgerEntry): Promise<void>;
   /** Records that someone took all its lines; the first time counts. Unknown ones are passed over. */
-  exported(id: string, timeMs: number): Awaitable<void>;
+  exported(id: string, timeMs: number): Promise<void>;
   /** Marks one for dropping, with its ledger line. Throws `conflict` unless it was exported and is not marked yet. */
-  drop(id: string, mark: { timeMs: number; signature: string }, ledger: LedgerEntry): Awaitable<void>;
+  drop(id: string, mark: { timeMs: number; signature: string }, ledger: LedgerEntry): Promise<void>;
   /** Removes lines of marked segments, oldest first, at most `limit`. Returns how many it removed. */
-  sweep(limit: number): Awaitable<number>;
+  sweep(limit: number): Promise<number>;
 }

@@ -1,4 +1,4 @@
-import type { Awaitable, LedgerEntry, Page } from './registry.ts';
+import type { LedgerEntry, Page } from './registry.ts';
 
 export interface ShareMember {
   /** Lower-case hex. */
@@ -44,9 +44,9 @@ interface ShareTraits {
 
 export interface Shares {
   /** Keeps a share with its ledger lines, in one transaction. Throws `conflict` for an id that is taken. */
-  add(share: Share, ledger: LedgerEntry[]): Awaitable<void>;
+  add(share: Share, ledger: LedgerEntry[]): Promise<void>;
   /** Newest first. A malformed cursor throws `validation`. */
-  list(filter: ShareFilter, limit: number, cursor?: string): Awaitable<Page<Share>>;
+  list(filter: ShareFilter, limit: number, cursor?: string): Promise<Page<Share>>;
   /** The share that a bundle is or was made from: by the hash of the whole, else by id, else by `vfs.sqlite`; null when there is none. */
-  find(traits: ShareTraits, filter: Pick<ShareFilter, 'tenants'>): Awaitable<Share | null>;
+  find(traits: ShareTraits, filter: Pick<ShareFilter, 'tenants'>): Promise<Share | null>;
 }

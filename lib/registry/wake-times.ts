@@ -1,6 +1,5 @@
 /** Histograms of how long wakes took, one a day for each path and source. Knows nothing of what is measured or of the buckets' bounds. */
 import type { Source } from '../lifecycle/words.ts';
-import type { Awaitable } from './registry.ts';
 
 /** One bucket of one day. */
 export interface WakeBucket {
@@ -17,9 +16,9 @@ export interface WakeBucket {
 
 export interface WakeTimes {
   /** Adds to what is kept, in one transaction. */
-  add(buckets: readonly WakeBucket[]): Awaitable<void>;
+  add(buckets: readonly WakeBucket[]): Promise<void>;
   /** Everything from a day on. */
-  since(day: number): Awaitable<WakeBucket[]>;
+  since(day: number): Promise<WakeBucket[]>;
   /** Forgets what is older than a day. */
-  forget(before: number): Awaitable<void>;
+  forget(before: number): Promise<void>;
 }

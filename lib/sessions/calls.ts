@@ -89,7 +89,7 @@ function stamp(engine: Engine, entry: Entry): void {
 /** A call that ran out of time may have cost the process: then the row is settled before the answer. */
 async function afterTimeout(engine: Engine, entry: Entry, cause: Cause): Promise<void> {
   const row = await rowOf(engine, entry.id);
-  await engine.registry.append([line(engine, row, cause, 'exec.timed_out')]);
+  await engine.registry.ledger.append([line(engine, row, cause, 'exec.timed_out')]);
   await entry.settling;
 }
 
@@ -155,7 +155,7 @@ export async function write(
 
 /** Runs a write for which room was taken from what its tenant may have. */
 async function reserving<T>(engine: Engine, entry: Entry, bytes: number, write: () => Promise<T>): Promise<T> {
-  const tenant = await engine.registry.tenantOf(entry.id);
+  const tenant = await engine.registry.instances.tenantOf(entry.id);
   if (tenant === null || (await engine.registry.quotas.bytesLeft(tenant)) === null) return write();
   const take = async () => {
     const taken = engine.registry.quotas.reserve(entry.id, tenant, bytes);
@@ -195,5 +195,5 @@ async function weigh(engine: Engine, entry: Entry): Promise<void> {
   const { volumes } = await entry.lease(() => engine.readers.read({ path, mode: 'live' }, { op: 'volumes' }));
   const held = volumes.reduce((sum, { bytes }) => sum + bytes, 0);
   const writing = reserved + entry.everReserved - everReserved;
-  await engine.registry.touch([{ id: entry.id, updated: 0, bytes: Math.max(size, held) + writing }]);
+  await engine.registry.instances.touch([{ id: entry.id, updated: 0, bytes: Math.max(size, held) + writing }]);
 }

@@ -82,7 +82,7 @@ export class Checks {
 
 /** Hashes the file at rest of a row that still has that generation, if that takes no longer than `milliseconds`, and records it. */
 async function hashFile(engine: Engine, id: string, generation: number, milliseconds: number): Promise<void> {
-  const row = await engine.registry.get(id);
+  const row = await engine.registry.instances.get(id);
   if (row?.generation !== generation || row.vfsPath === null || row.file === null || row.file.sha256 !== null) return;
   if (!isCheckable(row) || isPacked(engine, row) || row.file.size > milliseconds * HASHED_BYTES_PER_MS) return;
   const path = absolute(engine, row.vfsPath);
@@ -92,7 +92,7 @@ async function hashFile(engine: Engine, id: string, generation: number, millisec
   });
   const stamp = stampOf(path);
   if (stamp === null || !sameStamp(stamp, row.file)) return;
-  await engine.registry.recordCheck(id, generation, { sha256: hash.digest('hex'), quickCheck: null });
+  await engine.registry.instances.recordCheck(id, generation, { sha256: hash.digest('hex'), quickCheck: null });
 }
 
 /** Whether a row has a file at rest, that nothing is known to be wrong with. */
@@ -106,7 +106,7 @@ function isCheckable(row: InstanceRow): boolean {
  * is not the one that was filed nothing is recorded: whoever wants to use it is told.
  */
 export async function checkFile(engine: Engine, id: string, generation: number): Promise<void> {
-  const before = await engine.registry.get(id);
+  const before = await engine.registry.instances.get(id);
   if (before === null || before.generation !== generation || before.vfsPath === null || before.file === null) return;
   if (!isCheckable(before)) return;
   const packed = isPacked(engine, before);
@@ -126,18 +126,20 @@ export async function checkFile(engine: Engine, id: string, generation: number):
   const rotten = before.file.sha256 !== null && found.sha256 !== '' && before.file.sha256 !== found.sha256;
   const sound = found.quickCheck === 'ok' && !rotten;
   // The hash of what was filed stays: by it the file that was can be told when it is brought back.
-  if (!packed && !rotten) await engine.registry.recordCheck(id, generation, found, await weigh(engine, id, generation));
+  if (!packed && !rotten)
+    await engine.registry.instances.recordCheck(id, generation, found, await weigh(engine, id, generation));
   // What is compressed is known to expand; the structure of what it expands to was not looked at.
-  else if (sound) await engine.registry.recordCheck(id, generation, { sha256: found.sha256, quickCheck: null });
+  else if (sound)
+    await engine.registry.instances.recordCheck(id, generation, { sha256: found.sha256, quickCheck: null });
   if (sound) return;
-  const row = await engine.registry.get(id);
+  const row = await engine.registry.instances.get(id);
   if (row === null || row.generation !== generation || row.pending !== null || row.fault !== null) return;
   const reason = rotten
     ? 'its bytes are no longer those that were filed'
     : packed
       ? `its archived file is damaged: ${found.quickCheck}`
       : damaged(found.quickCheck);
-  await engine.registry.setFault(
+  await engine.registry.instances.setFault(
     id,
     { fault: 'corrupt', reason },
     line(engine, row, systemCause('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
@@ -153,7 +155,7 @@ async function weigh(engine: Engine, id: string, generation: number): Promise<Re
   try {
     return await engine.entries.with(id, (entry) =>
       entry.lease(async () => {
-        const row = await engine.registry.get(id);
+        const row = await engine.registry.instances.get(id);
         if (row === null || row.generation !== generation || row.vfsPath === null || entry.process !== null) return;
         const { volumes } = await engine.readers.read(
           { path: absolute(engine, row.vfsPath), mode: 'rest' },

@@ -5,7 +5,7 @@ import { stage } from './testing/stage.ts';
 
 const at = stage();
 const DAY = 86_400;
-const linesOf = async () => (await at.dock.registry.ledger({ type: 'clock.set_back' }, 10)).rows;
+const linesOf = async () => (await at.dock.registry.ledger.page({ type: 'clock.set_back' }, 10)).rows;
 
 test('a clock that was far ahead and is set back stops no demotion, and a line of the ledger says what was corrected', async () => {
   for (const id of ['awake', 'asleep', 'early', 'called']) await at.dock.create(id);
@@ -25,10 +25,10 @@ test('a clock that was far ahead and is set back stops no demotion, and a line o
   expect((await linesOf()).map(({ reason }) => reason)).toEqual([
     expect.stringMatching(/^the clock was set back: [34] sandboxes were last used in the future/),
   ]);
-  expect((await at.dock.registry.get('early'))?.vfsPath).toBe('cold/early.sqlite');
+  expect((await at.dock.registry.instances.get('early'))?.vfsPath).toBe('cold/early.sqlite');
   const nowSeconds = Math.floor(at.dock.clock.now() / 1000);
   for (const id of ['awake', 'asleep', 'called']) {
-    expect((await at.dock.registry.get(id))?.updated, id).toBe(nowSeconds);
+    expect((await at.dock.registry.instances.get(id))?.updated, id).toBe(nowSeconds);
   }
   at.dock.clock.advance(901);
   await at.dock.sessions.tick();

@@ -13,12 +13,12 @@ export async function idleFromNow(engine: Engine): Promise<void> {
   for (const entry of engine.entries.values()) entry.activity = Math.min(entry.activity, current);
   let corrected = 0;
   for (let batch = 0; batch < BATCHES; batch += 1) {
-    const rows = await engine.registry.notAfter(current, SLACK_SECONDS, BATCH);
+    const rows = await engine.registry.instances.notAfter(current, SLACK_SECONDS, BATCH);
     corrected += rows;
     if (rows < BATCH) break;
   }
   if (corrected === 0) return;
   const reason = `the clock was set back: ${corrected} sandboxes were last used in the future, and are idle from now on`;
   engine.log.warn({ corrected }, 'the clock was set back');
-  await engine.registry.append([line(engine, null, systemCause('reconcile'), 'clock.set_back', { reason })]);
+  await engine.registry.ledger.append([line(engine, null, systemCause('reconcile'), 'clock.set_back', { reason })]);
 }

@@ -41,7 +41,7 @@ test('a sandbox is copied in every state without being woken, and its bytes are 
   await dock.put('a', '/kept', 'the scratch', 'tmp');
   const active = await copy('active');
   expect(dock.sessions.callsRunning).toBe(0);
-  const lines = (await dock.registry.ledger({ instance: 'a' }, 100)).rows.length;
+  const lines = (await dock.registry.ledger.page({ instance: 'a' }, 100)).rows.length;
 
   await dock.sessions.suspend('a', REQUEST);
   const hashes = [active.sha256, (await copy('suspended')).sha256];
@@ -50,7 +50,7 @@ test('a sandbox is copied in every state without being woken, and its bytes are 
   await dock.sessions.archive('a', REQUEST);
   hashes.push((await copy('archived')).sha256);
   expect(new Set(hashes).size).toBe(1);
-  expect((await dock.registry.ledger({ instance: 'a' }, 100)).rows.length).toBe(lines + 3);
+  expect((await dock.registry.ledger.page({ instance: 'a' }, 100)).rows.length).toBe(lines + 3);
   for (const name of ['active', 'suspended', 'frozen', 'archived']) {
     expect([textIn(name, '/kept'), textIn(name, '/kept', 'memory'), textIn(name, '/kept', 'tmp')]).toEqual([
       'the work',

@@ -146,7 +146,7 @@ export function createSessions(options: SessionsOptions): Sessions {
           const row = await rowOf(engine, id);
           if (row.pending === null) return row;
           await settleInterrupted(engine, entry, row, cause);
-          return (await registry.get(id)) ?? row;
+          return (await registry.instances.get(id)) ?? row;
         });
       }),
     revive: async (id, cause, options = {}) => (await resume(id, cause, options)).row,
@@ -228,7 +228,7 @@ async function stopOne(engine: Engine, entry: Entry, cause: Cause, drainUntil: n
     await entry.drained(Math.max(0, drainUntil - performance.now()));
     const { process } = entry;
     if (process === null) return;
-    const row = await engine.registry.get(entry.id);
+    const row = await engine.registry.instances.get(entry.id);
     try {
       if (row !== null && row.vfsPath === MEMORY) {
         entry.process = null;
@@ -262,10 +262,10 @@ function underWay(id: string): WinterdockError {
 
 async function tellSilence(engine: Engine, id: string): Promise<void> {
   engine.log.warn({ id }, 'a process answers nothing while no call runs');
-  const row = await engine.registry.get(id);
+  const row = await engine.registry.instances.get(id);
   if (row?.state !== 'active') return;
   const reason = 'its process left ten checks unanswered while no call ran';
-  await engine.registry.append([line(engine, row, systemCause('crash'), 'process.silent', { reason })]);
+  await engine.registry.ledger.append([line(engine, row, systemCause('crash'), 'process.silent', { reason })]);
 }
 
 /** A process that goes without having been asked takes its sandbox to `suspended`. */
@@ -282,13 +282,13 @@ function watch(engine: Engine, id: string, process: InstanceProcess): void {
         if (entry.process !== process) return;
         engine.log.warn({ id, ...death }, 'a process ended by itself');
         entry.process = null;
-        const row = await engine.registry.get(id);
+        const row = await engine.registry.instances.get(id);
         if (row === null || row.state !== 'active') return;
         const timeout = death.cause === 'timeout';
         // By the end of the server: whatever is wrong then, the sandbox is not.
         const ended = death.cause === 'killed';
         if (row.vfsPath !== MEMORY && placeOf(engine, row) === 'live' && death.cause === 'memory') {
-          await engine.registry.append([
+          await engine.registry.ledger.append([
             line(engine, row, systemCause('crash'), 'exec.out_of_memory', { error: death.detail }),
           ]);
         }

@@ -58,7 +58,7 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
     if (fault !== null) {
       ledger.push(line(engine, row, cause, 'fault.raised', { reason: fault.fault, error: fault.reason }));
     }
-    const filed = await engine.registry.commit({
+    const filed = await engine.registry.instances.commit({
       id: row.id,
       from: 'active',
       to: 'suspended',
@@ -102,7 +102,7 @@ export async function discardMemory(
 ): Promise<void> {
   const hops = plan(row.state, 'deleted') ?? [];
   const way = [row.state, ...hops];
-  await engine.registry.commit({
+  await engine.registry.instances.commit({
     id: row.id,
     from: row.state,
     to: 'deleted',

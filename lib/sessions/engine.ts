@@ -103,7 +103,7 @@ export function line(
 
 /** The row of a living sandbox. Throws `not_found` or `gone`. */
 export async function rowOf(engine: Pick<Engine, 'registry'>, id: string): Promise<InstanceRow> {
-  const row = await engine.registry.get(id);
+  const row = await engine.registry.instances.get(id);
   if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
   if (row.state === 'deleted') {
     throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`, { hint: 'Its id is never used again.' });

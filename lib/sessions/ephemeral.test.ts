@@ -27,7 +27,7 @@ test('it is suspended and frozen by no verb and by no plan, not even by force, a
   expect(at.dock.pool.active).toBe(1);
   expect(await at.dock.run('a', 'cat x')).toBe('kept');
   for (const type of ['suspend.refused', 'freeze.refused', 'plan.refused']) {
-    const { rows } = await registry.ledger({ instance: 'a', type }, 10);
+    const { rows } = await registry.ledger.page({ instance: 'a', type }, 10);
     expect(rows[0]?.error, type).toContain('ephemeral');
   }
 });

@@ -64,7 +64,9 @@ export async function file(
     through = hopsTo(row, filing);
     if (filing.refusesFaulted ?? !force) refuseFaulted(row);
   } catch (error) {
-    await engine.registry.append([line(engine, row, cause, `${filing.verb}.refused`, { error: tellable(error) })]);
+    await engine.registry.ledger.append([
+      line(engine, row, cause, `${filing.verb}.refused`, { error: tellable(error) }),
+    ]);
     throw error;
   }
   entry.began(filing.verb, row);
@@ -81,7 +83,7 @@ export async function file(
         engine.reached(`${filing.verb}.intent`);
         const identity = await endProcess(engine, entry, row, filing, force);
         const filed = await filing.work(row, force, identity);
-        const after = await engine.registry.commit({
+        const after = await engine.registry.instances.commit({
           id: row.id,
           from: row.state,
           to: filing.to,
@@ -187,7 +189,11 @@ async function failed(
     // Of a damaged file what was recorded stays: it is what a repaired one is compared with.
     const moved = row.state !== 'active' && !refused && code !== 'corrupt' && code !== 'missing_file';
     const file = moved ? { file: recordPutBack(engine, row) ?? row.file } : {};
-    await engine.registry.abandon(row.id, { failures, ...file, ...(fault === null ? {} : { fault }) }, ledger);
+    await engine.registry.instances.abandon(
+      row.id,
+      { failures, ...file, ...(fault === null ? {} : { fault }) },
+      ledger,
+    );
   });
   if (row.state !== 'active' || refused) return;
   if (entry.process !== null) await entry.process.kill('killed');

@@ -29,7 +29,7 @@ export async function begin(
     reason: cause.reason,
     requestId: cause.requestId,
   };
-  if (!(await engine.registry.begin(row.id, whole, { durable: makesFiles(intent) }))) {
+  if (!(await engine.registry.instances.begin(row.id, whole, { durable: makesFiles(intent) }))) {
     throw new WinterdockError('conflict', `Another operation holds the sandbox "${row.id}".`, {
       hint: 'Try again in a moment.',
     });

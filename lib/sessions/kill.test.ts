@@ -136,18 +136,18 @@ for (const { operation, from, wish, ends, without = [] } of SCENARIOS) {
       await expect.poll(() => processesOf(folder), { timeout: 15_000 }).toEqual([]);
 
       const dock = await startDock({ dataFolder: folder });
-      const row = await dock.registry.get(step);
+      const row = await dock.registry.instances.get(step);
       expect(ends).toContain(row?.state);
       expect(row?.pending).toBeNull();
       expect(row?.fault).toBeNull();
-      const types = (await dock.registry.ledger({ instance: step }, 100)).rows.map(
+      const types = (await dock.registry.ledger.page({ instance: step }, 100)).rows.map(
         (entry) => `${entry.type} ${entry.trigger}`,
       );
       if (step !== 'committed' && step !== 'removed') {
         expect(types.some((type) => /^reconcile\.|^transition (reconcile|boot)$/.test(type))).toBe(true);
       }
       dock.sessions.start();
-      const { rows } = await dock.registry.list({ sort: 'name', reverse: false, limit: 100 });
+      const { rows } = await dock.registry.instances.list({ sort: 'name', reverse: false, limit: 100 });
       const wanted = rows.flatMap((one) => filesOf(one, one.id === step && wish === 'deleted'));
       await expect.poll(() => inDrawers(folder), { timeout: 10_000 }).toEqual([...new Set(wanted)].sort());
       if (row?.state !== 'deleted') {

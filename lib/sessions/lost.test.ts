@@ -45,9 +45,9 @@ test.each(ways)('a live file that is %s is put back under its process, and the s
   const file = await awake('a');
   lose(file);
   await at.dock.sessions.tick();
-  expect(await at.dock.registry.get('a')).toMatchObject({ state: 'active', fault: null, pending: null });
+  expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null, pending: null });
   await expectAll('a');
-  expect((await at.dock.registry.ledger({ instance: 'a', type: 'file.rescued' }, 10)).rows).toHaveLength(1);
+  expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'file.rescued' }, 10)).rows).toHaveLength(1);
   await at.dock.run('a', 'echo more > more');
   await at.dock.sessions.suspend('a', REQUEST);
   await at.dock.sessions.freeze('a', REQUEST);
@@ -61,7 +61,7 @@ test('a suspension, a stop and an archiving that come before the look save the f
   await at.dock.sessions.archive('archived', REQUEST, { force: true });
   await at.restart();
   for (const id of ['suspended', 'archived', 'stopped']) {
-    expect((await at.dock.registry.get(id))?.fault, id).toBeNull();
+    expect((await at.dock.registry.instances.get(id))?.fault, id).toBeNull();
     await expectAll(id);
   }
 });

@@ -36,19 +36,19 @@ describe.each(['created', 'suspended', 'frozen', 'archived'])('a wake from %s', 
     if (state === 'archived') await at.dock.sessions.revive('a', REQUEST);
     expect(await at.dock.run('a', 'echo here; cat x 2>/dev/null')).toBe(state === 'created' ? 'here\n' : 'here\nkept');
     expect(seen.opened).toBe(2);
-    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'active', fault: null, pending: null });
+    expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null, pending: null });
   });
 
   test('whose second process is killed too is refused for now, and nothing has changed', async () => {
     await prepare();
-    const before = await at.dock.registry.get('a');
+    const before = await at.dock.registry.instances.get('a');
     const seen = killOpening(2);
     const refused = { code: 'capacity', retryAfterSeconds: 5 };
     const wish =
       state === 'archived' ? at.dock.sessions.revive('a', REQUEST) : at.dock.run('a', 'echo here > y; cat y');
     await expect(wish).rejects.toMatchObject(refused);
     expect(seen.opened).toBe(2);
-    const after = await at.dock.registry.get('a');
+    const after = await at.dock.registry.instances.get('a');
     expect(after).toMatchObject({ state, fault: null, pending: null, vfsPath: before?.vfsPath });
     expect(readdirSync(join(at.folder, 'orphans'))).toEqual([]);
     if (state === 'archived') await at.dock.sessions.revive('a', REQUEST);

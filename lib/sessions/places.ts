@@ -164,7 +164,7 @@ type Keeping = Pick<Engine, 'clock' | 'registry'> & { config: Pick<Engine['confi
 export async function setAside(engine: Keeping, row: Pick<InstanceRow, 'id' | 'tenant'>, path: string): Promise<void> {
   // The log goes first: alone it says nothing, and a file without its log says too little.
   const kept = await intoOrphans(engine, row.id, path, [...LOGS, '']);
-  await engine.registry.append([
+  await engine.registry.ledger.append([
     line(engine, row, systemCause('reconcile'), 'orphan.set_aside', {
       reason: `${path} is not where the row says its file is; kept as orphans/${kept}`,
     }),
@@ -186,7 +186,7 @@ export async function setLogsAside(
   const logs = found.filter((suffix) => LOGS.includes(suffix) && stampOf(source + suffix)?.size !== 0);
   if (logs.length > 0) {
     const kept = await intoOrphans(engine, row.id, path, logs);
-    await engine.registry.append([
+    await engine.registry.ledger.append([
       line(engine, row, systemCause('reconcile'), 'orphan.set_aside', {
         reason: `${logs.map((suffix) => path + suffix).join(' and ')} lay beside a file at rest, which has no log; kept beside orphans/${kept}`,
       }),

@@ -37,7 +37,7 @@ test('an empty file beside a log is kept as it is, and the row says what is wron
   for (const attempt of ['a start', 'another start']) {
     const dock = await startDock({ dataFolder });
     try {
-      const row = await dock.registry.get('a');
+      const row = await dock.registry.instances.get('a');
       expect(row, attempt).toMatchObject({ state: 'suspended', fault: 'corrupt', pending: null });
       expect(row?.faultReason).toContain(`it has 0 bytes, and a log of ${log.length} bytes lies beside it`);
       expect(row?.faultReason).not.toMatch(/reader|nothing was lost/);
@@ -61,19 +61,19 @@ test('a file that cannot be recovered now sleeps with its log and no fault, and 
   const reader = await holdFile(file, 'reading');
   const dock = await startDock({ dataFolder });
   try {
-    expect(await dock.registry.get('a')).toMatchObject({
+    expect(await dock.registry.instances.get('a')).toMatchObject({
       state: 'suspended',
       fault: null,
       pending: null,
       file: { unsettled: true },
     });
-    const [failed] = (await dock.registry.ledger({ instance: 'a', type: 'recovery.failed' }, 10)).rows;
+    const [failed] = (await dock.registry.ledger.page({ instance: 'a', type: 'recovery.failed' }, 10)).rows;
     expect(failed?.error).toMatch(/another reader or writer holds it|held by another/);
     await expect(dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
     await kill(reader);
     expect(await dock.run('a', 'cat x')).toBe('answered');
     await dock.sessions.suspend('a', REQUEST);
-    expect((await dock.registry.get('a'))?.file).not.toHaveProperty('unsettled');
+    expect((await dock.registry.instances.get('a'))?.file).not.toHaveProperty('unsettled');
   } finally {
     await dock.stop();
   }

@@ -29,7 +29,7 @@ test('a prefetch that fails puts the file back to where the row says', async () 
   await frozen('prefetch.brought');
   await expect(at.dock.sessions.prefetch('a', REQUEST)).rejects.toThrow('broken');
   expect(inDrawers()).toEqual(['cold/a.sqlite']);
-  expect(await at.dock.registry.get('a')).toMatchObject({ state: 'frozen', pending: null, fault: null });
+  expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'frozen', pending: null, fault: null });
   expect(await at.dock.run('a', 'cat x')).toBe('kept');
 });
 
@@ -38,12 +38,12 @@ test('a prefetched file that cannot be filed back stays where it was, free for o
   await at.dock.sessions.prefetch('a', REQUEST);
   at.dock.clock.advance(301);
   await at.dock.sessions.tick();
-  expect(await at.dock.registry.get('a')).toMatchObject({ vfsPath: LIVE, pending: null });
+  expect(await at.dock.registry.instances.get('a')).toMatchObject({ vfsPath: LIVE, pending: null });
   expect(inDrawers()).toEqual([LIVE]);
   expect(await at.dock.get('a', '/x')).toBe('kept');
   at.dock.clock.advance(301);
   await at.dock.sessions.tick();
-  expect(await at.dock.registry.get('a')).toMatchObject({ vfsPath: 'cold/a.sqlite', pending: null });
+  expect(await at.dock.registry.instances.get('a')).toMatchObject({ vfsPath: 'cold/a.sqlite', pending: null });
   expect(inDrawers()).toEqual(['cold/a.sqlite']);
 });
 

@@ -1,7 +1,7 @@
 /** Prefetch: the file of a sleeping sandbox is brought home without a process, and filed back when nothing comes for it. */
 import { tellable } from '../errors.ts';
 import { blocks, type Source } from '../lifecycle/words.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, now, rowOf, since, systemCause, takingBack } from './engine.ts';
 import type { Entry } from './entries.ts';
@@ -63,20 +63,15 @@ async function notDone(engine: Engine, entry: Entry, row: InstanceRow, cause: Ca
   await takingBack(engine, row.id, () =>
     entry.exclusive(async () => {
       await putBack(engine, row);
-      await engine.registry.abandon(row.id, { file: recordPutBack(engine, row) ?? row.file }, ledger);
+      await engine.registry.instances.abandon(row.id, { file: recordPutBack(engine, row) ?? row.file }, ledger);
     }),
   );
 }
 
 /** Records that the file of a row now rests at `vfsPath`, in the same state. What is known of its bytes stays known. */
-async function refile(
-  engine: Engine,
-  row: InstanceRow,
-  vfsPath: string,
-  ledger: Parameters<Engine['registry']['append']>[0],
-): Promise<void> {
+async function refile(engine: Engine, row: InstanceRow, vfsPath: string, ledger: LedgerEntry[]): Promise<void> {
   const stamp = stampOf(absolute(engine, vfsPath));
-  await engine.registry.commit({
+  await engine.registry.instances.commit({
     id: row.id,
     from: row.state,
     to: row.state,

@@ -70,7 +70,7 @@ async function dropCopy(engine: Engine, row: InstanceRow, place: 'cold' | 'archi
 export async function cameBack(engine: Engine, row: InstanceRow): Promise<boolean> {
   if (row.vfsPath === null || row.vfsPath === MEMORY || row.state === 'archived') return false;
   if (stampOf(absolute(engine, row.vfsPath)) === null) return false;
-  const { rows } = await engine.registry.ledger({ instance: row.id, type: 'transition' }, HOPS_LOOKED_AT);
+  const { rows } = await engine.registry.ledger.page({ instance: row.id, type: 'transition' }, HOPS_LOOKED_AT);
   return rows.some(({ from }) => from === 'archived');
 }
 

@@ -31,7 +31,7 @@ const WAKES: ReadonlySet<string> = new Set(['resume', 'revive']);
 export async function reconcile(engine: Engine): Promise<Swept & { settled: number }> {
   await clearStaging(engine.config.dataFolder);
   let settled = 0;
-  for (const row of await engine.registry.unsettled()) {
+  for (const row of await engine.registry.instances.unsettled()) {
     try {
       await settle(engine, row, BOOT);
       settled += 1;
@@ -48,9 +48,10 @@ export async function reconcile(engine: Engine): Promise<Swept & { settled: numb
 async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise<void> {
   const fault = { fault: 'unknown' as const, reason: `the start could not settle it: ${tellable(error)}` };
   const raised = line(engine, row, BOOT.cause, 'fault.raised', { reason: 'unknown', error: tellable(error) });
-  if (row.state !== 'active' || row.vfsPath === MEMORY) return engine.registry.abandon(row.id, { fault }, [raised]);
+  if (row.state !== 'active' || row.vfsPath === MEMORY)
+    return engine.registry.instances.abandon(row.id, { fault }, [raised]);
   const stamp = stampOf(absolute(engine, livePath(row.id)));
-  await engine.registry.commit({
+  await engine.registry.instances.commit({
     id: row.id,
     from: 'active',
     to: 'suspended',
@@ -88,7 +89,7 @@ export async function settleFirst(engine: Engine, entry: Entry, row: InstanceRow
   } else if (row.state === 'active' || !isAstray(engine, row)) return row;
   // Power loss may keep a move and lose what was written of it.
   else if (!(await entry.exclusive(() => reclaim(engine, row)))) return row;
-  return (await engine.registry.get(row.id)) ?? row;
+  return (await engine.registry.instances.get(row.id)) ?? row;
 }
 
 /**
@@ -98,7 +99,7 @@ export async function settleFirst(engine: Engine, entry: Entry, row: InstanceRow
 async function settle(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
   if (row.state === 'active') return settleActive(engine, row, how);
   if (row.pending?.verb === 'delete' && row.vfsPath !== null && !existsSync(absolute(engine, row.vfsPath))) {
-    await engine.registry.append([
+    await engine.registry.ledger.append([
       line(engine, row, how.cause, 'reconcile.rolled_forward', { reason: 'delete had removed the file' }),
     ]);
     return discardMemory(engine, row, how.cause);
@@ -109,7 +110,9 @@ async function settle(engine: Engine, row: InstanceRow, how: Settling): Promise<
   const known = place === 'live' || place === 'cold' ? await takeUp(engine, row, live) : null;
   await putBack(engine, row);
   const file = recordPutBack(engine, row, known);
-  await engine.registry.abandon(row.id, file === null ? {} : { file }, [tookBack(engine, row, how.because, how.cause)]);
+  await engine.registry.instances.abandon(row.id, file === null ? {} : { file }, [
+    tookBack(engine, row, how.because, how.cause),
+  ]);
 }
 
 /** Takes up the log that a process left which had opened the file. Where none can have, what lies beside the file is not its own. */
@@ -137,5 +140,5 @@ async function settleActive(engine: Engine, row: InstanceRow, how: Settling): Pr
 async function settleRestore(engine: Engine, row: InstanceRow, { cause, because }: Settling): Promise<void> {
   if (row.pending !== null) await bringBack(engine, row.id, row.pending);
   const rolledBack = tookBack(engine, row, because, cause);
-  await engine.registry.abandon(row.id, { file: recordAgain(engine, row) }, [rolledBack]);
+  await engine.registry.instances.abandon(row.id, { file: recordAgain(engine, row) }, [rolledBack]);
 }

@@ -76,7 +76,7 @@ export async function rescue(
   }
   await worker.kill('killed');
   const reason = `${livePath(row.id)} was removed or replaced under its process, and was saved from what the process had open`;
-  await engine.registry.append([line(engine, row, systemCause('reconcile'), 'file.rescued', { reason })]);
+  await engine.registry.ledger.append([line(engine, row, systemCause('reconcile'), 'file.rescued', { reason })]);
   return { identity };
 }
 

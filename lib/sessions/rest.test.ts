@@ -33,7 +33,7 @@ describe('the row says where the file is', () => {
     expect((await at.dock.sessions.resume('a', REQUEST)).source).toBe('cold');
     expect(await at.dock.get('a', '/x')).toBe('new');
     expect(namesIn(join(at.folder, 'orphans'))).toHaveLength(1);
-    expect((await at.dock.registry.ledger({ instance: 'a', type: 'orphan.set_aside' }, 10)).rows).toHaveLength(1);
+    expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'orphan.set_aside' }, 10)).rows).toHaveLength(1);
   });
 
   test('a missing file is a fault, never an empty sandbox, and putting it back and forcing is the way out', async () => {
@@ -43,7 +43,7 @@ describe('the row says where the file is', () => {
     await at.dock.sessions.freeze('a', REQUEST);
     renameSync(at.cold('a'), join(at.folder, 'elsewhere'));
     await expect(at.dock.run('a', 'ls')).rejects.toMatchObject({ code: 'missing_file' });
-    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'frozen', fault: 'missing' });
+    expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'frozen', fault: 'missing' });
     await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'missing_file' });
     await expect(at.dock.sessions.resume('a', REQUEST, { force: true })).rejects.toMatchObject({
       code: 'missing_file',
@@ -52,7 +52,7 @@ describe('the row says where the file is', () => {
     renameSync(join(at.folder, 'elsewhere'), at.cold('a'));
     await at.dock.sessions.resume('a', REQUEST, { force: true });
     expect(await at.dock.get('a', '/x')).toBe('kept');
-    expect((await at.dock.registry.get('a'))?.fault).toBeNull();
+    expect((await at.dock.registry.instances.get('a'))?.fault).toBeNull();
   });
 
   test('a file that was exchanged for another is refused as corrupt and kept', async () => {
@@ -67,7 +67,7 @@ describe('the row says where the file is', () => {
     const theirs = readFileSync(at.cold('b'));
     writeFileSync(at.cold('a'), theirs);
     await expect(at.dock.sessions.resume('a', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
-    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'frozen', fault: 'corrupt' });
+    expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'frozen', fault: 'corrupt' });
     expect(readFileSync(at.cold('a'))).toEqual(theirs);
   });
 
@@ -95,7 +95,7 @@ describe('the row says where the file is', () => {
     await at.dock.sessions.freeze('a', REQUEST);
     const { cpSync } = await import('node:fs');
     cpSync(at.cold('a'), join(at.folder, 'copy'), { preserveTimestamps: true });
-    const row = await at.dock.registry.get('a');
+    const row = await at.dock.registry.instances.get('a');
     rmSync(at.cold('a'));
     renameSync(join(at.folder, 'copy'), at.cold('a'));
     expect(row?.file?.inode).not.toBe(String(statSync(at.cold('a')).ino));
@@ -112,9 +112,9 @@ describe('power loss', () => {
     await at.dock.put(id, '/x', 'kept');
     await at.dock.sessions.suspend(id, REQUEST);
     await at.dock.sessions.freeze(id, REQUEST);
-    const row = await at.dock.registry.get(id);
+    const row = await at.dock.registry.instances.get(id);
     if (row === null) throw new Error('no row');
-    await at.dock.registry.commit({
+    await at.dock.registry.instances.commit({
       id,
       from: 'frozen',
       to: 'active',
@@ -130,7 +130,7 @@ describe('power loss', () => {
   test('that undoes the move of a waking file loses nothing', async () => {
     await undoneThaw();
     await at.restart();
-    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: null });
+    expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'suspended', fault: null });
     expect(await at.dock.run('a', 'cat x')).toBe('kept');
   });
 
@@ -144,7 +144,7 @@ describe('power loss', () => {
     await undoneThaw('c');
     renameSync(others, at.cold('c'));
     await at.restart();
-    expect(await at.dock.registry.get('c')).toMatchObject({ state: 'suspended', fault: 'missing' });
+    expect(await at.dock.registry.instances.get('c')).toMatchObject({ state: 'suspended', fault: 'missing' });
   });
 });
 
@@ -177,7 +177,7 @@ describe('archived', () => {
     expect(row.state).toBe('active');
     expect(await at.dock.run('a', 'cat dir/x')).toBe('kept');
     expect(namesIn(join(at.folder, 'archive'))).toEqual([]);
-    const [entry] = (await at.dock.registry.ledger({ instance: 'a', type: 'transition' }, 1)).rows;
+    const [entry] = (await at.dock.registry.ledger.page({ instance: 'a', type: 'transition' }, 1)).rows;
     expect(entry).toMatchObject({ from: 'archived', to: 'active', source: 'archive', reason: 'the customer asked' });
   });
 
@@ -210,11 +210,11 @@ describe('crashes', () => {
       const maps = existsSync(`/proc/${one}/maps`) ? readFileSync(`/proc/${one}/maps`, 'utf8') : '';
       if (maps.includes(`${at.folder}/live/a/vfs.sqlite-shm`)) process.kill(Number(one), 'SIGKILL');
     }
-    await expect.poll(() => at.dock.registry.get('a')).toMatchObject({ state: 'suspended', fault: 'error' });
+    await expect.poll(() => at.dock.registry.instances.get('a')).toMatchObject({ state: 'suspended', fault: 'error' });
     expect(await at.dock.get('a', '/x')).toBe('answered');
     expect((await at.transitionsOf('a')).at(-1)).toBe('active suspended crash');
     expect(await at.dock.run('a', 'cat x')).toBe('answered');
-    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'active', fault: null });
+    expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null });
   });
 
   test('a runaway that costs its process leaves the sandbox suspended, and the next request wakes it', async () => {
@@ -222,11 +222,11 @@ describe('crashes', () => {
     await at.dock.put('a', '/x', 'kept');
     const outcome = await at.dock.sessions.exec('a', { command: 'while true; do :; done', timeoutMs: 500 }, REQUEST);
     expect(outcome).toMatchObject({ timedOut: true, exitCode: 124 });
-    const row = await at.dock.registry.get('a');
+    const row = await at.dock.registry.instances.get('a');
     if (row?.state === 'suspended') expect((await at.transitionsOf('a')).at(-1)).toBe('active suspended timeout');
     else expect(row?.state).toBe('active');
     expect(await at.dock.run('a', 'cat x')).toBe('kept');
-    expect((await at.dock.registry.ledger({ instance: 'a', type: 'exec.timed_out' }, 5)).rows).toHaveLength(1);
+    expect((await at.dock.registry.ledger.page({ instance: 'a', type: 'exec.timed_out' }, 5)).rows).toHaveLength(1);
   });
 });
 
@@ -287,7 +287,7 @@ describe('prefetch', () => {
       at.dock.clock.advance(301);
       await at.dock.sessions.tick();
       expect(existsSync(liveFile(at.dock, 'a'))).toBe(false);
-      expect((await at.dock.registry.get('a'))?.vfsPath).toMatch(new RegExp(`^${drawer}/`));
+      expect((await at.dock.registry.instances.get('a'))?.vfsPath).toMatch(new RegExp(`^${drawer}/`));
       await at.dock.sessions.prefetch('a', REQUEST);
       expect((await at.dock.sessions.resume('a', REQUEST)).source).toBe('local');
       expect(await at.dock.get('a', '/x')).toBe('kept');
@@ -302,14 +302,14 @@ describe('reading at rest', () => {
     expect(await at.dock.get('a', '/x')).toBeNull();
     await at.dock.put('a', '/x', 'kept');
     await at.dock.sessions.suspend('a', REQUEST);
-    const before = await at.dock.registry.get('a');
+    const before = await at.dock.registry.instances.get('a');
     at.dock.clock.advance(10);
     expect(await at.dock.get('a', '/x')).toBe('kept');
     expect(
       (await at.dock.sessions.read('a', { op: 'search', text: 'kep', in: 'content', limit: 5 })).hits,
     ).toHaveLength(1);
     expect(namesIn(join(at.folder, 'live', 'a'))).toEqual(['vfs.sqlite']);
-    expect(await at.dock.registry.get('a')).toEqual(before);
+    expect(await at.dock.registry.instances.get('a')).toEqual(before);
     await at.dock.sessions.freeze('a', REQUEST);
     expect(await at.dock.get('a', '/x')).toBe('kept');
     expect(namesIn(join(at.folder, 'cold'))).toEqual(['a.sqlite']);
@@ -363,7 +363,7 @@ describe('refusals', () => {
     await expect(at.dock.sessions.freeze('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
     await expect(at.dock.sessions.delete('a', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
     expect(await at.stateOf('a')).toBe('active');
-    const refused = (await at.dock.registry.ledger({ instance: 'a' }, 10)).rows.map(({ type }) => type);
+    const refused = (await at.dock.registry.ledger.page({ instance: 'a' }, 10)).rows.map(({ type }) => type);
     expect(refused).toEqual(expect.arrayContaining(['suspend.refused', 'freeze.refused', 'delete.refused']));
   });
 
@@ -371,7 +371,7 @@ describe('refusals', () => {
     await at.dock.create('a');
     await at.dock.sessions.resume('a', REQUEST);
     await at.dock.sessions.suspend('a', REQUEST);
-    const before = await at.dock.registry.get('a');
+    const before = await at.dock.registry.instances.get('a');
     expect(await at.dock.sessions.suspend('a', REQUEST)).toEqual(before);
   });
 

@@ -72,7 +72,7 @@ describe.each(STATES)('a sandbox that is %s', (state) => {
       ];
       expect(log).toHaveLength(1);
       expect(main.map((name) => readFileSync(join(folder, 'orphans', name)))).toEqual(before === null ? [] : [before]);
-      const lines = (await dock.registry.ledger({ instance: 'a' }, 10)).rows;
+      const lines = (await dock.registry.ledger.page({ instance: 'a' }, 10)).rows;
       expect(lines.slice(0, fault === null ? 2 : 3).map(({ type }) => type)).toEqual([
         ...(fault === null ? [] : ['fault.cleared']),
         'file.restored',
@@ -85,7 +85,7 @@ describe.each(STATES)('a sandbox that is %s', (state) => {
       dock.clock.advance(301);
       await dock.sessions.tick();
       const home = { suspended: 'live/a/vfs.sqlite', frozen: 'cold/a.sqlite', archived: 'archive/a.sqlite.zst' }[state];
-      expect((await dock.registry.get('a'))?.vfsPath).toBe(home);
+      expect((await dock.registry.instances.get('a'))?.vfsPath).toBe(home);
       expect(inDrawers()).toEqual([...(state === 'archived' ? ['archive/a.json'] : []), home]);
       await dock.sessions.resume('a', REQUEST);
       expect(await dock.run('a', 'cat work')).toBe('as it was kept');
@@ -120,13 +120,13 @@ describe.each(STATES)('a sandbox that is %s', (state) => {
           break;
         }
         await dock.sessions.tick();
-        const row = await dock.registry.get(id);
+        const row = await dock.registry.instances.get(id);
         expect([nth, row?.pending]).toEqual([nth, null]);
         if (outcome === 'refused') {
           expect([nth, row?.fault, lookAt(one)]).toEqual([nth, fault, before]);
           await dock.sessions.restore(id, snapshot(), REQUEST);
         }
-        expect((await dock.registry.get(id))?.fault).toBeNull();
+        expect((await dock.registry.instances.get(id))?.fault).toBeNull();
         expect(await dock.get(id, '/work')).toBe('as it was kept');
       }
       expect(effects).toBeGreaterThan(10);
@@ -159,7 +159,7 @@ describe.each(['suspended', 'archived'] as const)('a sandbox that is %s', (state
       }
       kills += 1;
       const dock = await startDock({ dataFolder: folder });
-      const row = await dock.registry.get(id);
+      const row = await dock.registry.instances.get(id);
       expect([at, row?.pending, row?.state]).toEqual([at, null, state]);
       if (row?.fault === 'corrupt') {
         expect([at, lookAt(one)]).toEqual([at, before]);

@@ -44,7 +44,7 @@ export async function restore(
   try {
     await admit(engine, entry, row, snapshot);
   } catch (error) {
-    await engine.registry.append([line(engine, row, cause, 'restore.refused', { error: tellable(error) })]);
+    await engine.registry.ledger.append([line(engine, row, cause, 'restore.refused', { error: tellable(error) })]);
     throw error;
   }
   const fromPath = ownPath(engine, row);
@@ -66,7 +66,7 @@ export async function restore(
         const current = await rowOf(engine, row.id);
         if (current.generation !== row.generation || current.pending?.verb !== 'restore') return;
         await bringBack(engine, row.id, current.pending);
-        await engine.registry.commit({
+        await engine.registry.instances.commit({
           ...row,
           from: row.state,
           to: row.state,
@@ -126,7 +126,7 @@ async function replace(
     const kept = keptPath(row.id, intent);
     if (kept !== null) {
       const reason = `${intent.fromPath} is kept as ${kept}`;
-      await engine.registry.append([line(engine, row, cause, 'file.kept_aside', { reason })]);
+      await engine.registry.ledger.append([line(engine, row, cause, 'file.kept_aside', { reason })]);
     }
     await moveAside(engine, row.id, intent);
     // It lists what was there; without one the file itself answers.
@@ -151,7 +151,7 @@ async function commit(
     throw new WinterdockError('storage_unavailable', `The restored file of "${row.id}" is gone again.`);
   const kept = keptPath(row.id, intent);
   const said = `${snapshot.name}; ${kept === null ? 'there was no file before' : `what was there is kept as ${kept}`}`;
-  return engine.registry.commit({
+  return engine.registry.instances.commit({
     id: row.id,
     from: row.state,
     to: row.state,

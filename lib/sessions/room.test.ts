@@ -28,7 +28,7 @@ test('for one more than fits, the sandbox that was used longest ago is suspended
   expect(await at.dock.run('d', 'echo served')).toBe('served\n');
   expect(await statesOf('a', 'b', 'c', 'd')).toEqual(['active', 'suspended', 'active', 'active']);
   expect(await at.transitionsOf('b')).toEqual(['created active request', 'active suspended memory']);
-  const [line] = (await at.dock.registry.ledger({ instance: 'b', type: 'transition' }, 1)).rows;
+  const [line] = (await at.dock.registry.ledger.page({ instance: 'b', type: 'transition' }, 1)).rows;
   expect(line).toMatchObject({
     actor: 'system',
     reason: 'used longest ago, and all sandboxes together have 95 MiB of memory (WB_MEMORY)',
@@ -44,7 +44,12 @@ test('what runs, is kept hot, is held or has a terminal open is never suspended;
   await at.dock.create('open');
   await at.dock.create('more');
   const hour = epochSeconds(at.dock.clock) + 3600;
-  await at.dock.registry.patch('more', { holdUntil: hour }, epochSeconds(at.dock.clock), entry({ instance: 'more' }));
+  await at.dock.registry.instances.patch(
+    'more',
+    { holdUntil: hour },
+    epochSeconds(at.dock.clock),
+    entry({ instance: 'more' }),
+  );
   const call = untilTold('busy');
   for (const id of ['kept', 'open']) await at.dock.run(id, 'echo left > /tmp/left');
   await at.dock.sessions.attach('open', 'terminal-1');
@@ -53,9 +58,9 @@ test('what runs, is kept hot, is held or has a terminal open is never suspended;
   await expect(refused).rejects.toMatchObject({ code: 'capacity', retryAfterSeconds: 5 });
   await expect(refused).rejects.toThrow(/take \d+ MiB of the 95 MiB .*\(WB_MEMORY\)/);
   expect(await statesOf('busy', 'kept', 'open', 'more')).toEqual(['active', 'active', 'active', 'created']);
-  const [line] = (await at.dock.registry.ledger({ instance: 'more' }, 1)).rows;
+  const [line] = (await at.dock.registry.ledger.page({ instance: 'more' }, 1)).rows;
   expect(line).toMatchObject({ type: 'wake.refused', error: expect.stringContaining('WB_MEMORY') });
-  expect((await at.dock.registry.get('more'))?.pending).toBeNull();
+  expect((await at.dock.registry.instances.get('more'))?.pending).toBeNull();
   // A wake that waits its moment takes the room of the first one that does nothing any more.
   const next = at.dock.run('more', 'echo served');
   await at.dock.put('busy', '/go', '');
@@ -107,7 +112,7 @@ test('fifty that wake at once where three fit are served or told to come again, 
   }
   expect(most).toBeLessThanOrEqual(3);
   for (const id of ids) expect(await at.dock.get(id, '/note')).toBe(`of ${id}\n`);
-  for (const id of ids) expect((await at.dock.registry.get(id))?.fault).toBeNull();
+  for (const id of ids) expect((await at.dock.registry.instances.get(id))?.fault).toBeNull();
 }, 300_000);
 
 test('what a call takes counts: idle sandboxes are suspended while the processes have more than they may, and the call goes on', async () => {

@@ -74,7 +74,7 @@ async function suspendOne(engine: Engine, tried: Set<string>): Promise<boolean> 
 
 async function suspendIfAllowed(engine: Engine, entry: Entry): Promise<boolean> {
   try {
-    const row = await engine.registry.get(entry.id);
+    const row = await engine.registry.instances.get(entry.id);
     if (row === null || row.vfsPath === MEMORY) return false;
     const next = nextMove({ ...row, blocked: blocks(row.fault), attached: entry.attached + entry.calls }, AT_ONCE);
     if (next?.state !== 'suspended' || next.at > now(engine)) return false;

@@ -11,8 +11,8 @@ const at = stage();
 const AT_ONCE = { startMs: 0, pageMs: 10, walkMs: 10, keepMs: 0, share: 1 };
 const BEGUN = { begun: 7, files: 0, bytes: 0, rotten: 0 };
 const progress = () => readProgress(at.dock.registry.facts);
-const fileOf = async (id: string) => (await at.dock.registry.get(id))?.file;
-const faultOf = async (id: string) => (await at.dock.registry.get(id))?.fault;
+const fileOf = async (id: string) => (await at.dock.registry.instances.get(id))?.file;
+const faultOf = async (id: string) => (await at.dock.registry.instances.get(id))?.fault;
 
 test('a file whose check a stop came before is hashed after the next start', async () => {
   await at.dock.create('a');
@@ -52,7 +52,7 @@ test('bytes that rot though their stat stays are found, and what is sound, awake
   registry.close();
 
   await expect.poll(() => faultOf('rotten'), { timeout: 20_000 }).toBe('corrupt');
-  expect((await at.dock.registry.ledger({ instance: 'rotten', type: 'fault.raised' }, 10)).rows).toHaveLength(1);
+  expect((await at.dock.registry.ledger.page({ instance: 'rotten', type: 'fault.raised' }, 10)).rows).toHaveLength(1);
   await expect(at.dock.run('rotten', 'true')).rejects.toMatchObject({ code: 'corrupt' });
   expect([await faultOf('sound'), await faultOf('awake')]).toEqual([null, null]);
 });
@@ -123,7 +123,7 @@ test('an archived file with a flipped byte, or another in its place, is found an
   at.dock.sessions.start();
   for (const id of ['flipped', 'replaced']) {
     await expect.poll(() => faultOf(id), { timeout: 20_000 }).toBe('corrupt');
-    expect((await at.dock.registry.ledger({ instance: id, type: 'fault.raised' }, 10)).rows).toHaveLength(1);
+    expect((await at.dock.registry.ledger.page({ instance: id, type: 'fault.raised' }, 10)).rows).toHaveLength(1);
     await expect(at.dock.sessions.revive(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
   }
   await expect.poll(async () => (await progress())?.last?.files, { timeout: 20_000 }).toBeGreaterThan(0);

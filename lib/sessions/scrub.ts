@@ -82,14 +82,14 @@ async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
     // Looked at once more while nobody can open or move it, so that a wake is never taken for rot.
     await engine.entries.with(row.id, (entry) =>
       entry.lease(async () => {
-        const current = await engine.registry.get(row.id);
+        const current = await engine.registry.instances.get(row.id);
         if (current === null || current.generation !== row.generation || !rests(current) || entry.process !== null)
           return;
         if ((await look(engine, current)) !== 'rotten') return;
         const reason = isPacked(engine, current)
           ? 'its archived file no longer expands to what was filed'
           : 'its bytes are no longer those that were filed, though its stat is';
-        await engine.registry.setFault(
+        await engine.registry.instances.setFault(
           row.id,
           { fault: 'corrupt', reason },
           line(engine, current, systemCause('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
@@ -121,7 +121,7 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Pa
     seen: (row: InstanceRow, rotten: boolean | null) => Promise<void> = async () => {},
   ) => {
     for (let after: string | undefined = from; after !== undefined && !signal.aborted; await rest(pace.pageMs)) {
-      const rows: InstanceRow[] = await engine.registry.filed(after, PAGE);
+      const rows: InstanceRow[] = await engine.registry.instances.filed(after, PAGE);
       for (const row of rows) {
         if (signal.aborted) return;
         const looks = rests(row) && wanted(row);

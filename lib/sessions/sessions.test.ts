@@ -66,8 +66,8 @@ describe('resume', () => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'capacity' });
-    expect((await at.dock.registry.countsByState()).active).toBe(2);
-    expect((await at.dock.registry.countsByState()).created).toBe(2);
+    expect((await at.dock.registry.instances.countsByState()).active).toBe(2);
+    expect((await at.dock.registry.instances.countsByState()).created).toBe(2);
   });
 });
 
@@ -206,7 +206,7 @@ describe('the ladder', () => {
       error: null,
       ...REQUEST,
     };
-    await at.dock.registry.patch(
+    await at.dock.registry.instances.patch(
       'held',
       { holdUntil: Math.floor(at.dock.clock.now() / 1000) + 5000 },
       Math.floor(at.dock.clock.now() / 1000),
@@ -259,14 +259,20 @@ describe('the ladder', () => {
     expect(await at.stateOf('good')).toBe('suspended');
     await at.dock.sessions.tick();
     await at.dock.sessions.tick();
-    expect(await at.dock.registry.get('bad')).toMatchObject({ state: 'suspended', fault: 'unknown', pending: null });
-    expect(JSON.stringify(await at.dock.registry.ledger({ instance: 'bad' }, 50))).not.toContain(at.folder);
-    expect((await at.dock.registry.get('bad'))?.faultReason).toMatch(/^freeze failed 3 times: ENOENT at rename$/);
+    expect(await at.dock.registry.instances.get('bad')).toMatchObject({
+      state: 'suspended',
+      fault: 'unknown',
+      pending: null,
+    });
+    expect(JSON.stringify(await at.dock.registry.ledger.page({ instance: 'bad' }, 50))).not.toContain(at.folder);
+    expect((await at.dock.registry.instances.get('bad'))?.faultReason).toMatch(
+      /^freeze failed 3 times: ENOENT at rename$/,
+    );
     expect(await at.dock.sessions.tick()).toEqual({ moved: 0, failed: 0 });
     await expect(at.dock.sessions.resume('bad', REQUEST)).rejects.toMatchObject({ code: 'unknown_state' });
     renameSync(join(at.folder, 'away'), join(at.folder, 'cold'));
     await at.dock.sessions.resume('bad', REQUEST, { force: true });
-    expect(await at.dock.registry.get('bad')).toMatchObject({ state: 'active', fault: null });
+    expect(await at.dock.registry.instances.get('bad')).toMatchObject({ state: 'active', fault: null });
     expect(await at.dock.get('bad', '/x')).toBe('kept');
   });
 

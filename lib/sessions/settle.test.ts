@@ -31,19 +31,19 @@ afterEach(async () => {
 
 /** Has a verb fail at a step while the registry takes no word of it, as when the disk is full. */
 async function interrupt(step: Step, verb: () => Promise<unknown>): Promise<void> {
-  const { abandon, commit } = dock.registry;
+  const { abandon, commit } = dock.registry.instances;
   const full = () => {
     throw new Error('the disk is full');
   };
   failing = step;
-  Object.assign(dock.registry, { abandon: full, commit: full });
+  Object.assign(dock.registry.instances, { abandon: full, commit: full });
   await expect(verb()).rejects.toThrow();
-  Object.assign(dock.registry, { abandon, commit });
+  Object.assign(dock.registry.instances, { abandon, commit });
   failing = null;
   expect((await rowOf()).pending).not.toBeNull();
 }
 
-const rowOf = async () => (await dock.registry.get('a')) ?? expect.fail('no row');
+const rowOf = async () => (await dock.registry.instances.get('a')) ?? expect.fail('no row');
 
 test('an interrupted suspension of an active sandbox leaves it suspended, with its work, and others may have it again', async () => {
   await interrupt('suspend.intent', () => dock.sessions.suspend('a', REQUEST));
@@ -62,7 +62,7 @@ test('an interrupted freeze is taken back whether or not it had moved the file, 
   expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'suspended', pending: null });
   expect(namesIn(join(folder, 'cold'))).toEqual([]);
   expect(await dock.get('a', '/kept')).toBe('the work');
-  const { rows } = await dock.registry.ledger({ instance: 'a' }, 100);
+  const { rows } = await dock.registry.ledger.page({ instance: 'a' }, 100);
   const told = rows.filter(({ type }) => type.startsWith('reconcile.'));
   expect(told.map(({ type, actor }) => [type, actor])).toEqual([
     ['reconcile.rolled_back', REQUEST.actor],
@@ -120,7 +120,7 @@ test('a freeze on a disk that gives neither a commit nor a folder puts its file 
     observeEffects(null);
   }
   await dock.sessions.tick();
-  expect(await dock.registry.get('a')).toMatchObject({ state: 'suspended', pending: null, fault: null });
+  expect(await dock.registry.instances.get('a')).toMatchObject({ state: 'suspended', pending: null, fault: null });
   await dock.sessions.freeze('a', REQUEST);
   expect(existsSync(join(folder, 'live', 'a'))).toBe(false);
   expect(await dock.get('a', '/kept')).toBe('the work');
@@ -130,10 +130,10 @@ test('whoever is told of a move and looks at once finds nothing under way', asyn
   await dock.sessions.suspend('a', REQUEST);
   const seen: (string | null)[] = [];
   const look = async (id: string) => {
-    const row = await dock.registry.get(id);
+    const row = await dock.registry.instances.get(id);
     if (row !== null) seen.push(dock.sessions.live(row).pending);
   };
-  const leave = dock.registry.onAppend((lines) => {
+  const leave = dock.registry.feed.onAppend((lines) => {
     for (const { type, instance } of lines) if (type === 'transition' && instance !== null) void look(instance);
   });
   await dock.sessions.resume('a', REQUEST);

@@ -41,7 +41,7 @@ function freeze(pid: number): void {
 }
 
 const typesOf = async (id: string) =>
-  (await at.dock.registry.ledger({ instance: id }, 500)).rows
+  (await at.dock.registry.ledger.page({ instance: id }, 500)).rows
     .reverse()
     .map(({ type, from, to, trigger }) => (type === 'transition' ? `${from} ${to} ${trigger}` : type));
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -68,7 +68,7 @@ test('ten silent checks of an idle process are a line of the ledger, and the nex
     'active suspended crash',
     'suspended active request',
   ]);
-  expect(await at.dock.registry.get('a')).toMatchObject({ state: 'active', fault: null });
+  expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null });
 });
 
 test('one that answers again before it is needed goes on with its tmp', async () => {
@@ -112,11 +112,11 @@ test.each([false, true])(
     expect(await at.stateOf('a')).toBe('suspended');
     expect(await at.dock.get('a', '/kept')).toBe('kept');
     await at.dock.run('a', 'true');
-    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'active', fault: null });
+    expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'active', fault: null });
     freeze(await idle('b'));
     await at.restart();
     expect([await at.stateOf('a'), await at.stateOf('b')]).toEqual(['suspended', 'suspended']);
-    expect(await at.dock.registry.get('b')).toMatchObject({ fault: null });
+    expect(await at.dock.registry.instances.get('b')).toMatchObject({ fault: null });
     expect(await at.dock.get('b', '/kept')).toBe('kept');
   },
 );

@@ -28,10 +28,10 @@ test.each<Step>(['resume.intent', 'resume.brought', 'resume.opened'])(
     );
     expect(answer).toMatch(/^(kept|capacity|conflict)$/);
     await stopped;
-    const row = await at.dock.registry.get('a');
+    const row = await at.dock.registry.instances.get('a');
     expect(row).toMatchObject({ pending: null, fault: null, failures: 0 });
     expect(row?.state).toMatch(/^(frozen|suspended)$/);
-    const { rows } = await at.dock.registry.ledger({ instance: 'a' }, 100);
+    const { rows } = await at.dock.registry.ledger.page({ instance: 'a' }, 100);
     expect(rows.filter(({ type, trigger }) => type === 'fault.raised' || trigger === 'crash')).toEqual([]);
 
     await at.restart();
@@ -60,7 +60,7 @@ test.each([
       observeEffects(null);
     }
     await at.restart();
-    expect(await at.dock.registry.get('a')).toMatchObject({ state: 'suspended', pending: null, fault: null });
+    expect(await at.dock.registry.instances.get('a')).toMatchObject({ state: 'suspended', pending: null, fault: null });
     expect(await at.dock.get('a', '/x')).toBe('kept');
     expect(await at.dock.run('a', 'cat x')).toBe('kept');
   },

@@ -26,7 +26,7 @@ const copyOut = (id: string) => {
 };
 const orphans = () => readdirSync(join(at.folder, 'orphans'));
 const setAside = async (id: string) =>
-  (await at.dock.registry.ledger({ instance: id, type: 'orphan.set_aside' }, 10)).rows.map(({ reason }) => reason);
+  (await at.dock.registry.ledger.page({ instance: id, type: 'orphan.set_aside' }, 10)).rows.map(({ reason }) => reason);
 
 /** Has the row believe that its file was not touched: a disk changes bytes without telling the inode. */
 function believe(id: string, file: string): void {
@@ -50,7 +50,7 @@ describe.each(['suspended', 'frozen'] as const)('another file in the place of a 
       await expect(at.dock.sessions.resume('mine', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
     };
     await refused();
-    expect((await at.dock.registry.get('mine'))?.fault).toBe('corrupt');
+    expect((await at.dock.registry.instances.get('mine'))?.fault).toBe('corrupt');
     await refused();
     expect(await at.dock.get('theirs', '/x')).toBe('work of theirs');
     renameSync(`${mine}.kept`, mine);
@@ -62,7 +62,7 @@ test('a flipped byte does not become a copy with a sound hash', async () => {
   const file = await put('a', 'frozen');
   // A stop hashes what waits for its check.
   await at.restart();
-  expect((await at.dock.registry.get('a'))?.file?.sha256).toMatch(/^[0-9a-f]{64}$/);
+  expect((await at.dock.registry.instances.get('a'))?.file?.sha256).toMatch(/^[0-9a-f]{64}$/);
   const bytes = readFileSync(file);
   bytes.write('WORK', bytes.indexOf('work of a'));
   writeFileSync(file, bytes);
@@ -73,7 +73,7 @@ test('a flipped byte does not become a copy with a sound hash', async () => {
 
 test('a file whose stat is not as recorded is hashed once for all reads, and again when it changes', async () => {
   const file = await put('a', 'suspended');
-  const row = (await at.dock.registry.get('a')) ?? expect.fail('no row');
+  const row = (await at.dock.registry.instances.get('a')) ?? expect.fail('no row');
   const readers = createReaders({ maxFileBytes: 1024 });
   let checks = 0;
   const counting = {

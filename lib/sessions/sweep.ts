@@ -44,7 +44,7 @@ export async function reclaim(engine: Engine, row: InstanceRow): Promise<boolean
   const found = line(engine, row, systemCause('reconcile'), 'file.reclaimed', {
     reason: `its file was at ${elsewhere}, not at ${row.vfsPath}`,
   });
-  await engine.registry.abandon(row.id, file === null ? {} : { file }, [found]);
+  await engine.registry.instances.abandon(row.id, file === null ? {} : { file }, [found]);
   return true;
 }
 
@@ -65,7 +65,7 @@ export async function sweepLive(engine: Engine): Promise<Swept> {
   let orphans = 0;
   for await (const { name: id } of await opendir(join(engine.config.dataFolder, 'live'))) {
     if (isStaging(id)) continue;
-    const row = await engine.registry.get(id);
+    const row = await engine.registry.instances.get(id);
     // What was landing has a mark until it has a row.
     if (row === null && landing.has(livePath(id))) {
       await clearLive(engine, id);
@@ -120,7 +120,7 @@ async function tidyLive(engine: Engine, id: string, row: InstanceRow | null): Pr
 }
 
 async function tidyDrawer(engine: Engine, drawer: Drawer, key: string): Promise<Found> {
-  const row = await engine.registry.get(key);
+  const row = await engine.registry.instances.get(key);
   const path = drawer.pathOf(key);
   // What an archived sandbox was expanded from early stays packed.
   const expanded = drawer === engine.archive && row?.state === 'archived' && row.vfsPath === livePath(key);
@@ -177,7 +177,9 @@ const BROUGHT = 'revive had brought the file home';
 
 /** Does the last step of an operation that was committed and killed before it. */
 async function finished(engine: Engine, row: InstanceRow, reason: string, step: () => Promise<void>): Promise<void> {
-  await engine.registry.append([line(engine, row, systemCause('reconcile'), 'reconcile.rolled_forward', { reason })]);
+  await engine.registry.ledger.append([
+    line(engine, row, systemCause('reconcile'), 'reconcile.rolled_forward', { reason }),
+  ]);
   await step();
 }
 
@@ -188,7 +190,7 @@ async function sweepListings(engine: Engine): Promise<void> {
     if (engine.archive.stamp(id) !== null) continue;
     await engine.entries.with(id, (entry) =>
       entry.verbs.runExclusive(async () => {
-        const row = await engine.registry.get(id);
+        const row = await engine.registry.instances.get(id);
         if (row?.state !== 'archived' && engine.archive.stamp(id) === null) await removeListing(engine, id);
       }),
     );

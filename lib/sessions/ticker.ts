@@ -51,7 +51,7 @@ export async function flushActivity(engine: Engine): Promise<void> {
     return { id: entry.id, updated: busy ? current : entry.activity, ...(bytes === undefined ? {} : { bytes }) };
   });
   const flushed = touched.map((entry) => ({ entry, activity: entry.activity }));
-  await engine.registry.touch(touches);
+  await engine.registry.instances.touch(touches);
   for (const { entry, activity } of flushed) {
     if (entry.activity === activity) entry.activity = 0;
     engine.entries.drop(entry);
@@ -77,7 +77,7 @@ export async function runRound(
   const failed = new Set<string>();
   for (let batch = 0; batch < BATCHES && !engine.stop.aborted; batch += 1) {
     // What was looked at and did not move is due still, and comes first again.
-    const due = (await engine.registry.due(now(engine), BATCH + seen.size - round.moved)).filter(
+    const due = (await engine.registry.instances.due(now(engine), BATCH + seen.size - round.moved)).filter(
       ({ row }) => !seen.has(`${row.id}.${row.generation}`) && !failed.has(row.id),
     );
     if (due.length === 0) break;
@@ -117,7 +117,7 @@ async function move(engine: Engine, due: DueRow, putOff: PutOff): Promise<'moved
 
 /** Asks again under the lock: what was due may have been touched, moved or attached to since. */
 async function moveLocked(engine: Engine, entry: Entry, due: DueRow): Promise<boolean> {
-  const row = await engine.registry.get(due.row.id);
+  const row = await engine.registry.instances.get(due.row.id);
   if (row === null || row.generation !== due.row.generation) return false;
   const next = nextMove(
     {
@@ -153,9 +153,9 @@ async function settleLeft(engine: Engine): Promise<void> {
     await engine.entries.with(id, (entry) =>
       entry.verbs.runExclusive(async () => {
         try {
-          const row = await engine.registry.get(id);
+          const row = await engine.registry.instances.get(id);
           if (row !== null) await settleFirst(engine, entry, row);
-          const settled = await engine.registry.get(id);
+          const settled = await engine.registry.instances.get(id);
           if (settled !== null) await entry.exclusive(() => tidy(engine, settled));
           engine.interrupted.delete(id);
         } catch (error) {

@@ -24,7 +24,7 @@ async function dockOnCopy(change: (registry: Database.Database) => void = () => 
   return dock;
 }
 
-const fileOf = async (dock: Dock, id: string) => (await dock.registry.get(id))?.file;
+const fileOf = async (dock: Dock, id: string) => (await dock.registry.instances.get(id))?.file;
 
 /** Twelve sandboxes in all places, of several kinds. Returns those that have work. */
 async function fill(): Promise<string[]> {
@@ -109,7 +109,7 @@ test.each(['suspended', 'frozen'] as const)(
         identity: expect.stringMatching(/^[0-9a-f]{32}$/),
       });
       await expect(at.dock.sessions.resume(id, REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
-      expect(await at.dock.registry.get(id)).toMatchObject({ state, fault: 'corrupt' });
+      expect(await at.dock.registry.instances.get(id)).toMatchObject({ state, fault: 'corrupt' });
       // Force is for a repaired file, not for somebody else's.
       await expect(at.dock.sessions.resume(id, REQUEST, { force: true })).rejects.toMatchObject({ code: 'corrupt' });
     }
@@ -118,7 +118,7 @@ test.each(['suspended', 'frozen'] as const)(
     renameSync(`${files.a}.other`, files.b);
     for (const id of ['a', 'b'] as const) {
       await at.dock.sessions.resume(id, REQUEST, { force: true });
-      expect((await at.dock.registry.get(id))?.fault).toBeNull();
+      expect((await at.dock.registry.instances.get(id))?.fault).toBeNull();
     }
   },
 );

@@ -82,7 +82,7 @@ export async function wake(engine: Engine, entry: Entry, cause: Cause, options: 
     admit(row, place, options);
     claim = claimRoom(engine);
   } catch (error) {
-    await engine.registry.append([line(engine, row, cause, 'wake.refused', { error: tellable(error) })]);
+    await engine.registry.ledger.append([line(engine, row, cause, 'wake.refused', { error: tellable(error) })]);
     throw error;
   }
   try {
@@ -113,7 +113,7 @@ async function intend(engine: Engine, row: InstanceRow, place: Place, cause: Cau
   } catch (error) {
     if (isWinterdockError(error) && error.code === 'quota_exceeded') {
       const refused = { trigger: 'quota', error: tellable(error) } as const;
-      await engine.registry.append([line(engine, row, cause, 'wake.refused', refused)]);
+      await engine.registry.ledger.append([line(engine, row, cause, 'wake.refused', refused)]);
     }
     throw error;
   }
@@ -125,7 +125,7 @@ async function roomFor(engine: Engine, row: InstanceRow, cause: Cause): Promise<
     return await makeRoom(engine);
   } catch (error) {
     const refused = line(engine, row, cause, 'wake.refused', { error: tellable(error) });
-    await takingBack(engine, row.id, async () => void (await engine.registry.abandon(row.id, {}, [refused])));
+    await takingBack(engine, row.id, async () => void (await engine.registry.instances.abandon(row.id, {}, [refused])));
     throw error;
   }
 }
@@ -181,7 +181,7 @@ async function start(
     if (place !== 'cold') await makeDurable();
     const source = SOURCE_OF[place];
     const tookMs = since(started);
-    const active = await engine.registry.commit({
+    const active = await engine.registry.instances.commit({
       id: row.id,
       from: row.state,
       to: 'active',
@@ -242,13 +242,13 @@ async function backToRest(
     if (fault === 'corrupt' || fault === 'missing') {
       await putBack(engine, row);
       // What was recorded stays: it is what a repaired file is compared with.
-      return engine.registry.abandon(row.id, raised, ledger);
+      return engine.registry.instances.abandon(row.id, raised, ledger);
     }
     const left = await takeUp(engine, row, place);
     await putBack(engine, row);
     const file = place === 'live' || place === 'cold' ? recordPutBack(engine, row, left) : null;
     const recorded = file === null ? {} : { file: left.unsettled ? { ...file, unsettled: true as const } : file };
-    await engine.registry.abandon(row.id, { ...raised, ...recorded }, ledger);
+    await engine.registry.instances.abandon(row.id, { ...raised, ...recorded }, ledger);
   });
 }
 

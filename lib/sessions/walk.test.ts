@@ -30,7 +30,7 @@ async function make(id: string, state: State): Promise<void> {
 }
 
 const lines = async (id: string, after = 0) =>
-  (await dock.registry.ledger({ instance: id, type: 'transition' }, 100)).rows
+  (await dock.registry.ledger.page({ instance: id, type: 'transition' }, 100)).rows
     .filter(({ seq }) => seq > after)
     .reverse();
 
@@ -43,7 +43,7 @@ const WALKS = (['created', 'suspended', 'frozen', 'archived', 'active'] as const
 
 test.each(WALKS)('a sandbox that is %s walks to %s, each hop in the ledger, without a process', async (from, to) => {
   await make('a', from);
-  const before = await dock.registry.lastSeq();
+  const before = await dock.registry.ledger.lastSeq();
   const running = processes();
   const row = await dock.sessions.walk('a', to, REQUEST);
   expect(row.state).toBe(to);
@@ -74,11 +74,11 @@ test.each(WALKS)('a sandbox that is %s walks to %s, each hop in the ledger, with
 
 test('a walk to where it is changes nothing, and one that no way leads to is refused and told', async () => {
   await make('a', 'suspended');
-  const before = await dock.registry.lastSeq();
+  const before = await dock.registry.ledger.lastSeq();
   expect((await dock.sessions.walk('a', 'suspended', REQUEST)).state).toBe('suspended');
-  expect(await dock.registry.lastSeq()).toBe(before);
+  expect(await dock.registry.ledger.lastSeq()).toBe(before);
   await expect(dock.sessions.walk('a', 'created', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
-  expect((await dock.registry.ledger({ type: 'plan.refused' }, 5)).rows).toHaveLength(1);
+  expect((await dock.registry.ledger.page({ type: 'plan.refused' }, 5)).rows).toHaveLength(1);
 });
 
 test('only a plan passes through active: a verb off the map is refused as ever', async () => {
@@ -93,7 +93,7 @@ test('a file that is not the one that was filed stops a walk where it stands, an
   await make('a', 'frozen');
   writeFileSync(join(folder, 'cold', 'a.sqlite'), 'rubbish');
   await expect(dock.sessions.walk('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
-  const row = await dock.registry.get('a');
+  const row = await dock.registry.instances.get('a');
   expect([row?.state, row?.fault, row?.pending]).toEqual(['frozen', 'corrupt', null]);
   expect(namesIn(join(folder, 'live'))).toEqual([]);
   await expect(dock.sessions.walk('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
@@ -105,7 +105,7 @@ test('a walk waits for a running call and then stops, unless forced', { timeout:
   const slow = dock.sessions.exec('a', { command: 'sleep 20; echo late' }, REQUEST).catch(() => null);
   await expect.poll(() => dock.sessions.callsRunning).toBe(1);
   await expect(dock.sessions.walk('a', 'deleted', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
-  expect((await dock.registry.get('a'))?.state).toBe('active');
+  expect((await dock.registry.instances.get('a'))?.state).toBe('active');
   expect((await dock.sessions.walk('a', 'frozen', REQUEST, { force: true })).state).toBe('frozen');
   await slow;
   expect(namesIn(join(folder, 'live'))).toEqual([]);

@@ -37,7 +37,7 @@ export async function walk(
   const hops = plan(row.state, to, row);
   if (hops === null) {
     const error = noWay(row, to, 'way');
-    await engine.registry.append([line(engine, row, cause, 'plan.refused', { error: tellable(error) })]);
+    await engine.registry.ledger.append([line(engine, row, cause, 'plan.refused', { error: tellable(error) })]);
     throw error;
   }
   const planned: Cause = hops.length > 1 ? { ...cause, trigger: 'plan' } : cause;

@@ -9,6 +9,11 @@ export async function hadBefore(
   id: string,
   had: { policy?: string; workbook?: string },
 ): Promise<void> {
-  const row = await registry.get(id);
-  await registry.patch(id, had, epochSeconds(clock), line({ clock }, row, systemCause('request'), 'instance.changed'));
+  const row = await registry.instances.get(id);
+  await registry.instances.patch(
+    id,
+    had,
+    epochSeconds(clock),
+    line({ clock }, row, systemCause('request'), 'instance.changed'),
+  );
 }

@@ -65,8 +65,8 @@ export async function plant(
   if (stamp === null) throw new Error(`There is no ${path}.`);
   const row = instance(id, { tenant: 'acme' });
   const now = Math.floor(clock.now() / 1000);
-  await registry.create(row, now, line({ clock }, row, systemCause('request'), 'instance.created'));
-  await registry.commit({
+  await registry.instances.create(row, now, line({ clock }, row, systemCause('request'), 'instance.created'));
+  await registry.instances.commit({
     id,
     from: 'created',
     to: state,

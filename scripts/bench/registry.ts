@@ -15,8 +15,8 @@ const LIMIT = 1.3;
 const YEAR = 31_536_000;
 
 async function page(registry: Registry, filter: ListFilter): Promise<void> {
-  await registry.list({ ...filter, sort: 'updated', reverse: false, limit: PAGE });
-  await registry.count(filter, COUNT_CAP);
+  await registry.instances.list({ ...filter, sort: 'updated', reverse: false, limit: PAGE });
+  await registry.instances.count(filter, COUNT_CAP);
 }
 
 const ASKED: Record<string, (registry: Registry) => Promise<unknown> | unknown> = {
@@ -27,10 +27,10 @@ const ASKED: Record<string, (registry: Registry) => Promise<unknown> | unknown> 
   'a page by a rare word': (registry) => page(registry, { text: FILLED.rareWord }),
   'a page by a common word': (registry) => page(registry, { text: FILLED.commonWord }),
   'the counts': async (registry) => {
-    await registry.countsByState();
-    await registry.countsByFault();
+    await registry.instances.countsByState();
+    await registry.instances.countsByFault();
   },
-  'a tick with nothing due': (registry) => registry.due(FILLED_AT + 60, PAGE),
+  'a tick with nothing due': (registry) => registry.instances.due(FILLED_AT + 60, PAGE),
 };
 
 /** Fills two registries and asks both the same in turn. `large` is the number of rows of the larger one. */

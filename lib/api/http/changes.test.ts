@@ -177,7 +177,7 @@ test('who was away for too much, or comes from another ledger, is told of a gap 
     requestId: null,
     address: null,
   };
-  await server.host.registry.append(Array.from({ length: 1500 }, () => line));
+  await server.host.registry.ledger.append(Array.from({ length: 1500 }, () => line));
   const last = await lastSeq();
   for (const from of [before, last + 1000]) {
     const stream = await follow(`&last_event_id=${from}`);

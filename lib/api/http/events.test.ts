@@ -133,7 +133,7 @@ test('a stream from the beginning is caught up while lines keep coming, without 
   const streams = await Promise.all(Array.from({ length: 5 }, () => follow('', { 'last-event-id': '0' })));
   await writing;
   const last = await lastSeq();
-  const everything = (await server.host.registry.ledgerAfter(0, 10_000)).map(({ seq }) => seq);
+  const everything = (await server.host.registry.ledger.after(0, 10_000)).map(({ seq }) => seq);
   for (const stream of streams) {
     await vi.waitFor(() => expect(stream.ids().at(-1)).toBe(last), { timeout: 10_000 });
     expect(stream.ids()).toEqual(everything);
@@ -173,7 +173,7 @@ test('a client that takes nothing is dropped, and the others go on', async () =>
   });
   const before = server.host.events.listeners;
   for (let round = 0; round < 60; round++) {
-    await server.host.registry.append(Array.from({ length: 20 }, (_, n) => entry(round * 20 + n)));
+    await server.host.registry.ledger.append(Array.from({ length: 20 }, (_, n) => entry(round * 20 + n)));
     await new Promise((resolve) => setImmediate(resolve));
     if (server.host.events.listeners < before) break;
   }

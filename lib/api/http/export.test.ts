@@ -25,7 +25,9 @@ beforeAll(async () => {
   const registry = openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds: THRESHOLDS });
   const line = { type: 'transition', instance: 'sb-many', tenant: 'acme', reason: 'because '.repeat(40) };
   for (let n = 0; n < LINES; n += 10_000) {
-    await registry.append(Array.from({ length: 10_000 }, (_, at) => entry({ ...line, timeMs: START * 1000 + n + at })));
+    await registry.ledger.append(
+      Array.from({ length: 10_000 }, (_, at) => entry({ ...line, timeMs: START * 1000 + n + at })),
+    );
   }
   await registry.close();
   server = await spawnServer({ folder, settings: { WB_TICK_MS: '200', NODE_OPTIONS: SMALL_HEAP } });

@@ -123,7 +123,7 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
   expect(lines.find(({ type }) => type === 'tenant.forgotten')?.reason).toMatch(
     /sandboxes 8,.* \d+ lines of the ledger blanked/,
   );
-  const chain = await server.host.registry.chain(Number(head.seq) - 1, 1);
+  const chain = await server.host.registry.ledger.chain(Number(head.seq) - 1, 1);
   expect(chain[0]?.hash).toBe(head.hash);
   const { text } = await server.call('GET', `/api/events/segments/${month}`);
   expect([text.includes(WORD), text.includes('"blanked":{')]).toEqual([false, true]);
@@ -160,7 +160,7 @@ test('a tenant is forgotten: no file holds its word, others have what they had, 
 
 test('what still holds a tenant is said before and when it begins: backups since it had something, folders of a restore', async () => {
   const made = (reason: string) =>
-    server.host.registry.append([
+    server.host.registry.ledger.append([
       {
         timeMs: server.clock.now(),
         instance: null,

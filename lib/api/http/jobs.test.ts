@@ -227,10 +227,10 @@ test('labels are set and taken away on everything that matches', async () => {
 test('a label that somebody sets while a job is about to set another stays', async () => {
   await server.call('POST', '/api/instances', { id: 'a', tenant: 'acme', labels: { env: 'old' } });
   const { registry } = server.host;
-  const get = registry.get;
+  const { get } = registry.instances;
   let raced = false;
-  registry.get = async (id) => {
-    const row = await get.call(registry, id);
+  registry.instances.get = async (id) => {
+    const row = await get(id);
     if (!raced && id === 'a') {
       raced = true;
       const patched = await server.call('PATCH', '/api/instances/a', { labels: { env: 'old', mine: 'kept' } });

@@ -124,7 +124,7 @@ test('no cell of an export is a formula, and every text comes back from it', asy
     'plain',
     '1-1',
   ];
-  await server.host.registry.append(
+  await server.host.registry.ledger.append(
     texts.map((reason) => entry({ type: 'test.cell', reason, timeMs: server.host.clock.now() })),
   );
   const { text } = await server.call('GET', '/api/events/export?format=csv&type=test.cell');

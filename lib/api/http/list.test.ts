@@ -80,8 +80,8 @@ test('due_since and due_until bound the next automatic move, both inclusive', as
 
 test('an operation that nobody carries out any more is stuck after a minute, and settled on request', async () => {
   const { host, clock, call } = server;
-  const row = (await host.registry.get('gamma')) ?? expect.fail('no gamma');
-  await host.registry.begin('gamma', intent(row, { startedMs: clock.now() }));
+  const row = (await host.registry.instances.get('gamma')) ?? expect.fail('no gamma');
+  await host.registry.instances.begin('gamma', intent(row, { startedMs: clock.now() }));
   expect(await ids('pending=any')).toEqual(['gamma']);
   expect(await ids('pending=stuck')).toEqual([]);
   clock.advance(60);

@@ -120,9 +120,9 @@ test('what has nothing to salvage, is awake, or has no room says so, and nothing
 
 test('a file that bears another’s mark is not salvaged into the tenant’s hands', async () => {
   const { id, path } = await plant(server.host, whole, { id: 'swapped', state: 'frozen', fault: 'corrupt' });
-  const row = await server.host.registry.get(id);
+  const row = await server.host.registry.instances.get(id);
   if (row?.file === null || row === null) throw new Error('no file');
-  await server.host.registry.commit({
+  await server.host.registry.instances.commit({
     ...row,
     from: 'frozen',
     to: 'frozen',

@@ -50,7 +50,7 @@ export async function openBook(options: { keepDays?: number } = {}): Promise<Boo
     async write(count) {
       for (let n = 0; n < count; n += 1) {
         clock.advance(1);
-        await book.registry.append([
+        await book.registry.ledger.append([
           entry({
             timeMs: clock.now(),
             instance: `sb-${n % 7}`,

@@ -14,12 +14,13 @@ import type { InstanceRow, LedgerEntry, LedgerLine, Page } from '../registry.ts'
 import { copyStatements } from './copy-statements.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
+import type { Synchronous } from './promised.ts';
 import type { QuotaBook } from './quotas.ts';
 import type { Writes } from './writes.ts';
 
 type Parts = { database: RegistryDatabase; ledger: Ledger; writes: Writes; quotas: QuotaBook };
 
-export function sqliteCopies({ database, ledger, writes, quotas }: Parts): CopyStore {
+export function sqliteCopies({ database, ledger, writes, quotas }: Parts): Synchronous<CopyStore> {
   /** One transaction; the lines are appended when `work` says that it did something. */
   const logged = (entries: LedgerEntry[], work: () => boolean): boolean => {
     let lines: LedgerLine[] = [];

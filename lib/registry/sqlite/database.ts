@@ -6,7 +6,8 @@ import Database from 'better-sqlite3';
 import { Column, is, type Queries, queriesOver } from '../../../db/drizzle.ts';
 import { messageOf, WinterdockError } from '../../errors.ts';
 import { makeFolderNow, performingNow } from '../../storage/effects.ts';
-import { migrate, type Upgrade } from './migrate.ts';
+import type { Upgrade } from '../upkeep.ts';
+import { migrate } from './migrate.ts';
 
 /** A value that SQLite binds. */
 export type Value = string | number | null | Uint8Array;

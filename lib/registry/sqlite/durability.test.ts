@@ -55,7 +55,7 @@ describe('the file', () => {
     const registry = open();
     const pragma = (name: string) => registry.database.pragma(name, { simple: true });
     const row = await make(registry, 'a', 'suspended');
-    expect(await registry.begin('a', intent(row))).toBe(true);
+    expect(await registry.instances.begin('a', intent(row))).toBe(true);
     expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', 2, 1]);
   });
 
@@ -75,7 +75,7 @@ describe('the file', () => {
     expect(rowsInFile()).toBe(0);
     const reader = new Database(path);
     reader.exec('BEGIN; SELECT count(*) FROM instances');
-    expect(registry.checkpoint()).toBe(true);
+    expect(await registry.upkeep.settle()).toBe(true);
     expect(rowsInFile()).toBe(1);
     await make(registry, 'b', 'suspended');
     reader.close();
@@ -104,15 +104,15 @@ describe('the file', () => {
     const row = await make(first, 'a', 'frozen', { name: 'kept', labels: { a: 'b' } });
     await first.close();
     const second = open();
-    expect(await second.get('a')).toEqual(row);
+    expect(await second.instances.get('a')).toEqual(row);
     expect(second.database.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all()).toEqual(before);
-    expect(await second.count({ text: 'kept', label: { key: 'a', value: 'b' } }, 5)).toBe(1);
+    expect(await second.instances.count({ text: 'kept', label: { key: 'a', value: 'b' } }, 5)).toBe(1);
   });
 
   test('several processes that open a new file at once all find it whole', async () => {
     const writers = [1, 2, 3, 4].map(() => writer('open'));
     for (const { ended } of writers) expect(await ended).toEqual([0, null]);
-    expect(await open().countsByState()).toMatchObject({ created: 0 });
+    expect(await open().instances.countsByState()).toMatchObject({ created: 0 });
   });
 
   test('neither a line of the ledger nor a row can be removed, nor a line changed', async () => {
@@ -121,7 +121,7 @@ describe('the file', () => {
     for (const sql of ['DELETE FROM events', "UPDATE events SET actor = 'nobody'", 'DELETE FROM instances']) {
       expect(() => registry.database.exec(sql)).toThrow(/append-only|never removed/);
     }
-    expect(await registry.lastSeq()).toBe(2);
+    expect(await registry.ledger.lastSeq()).toBe(2);
   });
 
   test('a VACUUM changes nothing of labels and text', async () => {
@@ -133,7 +133,7 @@ describe('the file', () => {
     for (let n = 0; n < 50; n += 1) {
       const expected = n % 3 === 0 ? [] : [`r-${n}`];
       for (const filter of [{ label: { key: 'n', value: `${n}` } }, { text: `word${n}x` }]) {
-        const { rows } = await registry.list({ ...filter, sort: 'name', reverse: false, limit: 100 });
+        const { rows } = await registry.instances.list({ ...filter, sort: 'name', reverse: false, limit: 100 });
         expect(rows.map((row) => row.id)).toEqual(expected);
       }
     }
@@ -144,27 +144,27 @@ describe('the file', () => {
     registry.database.pragma('busy_timeout = 20');
     const other = open();
     other.database.exec('BEGIN IMMEDIATE');
-    await expect(async () => registry.append([entry()])).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await expect(async () => registry.ledger.append([entry()])).rejects.toMatchObject({ code: 'storage_unavailable' });
     other.database.exec('ROLLBACK');
-    await registry.append([entry()]);
+    await registry.ledger.append([entry()]);
   });
 
   test('a transaction that someone else holds open on the connection is neither joined nor undone', async () => {
     const registry = open();
     registry.database.exec("BEGIN; INSERT INTO settings(key, value, updated) VALUES ('theirs', '1', 1)");
-    await expect(async () => registry.append([entry()])).rejects.toThrow(/transaction/);
+    await expect(async () => registry.ledger.append([entry()])).rejects.toThrow(/transaction/);
     registry.database.exec('COMMIT');
     expect(registry.database.prepare("SELECT count(*) FROM settings WHERE key = 'theirs'").pluck().get()).toBe(1);
-    expect(await registry.lastSeq()).toBe(0);
+    expect(await registry.ledger.lastSeq()).toBe(0);
   });
 
   test('in memory it is the same registry', async () => {
     path = ':memory:';
     const registry = open();
     const row = await make(registry, 'a', 'suspended', { labels: { a: 'b' } });
-    expect(await registry.begin('a', intent(row))).toBe(true);
-    expect(await registry.commit(hop(row, 'frozen'))).toMatchObject({ state: 'frozen', pending: null });
-    expect(await registry.count({ text: 'acme' }, 5)).toBe(1);
+    expect(await registry.instances.begin('a', intent(row))).toBe(true);
+    expect(await registry.instances.commit(hop(row, 'frozen'))).toMatchObject({ state: 'frozen', pending: null });
+    expect(await registry.instances.count({ text: 'acme' }, 5)).toBe(1);
   });
 });
 
@@ -181,13 +181,13 @@ describe('other processes', () => {
     child.kill('SIGKILL');
     await ended;
     const registry = open();
-    expect(await registry.get(committed)).toMatchObject({ state: 'suspended', generation: 2, pending: null });
-    const last = await registry.get(begun);
+    expect(await registry.instances.get(committed)).toMatchObject({ state: 'suspended', generation: 2, pending: null });
+    const last = await registry.instances.get(begun);
     expect(last?.state === 'suspended' ? last.pending : last?.pending?.verb).toBe(
       last?.state === 'suspended' ? null : 'suspend',
     );
-    const { created, active, suspended } = await registry.countsByState();
-    expect(await registry.lastSeq()).toBe(created + active * 2 + suspended * 3);
+    const { created, active, suspended } = await registry.instances.countsByState();
+    expect(await registry.ledger.lastSeq()).toBe(created + active * 2 + suspended * 3);
     expect(suspended).toBeGreaterThanOrEqual(20);
     expect(registry.database.pragma('integrity_check', { simple: true })).toBe('ok');
     await make(registry, 'afterwards', 'active');
@@ -207,12 +207,14 @@ describe('other processes', () => {
     expect(said.filter((line) => line.lost !== undefined).map((line) => line.code)).toEqual(
       Array(rows).fill('conflict'),
     );
-    for (let n = 0; n < rows; n += 1) expect((await registry.get(`r-${n}`))?.generation).toBe(2);
+    for (let n = 0; n < rows; n += 1) expect((await registry.instances.get(`r-${n}`))?.generation).toBe(2);
     const proof = await verifyLedger(
-      { segments: () => [], lines: (seq, limit) => registry.chain(seq, limit) },
+      { segments: () => [], lines: (seq, limit) => registry.ledger.chain(seq, limit) },
       { heads: [], issuers: [] },
     );
     expect(proof).toMatchObject({ flaw: null, lines: rows * 3 });
-    expect((await registry.ledger({ type: 'transition', since: START, until: START }, 500)).rows.length).toBe(rows * 2);
+    expect((await registry.ledger.page({ type: 'transition', since: START, until: START }, 500)).rows.length).toBe(
+      rows * 2,
+    );
   });
 });

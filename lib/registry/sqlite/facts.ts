@@ -4,11 +4,12 @@ import { settings } from '../../../db/schema.ts';
 import type { Facts } from '../facts.ts';
 import type { RegistryDatabase } from './database.ts';
 import { boundAll } from './placeholders.ts';
+import type { Synchronous } from './promised.ts';
 
 /** Apart from the settings of the registry itself, which are in the same table. */
 const PREFIX = 'fact.';
 
-export function openFacts(database: RegistryDatabase): Facts {
+export function openFacts(database: RegistryDatabase): Synchronous<Facts> {
   const read = database.statement((queries) =>
     queries
       .select({ value: settings.value })

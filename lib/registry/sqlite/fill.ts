@@ -4,6 +4,7 @@
  */
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../../lifecycle/ladder.ts';
 import type { State } from '../../lifecycle/states.ts';
+import { Feed } from '../feed.ts';
 import type { LedgerEntry } from '../registry.ts';
 import { dueAt } from '../thresholds.ts';
 import { searchWords } from '../words.ts';
@@ -150,7 +151,7 @@ export function fillLedger(path: string, lines: number): void {
       )
       .all();
     const rows = database.sql('SELECT id, tenant FROM instances LIMIT ?').all(lines) as [string, string][];
-    const ledger = new Ledger(database);
+    const ledger = new Ledger(database, new Feed());
     client.transaction(() => {
       for (const { name } of indexes) client.exec(`DROP INDEX ${name}`);
       for (let n = 0; n < lines; n += LINES_AT_ONCE) {

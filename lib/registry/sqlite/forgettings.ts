@@ -8,6 +8,7 @@ import type { Forgetting, Forgettings, LineToBlank } from '../forgettings.ts';
 import type { LedgerEntry } from '../registry.ts';
 import { beingForgotten, type RegistryDatabase, type Value } from './database.ts';
 import { chainedLineOf, type Ledger, SELECT_CHAINED } from './ledger.ts';
+import type { Synchronous } from './promised.ts';
 
 /** Who and what is looked for in lines of no tenant: ids alone. */
 interface About {
@@ -25,7 +26,11 @@ const ALONE = `${AMONG} AND NOT EXISTS (SELECT 1 FROM json_each(tenants) AS one 
 const TEXTS = `(reason IS NOT NULL OR error IS NOT NULL OR address IS NOT NULL OR (request_id IS NOT NULL AND request_id <> ?))`;
 const OWN_TYPES = `('tenant.forgetting', 'tenant.forgotten')`;
 
-export function openForgettings(database: RegistryDatabase, ledger: Ledger, wordsRemoved: () => void): Forgettings {
+export function openForgettings(
+  database: RegistryDatabase,
+  ledger: Ledger,
+  wordsRemoved: () => void,
+): Synchronous<Forgettings> {
   const count = (sql: string, ...params: Value[]) => database.integer(sql, ...params);
   const column = (sql: string, ...params: Value[]) =>
     database
@@ -271,11 +276,12 @@ export function openForgettings(database: RegistryDatabase, ledger: Ledger, word
         }
       });
     },
-    notes: (job) =>
-      column(
+    async *notes(job) {
+      yield column(
         `SELECT blanked FROM events INDEXED BY events_blanked WHERE blanked IS NOT NULL AND blanked ->> '$.by' = ? ORDER BY seq`,
         job,
-      ),
+      );
+    },
 
     compact() {
       database.write(() => changed(`INSERT INTO instance_text(instance_text) VALUES ('optimize')`));

@@ -1,43 +1,50 @@
 /** The hops of the ledger, newest first, read beside everything else: what the simulator walks. */
-import type { State } from '../../lifecycle/states.ts';
-import type { Source, Trigger } from '../../lifecycle/words.ts';
+import { and, asc, desc, eq, gte, isNotNull, placeholder } from '../../../db/drizzle.ts';
+import { events } from '../../../db/schema.ts';
 import type { Hop } from '../hops.ts';
-import type { RegistryDatabase, Value } from './database.ts';
+import type { Query, RegistryDatabase } from './database.ts';
+import { selectBy, selectUnindexed } from './raw.ts';
 
 /** Lines read before others have their turn: some milliseconds. */
 const PIECE = 1000;
-const COLUMNS = 'time_ms, instance, "from", "to", "trigger", source, reason';
-const WHERE = `time_ms >= ? AND type = 'transition' AND instance IS NOT NULL`;
-/** Numbers rise with time, so that the table itself is read backwards: no index has to be followed line by line. */
-const FIRST = 'SELECT seq FROM events INDEXED BY events_by_time WHERE time_ms >= ? ORDER BY time_ms, seq LIMIT 1';
-const ALL = `SELECT ${COLUMNS} FROM events NOT INDEXED WHERE seq >= ? AND ${WHERE} ORDER BY seq DESC`;
-const OF_TENANT = `SELECT ${COLUMNS} FROM events INDEXED BY events_by_tenant WHERE tenant = ? AND ${WHERE} ORDER BY time_ms DESC, seq DESC`;
+const HOP = {
+  timeMs: events.timeMs,
+  instance: events.instance,
+  from: events.from,
+  to: events.to,
+  trigger: events.trigger,
+  source: events.source,
+  reason: events.reason,
+};
 
-export async function readHops(
+/** See `LedgerBook.hops`. */
+export function readHops(
   database: RegistryDatabase,
   sinceMs: number,
   tenants: readonly string[] | undefined,
-  seen: (hop: Hop) => boolean,
-): Promise<void> {
-  const statements =
-    tenants === undefined
-      ? [{ sql: ALL, params: [database.integer(FIRST, sinceMs), sinceMs] }]
-      : tenants.map((tenant) => ({ sql: OF_TENANT, params: [tenant, sinceMs] }));
-  await database.snapshot(statements, PIECE, turn, (values) => seen(hopOf(values)));
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-function hopOf(values: Value[]): Hop {
-  return {
-    timeMs: values[0] as number,
-    instance: values[1] as string,
-    from: values[2] as State,
-    to: values[3] as State,
-    trigger: values[4] as Trigger,
-    source: values[5] as Source | null,
-    reason: values[6] as string | null,
-  };
+): AsyncIterable<Hop[]> {
+  const { queries } = database;
+  const isHop = and(gte(events.timeMs, sinceMs), eq(events.type, 'transition'), isNotNull(events.instance));
+  // What is of type `transition` names a sandbox and both states.
+  const asked = (query: unknown): Query<Hop> => ({ fields: HOP, toSQL: () => (query as Query<Hop>).toSQL() });
+  if (tenants !== undefined) {
+    const ofTenants = tenants.map((tenant) =>
+      selectBy(queries, HOP, events, 'events_by_tenant')
+        .where(and(eq(events.tenant, tenant), isHop))
+        .orderBy(desc(events.timeMs), desc(events.seq)),
+    );
+    return database.pieces(ofTenants.map(asked), PIECE);
+  }
+  const first = database.shape('hops: first', () =>
+    selectBy(queries, { seq: events.seq }, events, 'events_by_time')
+      .where(gte(events.timeMs, placeholder('sinceMs')))
+      .orderBy(asc(events.timeMs), asc(events.seq))
+      .limit(1)
+      .prepare(),
+  );
+  // Numbers rise with time, so that the table itself is read backwards: no index has to be followed line by line.
+  const all = selectUnindexed(queries, HOP, events)
+    .where(and(gte(events.seq, first.get({ sinceMs })?.seq ?? 0), isHop))
+    .orderBy(desc(events.seq));
+  return database.pieces([asked(all)], PIECE);
 }

@@ -7,11 +7,13 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { instances } from '../../../db/schema.ts';
 import { WinterdockError } from '../../errors.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import type { JobResult, JobRow, Jobs, Surveyed } from '../jobs.ts';
+import type { Feed } from '../feed.ts';
+import { endedInWords, type JobResult, type JobRow, type Jobs, type Surveyed } from '../jobs.ts';
 import type { LedgerLine, ListFilter, Page } from '../registry.ts';
 import { type Query, type RegistryDatabase, sqliteCode, type Value } from './database.ts';
 import { JOB_COLUMNS, jobOf, resultOf, surveyedOf, valuesOf } from './job-rows.ts';
 import type { Ledger } from './ledger.ts';
+import type { Synchronous } from './promised.ts';
 import { rowid } from './raw.ts';
 
 const PAGE = 1000;
@@ -42,7 +44,12 @@ const FOUND = {
 export type Everything = <Row>(filter: ListFilter, fields: { [K in keyof Row]: SQLiteColumn | SQL }) => Query<Row>[];
 
 /** Jobs in the registry's file. */
-export function openJobs(database: RegistryDatabase, ledger: Ledger, everything: Everything): Jobs {
+export function openJobs(
+  database: RegistryDatabase,
+  ledger: Ledger,
+  feed: Feed,
+  everything: Everything,
+): Synchronous<Jobs> {
   const bySeq = (id: string): [number, JobRow] | null => {
     const values = database.sql(`${SELECT} WHERE id = ?`).get(id);
     return values === undefined ? null : [values[0] as number, jobOf(values)];
@@ -68,10 +75,6 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
     ) as Uint8Array | null;
     return blob === null ? null : numbersIn(blob);
   };
-  const listeners = new Set<(id: string) => void>();
-  const announce = (id: string) => {
-    for (const listener of listeners) listener(id);
-  };
   const idsOf = (numbers: readonly number[]): Map<number, string> =>
     new Map(
       database
@@ -79,26 +82,28 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
         .all(JSON.stringify(numbers)) as [number, string][],
     );
 
+  async function* rowsOf(filter: ListFilter): AsyncGenerator<Surveyed[]> {
+    const queries = everything<Omit<Surveyed, 'inMemory'> & { vfsPath: string | null }>(filter, FOUND);
+    for await (const rows of database.pieces(queries, PIECE)) {
+      yield rows.map(({ vfsPath, ...row }) => ({ ...row, inMemory: vfsPath === ':memory:' }));
+    }
+  }
+  async function* named(ids: readonly string[], tenants: readonly string[] | null): AsyncGenerator<Surveyed[]> {
+    const among = tenants === null ? null : JSON.stringify(tenants);
+    const unique = [...new Set(ids)];
+    for (let at = 0; at < unique.length; at += PIECE) {
+      if (at > 0) await turn();
+      yield unique.slice(at, at + PIECE).map((id) => {
+        const values = database.sql(NAMED).get(id, among, among);
+        return values === undefined
+          ? { row: 0, id, state: 'deleted', fault: null, inMemory: false, ephemeral: false }
+          : surveyedOf(values);
+      });
+    }
+  }
+
   return {
-    async survey(choice, seen) {
-      if ('ids' in choice) {
-        const among = choice.tenants === null ? null : JSON.stringify(choice.tenants);
-        for (const [at, id] of [...new Set(choice.ids)].entries()) {
-          if (at % PIECE === PIECE - 1) await turn();
-          const values = database.sql(NAMED).get(id, among, among);
-          seen(
-            values === undefined
-              ? { row: 0, id, state: 'deleted', fault: null, inMemory: false, ephemeral: false }
-              : surveyedOf(values),
-          );
-        }
-        return;
-      }
-      const queries = everything<Omit<Surveyed, 'inMemory'> & { vfsPath: string | null }>(choice.filter, FOUND);
-      for await (const rows of database.pieces(queries, PIECE)) {
-        for (const { vfsPath, ...row } of rows) seen({ ...row, inMemory: vfsPath === ':memory:' });
-      }
-    },
+    survey: (choice) => ('filter' in choice ? rowsOf(choice.filter) : named(choice.ids, choice.tenants)),
 
     add(job, chosen, results, entry) {
       let lines: LedgerLine[] = [];
@@ -118,7 +123,7 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
         throw new WinterdockError('conflict', `There is a job "${job.id}" already.`, { cause: error });
       }
       ledger.announce(lines);
-      announce(job.id);
+      feed.jobMoved(job.id);
       return existing(job.id)[1];
     },
 
@@ -175,7 +180,7 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
       if (results.length === 0) return;
       const [seq] = existing(id);
       database.write(() => keep(seq, results));
-      announce(id);
+      feed.jobMoved(id);
     },
 
     end(id, state, now, entry) {
@@ -183,11 +188,11 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
       const ended = database.write(() => {
         const sql = `UPDATE jobs SET state = ?, finished = ? WHERE id = ? AND state = 'running'`;
         if (database.sql(sql).run(state, now, id).changes === 0) return false;
-        lines = ledger.append([entry(existing(id)[1])]);
+        lines = ledger.append([{ ...entry, reason: endedInWords(existing(id)[1]) }]);
         return true;
       });
       ledger.announce(lines);
-      if (ended) announce(id);
+      if (ended) feed.jobMoved(id);
       return ended;
     },
 
@@ -230,11 +235,6 @@ export function openJobs(database: RegistryDatabase, ledger: Ledger, everything:
         (values) => ({ ...resultOf(values), instance: ids.get(numberOf(values[0] as number)) ?? null }),
         (values) => values[0] as number,
       );
-    },
-
-    onMoved(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
     },
   };
 }

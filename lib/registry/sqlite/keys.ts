@@ -6,10 +6,11 @@ import type { LedgerEntry } from '../registry.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { bound, boundAll } from './placeholders.ts';
+import type { Synchronous } from './promised.ts';
 import { rowid } from './raw.ts';
 
 /** The driver on SQLite. */
-export class SqliteKeyBook implements KeyBook {
+export class SqliteKeyBook implements Synchronous<KeyBook> {
   readonly #database: RegistryDatabase;
   readonly #ledger: Ledger;
 

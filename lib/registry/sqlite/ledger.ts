@@ -1,6 +1,7 @@
 /** The ledger: chained and appended inside the transaction of what it tells of, announced once that is on disk, read in pages. */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../chain.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
+import type { Feed } from '../feed.ts';
 import type { LedgerEntry, LedgerFilter, LedgerLine, Page } from '../registry.ts';
 import { Repeats } from '../repeats.ts';
 import type { RegistryDatabase, Value } from './database.ts';
@@ -46,17 +47,16 @@ const INDEXES: readonly (readonly [keyof LedgerFilter & keyof LedgerEntry, strin
   ['trigger', 'events_by_trigger'],
 ];
 
-type Listener = (lines: LedgerLine[]) => void;
-
 export class Ledger {
   readonly #database: RegistryDatabase;
-  readonly #listeners = new Set<Listener>();
+  readonly #feed: Feed;
   readonly #repeats = new Repeats();
   /** What is to be done once a line is committed. */
   readonly #once = new WeakMap<LedgerLine, () => void>();
 
-  constructor(database: RegistryDatabase) {
+  constructor(database: RegistryDatabase, feed: Feed) {
     this.#database = database;
+    this.#feed = feed;
   }
 
   /** Inside a write transaction. The lines go to `announce` once it is committed. Refusals that repeat are counted, not written. */
@@ -110,24 +110,9 @@ export class Ledger {
     });
   }
 
-  /** A listener that throws is a fault of its own: it must not make a committed write look failed, nor pass unseen. */
   announce(lines: LedgerLine[]): void {
     for (const line of lines) this.#once.get(line)?.();
-    if (lines.length === 0) return;
-    for (const listener of this.#listeners) {
-      try {
-        listener(lines);
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
-  }
-
-  onAppend(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#feed.appended(lines);
   }
 
   /** Newest first: by time, lines of the same millisecond by number. */

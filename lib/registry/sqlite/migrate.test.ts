@@ -35,8 +35,8 @@ test('a registry of an older version is brought up to date, and a copy of it fro
   makeOlderRegistry(path, 5);
   const registry = open();
   const copy = `${path}.before-${KNOWN}`;
-  expect(registry.upgraded).toEqual({ from: 5, to: KNOWN, copy });
-  expect((await registry.get('two'))?.labels).toEqual({ who: 'two' });
+  expect(await registry.upkeep.upgraded()).toEqual({ from: 5, to: KNOWN, copy });
+  expect((await registry.instances.get('two'))?.labels).toEqual({ who: 'two' });
   expect(labelled(registry.database)).toEqual([
     ['one', 'one'],
     ['two', 'two'],
@@ -51,7 +51,7 @@ test('a registry of an older version is brought up to date, and a copy of it fro
   ]);
   kept.close();
   const again = open();
-  expect(again.upgraded).toBeNull();
+  expect(await again.upkeep.upgraded()).toBeNull();
   await again.close();
 });
 
@@ -62,15 +62,15 @@ test('going back to the copy and forward again keeps both copies', async () => {
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
   cpSync(copy, path);
   const registry = open();
-  expect(registry.upgraded?.copy).toBe(`${copy}.2`);
-  expect(await registry.get('one')).not.toBeNull();
+  expect((await registry.upkeep.upgraded())?.copy).toBe(`${copy}.2`);
+  expect(await registry.instances.get('one')).not.toBeNull();
   await registry.close();
   expect(existsSync(copy)).toBe(true);
 });
 
 test('a new registry is made without a copy', async () => {
   const registry = open();
-  expect(registry.upgraded).toBeNull();
+  expect(await registry.upkeep.upgraded()).toBeNull();
   await registry.close();
   expect(readdirSync(folder)).toEqual(['registry.sqlite']);
 });

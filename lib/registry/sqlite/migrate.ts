@@ -3,6 +3,7 @@
  * a file that is up to date is opened without it, and without waiting for whoever writes to it. A file that holds something is copied
  * first, and one that a newer version has written is refused.
  */
+
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -17,18 +18,11 @@ import {
   syncFolderNow,
   unlinkFileNow,
 } from '../../storage/effects.ts';
+import type { Upgrade } from '../upkeep.ts';
 
 const MIGRATIONS = { migrationsFolder: join(import.meta.dirname, '../../../db/migrations') };
 const IS_RECORDED = "SELECT count(*) FROM sqlite_schema WHERE name = '__drizzle_migrations'";
 const RECORDED = 'SELECT created_at FROM __drizzle_migrations ORDER BY created_at';
-
-/** What was done to a file that lacked migrations: how many it had, how many it has, and where a copy of it from before is. */
-export interface Upgrade {
-  from: number;
-  to: number;
-  /** Absolute path. */
-  copy: string;
-}
 
 /** How many migrations this version knows. */
 export function knownMigrations(): number {

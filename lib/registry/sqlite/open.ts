@@ -1,9 +1,21 @@
 /** The registry on one SQLite file. Puts the parts together; what each does is in its own file. */
 import type { Database } from 'better-sqlite3';
 import { type Clock, epochSeconds, systemClock } from '../../clock.ts';
-import type { State } from '../../lifecycle/states.ts';
-import type { DueRow, InstanceRow, LedgerEntry, NewInstance, Registry, Thresholds } from '../registry.ts';
+import type { CopyStore } from '../copies.ts';
+import type { Facts } from '../facts.ts';
+import { Feed } from '../feed.ts';
+import type { Forgettings } from '../forgettings.ts';
+import type { InvitationBook } from '../invitations.ts';
+import type { Jobs } from '../jobs.ts';
+import type { KeyBook } from '../keys.ts';
+import type { Quotas } from '../quotas.ts';
+import type { DueRow, Instances, LedgerBook, Registry, Thresholds } from '../registry.ts';
+import type { Segments } from '../segments.ts';
+import type { Settings } from '../settings.ts';
+import type { Shares } from '../shares.ts';
 import { thresholdsOf } from '../thresholds.ts';
+import type { Upkeep } from '../upkeep.ts';
+import type { WakeTimes } from '../wake-times.ts';
 import { sqliteCopies } from './copies.ts';
 import {
   bytesByState,
@@ -23,8 +35,8 @@ import { openJobs } from './jobs.ts';
 import { SqliteKeyBook } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import { Lists } from './lists.ts';
-import type { Upgrade } from './migrate.ts';
 import { SqlitePeopleBook } from './people.ts';
+import { promised, type Synchronous } from './promised.ts';
 import { QuotaBook } from './quotas.ts';
 import { recount } from './recount.ts';
 import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
@@ -38,17 +50,6 @@ import { Writes } from './writes.ts';
 export interface SqliteRegistry extends Registry {
   /** The same connection for the auth library, whose tables are in the same file. Never hold a transaction of it across an await. */
   readonly database: Database;
-  /** Brings what was committed from the log into the file, so that the file alone is not far behind. Waits for nobody. False when the disk did not take it. */
-  checkpoint(): boolean;
-  /**
-   * Inserts the row of a file that lies at its `vfsPath` already and walks it to `to`, in one transaction with its lines: of a sandbox that was
-   * there once. Throws as `create` does, and `invalid_transition`.
-   */
-  adopt(instance: NewInstance, to: State, now: number, entries: LedgerEntry[]): InstanceRow;
-  /** Makes the counts that are not those of the rows again, with the line that `entry` gives. Returns the names of their tables. */
-  recount(entry: (tables: string[]) => LedgerEntry): string[];
-  /** What opening it did to a file of an older version; null when nothing was to be done. */
-  readonly upgraded: Upgrade | null;
 }
 
 const DUE = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
@@ -71,7 +72,8 @@ const PING = `INSERT INTO settings(key, value, updated) VALUES ('ping', 'true', 
 export function openSqliteRegistry(options: { path: string; clock?: Clock; thresholds: Thresholds }): SqliteRegistry {
   const clock = options.clock ?? systemClock;
   const database = new RegistryDatabase(options.path);
-  const ledger = new Ledger(database);
+  const feed = new Feed();
+  const ledger = new Ledger(database, feed);
   ledger.chainOlder();
   const lists = new Lists(database);
   const thresholds = new ThresholdBook(database, options.thresholds, clock);
@@ -94,25 +96,19 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     });
   };
 
-  return {
-    database: database.client,
-    upgraded: database.upgraded,
-    keys: new SqliteKeyBook(database, ledger),
-    invitations: new SqliteInvitationBook(database, ledger),
-    people: new SqlitePeopleBook(database),
-    copies: sqliteCopies({ database, ledger, writes, quotas }),
+  const instances: Synchronous<Instances> = {
     create: (instance, now, entry) => writes.create(instance, now, entry),
     tenantOf: (id) => database.value(TENANT_OF, id) as string | null,
     get: (id) => findRow(database, id),
-    patch: (id, patch, _now, entry, check) => writes.patch(id, patch, entry, check),
-    begin: (id, intent, options) => writes.begin(id, intent, options),
-    abandon: (id, patch, entries) => writes.abandon(id, patch, entries),
+    patch: (id, patch, _now, entry, asRead) => writes.patch(id, patch, entry, asRead),
+    relabel: (...args) => writes.relabel(...args),
+    begin: (...args) => writes.begin(...args),
+    abandon: (...args) => writes.abandon(...args),
     commit: (transition) => writes.commit(transition),
-    setFault: (id, fault, entry) => writes.setFault(id, fault, entry),
+    setFault: (...args) => writes.setFault(...args),
     recordCheck: (...args) => writes.recordCheck(...args),
     touch: (touches) => writes.touch(touches),
-    notAfter: (now, slack, limit) => writes.notAfter(now, slack, limit),
-
+    notAfter: (...args) => writes.notAfter(...args),
     list: (request) => lists.page(request),
     count: (filter, cap) => lists.count(filter, cap),
     countsByState: (tenants) => (tenants === undefined ? countsByState(database) : countsByStateOf(database, tenants)),
@@ -123,38 +119,24 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
     dueCounts: (spans, tenants) => dueCounts(database, spans, tenants),
     unsettled: () => rows(UNSETTLED),
     filed: (after, limit) => rows(FILED, after, limit),
-
+    adopt: (...args) => writes.adopt(...args),
+  };
+  const book: Synchronous<LedgerBook> = {
     append(entries) {
       ledger.announce(database.write(() => ledger.append(entries)));
     },
     appendSums(nowMs, { all = false } = {}) {
       ledger.announce(database.write(() => ledger.appendSums(nowMs, all)));
     },
-    ledger: (filter, limit, cursor) => ledger.page(filter, limit, cursor),
-    ledgerAfter: (seq, limit) => ledger.after(seq, limit),
-    ledgerAmong: (tenants, { from, to }, limit) => ledger.among(tenants, from, to, limit),
+    page: (filter, limit, cursor) => ledger.page(filter, limit, cursor),
+    after: (seq, limit) => ledger.after(seq, limit),
+    among: (tenants, { from, to }, limit) => ledger.among(tenants, from, to, limit),
     lastSeq: () => ledger.lastSeq(),
     chain: (seq, limit) => ledger.chain(seq, limit),
-    chainHead: () => ledger.head(),
-    shares: openShares(database, ledger),
-    jobs: openJobs(database, ledger, (filter, fields) => lists.everything(filter, fields)),
-    quotas,
-    forgettings: openForgettings(database, ledger, () => lists.wordsChanged('removed')),
-    wakeTimes: openWakeTimes(database),
-    hops: (sinceMs, tenants, seen) => readHops(database, sinceMs, tenants, seen),
-    segments: new SegmentTable(database, ledger),
-    facts: openFacts(database),
-    vitals() {
-      const pageBytes = database.integer('PRAGMA page_size');
-      return {
-        bytes: database.integer('PRAGMA page_count') * pageBytes,
-        freeBytes: database.integer('PRAGMA freelist_count') * pageBytes,
-        rows: countsByState(database),
-        fileBytes: bytesByState(database),
-      };
-    },
-    onAppend: (listener) => ledger.onAppend(listener),
-
+    head: () => ledger.head(),
+    hops: (sinceMs, tenants) => readHops(database, sinceMs, tenants),
+  };
+  const settings: Synchronous<Settings> = {
     thresholds: (tenant) => thresholds.ofTenant(tenant),
     globalThresholds: () => thresholds.global(),
     setGlobalThresholds(patch, entry) {
@@ -170,13 +152,45 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
       return changed;
     },
     tryThresholds: (trial) => tryThresholds(database, thresholds.global(), trial),
-
+  };
+  const upkeep: Synchronous<Upkeep> = {
+    vitals() {
+      const pageBytes = database.integer('PRAGMA page_size');
+      return {
+        bytes: database.integer('PRAGMA page_count') * pageBytes,
+        freeBytes: database.integer('PRAGMA freelist_count') * pageBytes,
+        rows: countsByState(database),
+        fileBytes: bytesByState(database),
+      };
+    },
     ping() {
       database.write(() => database.sql(PING).run(epochSeconds(clock)));
     },
-    adopt: (...args) => writes.adopt(...args),
+    upgraded: () => database.upgraded,
+    settle: () => database.checkpoint(),
     recount: (entry) => recount(database, ledger, entry),
-    checkpoint: () => database.checkpoint(),
-    close: () => database.close(),
+  };
+
+  return {
+    database: database.client,
+    instances: promised<Instances>(instances),
+    ledger: promised<LedgerBook>(book),
+    segments: promised<Segments>(new SegmentTable(database, ledger)),
+    jobs: promised<Jobs>(openJobs(database, ledger, feed, (filter, fields) => lists.everything(filter, fields))),
+    keys: promised<KeyBook>(new SqliteKeyBook(database, ledger)),
+    invitations: promised<InvitationBook>(new SqliteInvitationBook(database, ledger)),
+    people: new SqlitePeopleBook(database),
+    copies: promised<CopyStore>(sqliteCopies({ database, ledger, writes, quotas })),
+    shares: promised<Shares>(openShares(database, ledger)),
+    quotas: promised<Quotas>(quotas),
+    forgettings: promised<Forgettings>(openForgettings(database, ledger, () => lists.wordsChanged('removed'))),
+    settings: promised<Settings>(settings),
+    facts: promised<Facts>(openFacts(database)),
+    wakeTimes: promised<WakeTimes>(openWakeTimes(database)),
+    upkeep: promised<Upkeep>(upkeep),
+    feed,
+    async close() {
+      database.close();
+    },
   };
 }

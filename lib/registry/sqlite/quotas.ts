@@ -26,13 +26,14 @@ import type { Intent, LedgerEntry, Page } from '../registry.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { bound, boundAll } from './placeholders.ts';
+import type { Synchronous } from './promised.ts';
 import { among, contains, plus, selectBy } from './raw.ts';
 
 /** The verbs of a wake that is under way. */
 const WAKES: readonly Intent['verb'][] = ['resume', 'revive'];
 const { tenant: _, ...OVERRIDES } = getTableColumns(tenants);
 
-export class QuotaBook implements Quotas {
+export class QuotaBook implements Synchronous<Quotas> {
   readonly #database: RegistryDatabase;
   readonly #ledger: Ledger;
 

@@ -66,11 +66,7 @@ function wrongIn(database: Pick<RegistryDatabase, 'statement'>) {
 }
 
 /** Makes what is miscounted again from the rows, in one transaction with its ledger line. Returns the names of the tables. */
-export function recount(
-  database: RegistryDatabase,
-  ledger: Ledger,
-  entry: (tables: string[]) => LedgerEntry,
-): string[] {
+export function recount(database: RegistryDatabase, ledger: Ledger, entry: LedgerEntry): string[] {
   let lines: LedgerLine[] = [];
   const tables = database.write(() => {
     const wrong = wrongIn(database);
@@ -82,7 +78,7 @@ export function recount(
         .run();
     }
     const names = wrong.map(({ table }) => getTableConfig(table).name);
-    if (names.length > 0) lines = ledger.append([entry(names)]);
+    if (names.length > 0) lines = ledger.append([{ ...entry, reason: names.join(', ') }]);
     return names;
   });
   ledger.announce(lines);

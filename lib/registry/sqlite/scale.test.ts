@@ -24,16 +24,16 @@ beforeAll(async () => {
   path = join(folder, 'registry.sqlite');
   fillRegistry(path, ROWS);
   registry = openSqliteRegistry({ path, thresholds: THRESHOLDS });
-  const { rows: some } = await registry.list({ sort: 'bytes', reverse: false, limit: 30 });
+  const { rows: some } = await registry.instances.list({ sort: 'bytes', reverse: false, limit: 30 });
   for (const [n, row] of some.entries()) {
-    if (n % 3 === 0) await registry.setFault(row.id, { fault: 'unknown', reason: 'test' }, entry());
-    if (row.state === 'suspended') await registry.commit(hop(row, 'active'));
+    if (n % 3 === 0) await registry.instances.setFault(row.id, { fault: 'unknown', reason: 'test' }, entry());
+    if (row.state === 'suspended') await registry.instances.commit(hop(row, 'active'));
   }
   // Many share the first twelve letters of a word, and few the whole of it.
-  const { rows: many } = await registry.list({ sort: 'name', reverse: false, limit: 700 });
+  const { rows: many } = await registry.instances.list({ sort: 'name', reverse: false, limit: 700 });
   for (const [n, row] of many.entries()) {
     const labels = { ...row.labels, word: n % 100 === 0 ? `${LONG}${n}` : `${LONG.slice(0, 14)}x${n}` };
-    await registry.patch(row.id, { labels }, 1, entry());
+    await registry.instances.patch(row.id, { labels }, 1, entry());
   }
 });
 
@@ -74,30 +74,32 @@ test('among many rows every way of finding them finds the same ones', async () =
       expect(inOrder(found, sort, reverse), what).toBe(true);
       expect(found.map((row) => row.id).sort(), what).toEqual([...expected].sort());
     }
-    expect(await registry.count(filter, 10_000), JSON.stringify(filter)).toBe(Math.min(expected.length, 10_001));
-    expect(await registry.count(filter, 10), JSON.stringify(filter)).toBe(Math.min(expected.length, 11));
+    expect(await registry.instances.count(filter, 10_000), JSON.stringify(filter)).toBe(
+      Math.min(expected.length, 10_001),
+    );
+    expect(await registry.instances.count(filter, 10), JSON.stringify(filter)).toBe(Math.min(expected.length, 11));
   }
 });
 
 test('what is remembered of a text is asked anew when rows gain or lose the word, here or in another process', async () => {
   const rename = async (by: SqliteRegistry, name: (n: number) => string | null) => {
-    const { rows: few } = await registry.list({ sort: 'bytes', reverse: true, limit: 5 });
-    for (const [n, row] of few.entries()) await by.patch(row.id, { name: name(n) }, 1, entry());
+    const { rows: few } = await registry.instances.list({ sort: 'bytes', reverse: true, limit: 5 });
+    for (const [n, row] of few.entries()) await by.instances.patch(row.id, { name: name(n) }, 1, entry());
   };
-  const counted = async () => registry.count({ text: 'beacon' }, 1);
+  const counted = async () => registry.instances.count({ text: 'beacon' }, 1);
   await rename(registry, (n) => `beacon ${n}`);
   expect(await counted()).toBe(2);
   await rename(registry, (n) => (n === 0 ? 'beacon' : null));
   expect(await counted()).toBe(1);
   const listed = async () => {
-    const found = await registry.list({ text: 'beacon', sort: 'name', reverse: false, limit: 9 });
+    const found = await registry.instances.list({ text: 'beacon', sort: 'name', reverse: false, limit: 9 });
     return found.rows.map((row) => row.name);
   };
   expect(await listed()).toEqual(['beacon']);
   await make(registry, 'lit', 'created', { name: 'Beacon' });
   expect(await listed()).toEqual(['Beacon', 'beacon']);
   expect(await counted()).toBe(2);
-  await registry.patch('lit', { name: null }, 1, entry());
+  await registry.instances.patch('lit', { name: null }, 1, entry());
   await rename(registry, (n) => `beacon ${n}`);
   expect(await counted()).toBe(2);
   const other = openSqliteRegistry({ path, thresholds: THRESHOLDS });
@@ -111,10 +113,12 @@ test('fills are the same every time, hold nothing due and keep their counts', as
   fillRegistry(again, 500);
   const small = openSqliteRegistry({ path: again, thresholds: { idleToSuspendSeconds: 1, idleToFreezeSeconds: 1 } });
   const filled = await everyRow(small);
-  expect(await small.due(3_000_000_000, 10)).toEqual([]);
-  expect(await small.unsettled()).toEqual([]);
-  expect(await small.count({ label }, 10_000)).toBe(filled.filter((row) => matches(row, { label })).length);
-  expect(await small.countsByState()).toMatchObject({ frozen: filled.filter((row) => row.state === 'frozen').length });
+  expect(await small.instances.due(3_000_000_000, 10)).toEqual([]);
+  expect(await small.instances.unsettled()).toEqual([]);
+  expect(await small.instances.count({ label }, 10_000)).toBe(filled.filter((row) => matches(row, { label })).length);
+  expect(await small.instances.countsByState()).toMatchObject({
+    frozen: filled.filter((row) => row.state === 'frozen').length,
+  });
   await small.close();
   expect(() => fillRegistry(again, 5)).toThrow(/rows already/);
 });

@@ -21,11 +21,12 @@ import type { Segment, Segments } from '../segments.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { boundAll } from './placeholders.ts';
+import type { Synchronous } from './promised.ts';
 import { selectBy } from './raw.ts';
 
 const SEGMENT = getTableColumns(ledgerSegments);
 
-export class SegmentTable implements Segments {
+export class SegmentTable implements Synchronous<Segments> {
   readonly #database: RegistryDatabase;
   readonly #ledger: Ledger;
 

@@ -7,6 +7,7 @@ import type { Share, Shares } from '../shares.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { boundAll } from './placeholders.ts';
+import type { Synchronous } from './promised.ts';
 import { among } from './raw.ts';
 
 const { seq, ...SHARE } = getTableColumns(shares);
@@ -15,7 +16,7 @@ const { seq, ...SHARE } = getTableColumns(shares);
 type Asked = 'tenants' | 'tenant' | 'instance' | 'seq' | 'sha256' | 'id' | 'diskSha256';
 
 /** The shares in the registry's file. */
-export function openShares(database: RegistryDatabase, ledger: Ledger): Shares {
+export function openShares(database: RegistryDatabase, ledger: Ledger): Synchronous<Shares> {
   const insert = database.statement((queries) =>
     queries.insert(shares).values(boundAll(SHARE)).onConflictDoNothing({ target: shares.id }).prepare(),
   );

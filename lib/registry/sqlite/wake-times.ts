@@ -4,10 +4,11 @@ import { wakeTimes } from '../../../db/schema.ts';
 import type { WakeTimes } from '../wake-times.ts';
 import type { RegistryDatabase } from './database.ts';
 import { boundAll } from './placeholders.ts';
+import type { Synchronous } from './promised.ts';
 import { plus } from './raw.ts';
 
 /** The wake times in the registry's file. */
-export function openWakeTimes(database: RegistryDatabase): WakeTimes {
+export function openWakeTimes(database: RegistryDatabase): Synchronous<WakeTimes> {
   const { day, path, source, boundMs, n, sumMs } = getTableColumns(wakeTimes);
   const columns = { day, path, source, boundMs, count: n, sumMs };
   const add = database.statement((queries) =>

@@ -13,11 +13,11 @@ import type {
   FileRecord,
   InstancePatch,
   InstanceRow,
+  Instances,
   Intent,
   LedgerEntry,
   LedgerLine,
   NewInstance,
-  Registry,
   Transition,
 } from '../registry.ts';
 import { dueAt } from '../thresholds.ts';
@@ -32,7 +32,7 @@ import { findRow, insertRow, ROW, updateRow } from './rows.ts';
 import type { ThresholdBook } from './threshold-book.ts';
 
 type Fault = NonNullable<Transition['fault']>;
-type Touch = Parameters<Registry['touch']>[0][number];
+type Touch = Parameters<Instances['touch']>[0][number];
 
 const LIVING = STATES.filter((state) => state !== 'deleted');
 
@@ -173,20 +173,13 @@ export class Writes {
     }
   }
 
-  patch(
-    id: string,
-    patch: InstancePatch,
-    entry: LedgerEntry,
-    check?: (before: InstanceRow) => void,
-  ): InstanceRow | null {
+  patch(id: string, patch: InstancePatch, entry: LedgerEntry, asRead?: InstanceRow): InstanceRow | null {
     return this.#logged([entry], (cancel) => {
       const before = findRow(this.#database, id);
       if (before === null) return cancel(null);
       if (before.state === 'deleted') throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`);
-      check?.(before);
-      const { labels: wanted = before.labels, ...rest } = patch;
-      const labels = typeof wanted === 'function' ? wanted(before.labels) : wanted;
-      if (labels === null) return cancel(before);
+      if (asRead !== undefined && !hasSettingsOf(before, asRead)) throw changedMeanwhile(id);
+      const { labels = before.labels, ...rest } = patch;
       const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
       const after: InstanceRow = { ...before, ...given, labels: wellFormed(labels) };
       after.name = after.name?.toWellFormed() ?? null;
@@ -196,6 +189,25 @@ export class Writes {
         throw taken(error, after) ?? error;
       }
       return after;
+    });
+  }
+
+  relabel(
+    id: string,
+    changes: Readonly<Record<string, string | null>>,
+    most: number,
+    entry: LedgerEntry,
+  ): 'changed' | 'same' | 'too_many' | null {
+    return this.#logged([entry], (cancel) => {
+      const before = findRow(this.#database, id);
+      if (before === null) return cancel(null);
+      if (before.state === 'deleted') throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`);
+      const merged: Record<string, string | null> = { ...before.labels, ...changes };
+      const entries = Object.entries(merged).filter((one): one is [string, string] => one[1] !== null);
+      if (JSON.stringify(entries) === JSON.stringify(Object.entries(before.labels))) return cancel('same');
+      if (entries.length > most) return cancel('too_many');
+      this.#update(before, { ...before, labels: wellFormed(Object.fromEntries(entries)) });
+      return 'changed';
     });
   }
 
@@ -386,6 +398,28 @@ function taken(error: unknown, row: Pick<InstanceRow, 'id' | 'tenant' | 'name'>)
     });
   }
   return null;
+}
+
+/** The columns that `patch` changes. */
+const SETTINGS = [
+  'name',
+  'keepHot',
+  'holdUntil',
+  'idleToSuspendSeconds',
+  'idleToFreezeSeconds',
+  'policy',
+  'workbook',
+] as const satisfies readonly (keyof InstancePatch)[];
+
+function hasSettingsOf(row: InstanceRow, asRead: InstanceRow): boolean {
+  const labels = ({ labels }: InstanceRow) => JSON.stringify(Object.entries(labels).sort());
+  return SETTINGS.every((name) => row[name] === asRead[name]) && labels(row) === labels(asRead);
+}
+
+function changedMeanwhile(id: string): WinterdockError {
+  return new WinterdockError('precondition_failed', `The settings of the sandbox "${id}" were changed meanwhile.`, {
+    hint: 'Look at them again and decide anew.',
+  });
 }
 
 function movedOn(row: InstanceRow, hop: Transition): WinterdockError {

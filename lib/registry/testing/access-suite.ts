@@ -40,7 +40,7 @@ export function accessSuite(driver: Driver): void {
   });
   afterEach(() => driver.discard());
 
-  const typesOf = async () => (await registry.ledger({}, 100)).rows.map(({ type }) => type);
+  const typesOf = async () => (await registry.ledger.page({}, 100)).rows.map(({ type }) => type);
 
   describe('keys', () => {
     test('a key reads back whole after another start, and its line is in the ledger', async () => {
@@ -145,14 +145,14 @@ export function accessSuite(driver: Driver): void {
         for (const reverse of [false, true]) {
           const all: string[] = [];
           for (let cursor: string | undefined; ; ) {
-            const page = await registry.list({ sort, reverse, limit: 500, cursor });
+            const page = await registry.instances.list({ sort, reverse, limit: 500, cursor });
             all.push(...page.rows.filter(({ tenant }) => some.includes(tenant)).map(({ id }) => id));
             if (page.next === null) break;
             cursor = page.next;
           }
           const paged: string[] = [];
           for (let cursor: string | undefined; ; ) {
-            const page = await registry.list({ sort, reverse, limit: 3, cursor, tenants: some });
+            const page = await registry.instances.list({ sort, reverse, limit: 3, cursor, tenants: some });
             paged.push(...page.rows.map(({ id }) => id));
             if (page.next === null) break;
             cursor = page.next;
@@ -164,50 +164,52 @@ export function accessSuite(driver: Driver): void {
     );
 
     test('counts are of them, with any filter, and nothing is of nobody', async () => {
-      expect(await registry.count({ tenants: some }, 1000)).toBe(20);
-      expect(await registry.count({ tenants: some }, 15)).toBe(16);
-      expect(await registry.count({ tenants: some, tenant: 'acme' }, 1000)).toBe(10);
-      expect(await registry.count({ tenants: some, tenant: 'globex' }, 1000)).toBe(0);
-      expect(await registry.count({ tenants: [] }, 1000)).toBe(0);
+      expect(await registry.instances.count({ tenants: some }, 1000)).toBe(20);
+      expect(await registry.instances.count({ tenants: some }, 15)).toBe(16);
+      expect(await registry.instances.count({ tenants: some, tenant: 'acme' }, 1000)).toBe(10);
+      expect(await registry.instances.count({ tenants: some, tenant: 'globex' }, 1000)).toBe(0);
+      expect(await registry.instances.count({ tenants: [] }, 1000)).toBe(0);
       const suspended = rows.filter(({ state, tenant }) => state === 'suspended' && some.includes(tenant)).length;
-      expect((await registry.countsByState(some)).suspended).toBe(suspended);
-      expect(await registry.countsByState(['nobody'])).toMatchObject({ created: 0, suspended: 0 });
-      await registry.setFault('i0', { fault: 'corrupt', reason: 'rot' }, entry());
-      await registry.setFault('i1', { fault: 'corrupt', reason: 'rot' }, entry());
-      expect(await registry.countsByFault(some)).toEqual({ error: 0, unknown: 0, corrupt: 1, missing: 0 });
-      expect((await registry.countsByFault()).corrupt).toBe(2);
+      expect((await registry.instances.countsByState(some)).suspended).toBe(suspended);
+      expect(await registry.instances.countsByState(['nobody'])).toMatchObject({ created: 0, suspended: 0 });
+      await registry.instances.setFault('i0', { fault: 'corrupt', reason: 'rot' }, entry());
+      await registry.instances.setFault('i1', { fault: 'corrupt', reason: 'rot' }, entry());
+      expect(await registry.instances.countsByFault(some)).toEqual({ error: 0, unknown: 0, corrupt: 1, missing: 0 });
+      expect((await registry.instances.countsByFault()).corrupt).toBe(2);
     });
 
     test('what falls due is theirs', async () => {
-      const due = await registry.dueUntil(9_000_000_000, 100);
+      const due = await registry.instances.dueUntil(9_000_000_000, 100);
       const expected = due.filter(({ row }) => some.includes(row.tenant)).map(({ row }) => row.id);
       expect(expected.length).toBeGreaterThan(0);
-      expect((await registry.dueUntil(9_000_000_000, 100, some)).map(({ row }) => row.id)).toEqual(expected);
+      expect((await registry.instances.dueUntil(9_000_000_000, 100, some)).map(({ row }) => row.id)).toEqual(expected);
     });
 
     test('the ledger is theirs, in order, and lines of no tenant are nobody’s', async () => {
-      await registry.append([entry({ tenant: null, type: 'settings.changed' })]);
+      await registry.ledger.append([entry({ tenant: null, type: 'settings.changed' })]);
       for (let n = 0; n < 30; n += 1) {
-        await registry.append([entry({ tenant: TENANTS[n % 4], type: 'walked', timeMs: START * 1000 + (n % 4) })]);
+        await registry.ledger.append([
+          entry({ tenant: TENANTS[n % 4], type: 'walked', timeMs: START * 1000 + (n % 4) }),
+        ]);
       }
-      const all = (await registry.ledger({ type: 'walked' }, 500)).rows.filter(({ tenant }) =>
+      const all = (await registry.ledger.page({ type: 'walked' }, 500)).rows.filter(({ tenant }) =>
         some.includes(tenant ?? ''),
       );
       const paged: number[] = [];
       for (let cursor: string | undefined; ; ) {
-        const page = await registry.ledger({ type: 'walked', tenants: some }, 4, cursor);
+        const page = await registry.ledger.page({ type: 'walked', tenants: some }, 4, cursor);
         paged.push(...page.rows.map(({ seq }) => seq));
         if (page.next === null) break;
         cursor = page.next;
       }
       expect(paged).toEqual(all.map(({ seq }) => seq));
-      expect((await registry.ledger({ tenants: some, tenant: 'globex' }, 10)).rows).toEqual([]);
-      expect((await registry.ledger({ tenants: some, type: 'settings.changed' }, 10)).rows).toEqual([]);
+      expect((await registry.ledger.page({ tenants: some, tenant: 'globex' }, 10)).rows).toEqual([]);
+      expect((await registry.ledger.page({ tenants: some, type: 'settings.changed' }, 10)).rows).toEqual([]);
     });
 
     test('whose an id is, is known of every row there ever was', async () => {
-      expect(await registry.tenantOf('i1')).toBe('globex');
-      expect(await registry.tenantOf('never')).toBeNull();
+      expect(await registry.instances.tenantOf('i1')).toBe('globex');
+      expect(await registry.instances.tenantOf('never')).toBeNull();
     });
   });
 }

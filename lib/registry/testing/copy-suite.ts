@@ -32,7 +32,7 @@ const blueprint = (name: string, over: Partial<BlueprintRow> = {}): BlueprintRow
 
 export function copySuite(driver: Driver): void {
   let registry: Registry;
-  const lineCount = async () => (await registry.ledger({}, 500)).rows.length;
+  const lineCount = async () => (await registry.ledger.page({}, 500)).rows.length;
   beforeEach(async () => {
     registry = await driver.open();
   });
@@ -143,10 +143,10 @@ export function copySuite(driver: Driver): void {
           file: FILE,
           created: START + 5,
         });
-        expect(await registry.get(row.id)).toEqual(row);
+        expect(await registry.instances.get(row.id)).toEqual(row);
       }
       expect(await lineCount()).toBe(before + 5);
-      expect(await registry.count({ state: 'created' }, 100)).toBe(5);
+      expect(await registry.instances.count({ state: 'created' }, 100)).toBe(5);
       const first = await registry.copies.descendants({ snapshot: 's' }, 3);
       const second = await registry.copies.descendants({ snapshot: 's' }, 3, first.next ?? undefined);
       expect([...first.rows, ...second.rows].map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
@@ -164,10 +164,11 @@ export function copySuite(driver: Driver): void {
         await expect(seeding).rejects.toMatchObject({ code: 'conflict' });
       }
       expect(await lineCount()).toBe(before);
-      expect(await registry.get('c0')).toBeNull();
-      expect(await registry.countsByState()).toMatchObject({ created: 2 });
+      expect(await registry.instances.get('c0')).toBeNull();
+      expect(await registry.instances.countsByState()).toMatchObject({ created: 2 });
       expect(
-        (await registry.list({ sort: 'created', reverse: false, limit: 10, label: { key: 'a', value: 'b' } })).rows,
+        (await registry.instances.list({ sort: 'created', reverse: false, limit: 10, label: { key: 'a', value: 'b' } }))
+          .rows,
       ).toEqual([]);
     });
 
@@ -178,13 +179,13 @@ export function copySuite(driver: Driver): void {
           code: 'not_found',
         });
       }
-      expect(await registry.get('c0')).toBeNull();
+      expect(await registry.instances.get('c0')).toBeNull();
     });
 
     test('a thousand are one transaction', async () => {
       const rows = await registry.copies.seed({ snapshot: 's' }, children(1000), START, []);
       expect(rows.length).toBe(1000);
-      expect(await registry.countsByState()).toMatchObject({ created: 1000 });
+      expect(await registry.instances.countsByState()).toMatchObject({ created: 1000 });
     });
   });
 
@@ -208,7 +209,7 @@ export function copySuite(driver: Driver): void {
     expect(await (await driver.again()).copies.unclaimed()).toEqual([inSnapshots]);
 
     if (child === undefined) throw new Error('no child');
-    await registry.commit(hop(child, 'active', { vfsPath: 'live/c/vfs.sqlite' }));
+    await registry.instances.commit(hop(child, 'active', { vfsPath: 'live/c/vfs.sqlite' }));
     expect(await copies.isNeeded(inSnapshots)).toBe(false);
     await copies.forget(inSnapshots);
     expect(await copies.unclaimed()).toEqual([]);

@@ -1,5 +1,7 @@
 /** What every registry driver keeps of jobs. */
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { each } from '../each.ts';
 import type { JobResult, NewJob, Surveyed } from '../jobs.ts';
 import type { ListFilter, Registry } from '../registry.ts';
 import { type Driver, entry, hop, make, START } from './make.ts';
@@ -38,7 +40,7 @@ export function jobSuite(driver: Driver): void {
 
   const survey = async (choice: Parameters<Registry['jobs']['survey']>[0]): Promise<Surveyed[]> => {
     const found: Surveyed[] = [];
-    await registry.jobs.survey(choice, (one) => found.push(one));
+    for await (const piece of await registry.jobs.survey(choice)) found.push(...piece);
     return found;
   };
   const idsOf = async (filter: ListFilter) => (await survey({ filter })).map(({ id }) => id).sort();
@@ -49,7 +51,7 @@ export function jobSuite(driver: Driver): void {
     await make(registry, 'c', 'active', { tenant: 'globex', labels: { env: 'prod' } });
     await make(registry, 'd', 'deleted');
     await make(registry, 'm', 'created', { vfsPath: ':memory:', ephemeral: true });
-    await registry.setFault('c', { fault: 'corrupt', reason: 'broken' }, entry());
+    await registry.instances.setFault('c', { fault: 'corrupt', reason: 'broken' }, entry());
     expect(await idsOf({})).toEqual(['a', 'b', 'c', 'm']);
     expect(await idsOf({ state: 'active' })).toEqual(['a', 'c']);
     expect(await idsOf({ tenant: 'globex', notState: 'active' })).toEqual(['b']);
@@ -80,7 +82,7 @@ export function jobSuite(driver: Driver): void {
     const numbers = (await survey({ filter: { state: 'active' } })).map(({ row }) => row);
     const many = Uint32Array.from({ length: 2500 }, (_, at) => numbers[at % 7] ?? 0);
     await registry.jobs.add(job('j1'), many, [], started);
-    for (const row of rows) await registry.commit(hop(row, 'suspended'));
+    for (const row of rows) await registry.instances.commit(hop(row, 'suspended'));
     const again = await driver.again();
     expect((await again.jobs.running()).map(({ id, chosen }) => [id, chosen])).toEqual([['j1', 2500]]);
     const seen: string[] = [];
@@ -135,7 +137,7 @@ export function jobSuite(driver: Driver): void {
     ] as const) {
       await registry.jobs.add(job(id, { tenants }), new Uint32Array(), [], started);
     }
-    const ended = () => entry({ type: 'job.done' });
+    const ended = entry({ type: 'job.done' });
     expect(await registry.jobs.end('j2', 'done', START + 5, ended)).toBe(true);
     expect(await registry.jobs.end('j2', 'cancelled', START + 6, ended)).toBe(false);
     expect(await registry.jobs.get('j2')).toEqual({
@@ -147,7 +149,7 @@ export function jobSuite(driver: Driver): void {
       failed: 0,
       skipped: 0,
     });
-    expect((await registry.ledger({ type: 'job.done' }, 5)).rows).toHaveLength(1);
+    expect((await registry.ledger.page({ type: 'job.done' }, 5)).rows).toHaveLength(1);
     const ids = async (filter: Parameters<Registry['jobs']['list']>[0]) =>
       (await registry.jobs.list(filter, 10)).rows.map(({ id }) => id);
     expect(await ids({})).toEqual(['j3', 'j2', 'j1']);
@@ -167,8 +169,8 @@ export function jobSuite(driver: Driver): void {
     const chosen = Uint32Array.from({ length: 5 }, () => 1);
     const results = [0, 1, 2, 3, 4].map((position) => result(position));
     for (const id of ['old', 'young', 'running']) await registry.jobs.add(job(id), chosen, results, started);
-    await registry.jobs.end('old', 'done', START, () => entry());
-    await registry.jobs.end('young', 'done', START + 100, () => entry());
+    await registry.jobs.end('old', 'done', START, entry());
+    await registry.jobs.end('young', 'done', START + 100, entry());
     expect(await registry.jobs.forget(START + 50, 3)).toBe(true);
     expect((await registry.jobs.results('old', undefined, 9)).rows).toHaveLength(2);
     expect(await registry.jobs.forget(START + 50, 3)).toBe(true);
@@ -183,13 +185,14 @@ export function jobSuite(driver: Driver): void {
     await make(registry, 'a', 'suspended');
     await make(registry, 'b', 'active', { tenant: 'globex' });
     const hops: string[] = [];
-    await registry.hops(0, undefined, ({ instance, from, to }) => hops.push(`${instance} ${from} ${to}`) < 2);
+    for await (const { instance, from, to } of each(await registry.ledger.hops(0, undefined))) {
+      if (hops.push(`${instance} ${from} ${to}`) === 2) break;
+    }
     expect(hops).toEqual(['b created active', 'a active suspended']);
     const theirs: string[] = [];
-    await registry.hops(0, ['acme'], ({ instance }) => theirs.push(instance) > 0);
+    for await (const { instance } of each(await registry.ledger.hops(0, ['acme']))) theirs.push(instance);
     expect(theirs).toEqual(['a', 'a']);
-    await registry.hops((START + 1) * 1000, undefined, () => {
+    for await (const _ of await registry.ledger.hops((START + 1) * 1000, undefined))
       throw new Error('nothing is that young');
-    });
   });
 }

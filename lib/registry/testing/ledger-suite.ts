@@ -36,7 +36,7 @@ export function ledgerSuite(driver: Driver): void {
           requestId: `req-${n}`,
           address: n % 2 === 0 ? '192.0.2.7' : null,
         });
-        await registry.append([line]);
+        await registry.ledger.append([line]);
         written.push({ ...line, seq: n + 1 });
       }
       const filters: LedgerFilter[] = [
@@ -65,10 +65,10 @@ export function ledgerSuite(driver: Driver): void {
         const found: LedgerLine[] = [];
         let cursor: string | undefined;
         do {
-          const page = await registry.ledger(filter, 7, cursor);
+          const page = await registry.ledger.page(filter, 7, cursor);
           found.push(...page.rows);
           cursor = page.next ?? undefined;
-          await registry.append([
+          await registry.ledger.append([
             entry({
               timeMs: (START + 60) * 1000,
               type: 'late',
@@ -87,26 +87,27 @@ export function ledgerSuite(driver: Driver): void {
     });
 
     test('a malformed cursor is refused', async () => {
-      for (let n = 0; n < 3; n += 1) await registry.append([entry()]);
-      const { next } = await registry.ledger({}, 2);
-      expect((await registry.ledger({}, 2, next ?? '')).rows).toHaveLength(1);
+      for (let n = 0; n < 3; n += 1) await registry.ledger.append([entry()]);
+      const { next } = await registry.ledger.page({}, 2);
+      expect((await registry.ledger.page({}, 2, next ?? '')).rows).toHaveLength(1);
       for (const cursor of ['', '*', 'W10', `${next}x!`, Buffer.from('["a",1]').toString('base64url')]) {
-        await expect(async () => registry.ledger({}, 2, cursor)).rejects.toMatchObject({ code: 'validation' });
+        await expect(async () => registry.ledger.page({}, 2, cursor)).rejects.toMatchObject({ code: 'validation' });
       }
     });
 
     test('a stream that comes back gets what it missed, oldest first', async () => {
-      expect(await registry.lastSeq()).toBe(0);
-      for (let n = 0; n < 5; n += 1) await registry.append([entry({ type: `t${n}` })]);
-      expect(await registry.lastSeq()).toBe(5);
-      expect((await registry.ledgerAfter(2, 2)).map((line) => line.type)).toEqual(['t2', 't3']);
-      expect(await registry.ledgerAfter(5, 10)).toEqual([]);
+      expect(await registry.ledger.lastSeq()).toBe(0);
+      for (let n = 0; n < 5; n += 1) await registry.ledger.append([entry({ type: `t${n}` })]);
+      expect(await registry.ledger.lastSeq()).toBe(5);
+      expect((await registry.ledger.after(2, 2)).map((line) => line.type)).toEqual(['t2', 't3']);
+      expect(await registry.ledger.after(5, 10)).toEqual([]);
     });
 
     test('some tenants get theirs between two numbers, and nobody’s lines and others’ are passed over', async () => {
-      for (const tenant of ['acme', 'other', null, 'acme', 'third', 'acme']) await registry.append([entry({ tenant })]);
+      for (const tenant of ['acme', 'other', null, 'acme', 'third', 'acme'])
+        await registry.ledger.append([entry({ tenant })]);
       const among = async (tenants: string[], from: number, to: number, limit = 10) =>
-        (await registry.ledgerAmong(tenants, { from, to }, limit)).map(({ seq }) => seq);
+        (await registry.ledger.among(tenants, { from, to }, limit)).map(({ seq }) => seq);
       expect(await among(['acme', 'third'], 1, 6)).toEqual([4, 5, 6]);
       expect(await among(['acme', 'third'], 0, 5, 2)).toEqual([1, 4]);
       expect([await among([], 0, 6), await among(['nobody'], 0, 6), await among(['acme'], 6, 100)]).toEqual([
@@ -119,26 +120,26 @@ export function ledgerSuite(driver: Driver): void {
     test('listeners hear of lines that are on disk already, in order, until they leave', async () => {
       const other = await driver.again();
       const heard: LedgerLine[] = [];
-      const visible: boolean[] = [];
-      const leave = registry.onAppend((lines) => {
+      const visible: Promise<boolean>[] = [];
+      const leave = registry.feed.onAppend((lines) => {
         heard.push(...lines);
-        const last = other.lastSeq();
-        visible.push(last instanceof Promise || last >= (lines.at(-1)?.seq ?? 0));
+        visible.push(other.ledger.lastSeq().then((last) => last >= (lines.at(-1)?.seq ?? 0)));
       });
       const row = await make(registry, 'a', 'active');
-      await registry.append([entry({ type: 'one' }), entry({ type: 'two' })]);
-      await registry.commit(hop(row, 'suspended'));
+      await registry.ledger.append([entry({ type: 'one' }), entry({ type: 'two' })]);
+      await registry.instances.commit(hop(row, 'suspended'));
       leave();
-      await registry.append([entry({ type: 'unheard' })]);
+      await registry.ledger.append([entry({ type: 'unheard' })]);
       expect(heard.map((line) => line.type)).toEqual(['instance.created', 'transition', 'one', 'two', 'transition']);
       expect(heard.map((line) => line.seq)).toEqual([1, 2, 3, 4, 5]);
-      expect(visible).toEqual([true, true, true, true]);
-      expect(heard.slice(2, 4)).toEqual(await registry.ledgerAfter(2, 2));
+      expect(await Promise.all(visible)).toEqual([true, true, true, true]);
+      expect(heard.slice(2, 4)).toEqual(await registry.ledger.after(2, 2));
       await other.close();
     });
   });
 
-  const dueIds = async (now: number, limit = 100) => (await registry.due(now, limit)).map(({ row }) => row.id);
+  const dueIds = async (now: number, limit = 100) =>
+    (await registry.instances.due(now, limit)).map(({ row }) => row.id);
 
   describe('what falls due', () => {
     test('the moment of every kind of row is the one that the ladder names', async () => {
@@ -153,10 +154,10 @@ export function ledgerSuite(driver: Driver): void {
                 const own = n % 2 === 0 ? { idleToSuspendSeconds: 100 + n } : { idleToFreezeSeconds: 200 + n };
                 await make(registry, id, state, { ephemeral, keepHot, ...own }, START + (n % 50));
                 if (state !== 'deleted') {
-                  if (holdUntil !== null) await registry.patch(id, { holdUntil }, START, entry());
-                  if (fault !== null) await registry.setFault(id, { fault, reason: 'r' }, entry());
+                  if (holdUntil !== null) await registry.instances.patch(id, { holdUntil }, START, entry());
+                  if (fault !== null) await registry.instances.setFault(id, { fault, reason: 'r' }, entry());
                 }
-                const row = await registry.get(id);
+                const row = await registry.instances.get(id);
                 if (row !== null) subjects.push(row);
               }
             }
@@ -172,14 +173,14 @@ export function ledgerSuite(driver: Driver): void {
         return move === null ? [] : [{ id: row.id, at: move.at, policy }];
       });
       expect(expected.length).toBeGreaterThan(30);
-      const found = await registry.due(NEVER, 10_000);
+      const found = await registry.instances.due(NEVER, 10_000);
       expect(found.map(({ row }) => row.id).sort()).toEqual(expected.map(({ id }) => id).sort());
       for (const { id, at, policy } of expected) {
         expect(found.find(({ row }) => row.id === id)?.thresholds).toEqual(policy);
         expect((await dueIds(at, 10_000)).includes(id), `${id} at ${at}`).toBe(true);
         expect((await dueIds(at - 1, 10_000)).includes(id), `${id} before ${at}`).toBe(false);
       }
-      expect(await registry.dueUntil(NEVER, 10_000)).toEqual(found);
+      expect(await registry.instances.dueUntil(NEVER, 10_000)).toEqual(found);
     });
 
     test('the soonest come first and a limit is kept', async () => {
@@ -198,11 +199,11 @@ export function ledgerSuite(driver: Driver): void {
     test('an intent takes a row out, an abandoned one puts it back, activity puts it off', async () => {
       const row = await make(registry, 'a', 'active');
       expect(await dueIds(START + 900)).toEqual(['a']);
-      await registry.begin('a', intent(row));
+      await registry.instances.begin('a', intent(row));
       expect(await dueIds(START + 900)).toEqual([]);
-      await registry.abandon('a', {}, []);
+      await registry.instances.abandon('a', {}, []);
       expect(await dueIds(START + 900)).toEqual(['a']);
-      await registry.touch([{ id: 'a', updated: START + 600 }]);
+      await registry.instances.touch([{ id: 'a', updated: START + 600 }]);
       expect(await dueIds(START + 1499)).toEqual([]);
       expect(await dueIds(START + 1500)).toEqual(['a']);
     });
@@ -214,54 +215,54 @@ export function ledgerSuite(driver: Driver): void {
       await make(registry, 'other', 'active', { tenant: 'globex' });
       await make(registry, 'asleep', 'suspended');
       const line = entry({ type: 'settings.changed' });
-      expect(await registry.setGlobalThresholds({ idleToSuspendSeconds: 10 }, line)).toEqual({
+      expect(await registry.settings.setGlobalThresholds({ idleToSuspendSeconds: 10 }, line)).toEqual({
         ...THRESHOLDS,
         idleToSuspendSeconds: 10,
       });
       expect((await dueIds(START + 10)).sort()).toEqual(['other', 'plain']);
-      expect(await registry.setTenantThresholds('globex', { idleToSuspendSeconds: 50 }, line)).toEqual({
+      expect(await registry.settings.setTenantThresholds('globex', { idleToSuspendSeconds: 50 }, line)).toEqual({
         ...THRESHOLDS,
         idleToSuspendSeconds: 50,
       });
-      expect(await registry.thresholds('globex')).toEqual({ ...THRESHOLDS, idleToSuspendSeconds: 50 });
-      expect(await registry.thresholds('acme')).toEqual({ ...THRESHOLDS, idleToSuspendSeconds: 10 });
+      expect(await registry.settings.thresholds('globex')).toEqual({ ...THRESHOLDS, idleToSuspendSeconds: 50 });
+      expect(await registry.settings.thresholds('acme')).toEqual({ ...THRESHOLDS, idleToSuspendSeconds: 10 });
       expect(await dueIds(START + 49)).toEqual(['plain']);
-      expect((await registry.due(START + 50, 10)).at(-1)).toMatchObject({
+      expect((await registry.instances.due(START + 50, 10)).at(-1)).toMatchObject({
         row: { id: 'other' },
         thresholds: { idleToSuspendSeconds: 50 },
       });
-      await registry.setGlobalThresholds({ idleToFreezeSeconds: 60 }, line);
+      await registry.settings.setGlobalThresholds({ idleToFreezeSeconds: 60 }, line);
       expect((await dueIds(START + 60)).sort()).toEqual(['asleep', 'other', 'plain']);
-      await registry.setTenantThresholds('globex', { idleToSuspendSeconds: null }, line);
+      await registry.settings.setTenantThresholds('globex', { idleToSuspendSeconds: null }, line);
       expect((await dueIds(START + 10)).sort()).toEqual(['other', 'plain']);
       expect(await dueIds(START + 900)).toHaveLength(5);
-      expect((await registry.ledger({ type: 'settings.changed' }, 10)).rows).toHaveLength(4);
+      expect((await registry.ledger.page({ type: 'settings.changed' }, 10)).rows).toHaveLength(4);
     });
 
     test('a start with other thresholds than the last applies them to what is there, unless they were set', async () => {
       await make(registry, 'a', 'active');
       await make(registry, 'b', 'suspended');
       const later = await driver.again({ idleToSuspendSeconds: 5, idleToFreezeSeconds: 7 });
-      expect((await later.due(START + 5, 10)).map(({ row }) => row.id)).toEqual(['a']);
-      expect((await later.due(START + 7, 10)).map(({ row }) => row.id)).toEqual(['a', 'b']);
-      await later.setGlobalThresholds({ idleToSuspendSeconds: 100 }, entry());
+      expect((await later.instances.due(START + 5, 10)).map(({ row }) => row.id)).toEqual(['a']);
+      expect((await later.instances.due(START + 7, 10)).map(({ row }) => row.id)).toEqual(['a', 'b']);
+      await later.settings.setGlobalThresholds({ idleToSuspendSeconds: 100 }, entry());
       await later.close();
       const again = await driver.again({ idleToSuspendSeconds: 3, idleToFreezeSeconds: 3 });
-      expect(await again.globalThresholds()).toEqual({ idleToSuspendSeconds: 100, idleToFreezeSeconds: 3 });
-      expect((await again.due(START + 99, 10)).map(({ row }) => row.id)).toEqual(['b']);
+      expect(await again.settings.globalThresholds()).toEqual({ idleToSuspendSeconds: 100, idleToFreezeSeconds: 3 });
+      expect((await again.instances.due(START + 99, 10)).map(({ row }) => row.id)).toEqual(['b']);
       await again.close();
     });
 
     test('an ephemeral one falls due at every step of its walk', async () => {
-      let row = await registry.create(instance('e', { ephemeral: true }), START, entry());
+      let row = await registry.instances.create(instance('e', { ephemeral: true }), START, entry());
       expect(await dueIds(NEVER)).toEqual([]);
-      row = await registry.commit(hop(row, 'active'));
+      row = await registry.instances.commit(hop(row, 'active'));
       expect(await dueIds(START + 899)).toEqual([]);
       expect(await dueIds(START + 900)).toEqual(['e']);
-      row = await registry.commit(hop(row, 'archived', { now: START + 100 }));
+      row = await registry.instances.commit(hop(row, 'archived', { now: START + 100 }));
       expect(await dueIds(START + 999)).toEqual([]);
       expect(await dueIds(START + 1000)).toEqual(['e']);
-      await registry.commit(hop(row, 'deleted', { now: START + 900 }));
+      await registry.instances.commit(hop(row, 'deleted', { now: START + 900 }));
       expect(await dueIds(NEVER)).toEqual([]);
     });
   });

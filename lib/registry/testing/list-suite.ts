@@ -66,7 +66,7 @@ export async function pages(
   const rows: InstanceRow[] = [];
   let cursor: string | undefined;
   do {
-    const page = await registry.list({ ...request, cursor });
+    const page = await registry.instances.list({ ...request, cursor });
     expect(page.rows.length).toBeLessThanOrEqual(request.limit);
     rows.push(...page.rows);
     cursor = page.next ?? undefined;
@@ -121,12 +121,13 @@ async function mix(registry: Registry, rows: number): Promise<void> {
     if (state === 'deleted') continue;
     if (roll(3) > 0) {
       const bytes = roll(3) === 0 ? null : roll(10) * 1000;
-      await registry.touch([{ id, updated: START + roll(40), bytes }]);
+      await registry.instances.touch([{ id, updated: START + roll(40), bytes }]);
     }
     const fault = FAULTS[roll(12)];
-    if (fault !== undefined) await registry.setFault(id, { fault, reason: 'test' }, entry());
-    const row = await registry.get(id);
-    if (row !== null && n % 8 === 1) await registry.begin(id, intent(row, { startedMs: (START - n * 3) * 1000 }));
+    if (fault !== undefined) await registry.instances.setFault(id, { fault, reason: 'test' }, entry());
+    const row = await registry.instances.get(id);
+    if (row !== null && n % 8 === 1)
+      await registry.instances.begin(id, intent(row, { startedMs: (START - n * 3) * 1000 }));
   }
 }
 
@@ -177,9 +178,9 @@ export function listSuite(driver: Driver): void {
       await make(registry, 'ended', 'suspended', { ephemeral: true });
       const spans = { from: START + 905, seconds: 10, slots: 4 };
       for (const tenants of [undefined, ['globex'], []]) {
-        const counted = await registry.dueCounts(spans, tenants);
+        const counted = await registry.instances.dueCounts(spans, tenants);
         const expected = Array.from({ length: 4 }, () => ({ suspended: 0, frozen: 0, archived: 0, deleted: 0 }));
-        for (const { row, thresholds } of await registry.dueUntil(START + 944, 1000, tenants)) {
+        for (const { row, thresholds } of await registry.instances.dueUntil(START + 944, 1000, tenants)) {
           const next = nextMove({ ...row, blocked: false, attached: 0 }, thresholds);
           const slot = expected[Math.max(0, Math.floor(((next?.at ?? 0) - spans.from) / 10))];
           if (slot !== undefined) slot[next?.state as DueTo] += 1;
@@ -194,8 +195,8 @@ export function listSuite(driver: Driver): void {
       await mix(registry, 120);
       for (const filter of FILTERS) {
         const all = await pages(registry, { ...filter, sort: 'name', reverse: true, limit: 50 });
-        expect(await registry.count(filter, 10_000), JSON.stringify(filter)).toBe(all.length);
-        expect(await registry.count(filter, 3), JSON.stringify(filter)).toBe(Math.min(all.length, 4));
+        expect(await registry.instances.count(filter, 10_000), JSON.stringify(filter)).toBe(all.length);
+        expect(await registry.instances.count(filter, 3), JSON.stringify(filter)).toBe(Math.min(all.length, 4));
       }
     });
 
@@ -212,20 +213,25 @@ export function listSuite(driver: Driver): void {
 
     test('a page that ends exactly at the end has no next', async () => {
       for (let n = 0; n < 6; n += 1) await make(registry, `r-${n}`);
-      const first = await registry.list({ sort: 'created', reverse: false, limit: 3 });
+      const first = await registry.instances.list({ sort: 'created', reverse: false, limit: 3 });
       expect(first.next).not.toBeNull();
-      const second = await registry.list({ sort: 'created', reverse: false, limit: 3, cursor: first.next ?? '' });
+      const second = await registry.instances.list({
+        sort: 'created',
+        reverse: false,
+        limit: 3,
+        cursor: first.next ?? '',
+      });
       expect(second.rows).toHaveLength(3);
       expect(second.next).toBeNull();
     });
 
     test('a cursor that was not made for this list is refused', async () => {
       for (let n = 0; n < 5; n += 1) await make(registry, `r-${n}`, 'created', { name: `n${n}` });
-      const { next } = await registry.list({ sort: 'name', reverse: false, limit: 2 });
+      const { next } = await registry.instances.list({ sort: 'name', reverse: false, limit: 2 });
       const list =
         (cursor: string, over: Partial<ListRequest> = {}) =>
         async () =>
-          registry.list({ sort: 'name', reverse: false, limit: 2, ...over, cursor });
+          registry.instances.list({ sort: 'name', reverse: false, limit: 2, ...over, cursor });
       const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
       const junk = [
         '',
@@ -250,7 +256,9 @@ export function listSuite(driver: Driver): void {
       for (const cursor of [...junk, ...more]) await expect(list(cursor)).rejects.toMatchObject({ code: 'validation' });
       await expect(list(next ?? '', { reverse: true })).rejects.toMatchObject({ code: 'validation' });
       await expect(list(next ?? '', { sort: 'bytes' })).rejects.toMatchObject({ code: 'validation' });
-      expect(await registry.list({ sort: 'name', reverse: false, limit: 2, cursor: next ?? '' })).toMatchObject({
+      expect(
+        await registry.instances.list({ sort: 'name', reverse: false, limit: 2, cursor: next ?? '' }),
+      ).toMatchObject({
         rows: [{}, {}],
       });
     });
@@ -258,16 +266,21 @@ export function listSuite(driver: Driver): void {
     test('what carries a label is sorted by what it is called, touched and sized now', async () => {
       const labels = { env: 'prod' };
       const order = async (sort: ListRequest['sort']) => {
-        const found = await registry.list({ label: { key: 'env', value: 'prod' }, sort, reverse: false, limit: 5 });
+        const found = await registry.instances.list({
+          label: { key: 'env', value: 'prod' },
+          sort,
+          reverse: false,
+          limit: 5,
+        });
         return found.rows.map((row) => row.id).join('');
       };
       for (const [n, id] of ['a', 'b', 'c'].entries())
         await make(registry, id, 'active', { labels, name: id }, START + n);
       expect([await order('name'), await order('updated'), await order('created')]).toEqual(['abc', 'cba', 'cba']);
-      await registry.patch('a', { name: 'zebra' }, START, entry());
-      await registry.touch([{ id: 'b', updated: START + 50, bytes: 7 }]);
+      await registry.instances.patch('a', { name: 'zebra' }, START, entry());
+      await registry.instances.touch([{ id: 'b', updated: START + 50, bytes: 7 }]);
       expect([await order('name'), await order('updated'), await order('bytes')]).toEqual(['bca', 'bca', 'bca']);
-      await registry.patch('b', { name: null }, START, entry());
+      await registry.instances.patch('b', { name: null }, START, entry());
       expect(await order('name')).toBe('cab');
     });
 
@@ -276,19 +289,24 @@ export function listSuite(driver: Driver): void {
       await make(registry, 'a', 'created', { labels });
       await make(registry, 'b', 'created', { labels: { 'a.b/c': '10', nul: 'a' } });
       for (const [key, value] of Object.entries(labels)) {
-        const found = await registry.list({ label: { key, value }, sort: 'updated', reverse: false, limit: 5 });
+        const found = await registry.instances.list({
+          label: { key, value },
+          sort: 'updated',
+          reverse: false,
+          limit: 5,
+        });
         expect(found.rows.map((row) => row.id)).toEqual(['a']);
       }
-      await registry.patch('a', { labels: { fresh: 'yes' } }, START, entry());
-      expect(await registry.count({ label: { key: 'a.b/c', value: '1' } }, 10)).toBe(0);
-      expect(await registry.count({ label: { key: 'fresh', value: 'yes' } }, 10)).toBe(1);
+      await registry.instances.patch('a', { labels: { fresh: 'yes' } }, START, entry());
+      expect(await registry.instances.count({ label: { key: 'a.b/c', value: '1' } }, 10)).toBe(0);
+      expect(await registry.instances.count({ label: { key: 'fresh', value: 'yes' } }, 10)).toBe(1);
     });
   });
 
   describe('text', () => {
     const search = async (text: string) => {
-      const found = await registry.list({ text, sort: 'name', reverse: false, limit: 50 });
-      expect(await registry.count({ text }, 50)).toBe(found.rows.length);
+      const found = await registry.instances.list({ text, sort: 'name', reverse: false, limit: 50 });
+      expect(await registry.instances.count({ text }, 50)).toBe(found.rows.length);
       return found.rows.map((row) => row.id).sort();
     };
 
@@ -323,14 +341,20 @@ export function listSuite(driver: Driver): void {
     test('a renamed, relabelled or deleted sandbox is found by what it is now', async () => {
       await make(registry, 'a', 'archived', { name: 'before', labels: { x: 'early' } });
       expect(await search('before early')).toEqual(['a']);
-      await registry.patch('a', { name: 'after', labels: { x: 'later' } }, START, entry());
+      await registry.instances.patch('a', { name: 'after', labels: { x: 'later' } }, START, entry());
       expect(await search('before')).toEqual([]);
       expect(await search('early')).toEqual([]);
       expect(await search('after later')).toEqual(['a']);
-      const row = await registry.get('a');
-      if (row !== null) await registry.commit(hop(row, 'deleted'));
+      const row = await registry.instances.get('a');
+      if (row !== null) await registry.instances.commit(hop(row, 'deleted'));
       expect(await search('after')).toEqual([]);
-      const buried = await registry.list({ state: 'deleted', text: 'after', sort: 'name', reverse: false, limit: 5 });
+      const buried = await registry.instances.list({
+        state: 'deleted',
+        text: 'after',
+        sort: 'name',
+        reverse: false,
+        limit: 5,
+      });
       expect(buried.rows.map((one) => one.id)).toEqual(['a']);
     });
 
@@ -356,33 +380,33 @@ export function listSuite(driver: Driver): void {
     test('five hundred random operations leave every kept count as a scan would find it', async () => {
       const roll = dice(42);
       const ids: string[] = [];
-      const pick = async () => registry.get(ids[roll(Math.max(1, ids.length))] ?? 'nobody');
+      const pick = async () => registry.instances.get(ids[roll(Math.max(1, ids.length))] ?? 'nobody');
       const label = () => ({ env: ['prod', 'staging'][roll(2)] ?? '', team: `t${roll(3)}` });
       const operations = [
         async () => {
           const id = `r-${ids.length}`;
           ids.push(id);
           const over = { tenant: `t-${roll(4)}`, labels: label(), name: roll(2) === 0 ? `n${roll(20)}` : null };
-          await registry.create(instance(id, over), START + roll(1000), entry());
+          await registry.instances.create(instance(id, over), START + roll(1000), entry());
         },
         async () => {
           const row = await pick();
           const to = row && TRANSITIONS[row.state][roll(TRANSITIONS[row.state].length || 1)];
-          if (row && to) await registry.commit(hop(row, to, { now: START + roll(1000), bytes: roll(5000) }));
+          if (row && to) await registry.instances.commit(hop(row, to, { now: START + roll(1000), bytes: roll(5000) }));
         },
         async () => {
           const row = await pick();
           const fault = FAULTS[roll(6)];
-          if (row) await registry.setFault(row.id, fault ? { fault, reason: 'r' } : null, entry());
+          if (row) await registry.instances.setFault(row.id, fault ? { fault, reason: 'r' } : null, entry());
         },
         async () => {
           const row = await pick();
-          if (row) await registry.patch(row.id, { labels: label(), name: `n${roll(30)}` }, START, entry());
+          if (row) await registry.instances.patch(row.id, { labels: label(), name: `n${roll(30)}` }, START, entry());
         },
         async () => {
           const row = await pick();
-          if (row && (await registry.begin(row.id, intent(row)))) {
-            await registry.abandon(
+          if (row && (await registry.instances.begin(row.id, intent(row)))) {
+            await registry.instances.abandon(
               row.id,
               { failures: 1, fault: roll(2) === 0 ? null : { fault: 'unknown', reason: 'r' } },
               [],
@@ -391,11 +415,11 @@ export function listSuite(driver: Driver): void {
         },
         async () => {
           const row = await pick();
-          if (row) await registry.touch([{ id: row.id, updated: row.updated + roll(100), bytes: roll(9) }]);
+          if (row) await registry.instances.touch([{ id: row.id, updated: row.updated + roll(100), bytes: roll(9) }]);
         },
         async () => {
           const row = await pick();
-          if (row) await registry.commit({ ...hop(row, row.state), generation: 99_999 });
+          if (row) await registry.instances.commit({ ...hop(row, row.state), generation: 99_999 });
         },
       ];
       let refused = 0;
@@ -412,20 +436,20 @@ export function listSuite(driver: Driver): void {
       const scan = (test: (row: InstanceRow) => boolean) => rows.filter(test).length;
       const byState = (of: (row: InstanceRow) => boolean) =>
         Object.fromEntries(STATES.map((state) => [state, scan((row) => of(row) && row.state === state)]));
-      expect(await registry.countsByState()).toEqual(byState(() => true));
+      expect(await registry.instances.countsByState()).toEqual(byState(() => true));
       const tenants = [...new Set(rows.map((row) => row.tenant))].sort();
-      expect(await registry.tenants()).toEqual(
+      expect(await registry.instances.tenants()).toEqual(
         tenants.map((tenant) => ({ tenant, counts: byState((row) => row.tenant === tenant) })),
       );
       for (const tenant of tenants)
-        expect(await registry.countsByState([tenant])).toEqual(byState((row) => row.tenant === tenant));
-      expect(await registry.countsByFault()).toEqual(
+        expect(await registry.instances.countsByState([tenant])).toEqual(byState((row) => row.tenant === tenant));
+      expect(await registry.instances.countsByFault()).toEqual(
         Object.fromEntries(
           FAULTS.map((fault) => [fault, scan((row) => row.state !== 'deleted' && row.fault === fault)]),
         ),
       );
       for (const value of ['t0', 't1', 't2']) {
-        const kept = await registry.count({ label: { key: 'team', value } }, 10_000);
+        const kept = await registry.instances.count({ label: { key: 'team', value } }, 10_000);
         expect(kept).toBe(scan((row) => row.state !== 'deleted' && row.labels.team === value));
         expect(
           await pages(registry, { label: { key: 'team', value }, sort: 'bytes', reverse: false, limit: 20 }),

@@ -111,8 +111,8 @@ export async function make(
   over: Partial<NewInstance> = {},
   now: number = START,
 ): Promise<InstanceRow> {
-  let row = await registry.create(instance(id, over), now, entry({ instance: id, type: 'instance.created' }));
-  for (const next of WAYS[state]) row = await registry.commit(hop(row, next, { now }));
+  let row = await registry.instances.create(instance(id, over), now, entry({ instance: id, type: 'instance.created' }));
+  for (const next of WAYS[state]) row = await registry.instances.commit(hop(row, next, { now }));
   return row;
 }
 
@@ -122,7 +122,7 @@ export async function everyRow(registry: Registry): Promise<InstanceRow[]> {
   for (const filter of [{}, { state: 'deleted' as const }]) {
     let cursor: string | undefined;
     do {
-      const page = await registry.list({ ...filter, sort: 'created', reverse: false, limit: 500, cursor });
+      const page = await registry.instances.list({ ...filter, sort: 'created', reverse: false, limit: 500, cursor });
       rows.push(...page.rows);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);

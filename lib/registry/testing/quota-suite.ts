@@ -27,9 +27,9 @@ export function quotaSuite(driver: Driver): void {
     await make(registry, 'b', 'deleted');
     await make(registry, 'c');
     expect(await code(() => make(registry, 'd'))).toBe('quota_exceeded max_sandboxes 2/2');
-    expect(await registry.get('d')).toBeNull();
+    expect(await registry.instances.get('d')).toBeNull();
     await make(registry, 'd', 'created', { tenant: 'globex' });
-    const [refused] = (await registry.ledger({ type: 'create.refused' }, 5)).rows;
+    const [refused] = (await registry.ledger.page({ type: 'create.refused' }, 5)).rows;
     expect(refused).toMatchObject({ trigger: 'quota', instance: null, error: expect.stringContaining('acme') });
     await registry.quotas.set('acme', { maxSandboxes: null }, changed);
     await make(registry, 'e');
@@ -38,7 +38,7 @@ export function quotaSuite(driver: Driver): void {
   test('fifty at once leave exactly as many as there may be', async () => {
     await registry.quotas.set('acme', { maxSandboxes: 10 }, changed);
     const tried = await Promise.allSettled(
-      Array.from({ length: 50 }, async (_, n) => registry.create(instance(`n${n}`), START, entry())),
+      Array.from({ length: 50 }, async (_, n) => registry.instances.create(instance(`n${n}`), START, entry())),
     );
     expect(tried.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
     expect((await registry.quotas.tenant('acme'))?.counts.created).toBe(10);
@@ -48,23 +48,23 @@ export function quotaSuite(driver: Driver): void {
     await registry.quotas.set('acme', { maxActive: 1 }, changed);
     const a = await make(registry, 'a');
     const b = await make(registry, 'b');
-    expect(await registry.begin('a', intent(a))).toBe(true);
-    expect(await code(() => registry.begin('b', intent(b)))).toBe('quota_exceeded max_active 1/1');
-    expect((await registry.get('b'))?.pending).toBeNull();
-    await registry.commit(hop(a, 'active'));
-    expect(await code(() => registry.commit(hop(b, 'active')))).toBe('quota_exceeded max_active 1/1');
+    expect(await registry.instances.begin('a', intent(a))).toBe(true);
+    expect(await code(() => registry.instances.begin('b', intent(b)))).toBe('quota_exceeded max_active 1/1');
+    expect((await registry.instances.get('b'))?.pending).toBeNull();
+    await registry.instances.commit(hop(a, 'active'));
+    expect(await code(() => registry.instances.commit(hop(b, 'active')))).toBe('quota_exceeded max_active 1/1');
     const through = hop(b, 'archived', { through: ['active'] });
-    expect((await registry.commit(through)).state).toBe('archived');
+    expect((await registry.instances.commit(through)).state).toBe('archived');
   });
 
   test('bytes are counted by state with every change, and a reservation takes them before the write', async () => {
     const a = await make(registry, 'a', 'active');
-    await registry.touch([{ id: 'a', updated: START, bytes: 700 }]);
+    await registry.instances.touch([{ id: 'a', updated: START, bytes: 700 }]);
     await make(registry, 'b', 'active');
-    await registry.touch([{ id: 'b', updated: START, bytes: 100 }]);
+    await registry.instances.touch([{ id: 'b', updated: START, bytes: 100 }]);
     const weigh = async () => (await registry.quotas.tenant('acme'))?.bytes;
     expect(await weigh()).toMatchObject({ active: 800, suspended: 0 });
-    await registry.commit(hop(a, 'suspended', { bytes: 650 }));
+    await registry.instances.commit(hop(a, 'suspended', { bytes: 650 }));
     expect(await weigh()).toMatchObject({ active: 100, suspended: 650 });
 
     expect(await registry.quotas.bytesLeft('acme')).toBeNull();
@@ -72,20 +72,20 @@ export function quotaSuite(driver: Driver): void {
     expect(await registry.quotas.bytesLeft('acme')).toBe(250);
     await registry.quotas.reserve('b', 'acme', 200);
     expect(await code(() => registry.quotas.reserve('b', 'acme', 100))).toBe('quota_exceeded max_bytes 950/1000');
-    expect((await registry.get('b'))?.bytes).toBe(300);
+    expect((await registry.instances.get('b'))?.bytes).toBe(300);
     await registry.quotas.set('acme', { maxBytes: 10 }, changed);
     expect(await registry.quotas.bytesLeft('acme')).toBe(0);
 
-    const row = await registry.get('b');
+    const row = await registry.instances.get('b');
     if (row === null) throw new Error('b is gone');
-    await registry.commit(hop(row, 'deleted', { through: ['archived'], bytes: null }));
+    await registry.instances.commit(hop(row, 'deleted', { through: ['archived'], bytes: null }));
     expect(await weigh()).toMatchObject({ active: 0, suspended: 650, archived: 0, deleted: 0 });
   });
 
   test('tenants are listed in order with what they have and may have, page by page, after a restart too', async () => {
     for (const tenant of ['c', 'a', 'b']) await make(registry, `of-${tenant}`, 'created', { tenant });
     await registry.quotas.set('d', { maxActive: 3, maxBytes: 9 }, changed);
-    await registry.setTenantThresholds('d', { idleToSuspendSeconds: 60 }, changed);
+    await registry.settings.setTenantThresholds('d', { idleToSuspendSeconds: 60 }, changed);
     const again = await driver.again();
     const first = await again.quotas.tenants({}, 3);
     expect(first.rows.map(({ tenant }) => tenant)).toEqual(['a', 'b', 'c']);
@@ -111,11 +111,11 @@ export function quotaSuite(driver: Driver): void {
 
   test('passing through a state is two hops in one: off the map nothing is done', async () => {
     const row = await make(registry, 'a', 'suspended');
-    expect(await code(() => registry.commit(hop(row, 'deleted', { through: ['active'] })))).toMatch(
+    expect(await code(() => registry.instances.commit(hop(row, 'deleted', { through: ['active'] })))).toMatch(
       /^invalid_transition/,
     );
-    expect(await code(() => registry.commit(hop(row, 'archived')))).toMatch(/^invalid_transition/);
-    const after = await registry.commit(hop(row, 'deleted', { through: ['active', 'archived'] }));
+    expect(await code(() => registry.instances.commit(hop(row, 'archived')))).toMatch(/^invalid_transition/);
+    const after = await registry.instances.commit(hop(row, 'deleted', { through: ['active', 'archived'] }));
     expect([after.state, after.generation]).toEqual(['deleted', row.generation + 3]);
   });
 

@@ -20,9 +20,9 @@ export function rowSuite(driver: Driver): void {
   });
   afterEach(() => driver.discard());
 
-  const types = async () => (await registry.ledgerAfter(0, 100)).map((line) => line.type);
+  const types = async () => (await registry.ledger.after(0, 100)).map((line) => line.type);
   const seen = async (id: string) => {
-    const row = await registry.get(id);
+    const row = await registry.instances.get(id);
     if (row === null) throw new Error(`no ${id}`);
     return row;
   };
@@ -44,7 +44,7 @@ export function rowSuite(driver: Driver): void {
         lineageSnapshot: 'snap',
         lineageParent: 'parent',
       });
-      const row = await registry.create(given, START, entry({ instance: 'a', type: 'instance.created' }));
+      const row = await registry.instances.create(given, START, entry({ instance: 'a', type: 'instance.created' }));
       expect(row).toEqual({
         ...given,
         state: 'created',
@@ -60,7 +60,7 @@ export function rowSuite(driver: Driver): void {
         file: null,
         failures: 0,
       });
-      expect(await registry.get('a')).toEqual(row);
+      expect(await registry.instances.get('a')).toEqual(row);
       expect(await types()).toEqual(['instance.created']);
     });
 
@@ -68,34 +68,34 @@ export function rowSuite(driver: Driver): void {
       const active = await make(registry, 'a', 'active', { name: 'kept' });
       await make(registry, 'b', 'deleted');
       for (const id of ['a', 'b']) {
-        await expect(async () => registry.create(instance(id), START + 5, entry())).rejects.toMatchObject({
+        await expect(async () => registry.instances.create(instance(id), START + 5, entry())).rejects.toMatchObject({
           code: 'conflict',
         });
       }
-      expect(await registry.get('a')).toEqual(active);
-      expect((await registry.get('b'))?.state).toBe('deleted');
+      expect(await registry.instances.get('a')).toEqual(active);
+      expect((await registry.instances.get('b'))?.state).toBe('deleted');
       expect(await types()).not.toContain('test.line');
     });
 
     test('a name is unique within its tenant among what is not deleted', async () => {
       await make(registry, 'a', 'archived', { name: 'desk' });
       const again = (tenant: string, id: string) => async () =>
-        registry.create(instance(id, { tenant, name: 'desk' }), START, entry());
+        registry.instances.create(instance(id, { tenant, name: 'desk' }), START, entry());
       await expect(again('acme', 'b')).rejects.toMatchObject({
         code: 'conflict',
         message: expect.stringContaining('desk'),
       });
-      expect(await registry.get('b')).toBeNull();
+      expect(await registry.instances.get('b')).toBeNull();
       await again('globex', 'c')();
-      await registry.commit(hop(await seen('a'), 'deleted'));
+      await registry.instances.commit(hop(await seen('a'), 'deleted'));
       await again('acme', 'd')();
       await make(registry, 'e');
       await make(registry, 'f');
-      await expect(async () => registry.patch('e', { name: 'desk' }, START, entry())).rejects.toMatchObject({
+      await expect(async () => registry.instances.patch('e', { name: 'desk' }, START, entry())).rejects.toMatchObject({
         code: 'conflict',
       });
       expect((await seen('e')).name).toBeNull();
-      expect((await registry.patch('d', { name: 'desk' }, START, entry()))?.name).toBe('desk');
+      expect((await registry.instances.patch('d', { name: 'desk' }, START, entry()))?.name).toBe('desk');
     });
 
     test('hostile text in every string field comes back as it went in', async () => {
@@ -121,10 +121,12 @@ export function rowSuite(driver: Driver): void {
           error: text,
           requestId: text,
         });
-        await registry.create(given, START, line);
-        expect(await registry.get(id)).toMatchObject(given);
-        expect(await registry.ledgerAfter((await registry.lastSeq()) - 1, 1)).toEqual([{ ...line, seq: n + 1 }]);
-        const page = await registry.list({
+        await registry.instances.create(given, START, line);
+        expect(await registry.instances.get(id)).toMatchObject(given);
+        expect(await registry.ledger.after((await registry.ledger.lastSeq()) - 1, 1)).toEqual([
+          { ...line, seq: n + 1 },
+        ]);
+        const page = await registry.instances.list({
           tenant: text,
           name: text,
           label: { key: text, value: text },
@@ -133,13 +135,13 @@ export function rowSuite(driver: Driver): void {
           limit: 10,
         });
         expect(page.rows.map((row) => row.id)).toEqual([id]);
-        expect(await registry.count({ label: { key: text, value: text } }, 10)).toBe(1);
-        expect(await registry.countsByState([text])).toMatchObject({ created: 1 });
-        expect((await registry.ledger({ tenant: text, instance: id, type: text, actor: text }, 10)).rows).toHaveLength(
-          1,
-        );
+        expect(await registry.instances.count({ label: { key: text, value: text } }, 10)).toBe(1);
+        expect(await registry.instances.countsByState([text])).toMatchObject({ created: 1 });
+        expect(
+          (await registry.ledger.page({ tenant: text, instance: id, type: text, actor: text }, 10)).rows,
+        ).toHaveLength(1);
       }
-      expect(await registry.countsByState()).toMatchObject({ created: HOSTILE.length });
+      expect(await registry.instances.countsByState()).toMatchObject({ created: HOSTILE.length });
     });
   });
 
@@ -156,20 +158,36 @@ export function rowSuite(driver: Driver): void {
         policy: 'compute',
         workbook: 'wb',
       };
-      const after = await registry.patch('a', given, START + 99, entry({ type: 'instance.patched' }));
+      const after = await registry.instances.patch('a', given, START + 99, entry({ type: 'instance.patched' }));
       expect(after).toEqual({ ...before, ...given });
       const bare = { ...after, name: null };
-      expect(await registry.patch('a', { name: null, labels: undefined }, START, entry())).toEqual(bare);
-      await registry.patch('a', { labels: (present) => ({ ...present, c: '3' }) }, START, entry());
-      await registry.patch('a', { name: 'x', labels: () => null }, START, entry({ type: 'instance.patched' }));
-      expect(await registry.get('a')).toEqual({ ...bare, labels: { b: '2', c: '3' } });
-      expect((await types()).filter((type) => type === 'instance.patched')).toHaveLength(1);
+      expect(await registry.instances.patch('a', { name: null, labels: undefined }, START, entry())).toEqual(bare);
+      const relabel = (labels: Record<string, string | null>, most = 9) =>
+        registry.instances.relabel('a', labels, most, entry({ type: 'instance.relabelled' }));
+      expect(await relabel({ c: '3', a: null })).toBe('changed');
+      expect(await relabel({ c: '3', z: null })).toBe('same');
+      expect(await relabel({ d: '4' }, 2)).toBe('too_many');
+      expect(await registry.instances.relabel('nobody', {}, 9, entry())).toBeNull();
+      expect(await registry.instances.get('a')).toEqual({ ...bare, labels: { b: '2', c: '3' } });
+      const told = await types();
+      expect(
+        ['instance.patched', 'instance.relabelled'].map((one) => told.filter((type) => type === one).length),
+      ).toEqual([1, 1]);
+    });
+
+    test('a patch of what was changed since it was read is refused, and changes nothing', async () => {
+      const asRead = await make(registry, 'a', 'suspended', { labels: { b: '2', a: '1' } });
+      await registry.instances.touch([{ id: 'a', updated: START + 5 }]);
+      expect((await registry.instances.patch('a', { name: 'mine' }, START, entry(), asRead))?.name).toBe('mine');
+      const late = registry.instances.patch('a', { keepHot: true }, START, entry(), asRead);
+      await expect(late).rejects.toMatchObject({ code: 'precondition_failed' });
+      expect(await registry.instances.get('a')).toMatchObject({ name: 'mine', keepHot: false });
     });
 
     test('an unknown instance is null without a ledger line, a deleted one is gone', async () => {
-      expect(await registry.patch('nobody', { keepHot: true }, START, entry())).toBeNull();
+      expect(await registry.instances.patch('nobody', { keepHot: true }, START, entry())).toBeNull();
       await make(registry, 'a', 'deleted');
-      await expect(async () => registry.patch('a', { keepHot: true }, START, entry())).rejects.toMatchObject({
+      await expect(async () => registry.instances.patch('a', { keepHot: true }, START, entry())).rejects.toMatchObject({
         code: 'gone',
       });
       expect(await types()).not.toContain('test.line');
@@ -179,26 +197,37 @@ export function rowSuite(driver: Driver): void {
   describe('intents', () => {
     test('an intent is written once, for the state and generation it was made for', async () => {
       const row = await make(registry, 'a', 'suspended');
-      expect(await registry.begin('a', intent(row, { from: 'active' }))).toBe(false);
-      expect(await registry.begin('a', intent(row, { generation: row.generation + 1 }))).toBe(false);
-      expect(await registry.begin('nobody', intent(row))).toBe(false);
-      expect(await registry.begin('a', intent(row, { reason: HOSTILE.join(' ') }))).toBe(true);
-      expect(await registry.begin('a', intent(row))).toBe(false);
-      expect(await registry.get('a')).toEqual({ ...row, pending: intent(row, { reason: HOSTILE.join(' ') }) });
+      expect(await registry.instances.begin('a', intent(row, { from: 'active' }))).toBe(false);
+      expect(await registry.instances.begin('a', intent(row, { generation: row.generation + 1 }))).toBe(false);
+      expect(await registry.instances.begin('nobody', intent(row))).toBe(false);
+      expect(await registry.instances.begin('a', intent(row, { reason: HOSTILE.join(' ') }))).toBe(true);
+      expect(await registry.instances.begin('a', intent(row))).toBe(false);
+      expect(await registry.instances.get('a')).toEqual({
+        ...row,
+        pending: intent(row, { reason: HOSTILE.join(' ') }),
+      });
     });
 
     test('what was abandoned did not happen: the state and generation stay, the lines tell', async () => {
       const row = await make(registry, 'a', 'suspended');
-      await registry.begin('a', intent(row));
-      await registry.abandon('a', { failures: 2 }, [entry({ type: 'wake.failed' }), entry({ type: 'other' })]);
-      expect(await registry.get('a')).toEqual({ ...row, failures: 2 });
-      await registry.begin('a', intent(row));
-      await registry.abandon('a', { fault: { fault: 'unknown', reason: 'three times' } }, [
+      await registry.instances.begin('a', intent(row));
+      await registry.instances.abandon('a', { failures: 2 }, [
+        entry({ type: 'wake.failed' }),
+        entry({ type: 'other' }),
+      ]);
+      expect(await registry.instances.get('a')).toEqual({ ...row, failures: 2 });
+      await registry.instances.begin('a', intent(row));
+      await registry.instances.abandon('a', { fault: { fault: 'unknown', reason: 'three times' } }, [
         entry({ type: 'fault.raised' }),
       ]);
-      expect(await registry.get('a')).toEqual({ ...row, failures: 2, fault: 'unknown', faultReason: 'three times' });
-      await registry.abandon('a', { fault: null }, []);
-      expect(await registry.get('a')).toEqual({ ...row, failures: 2 });
+      expect(await registry.instances.get('a')).toEqual({
+        ...row,
+        failures: 2,
+        fault: 'unknown',
+        faultReason: 'three times',
+      });
+      await registry.instances.abandon('a', { fault: null }, []);
+      expect(await registry.instances.get('a')).toEqual({ ...row, failures: 2 });
       expect((await types()).slice(-3)).toEqual(['wake.failed', 'other', 'fault.raised']);
     });
 
@@ -207,9 +236,9 @@ export function rowSuite(driver: Driver): void {
       const both = await make(registry, 'both', 'active');
       const frozen = await make(registry, 'frozen', 'frozen');
       await make(registry, 'rest', 'suspended');
-      await registry.begin('both', intent(both));
-      await registry.begin('frozen', intent(frozen));
-      expect((await registry.unsettled()).map((row) => row.id).sort()).toEqual(['active', 'both', 'frozen']);
+      await registry.instances.begin('both', intent(both));
+      await registry.instances.begin('frozen', intent(frozen));
+      expect((await registry.instances.unsettled()).map((row) => row.id).sort()).toEqual(['active', 'both', 'frozen']);
     });
   });
 
@@ -219,14 +248,14 @@ export function rowSuite(driver: Driver): void {
       for (const from of STATES) {
         for (const to of STATES.filter((state) => state !== from)) {
           const row = await make(registry, `r${n++}`, from);
-          const commit = async () => registry.commit(hop(row, to));
+          const commit = async () => registry.instances.commit(hop(row, to));
           if (transition(from, to) === 'ok') {
             expect(await commit()).toMatchObject({ state: to, generation: row.generation + 1 });
-            expect((await registry.get(row.id))?.state).toBe(to);
+            expect((await registry.instances.get(row.id))?.state).toBe(to);
           } else {
             const extra = { from, to, allowed: TRANSITIONS[from] };
             await expect(commit).rejects.toMatchObject({ code: 'invalid_transition', extra });
-            expect(await registry.get(row.id)).toEqual(row);
+            expect(await registry.instances.get(row.id)).toEqual(row);
           }
         }
       }
@@ -234,8 +263,8 @@ export function rowSuite(driver: Driver): void {
 
     test('a hop writes the place, the file, the clocks and the ledger line, and settles intent and failures', async () => {
       const row = await make(registry, 'a', 'suspended');
-      await registry.abandon('a', { failures: 2, fault: { fault: 'error', reason: 'crashed' } }, []);
-      await registry.begin('a', intent(row));
+      await registry.instances.abandon('a', { failures: 2, fault: { fault: 'error', reason: 'crashed' } }, []);
+      await registry.instances.begin('a', intent(row));
       const line = entry({
         type: 'transition',
         from: 'suspended',
@@ -252,7 +281,7 @@ export function rowSuite(driver: Driver): void {
         now: START + 7,
         ledger: [line],
       };
-      const after = await registry.commit(hop(row, 'frozen', { ...change, fault: null }));
+      const after = await registry.instances.commit(hop(row, 'frozen', { ...change, fault: null }));
       expect(after).toEqual({
         ...row,
         state: 'frozen',
@@ -264,36 +293,42 @@ export function rowSuite(driver: Driver): void {
         updated: START + 7,
         stateSince: START + 7,
       });
-      expect(await registry.get('a')).toEqual(after);
-      expect((await registry.ledger({ type: 'transition' }, 1)).rows).toMatchObject([line]);
-      const woken = await registry.commit(hop(after, 'active'));
+      expect(await registry.instances.get('a')).toEqual(after);
+      expect((await registry.ledger.page({ type: 'transition' }, 1)).rows).toMatchObject([line]);
+      const woken = await registry.instances.commit(hop(after, 'active'));
       expect(woken).toMatchObject({ bytes: 4096, policy: 'compute', file: null });
-      expect(await registry.commit(hop(woken, 'suspended', { bytes: null }))).toMatchObject({ bytes: null });
+      expect(await registry.instances.commit(hop(woken, 'suspended', { bytes: null }))).toMatchObject({ bytes: null });
     });
 
     test('a return to the same state is a new generation and leaves the clocks alone; deleted has none', async () => {
       const row = await make(registry, 'a', 'frozen');
-      const refiled = await registry.commit(hop(row, 'frozen', { vfsPath: 'live/a', file: FILE, now: START + 500 }));
+      const refiled = await registry.instances.commit(
+        hop(row, 'frozen', { vfsPath: 'live/a', file: FILE, now: START + 500 }),
+      );
       expect(refiled).toEqual({ ...row, generation: row.generation + 1, vfsPath: 'live/a', file: FILE });
-      expect(await registry.get('a')).toEqual(refiled);
+      expect(await registry.instances.get('a')).toEqual(refiled);
       const gone = await make(registry, 'b', 'deleted');
-      await expect(async () => registry.commit(hop(gone, 'deleted'))).rejects.toMatchObject({
+      await expect(async () => registry.instances.commit(hop(gone, 'deleted'))).rejects.toMatchObject({
         code: 'invalid_transition',
       });
     });
 
     test('a row that has moved on is a conflict, an unknown one is not found, and nothing is written', async () => {
       const row = await make(registry, 'a', 'active');
-      const before = await registry.lastSeq();
+      const before = await registry.ledger.lastSeq();
       const stale = { ...row, generation: row.generation - 1 };
-      await expect(async () => registry.commit(hop(stale, 'suspended'))).rejects.toMatchObject({ code: 'conflict' });
+      await expect(async () => registry.instances.commit(hop(stale, 'suspended'))).rejects.toMatchObject({
+        code: 'conflict',
+      });
       const elsewhere = { ...row, state: 'frozen' as const };
-      await expect(async () => registry.commit(hop(elsewhere, 'archived'))).rejects.toMatchObject({ code: 'conflict' });
-      await expect(async () => registry.commit(hop({ ...row, id: 'x' }, 'suspended'))).rejects.toMatchObject({
+      await expect(async () => registry.instances.commit(hop(elsewhere, 'archived'))).rejects.toMatchObject({
+        code: 'conflict',
+      });
+      await expect(async () => registry.instances.commit(hop({ ...row, id: 'x' }, 'suspended'))).rejects.toMatchObject({
         code: 'not_found',
       });
-      expect(await registry.get('a')).toEqual(row);
-      expect(await registry.lastSeq()).toBe(before);
+      expect(await registry.instances.get('a')).toEqual(row);
+      expect(await registry.ledger.lastSeq()).toBe(before);
     });
 
     test('of two connections that commit the same generation exactly one wins, every time', async () => {
@@ -301,13 +336,13 @@ export function rowSuite(driver: Driver): void {
       for (let n = 0; n < 20; n += 1) {
         const row = await make(registry, `r${n}`, 'active');
         const attempts = [registry, other].map(async (one, k) =>
-          one.commit(hop(row, k === 0 ? 'suspended' : 'archived')),
+          one.instances.commit(hop(row, k === 0 ? 'suspended' : 'archived')),
         );
         const outcomes = await Promise.allSettled(attempts);
         expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
         const lost = outcomes.find((outcome) => outcome.status === 'rejected');
         expect(lost).toMatchObject({ reason: { code: 'conflict' } });
-        expect((await other.get(row.id))?.generation).toBe(row.generation + 1);
+        expect((await other.instances.get(row.id))?.generation).toBe(row.generation + 1);
       }
       await other.close();
     });
@@ -315,69 +350,73 @@ export function rowSuite(driver: Driver): void {
     test('a write whose ledger line fails did not happen, and nobody is told of it', async () => {
       const row = await make(registry, 'a', 'active', { name: 'one', labels: { a: '1' } });
       const told: LedgerLine[] = [];
-      registry.onAppend((lines) => told.push(...lines));
+      registry.feed.onAppend((lines) => told.push(...lines));
       const broken = { ...entry(), type: null as unknown as string };
-      const before = await registry.lastSeq();
+      const before = await registry.ledger.lastSeq();
       const attempts = [
-        async () => registry.commit(hop(row, 'suspended', { ledger: [entry(), broken] })),
-        async () => registry.create(instance('b', { name: 'two' }), START, broken),
-        async () => registry.patch('a', { name: 'three', labels: {} }, START, broken),
-        async () => registry.setFault('a', { fault: 'corrupt', reason: 'x' }, broken),
-        async () => registry.abandon('a', { failures: 9 }, [broken]),
-        async () => registry.append([entry(), broken]),
-        async () => registry.setGlobalThresholds({ idleToSuspendSeconds: 5 }, broken),
+        async () => registry.instances.commit(hop(row, 'suspended', { ledger: [entry(), broken] })),
+        async () => registry.instances.create(instance('b', { name: 'two' }), START, broken),
+        async () => registry.instances.patch('a', { name: 'three', labels: {} }, START, broken),
+        async () => registry.instances.setFault('a', { fault: 'corrupt', reason: 'x' }, broken),
+        async () => registry.instances.abandon('a', { failures: 9 }, [broken]),
+        async () => registry.ledger.append([entry(), broken]),
+        async () => registry.settings.setGlobalThresholds({ idleToSuspendSeconds: 5 }, broken),
       ];
       for (const attempt of attempts) await expect(attempt).rejects.toThrow();
-      expect(await registry.get('a')).toEqual(row);
-      expect(await registry.get('b')).toBeNull();
-      expect(await registry.countsByState()).toMatchObject({ created: 0, active: 1 });
-      expect((await registry.globalThresholds()).idleToSuspendSeconds).toBe(900);
-      expect(await registry.lastSeq()).toBe(before);
+      expect(await registry.instances.get('a')).toEqual(row);
+      expect(await registry.instances.get('b')).toBeNull();
+      expect(await registry.instances.countsByState()).toMatchObject({ created: 0, active: 1 });
+      expect((await registry.settings.globalThresholds()).idleToSuspendSeconds).toBe(900);
+      expect(await registry.ledger.lastSeq()).toBe(before);
       expect(told).toEqual([]);
-      await registry.create(instance('c', { name: 'two' }), START, entry());
+      await registry.instances.create(instance('c', { name: 'two' }), START, entry());
     });
   });
 
   describe('faults, checks and touches', () => {
     test('a fault is raised with its reason and cleared, without a transition', async () => {
       const row = await make(registry, 'a', 'frozen');
-      await registry.setFault('a', { fault: 'missing', reason: 'no file' }, entry({ type: 'fault.raised' }));
-      expect(await registry.get('a')).toEqual({ ...row, fault: 'missing', faultReason: 'no file' });
-      expect(await registry.countsByFault()).toEqual({ error: 0, unknown: 0, corrupt: 0, missing: 1 });
-      await registry.setFault('a', null, entry({ type: 'fault.cleared' }));
-      expect(await registry.get('a')).toEqual(row);
-      expect(await registry.countsByFault()).toEqual({ error: 0, unknown: 0, corrupt: 0, missing: 0 });
-      await expect(async () => registry.setFault('x', null, entry())).rejects.toMatchObject({ code: 'not_found' });
+      await registry.instances.setFault('a', { fault: 'missing', reason: 'no file' }, entry({ type: 'fault.raised' }));
+      expect(await registry.instances.get('a')).toEqual({ ...row, fault: 'missing', faultReason: 'no file' });
+      expect(await registry.instances.countsByFault()).toEqual({ error: 0, unknown: 0, corrupt: 0, missing: 1 });
+      await registry.instances.setFault('a', null, entry({ type: 'fault.cleared' }));
+      expect(await registry.instances.get('a')).toEqual(row);
+      expect(await registry.instances.countsByFault()).toEqual({ error: 0, unknown: 0, corrupt: 0, missing: 0 });
+      await expect(async () => registry.instances.setFault('x', null, entry())).rejects.toMatchObject({
+        code: 'not_found',
+      });
     });
 
     test('the check of a file is recorded only while the row is of the generation that was checked', async () => {
-      const row = await registry.commit(hop(await make(registry, 'a', 'suspended'), 'frozen', { file: FILE }));
+      const row = await registry.instances.commit(
+        hop(await make(registry, 'a', 'suspended'), 'frozen', { file: FILE }),
+      );
       const check = { sha256: 'ab'.repeat(32), quickCheck: 'ok' };
-      await registry.recordCheck('a', row.generation - 1, check);
+      await registry.instances.recordCheck('a', row.generation - 1, check);
       expect((await seen('a')).file).toEqual(FILE);
-      await registry.recordCheck('a', row.generation, check);
+      await registry.instances.recordCheck('a', row.generation, check);
       expect((await seen('a')).file).toEqual({ ...FILE, ...check });
-      const active = await registry.commit(hop(row, 'active'));
-      await registry.recordCheck('a', active.generation, check);
+      const active = await registry.instances.commit(hop(row, 'active'));
+      await registry.instances.recordCheck('a', active.generation, check);
       expect((await seen('a')).file).toBeNull();
     });
 
     test('the volumes of what was checked are summed by tenant, each as last weighed, until it is deleted', async () => {
       const sums = async (tenant = 'acme') => (await registry.quotas.tenant(tenant))?.volumes;
       const check = { sha256: 'ab'.repeat(32), quickCheck: 'ok' };
-      const a = await registry.commit(hop(await make(registry, 'a', 'suspended'), 'frozen', { file: FILE }));
-      const b = await registry.commit(hop(await make(registry, 'b', 'suspended'), 'frozen', { file: FILE }));
+      const a = await registry.instances.commit(hop(await make(registry, 'a', 'suspended'), 'frozen', { file: FILE }));
+      const b = await registry.instances.commit(hop(await make(registry, 'b', 'suspended'), 'frozen', { file: FILE }));
       await make(registry, 'c', 'frozen', { tenant: 'globex' });
       expect(await sums()).toEqual({ instances: 0, workspace: 0, memory: 0, tmp: 0 });
-      await registry.recordCheck('a', a.generation, check, { workspace: 100, memory: 10, tmp: 1 });
-      await registry.recordCheck('b', b.generation - 1, check, { workspace: 999, memory: 999, tmp: 999 });
-      await registry.recordCheck('b', b.generation, check, { workspace: 200, memory: 0, tmp: 2 });
+      await registry.instances.recordCheck('a', a.generation, check, { workspace: 100, memory: 10, tmp: 1 });
+      await registry.instances.recordCheck('b', b.generation - 1, check, { workspace: 999, memory: 999, tmp: 999 });
+      await registry.instances.recordCheck('b', b.generation, check, { workspace: 200, memory: 0, tmp: 2 });
       expect(await sums()).toEqual({ instances: 2, workspace: 300, memory: 10, tmp: 3 });
-      await registry.recordCheck('a', a.generation, check, { workspace: 50, memory: 20, tmp: 0 });
+      await registry.instances.recordCheck('a', a.generation, check, { workspace: 50, memory: 20, tmp: 0 });
       expect(await sums()).toEqual({ instances: 2, workspace: 250, memory: 20, tmp: 2 });
-      const archived = await registry.commit(hop((await registry.get('a')) ?? a, 'archived'));
+      const archived = await registry.instances.commit(hop((await registry.instances.get('a')) ?? a, 'archived'));
       expect(await sums()).toEqual({ instances: 2, workspace: 250, memory: 20, tmp: 2 });
-      await registry.commit(hop(archived, 'deleted'));
+      await registry.instances.commit(hop(archived, 'deleted'));
       expect(await sums()).toEqual({ instances: 1, workspace: 200, memory: 0, tmp: 2 });
       expect(await sums('globex')).toEqual({ instances: 0, workspace: 0, memory: 0, tmp: 0 });
     });
@@ -386,18 +425,18 @@ export function rowSuite(driver: Driver): void {
       const a = await make(registry, 'a', 'active');
       const b = await make(registry, 'b', 'active');
       const gone = await make(registry, 'gone', 'deleted');
-      await registry.touch([
+      await registry.instances.touch([
         { id: 'a', updated: START + 50, bytes: 10 },
         { id: 'b', updated: START - 50 },
         { id: 'gone', updated: START + 50 },
         { id: 'nobody', updated: START + 50 },
       ]);
-      expect(await registry.get('a')).toEqual({ ...a, updated: START + 50, bytes: 10 });
-      expect(await registry.get('b')).toEqual(b);
-      expect(await registry.get('gone')).toEqual(gone);
-      await registry.touch([{ id: 'a', updated: START + 40, bytes: null }]);
-      expect(await registry.get('a')).toEqual({ ...a, updated: START + 50, bytes: null });
-      await registry.touch([]);
+      expect(await registry.instances.get('a')).toEqual({ ...a, updated: START + 50, bytes: 10 });
+      expect(await registry.instances.get('b')).toEqual(b);
+      expect(await registry.instances.get('gone')).toEqual(gone);
+      await registry.instances.touch([{ id: 'a', updated: START + 40, bytes: null }]);
+      expect(await registry.instances.get('a')).toEqual({ ...a, updated: START + 50, bytes: null });
+      await registry.instances.touch([]);
     });
 
     test('what is later than now is set back to it, a few at a time, and falls due anew', async () => {
@@ -405,34 +444,34 @@ export function rowSuite(driver: Driver): void {
       for (const id of ['a', 'b', 'c']) await make(registry, id, 'active');
       await make(registry, 'near', 'active');
       const gone = await make(registry, 'gone', 'deleted');
-      await registry.touch(['a', 'b', 'c'].map((id) => ({ id, updated: START + DAYS })));
-      await registry.touch([{ id: 'near', updated: START + 30 }]);
-      expect(await registry.notAfter(START, 60, 2)).toBe(2);
-      expect(await registry.notAfter(START, 60, 2)).toBe(1);
-      expect(await registry.notAfter(START, 60, 2)).toBe(0);
-      for (const id of ['a', 'b', 'c']) expect((await registry.get(id))?.updated).toBe(START);
-      expect((await registry.get('near'))?.updated).toBe(START + 30);
-      expect(await registry.get('gone')).toEqual(gone);
-      expect((await registry.due(START + THRESHOLDS.idleToSuspendSeconds, 10)).map(({ row }) => row.id).sort()).toEqual(
-        ['a', 'b', 'c'],
-      );
+      await registry.instances.touch(['a', 'b', 'c'].map((id) => ({ id, updated: START + DAYS })));
+      await registry.instances.touch([{ id: 'near', updated: START + 30 }]);
+      expect(await registry.instances.notAfter(START, 60, 2)).toBe(2);
+      expect(await registry.instances.notAfter(START, 60, 2)).toBe(1);
+      expect(await registry.instances.notAfter(START, 60, 2)).toBe(0);
+      for (const id of ['a', 'b', 'c']) expect((await registry.instances.get(id))?.updated).toBe(START);
+      expect((await registry.instances.get('near'))?.updated).toBe(START + 30);
+      expect(await registry.instances.get('gone')).toEqual(gone);
+      expect(
+        (await registry.instances.due(START + THRESHOLDS.idleToSuspendSeconds, 10)).map(({ row }) => row.id).sort(),
+      ).toEqual(['a', 'b', 'c']);
     });
 
     test('every row that has a file is found in the order of ids, from any id on', async () => {
       for (const id of ['d', 'b', 'a', 'c']) await make(registry, id, 'frozen');
       await make(registry, 'aa', 'deleted');
       await make(registry, 'bb');
-      await registry.create(instance('cc', { vfsPath: ':memory:' }), START, entry());
-      expect((await registry.filed('', 10)).map((row) => row.id)).toEqual(['a', 'b', 'c', 'd']);
-      expect((await registry.filed('a', 2)).map((row) => row.id)).toEqual(['b', 'c']);
-      expect(await registry.filed('d', 10)).toEqual([]);
+      await registry.instances.create(instance('cc', { vfsPath: ':memory:' }), START, entry());
+      expect((await registry.instances.filed('', 10)).map((row) => row.id)).toEqual(['a', 'b', 'c', 'd']);
+      expect((await registry.instances.filed('a', 2)).map((row) => row.id)).toEqual(['b', 'c']);
+      expect(await registry.instances.filed('d', 10)).toEqual([]);
     });
 
     test('a ping writes, and a closed registry may be closed again', async () => {
-      await registry.ping();
+      await registry.upkeep.ping();
       await registry.close();
       await registry.close();
-      await expect(async () => registry.ping()).rejects.toThrow();
+      await expect(async () => registry.upkeep.ping()).rejects.toThrow();
     });
   });
 }

@@ -15,8 +15,8 @@ export function segmentSuite(driver: Driver): void {
 
   /** The segment of lines `firstSeq` to `lastSeq`, as the chain has them. */
   async function segment(id: string, firstSeq: number, lastSeq: number, over: Partial<Segment> = {}) {
-    const lines = await registry.chain(firstSeq - 1, lastSeq - firstSeq + 1);
-    const before = firstSeq === 1 ? '0'.repeat(64) : ((await registry.chain(firstSeq - 2, 1))[0]?.hash ?? '');
+    const lines = await registry.ledger.chain(firstSeq - 1, lastSeq - firstSeq + 1);
+    const before = firstSeq === 1 ? '0'.repeat(64) : ((await registry.ledger.chain(firstSeq - 2, 1))[0]?.hash ?? '');
     return {
       id,
       firstSeq,
@@ -32,7 +32,7 @@ export function segmentSuite(driver: Driver): void {
     };
   }
   const fill = (count: number) =>
-    registry.append(Array.from({ length: count }, (_, n) => entry({ timeMs: START_MS + n })));
+    registry.ledger.append(Array.from({ length: count }, (_, n) => entry({ timeMs: START_MS + n })));
 
   test('segments are kept as they were sealed, in order, each with its line', async () => {
     await fill(10);
@@ -48,7 +48,7 @@ export function segmentSuite(driver: Driver): void {
       { ...second, ...unmarked },
     ]);
     expect(await registry.segments.get('2026-01')).toEqual({ ...second, ...unmarked });
-    expect((await registry.ledgerAfter(10, 9)).map((line) => line.type)).toEqual(['ledger.sealed', 'ledger.sealed']);
+    expect((await registry.ledger.after(10, 9)).map((line) => line.type)).toEqual(['ledger.sealed', 'ledger.sealed']);
   });
 
   test('one that leaves a gap, overlaps or is there already is refused, and its line with it', async () => {
@@ -64,7 +64,7 @@ export function segmentSuite(driver: Driver): void {
       await expect(async () => registry.segments.seal(one, entry())).rejects.toMatchObject({ code: 'conflict' });
     }
     expect(await registry.segments.list()).toHaveLength(1);
-    expect(await registry.lastSeq()).toBe(11);
+    expect(await registry.ledger.lastSeq()).toBe(11);
   });
 
   test('the end of a month is found by time among the lines after a number', async () => {
@@ -95,10 +95,10 @@ export function segmentSuite(driver: Driver): void {
       dropSignature: 'd',
     });
     expect(await registry.segments.sweep(3)).toBe(3);
-    expect((await registry.ledgerAfter(0, 1))[0]?.seq).toBe(4);
+    expect((await registry.ledger.after(0, 1))[0]?.seq).toBe(4);
     expect(await registry.segments.sweep(100)).toBe(2);
     expect(await registry.segments.sweep(100)).toBe(0);
-    expect((await registry.ledgerAfter(0, 100)).map((line) => line.seq)).toEqual([6, 7, 8, 9, 10, 11, 12, 13]);
+    expect((await registry.ledger.after(0, 100)).map((line) => line.seq)).toEqual([6, 7, 8, 9, 10, 11, 12, 13]);
     expect(await registry.segments.list()).toHaveLength(2);
   });
 
@@ -112,10 +112,10 @@ export function segmentSuite(driver: Driver): void {
     await registry.segments.drop('2026-01', { timeMs: START_MS, signature: 'd' }, entry());
     await registry.segments.seal(await segment('2026-02', 6, 7), entry());
     expect(await registry.segments.sweep(100)).toBe(5);
-    const [next] = await registry.chain(0, 1);
+    const [next] = await registry.ledger.chain(0, 1);
     expect(next?.seq).toBe(6);
-    const { seq } = await registry.chainHead();
-    await registry.append([entry()]);
-    expect(await registry.lastSeq()).toBe(seq + 1);
+    const { seq } = await registry.ledger.head();
+    await registry.ledger.append([entry()]);
+    expect(await registry.ledger.lastSeq()).toBe(seq + 1);
   });
 }

@@ -39,7 +39,7 @@ export function shareSuite(driver: Driver): void {
     await registry.shares.add(kept, [shipped]);
     const again = await driver.again();
     expect((await again.shares.list({}, 10)).rows).toEqual([kept]);
-    expect((await again.ledger({ type: 'bundle.shipped' }, 10)).rows).toHaveLength(1);
+    expect((await again.ledger.page({ type: 'bundle.shipped' }, 10)).rows).toHaveLength(1);
   });
 
   test('a taken id keeps nothing, no ledger line either', async () => {
@@ -48,7 +48,7 @@ export function shareSuite(driver: Driver): void {
       code: 'conflict',
     });
     expect((await registry.shares.list({}, 10)).rows).toHaveLength(1);
-    expect((await registry.ledger({ type: 'bundle.shipped' }, 10)).rows).toHaveLength(1);
+    expect((await registry.ledger.page({ type: 'bundle.shipped' }, 10)).rows).toHaveLength(1);
   });
 
   test('lists are newest first, by tenant, tenants and sandbox, page by page', async () => {

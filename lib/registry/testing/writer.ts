@@ -13,15 +13,15 @@ const say = (what: unknown): void => {
 
 const TASKS: Readonly<Record<string, () => Promise<void>>> = {
   /** Opens the file and leaves. */
-  open: async () => say(await registry.countsByState()),
+  open: async () => say(await registry.instances.countsByState()),
 
   /** Makes, intends and commits one row after the other, for ever. */
   write: async () => {
     for (let n = 0; ; n += 1) {
       const row = await make(registry, `r-${n}`, 'active', { labels: { n: String(n) } });
-      await registry.begin(row.id, intent(row, { verb: 'suspend' }));
+      await registry.instances.begin(row.id, intent(row, { verb: 'suspend' }));
       say({ begun: row.id });
-      const after = await registry.commit(hop(row, 'suspended'));
+      const after = await registry.instances.commit(hop(row, 'suspended'));
       say({ committed: row.id, generation: after.generation });
     }
   },
@@ -35,7 +35,7 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
     for (let n = 0; n < Number(count); n += 1) {
       const row = { id: `r-${n}`, tenant: 'acme', state: 'active' as const, generation: 1, updated: 1 };
       try {
-        await registry.commit(hop(row, to as 'suspended' | 'archived'));
+        await registry.instances.commit(hop(row, to as 'suspended' | 'archived'));
         say({ won: row.id });
       } catch (error) {
         say({ lost: row.id, code: (error as { code?: string }).code });

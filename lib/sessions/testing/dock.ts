@@ -106,7 +106,7 @@ export async function startDock({
     async create(id, extra = {}) {
       const row = instance(id, extra);
       const entry = line({ clock }, row, systemCause('request'), 'instance.created');
-      await registry.create(row, epochSeconds(clock), entry);
+      await registry.instances.create(row, epochSeconds(clock), entry);
     },
     async put(id, path, text, volume = 'workspace') {
       await sessions.write(id, { op: 'put', volume, path, content: Buffer.from(text) }, REQUEST);

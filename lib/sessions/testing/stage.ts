@@ -41,9 +41,9 @@ export function stage(): Stage {
       dock = await startDock({ ...options, dataFolder: folder });
       return dock;
     },
-    stateOf: async (id) => (await dock.registry.get(id))?.state,
+    stateOf: async (id) => (await dock.registry.instances.get(id))?.state,
     transitionsOf: async (id) =>
-      (await dock.registry.ledger({ instance: id, type: 'transition' }, 500)).rows
+      (await dock.registry.ledger.page({ instance: id, type: 'transition' }, 500)).rows
         .reverse()
         .map((entry) => `${entry.from} ${entry.to} ${entry.trigger}`),
     cold: (id) => join(folder, 'cold', `${id}.sqlite`),

@@ -34,7 +34,7 @@ const OPERATIONS: Record<string, (dock: Dock) => Promise<unknown>> = {
 /** `walk:suspended` and the like. */
 const wish = operation.startsWith('walk:') ? operation.slice('walk:'.length) : null;
 
-const row = await dock.registry.get(id);
+const row = await dock.registry.instances.get(id);
 if ((operation === 'suspend' || operation === 'archive') && row?.state === 'suspended') {
   await dock.sessions.resume(id, REQUEST);
   await dock.put(id, '/answered', 'a moment before');

@@ -170,7 +170,7 @@ async function afterStart(stage: Stage, scenario: Scenario, id: string): Promise
     const there: Stage = { ...stage, host };
     try {
       found.push(...(await lookAt(there, scenario, id, false)));
-      const state = (await host.registry.get(id))?.state ?? null;
+      const state = (await host.registry.instances.get(id))?.state ?? null;
       const goesOn = state !== scenario.ends.at(-1) && scenario.again !== false && scenario.folder === undefined;
       if (found.length === 0 && goesOn) {
         const again = await answerOf(() => scenario.act(there, id));
@@ -196,7 +196,7 @@ async function begun(stage: Stage, scenario: Scenario): Promise<{ id: string; th
 /** What is wrong with a sandbox and with everything else; `done`: the operation was answered with success. */
 async function lookAt({ host }: Stage, scenario: Scenario, id: string, done: boolean): Promise<string[]> {
   const found = await lastingFindings(host, { keptAside: scenario.keepsAside ?? false });
-  const row = await host.registry.get(id);
+  const row = await host.registry.instances.get(id);
   const state = row?.state ?? null;
   const right = done ? scenario.ends.slice(-1) : scenario.ends;
   if (!right.includes(state)) found.push(`it is ${state}, not ${right.join(' or ')}`);

@@ -28,7 +28,7 @@ async function findings(host: Host, { faults = [], keptAside = false }: Leave = 
   const rows: InstanceRow[] = [];
   let cursor: string | undefined;
   do {
-    const page = await registry.list({ sort: 'name', reverse: false, limit: 200, ...(cursor && { cursor }) });
+    const page = await registry.instances.list({ sort: 'name', reverse: false, limit: 200, ...(cursor && { cursor }) });
     rows.push(...page.rows);
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);
@@ -36,7 +36,7 @@ async function findings(host: Host, { faults = [], keptAside = false }: Leave = 
     const says = (what: string) => found.push(`${row.id} (${row.state}): ${what}`);
     if (row.pending !== null) says(`its ${row.pending.verb} is unfinished`);
     if (row.fault !== null && !faults.includes(row.id)) says(`it is ${row.fault}: ${row.faultReason}`);
-    const { rows: hops } = await registry.ledger({ instance: row.id, type: 'transition' }, 1);
+    const { rows: hops } = await registry.ledger.page({ instance: row.id, type: 'transition' }, 1);
     const last = hops[0]?.to ?? 'created';
     if (last !== row.state) says(`the ledger says ${last}`);
     if (row.vfsPath === null || row.vfsPath === ':memory:') {

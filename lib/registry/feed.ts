@@ -1,0 +1,42 @@
+/** Who in this process is told what was committed. A driver tells; it calls nobody back itself. Knows nothing of tables. */
+import type { LedgerLine } from './ledger.ts';
+
+type Listener<T> = (what: T) => void;
+
+export class Feed {
+  readonly #lines = new Set<Listener<LedgerLine[]>>();
+  readonly #jobs = new Set<Listener<string>>();
+
+  /** Calls back after each durable append, with the new lines in order. Returns the unsubscriber. */
+  onAppend(listener: Listener<LedgerLine[]>): () => void {
+    this.#lines.add(listener);
+    return () => this.#lines.delete(listener);
+  }
+
+  /** Calls back with the id of a job after it was made, got results or ended. Returns the unsubscriber. */
+  onJobMoved(listener: Listener<string>): () => void {
+    this.#jobs.add(listener);
+    return () => this.#jobs.delete(listener);
+  }
+
+  appended(lines: LedgerLine[]): void {
+    if (lines.length > 0) tell(this.#lines, lines);
+  }
+
+  jobMoved(id: string): void {
+    tell(this.#jobs, id);
+  }
+}
+
+/** A listener that throws is a fault of its own: it must not make a committed write look failed, nor pass unseen. */
+function tell<T>(listeners: ReadonlySet<Listener<T>>, what: T): void {
+  for (const listener of listeners) {
+    try {
+      listener(what);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/** The ledger: lines that are appended in the transaction of what they tell of, chained by hashes, and never changed. */
+import type { State } from '../lifecycle/states.ts';
+import type { Source, Trigger, Via } from '../lifecycle/words.ts';
+import type { ChainedLine, ChainHead } from './chain.ts';
+import type { Hop } from './hops.ts';
+import type { Page } from './page.ts';
+
+/** A ledger line before it has its sequence number. */
+export interface LedgerEntry {
+  timeMs: number;
+  instance: string | null;
+  tenant: string | null;
+  type: string;
+  from: State | null;
+  to: State | null;
+  trigger: Trigger;
+  actor: string;
+  via: Via;
+  source: Source | null;
+  tookMs: number | null;
+  reason: string | null;
+  error: string | null;
+  requestId: string | null;
+  /** Address of the peer that asked, where there was one. */
+  address: string | null;
+}
+
+export interface LedgerLine extends LedgerEntry {
+  seq: number;
+}
+
+export interface LedgerFilter {
+  tenant?: string;
+  /** Lines of these tenants only; those of no tenant are left out. */
+  tenants?: readonly string[];
+  instance?: string;
+  type?: string;
+  actor?: string;
+  trigger?: Trigger;
+  /** Epoch seconds, inclusive. */
+  since?: number;
+  until?: number;
+}
+
+export interface LedgerBook {
+  /**
+   * Appends the lines. Here and wherever lines are appended, refusals and failures that repeat are counted: the first is a line, the next ones are
+   * one line a window (lib/registry/repeats.ts).
+   */
+  append(entries: LedgerEntry[]): Promise<void>;
+  /** Writes what was counted of refusals that repeated: what is due at `nowMs`, or all of it. */
+  appendSums(nowMs: number, options?: { all?: boolean }): Promise<void>;
+  page(filter: LedgerFilter, limit: number, cursor?: string): Promise<Page<LedgerLine>>;
+  /** Lines after `seq`, oldest first: what a reconnecting stream missed. */
+  after(seq: number, limit: number): Promise<LedgerLine[]>;
+  /** Those of some tenants after `from` and up to `to`, oldest first. */
+  among(tenants: readonly string[], between: { from: number; to: number }, limit: number): Promise<LedgerLine[]>;
+  lastSeq(): Promise<number>;
+  /** Lines after `seq` with their hashes, oldest first. */
+  chain(seq: number, limit: number): Promise<ChainedLine[]>;
+  /** Number and hash of the last line ever appended. */
+  head(): Promise<ChainHead>;
+  /**
+   * Hops since `sinceMs`, newest first, of everything or of some tenants, as they are at one moment, in pieces between which others run.
+   */
+  hops(sinceMs: number, tenants: readonly string[] | undefined): Promise<AsyncIterable<Hop[]>>;
+}

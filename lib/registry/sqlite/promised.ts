@@ -1,0 +1,19 @@
+/** SQLite answers at once; the contract promises. What a method throws rejects its promise. */
+
+/** A part of the contract as it is inside this driver, where a transaction cannot wait: its methods may answer at once. */
+export type Synchronous<T> = {
+  [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R | Promise<R> : T[K];
+};
+
+/** The part as the contract has it. */
+export function promised<T extends object>(part: Synchronous<T>): T {
+  const methods: Record<string, unknown> = {};
+  for (let from: object = part; from !== Object.prototype; from = Object.getPrototypeOf(from)) {
+    for (const name of Object.getOwnPropertyNames(from)) {
+      const method = (part as Record<string, unknown>)[name];
+      if (name === 'constructor' || name in methods || typeof method !== 'function') continue;
+      methods[name] = async (...given: unknown[]) => method.apply(part, given);
+    }
+  }
+  return methods as T;
+}
