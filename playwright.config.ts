@@ -1,5 +1,5 @@
 /** Browser tests: the real server on a throwaway data folder, a real Chromium, one after another. */
-import { defineConfig } from '@playwright/test';
+import { defineConfig } from '#peers/playwright.ts';
 import { ensureBrowser } from './scripts/browser.ts';
 
 /** Nothing leaves the machine: no updates, no safe-browsing lists, no first-run pages. */

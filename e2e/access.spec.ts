@@ -1,5 +1,5 @@
 /** People of every role in the browser: how they come in, what they see, what they are offered. */
-import type { Page } from '@playwright/test';
+import type { Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
 import { expect, test, visited } from './visited.ts';
 

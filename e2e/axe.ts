@@ -1,6 +1,7 @@
 /** What axe finds on a page, in the light and in the dark. Knows nothing of the pages. */
-import AxeBuilder from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
+
+import type { Page } from '#peers/playwright.ts';
+import { AxeBuilder } from '#peers/playwright.ts';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 

@@ -1,6 +1,6 @@
 /** Forgetting a tenant, by clicking: what would go is shown first, its name is typed, and the job is followed; with JavaScript and without. */
 import { join } from 'node:path';
-import type { Page } from '@playwright/test';
+import type { Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Page } from '@playwright/test';
+import type { Page } from '#peers/playwright.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 
 const ID = 'hostile';

@@ -1,5 +1,5 @@
 /** A sandbox's whole life, by clicking, with JavaScript and without. */
-import type { Page } from '@playwright/test';
+import type { Page } from '#peers/playwright.ts';
 import { runCommand } from './typing.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 

@@ -1,5 +1,5 @@
 /** What keeps a page live: the shared stream, the ticking clock, and what happens when the line breaks. */
-import type { Page } from '@playwright/test';
+import type { Page } from '#peers/playwright.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 

@@ -1,5 +1,5 @@
 /** Every page in both themes and on a narrow screen: accessible, nothing cut off, nothing in the console. */
-import type { BrowserContext, Page, Request } from '@playwright/test';
+import type { BrowserContext, Page, Request } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
 import { trouble } from './crowd.ts';
 import { HARBOUR, harm, moor, stock } from './seed.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@playwright/test';
+import { expect, test } from '#peers/playwright.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { ROOT } from '../scripts/build.ts';
 

@@ -1,5 +1,5 @@
 /** People, roles, sessions, keys and the ledger's proof, by clicking, with JavaScript and without. */
-import type { Browser, BrowserContextOptions, Locator, Page } from '@playwright/test';
+import type { Browser, BrowserContextOptions, Locator, Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 

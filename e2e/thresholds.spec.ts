@@ -1,5 +1,5 @@
 /** Thresholds and their simulator, storage, and the settings of a sandbox, with JavaScript and without. */
-import type { Page } from '@playwright/test';
+import type { Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 

@@ -1,5 +1,5 @@
 /** Hands at a sandbox's terminal: opening it, typing into it, reading what it shows. */
-import { expect, type Locator, type Page } from '@playwright/test';
+import { expect, type Locator, type Page } from '#peers/playwright.ts';
 
 /** The line of the emulator, which is there once it has replaced the form. */
 export function commandLine(page: Page): Locator {

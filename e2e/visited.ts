@@ -1,9 +1,9 @@
 /** The server that the tests visit, and the pages they visit it with: any complaint in a browser's console fails a test. */
-import { test as base, expect, type Page } from '@playwright/test';
+import { test as base, expect, type Page } from '#peers/playwright.ts';
 import { type Call, caller } from '../lib/testing/call.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 
-export { expect } from '@playwright/test';
+export { expect } from '#peers/playwright.ts';
 
 /** Carries the server's address from the setup to the tests. */
 export const SERVER_VARIABLE = 'WB_TEST_SERVER';

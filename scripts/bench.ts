@@ -9,6 +9,7 @@ import { HEADLINES } from './bench/headlines.ts';
 import { PART_NAMES, PARTS, readWishes, USAGE, type Wishes } from './bench/parts.ts';
 import { barTable, type Kept, keep, merge, missed, timeTable, withHeadlines, withSections } from './bench/result.ts';
 import { ROOT } from './build.ts';
+import { ensurePeers } from './peers.ts';
 
 const RESULTS = join(ROOT, 'docs', 'bench.json');
 const PERFORMANCE = join(ROOT, 'docs', 'performance.md');
@@ -29,6 +30,7 @@ if (help) {
   process.exit(0);
 }
 
+ensurePeers();
 const cpu = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`;
 const taken: Kept = {};
 for (const name of parts) {

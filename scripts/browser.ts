@@ -2,8 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright';
+import { chromium } from '#peers/playwright.ts';
 import { ROOT } from './build.ts';
+import { PEERS } from './peers.ts';
+
+export { chromium };
 
 const SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/snap/bin/chromium'];
 
@@ -24,7 +27,7 @@ function run(command: string, args: string[]): void {
 export function ensureBrowser(): string {
   const here = found();
   if (here !== undefined) return here;
-  run(join(ROOT, 'node_modules', '.bin', 'playwright'), ['install', 'chromium']);
+  run(join(PEERS, 'node_modules', '.bin', 'playwright'), ['install', 'chromium']);
   const downloaded = found();
   if (downloaded !== undefined) return downloaded;
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {

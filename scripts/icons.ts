@@ -1,8 +1,7 @@
 /** `node scripts/icons.ts`: draws the pictures of public/ from app/icon.svg: the icons of an installed console, and what a link to it shows. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright';
-import { ensureBrowser } from './browser.ts';
+import { chromium, ensureBrowser } from './browser.ts';
 import { ROOT } from './build.ts';
 
 const PUBLIC = join(ROOT, 'public');

@@ -136,7 +136,7 @@ test.each(['.bin/node', `node-${process.platform}-${process.arch}/bin/node`])(
 
 test('npm’s scripts go through the check of Node, and find their arguments as if they had not', async () => {
   for (const [name, line] of Object.entries(manifestOf(ROOT).scripts)) {
-    if (name !== 'format') expect(line, name).toMatch(/^node (--\S+ )?bin\/run\.cjs \S+/);
+    expect(line, name).toMatch(/^node (--\S+ )?bin\/run\.cjs \S+/);
   }
   const bare = bareRoot();
   const { stdout } = await run(process.execPath, [join(ROOT, 'bin', 'run.cjs'), 'said.ts', '--one', 'two'], {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { ROOT } from './build.ts';
 import { PEERS } from './peers.ts';
 
-/** Runs a tool of `node_modules/.bin`, here or of testing/peers, with its output shown. Returns whether it exited with 0. */
+/** Runs a tool of `node_modules/.bin`, of testing/peers or else here, with its output shown. Returns whether it exited with 0. */
 export function runTool(tool: string, args: string[], environment: Record<string, string> = {}): boolean {
   process.stdout.write(`\n> ${tool} ${args.join(' ')}\n`);
-  const places = [ROOT, PEERS].map((folder) => join(folder, 'node_modules', '.bin', tool));
+  const places = [PEERS, ROOT].map((folder) => join(folder, 'node_modules', '.bin', tool));
   const run = spawnSync(places.find((place) => existsSync(place)) ?? tool, args, {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -7,13 +7,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Browser, chromium, type Page } from 'playwright';
+import type { Browser, Page } from '#peers/playwright.ts';
 import { crowd, trouble } from '../e2e/crowd.ts';
 import { type Berth, HARBOUR, harm, moor, stock } from '../e2e/seed.ts';
 import { runCommand } from '../e2e/typing.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
-import { ensureBrowser } from './browser.ts';
+import { chromium, ensureBrowser } from './browser.ts';
 import { ensureBuilt, ROOT } from './build.ts';
 
 const { values: flags } = parseArgs({

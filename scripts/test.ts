@@ -1,9 +1,9 @@
-/** `npm test`: every test, the browser's too. Arguments go to Vitest and keep the browser tests out. */
+/** `npm test`: every test, the browser's too. Arguments go to Vitest and keep the browser tests out, or to Playwright when they name one. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureBrowser } from './browser.ts';
 import { ensureBuilt } from './build.ts';
+import { ensurePeers } from './peers.ts';
 import { runTool } from './run.ts';
 
 /** What Vitest's JSON reporter writes, as far as it is read here. */
@@ -19,11 +19,18 @@ interface UnitReport {
 }
 
 const chosen = process.argv.slice(2);
+if (chosen.some((word) => word.endsWith('.spec.ts'))) {
+  ensurePeers();
+  ensureBuilt();
+  process.exit(runTool('playwright', ['test', ...chosen]) ? 0 : 1);
+}
 if (chosen.length > 0) process.exit(runTool('vitest', ['run', ...chosen]) ? 0 : 1);
 
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-test-'));
 const vitestReport = join(folder, 'vitest.json');
 const playwrightReport = join(folder, 'playwright.json');
+ensurePeers();
+const { ensureBrowser } = await import('./browser.ts');
 const browser = ensureBrowser();
 ensureBuilt();
 const unitsPassed = runTool('vitest', [

@@ -4,8 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { type Browser, chromium, type Page } from 'playwright';
-import { ensureBrowser } from '../browser.ts';
+import type { Browser, Page } from '#peers/playwright.ts';
 import { ensureBuilt } from '../build.ts';
 import { must } from './measure.ts';
 import type { PartResult } from './result.ts';
@@ -82,6 +81,8 @@ const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floo
 export async function measureLive(ms: number, rounds: number): Promise<PartResult> {
   ensureBuilt();
   const server = await startWinterdock({ WB_POOL: '0' }, undefined, []);
+  // Loaded here alone: what the other parts measure needs no browser.
+  const { chromium, ensureBrowser } = await import('../browser.ts');
   const browser = await chromium.launch({
     executablePath: ensureBrowser(),
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],

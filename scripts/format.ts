@@ -1,0 +1,7 @@
+/** `npm run format [-- FILE…]`: formats and mends what can be mended without a person. */
+import { ensurePeers } from './peers.ts';
+import { runTool } from './run.ts';
+
+const chosen = process.argv.slice(2);
+ensurePeers();
+process.exit(runTool('biome', ['check', '--write', ...(chosen.length > 0 ? chosen : ['.'])]) ? 0 : 1);
