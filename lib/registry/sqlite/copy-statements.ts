@@ -1,25 +1,10 @@
 /** The statements of the store of copies, each built when it is first asked for. Decides nothing. */
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  getTableColumns,
-  gt,
-  gte,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  or,
-  placeholder,
-} from '../../../db/drizzle.ts';
+import { and, asc, count, desc, eq, getTableColumns, gt, isNotNull, isNull, placeholder } from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots, starts, unclaimedFiles } from '../../../db/schema.ts';
 import type { CopyKind } from '../copies.ts';
 import type { RegistryDatabase } from './database.ts';
 import { bound, boundAll } from './placeholders.ts';
-import { among, rowid, selectBy } from './raw.ts';
+import { among, beyond, rowid, selectBy } from './raw.ts';
 import { ROW } from './rows.ts';
 
 const SNAPSHOT = getTableColumns(snapshots);
@@ -67,7 +52,6 @@ export function copyStatements(database: RegistryDatabase) {
     /** Newest first, by the index that leads with what is narrowed by. */
     snapshots: (by: readonly Narrowed[]) =>
       shape(`snapshots: page by ${by.join()}`, (queries) => {
-        const created = placeholder('created');
         return queries
           .select(SNAPSHOT)
           .from(snapshots)
@@ -78,10 +62,7 @@ export function copyStatements(database: RegistryDatabase) {
               by.includes('tag') ? eq(snapshots.tag, placeholder('tag')) : undefined,
               by.includes('tenant') ? eq(snapshots.tenant, placeholder('tenant')) : undefined,
               by.includes('tenants') ? among(snapshots.tenant, 'tenants') : undefined,
-              by.includes('created') ? lte(snapshots.created, created) : undefined,
-              by.includes('created')
-                ? or(lt(snapshots.created, created), lt(snapshots.id, placeholder('id')))
-                : undefined,
+              by.includes('created') ? beyond([snapshots.created, snapshots.id], '<', ['created', 'id']) : undefined,
             ),
           )
           .orderBy(desc(snapshots.created), desc(snapshots.id))
@@ -136,14 +117,13 @@ export function copyStatements(database: RegistryDatabase) {
     descendants: (kind: CopyKind) =>
       shape(`instances: descendants of ${kind}`, (queries) => {
         const { column, index } = DESCENT[kind];
-        const [created, number] = [placeholder('created'), rowid(instances)];
+        const number = rowid(instances);
         return selectBy(queries, { ...ROW, number }, instances, index)
           .where(
             and(
               eq(column, placeholder('key')),
               isNotNull(column),
-              gte(instances.created, created),
-              or(gt(instances.created, created), gt(number, placeholder('number'))),
+              beyond([instances.created, number], '>', ['created', 'number']),
             ),
           )
           .orderBy(asc(instances.created), asc(number))

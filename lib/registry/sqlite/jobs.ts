@@ -11,12 +11,12 @@ import type { Feed } from '../feed.ts';
 import { endedInWords, type JobResult, type JobRow, type Jobs, type Surveyed } from '../jobs.ts';
 import type { LedgerLine, ListFilter, Page } from '../registry.ts';
 import { type Query, type RegistryDatabase, sqliteCode, type Value } from './database.ts';
+import { bytesOf, numbersIn, PAGE } from './job-pages.ts';
 import { JOB_COLUMNS, jobOf, resultOf, surveyedOf, valuesOf } from './job-rows.ts';
 import type { Ledger } from './ledger.ts';
 import type { Synchronous } from './promised.ts';
 import { rowid } from './raw.ts';
 
-const PAGE = 1000;
 /** Rows looked at before others have their turn: some milliseconds. */
 const PIECE = 1000;
 const SELECT = `SELECT seq, ${JOB_COLUMNS} FROM jobs`;
@@ -68,11 +68,7 @@ export function openJobs(
     database.sql(COUNT).run(kept.done, kept.failed, kept.skipped, seq);
   };
   const numbersOf = (seq: number, page: number): Uint32Array | null => {
-    const blob = database.value(
-      'SELECT rows FROM job_pages WHERE job = ? AND page = ?',
-      seq,
-      page,
-    ) as Uint8Array | null;
+    const blob = database.value('SELECT rows FROM job_pages WHERE job = ? AND page = ?', seq, page) as Buffer | null;
     return blob === null ? null : numbersIn(blob);
   };
   const idsOf = (numbers: readonly number[]): Map<number, string> =>
@@ -259,16 +255,4 @@ function paged<T>(
 
 function isNumber(position: unknown[]): position is [number] {
   return position.length === 1 && Number.isSafeInteger(position[0]);
-}
-
-function bytesOf(numbers: Uint32Array): Uint8Array {
-  const bytes = new Uint8Array(numbers.length * 4);
-  const view = new DataView(bytes.buffer);
-  for (const [at, number] of numbers.entries()) view.setUint32(at * 4, number, true);
-  return bytes;
-}
-
-function numbersIn(bytes: Uint8Array): Uint32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Uint32Array.from({ length: bytes.byteLength / 4 }, (_, at) => view.getUint32(at * 4, true));
 }

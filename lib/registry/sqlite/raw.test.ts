@@ -18,30 +18,16 @@ const BY_HAND: Readonly<Record<string, string>> = {
 const STILL: readonly string[] = [
   'lib/health/registry-check.ts',
   'lib/registry/sqlite/filter.ts',
-  ...[
-    'copies',
-    'counts',
-    'due-counts',
-    'facts',
-    'fill',
-    'forgettings',
-    'hops',
-    'invitations',
-    'jobs',
-    'job-rows',
-    'keys',
-    'ledger',
-  ].map((name) => `lib/registry/sqlite/${name}.ts`),
+  ...['counts', 'due-counts', 'fill', 'hops', 'jobs', 'job-rows', 'ledger'].map(
+    (name) => `lib/registry/sqlite/${name}.ts`,
+  ),
   ...[
     'lists',
     'open',
-    'quotas',
 
-    'segments',
-    'shares',
     'sources',
   ].map((name) => `lib/registry/sqlite/${name}.ts`),
-  ...['text-index', 'threshold-book', 'threshold-trial', 'wake-times'].map((name) => `lib/registry/sqlite/${name}.ts`),
+  ...['text-index', 'threshold-book', 'threshold-trial'].map((name) => `lib/registry/sqlite/${name}.ts`),
   'lib/backup/restore.ts',
 ];
 

@@ -1,0 +1,119 @@
+/** A forgotten tenant's jobs: which chose some of its sandboxes, and how they go. */
+import { and, eq, getTableColumns, ne, placeholder } from '../../../db/drizzle.ts';
+import { instances, jobPages, jobResults, jobs } from '../../../db/schema.ts';
+import type { Forgettings } from '../forgettings.ts';
+import type { About } from './about-forgotten.ts';
+import type { RegistryDatabase } from './database.ts';
+import { numbersIn, PAGE } from './job-pages.ts';
+import type { Synchronous } from './promised.ts';
+import { among, rowid } from './raw.ts';
+
+/** A job that chose some of a tenant's sandboxes: at which places, and whether it chose any of another's. */
+interface Concerned {
+  seq: number;
+  id: string;
+  running: boolean;
+  only: boolean;
+  own: number[];
+}
+
+export function forgottenJobs(
+  database: RegistryDatabase,
+  keepInMind: (job: string, more: Partial<About>) => void,
+): Pick<Synchronous<Forgettings>, 'runningJobs' | 'removeJobs'> & { jobsOf(job: string, tenant: string): Concerned[] } {
+  const numbers = database.statement((queries) =>
+    queries
+      .select({ row: rowid(instances) })
+      .from(instances)
+      .where(eq(instances.tenant, placeholder('tenant')))
+      .prepare(),
+  );
+  const { seq, id, state, tenants, chosen } = getTableColumns(jobs);
+  const others = database.statement((queries) =>
+    queries
+      .select({ seq, id, state, tenants, chosen })
+      .from(jobs)
+      .where(ne(id, placeholder('job')))
+      .prepare(),
+  );
+  const pages = database.statement((queries) =>
+    queries
+      .select({ page: jobPages.page, rows: jobPages.rows })
+      .from(jobPages)
+      .where(eq(jobPages.job, placeholder('seq')))
+      .prepare(),
+  );
+  const removals = [
+    database.statement((queries) =>
+      queries
+        .delete(jobResults)
+        .where(eq(jobResults.job, placeholder('seq')))
+        .prepare(),
+    ),
+    database.statement((queries) =>
+      queries
+        .delete(jobPages)
+        .where(eq(jobPages.job, placeholder('seq')))
+        .prepare(),
+    ),
+    database.statement((queries) =>
+      queries
+        .delete(jobs)
+        .where(eq(seq, placeholder('seq')))
+        .prepare(),
+    ),
+  ];
+  const muteResults = database.statement((queries) =>
+    queries
+      .update(jobResults)
+      .set({ reason: null })
+      .where(and(eq(jobResults.job, placeholder('seq')), among(jobResults.position, 'own')))
+      .prepare(),
+  );
+  const mute = database.statement((queries) =>
+    queries
+      .update(jobs)
+      .set({ reason: null, labels: null, asked: { ids: 0 } })
+      .where(eq(seq, placeholder('seq')))
+      .prepare(),
+  );
+
+  const jobsOf = (job: string, tenant: string): Concerned[] => {
+    const rows = new Set(
+      numbers()
+        .all({ tenant })
+        .map(({ row }) => row),
+    );
+    return others()
+      .all({ job })
+      .flatMap(({ seq, id, state, tenants, chosen }) => {
+        const own = pages()
+          .all({ seq })
+          .flatMap(({ page, rows: bytes }) =>
+            [...numbersIn(bytes).entries()].flatMap(([at, row]) => (rows.has(row) ? [page * PAGE + at] : [])),
+          );
+        const named = tenants?.length === 1 && tenants[0] === tenant;
+        const only = named || own.length === chosen;
+        return named || own.length > 0 ? [{ seq, id, running: state === 'running', only, own }] : [];
+      });
+  };
+
+  return {
+    jobsOf,
+    runningJobs: (job, tenant) => jobsOf(job, tenant).filter(({ running }) => running),
+    removeJobs: (job, tenant) =>
+      database.write(() => {
+        const found = jobsOf(job, tenant);
+        keepInMind(job, { jobs: found.map(({ id }) => id) });
+        for (const { seq, only, own } of found) {
+          if (only) {
+            for (const removal of removals) removal().run({ seq });
+          } else {
+            muteResults().run({ seq, own: JSON.stringify(own) });
+            mute().run({ seq });
+          }
+        }
+        return { jobs: found.filter(({ only }) => only).length };
+      }),
+  };
+}

@@ -1,0 +1,132 @@
+/** A forgotten tenant's lines of the ledger: which are to give up their texts, and that they did. Knows nothing of signatures. */
+import { setImmediate } from 'node:timers/promises';
+import { and, eq, gt, isNotNull, isNull, lte, ne, notInArray, or, placeholder } from '../../../db/drizzle.ts';
+import { events, ledgerSegments } from '../../../db/schema.ts';
+import { CHAIN_START } from '../chain.ts';
+import type { Forgettings, LineToBlank } from '../forgettings.ts';
+import type { About } from './about-forgotten.ts';
+import type { RegistryDatabase } from './database.ts';
+import type { Ledger } from './ledger.ts';
+import { boundAll } from './placeholders.ts';
+import type { Synchronous } from './promised.ts';
+import { member, selectBy } from './raw.ts';
+
+/** Line numbers looked at before others have their turn. */
+const SPAN = 5000;
+/** Lines of a forgetting that stay as they are, but for what `job` asked of them. */
+const OWN_TYPES = ['tenant.forgetting', 'tenant.forgotten'];
+const { reason, error, requestId, address, blanked } = events;
+
+/** Lines that say more than ids, and are not of the forgetting `job`. */
+export const HAS_TEXTS = and(
+  isNull(blanked),
+  notInArray(events.type, OWN_TYPES),
+  or(isNotNull(reason), isNotNull(error), isNotNull(address), ne(requestId, placeholder('job'))),
+);
+
+/** What is found of a line before it is told whose it is. */
+interface Candidate {
+  seq: number;
+  tenant: string | null;
+  type: string;
+  actor: string;
+  reason: string | null;
+  requestId: string | null;
+}
+
+export function forgottenLines(
+  database: RegistryDatabase,
+  ledger: Ledger,
+  aboutOf: (job: string) => About,
+): Pick<Synchronous<Forgettings>, 'toBlank' | 'blank' | 'notes'> {
+  const candidates = database.statement((queries) =>
+    queries
+      .select({ seq: events.seq, tenant: events.tenant, type: events.type, actor: events.actor, reason, requestId })
+      .from(events)
+      .where(
+        and(
+          gt(events.seq, placeholder('after')),
+          lte(events.seq, placeholder('to')),
+          HAS_TEXTS,
+          or(eq(events.tenant, placeholder('tenant')), isNull(events.tenant)),
+        ),
+      )
+      .orderBy(events.seq)
+      .limit(placeholder('limit'))
+      .prepare(),
+  );
+  const hashAt = database.statement((queries) =>
+    queries
+      .select({ hash: events.hash })
+      .from(events)
+      .where(eq(events.seq, placeholder('seq')))
+      .prepare(),
+  );
+  const sealedAt = database.statement((queries) =>
+    queries
+      .select({ hash: ledgerSegments.lastHash })
+      .from(ledgerSegments)
+      .where(eq(ledgerSegments.lastSeq, placeholder('seq')))
+      .prepare(),
+  );
+  const blank = database.statement((queries) =>
+    queries
+      .update(events)
+      .set({ reason: null, error: null, requestId: null, address: null, ...boundAll({ blanked }) })
+      .where(and(eq(events.seq, placeholder('seq')), isNull(blanked)))
+      .prepare(),
+  );
+  const notes = database.statement((queries) =>
+    selectBy(queries, { seq: events.seq, note: blanked }, events, 'events_blanked')
+      .where(
+        and(isNotNull(blanked), gt(events.seq, placeholder('after')), eq(member(blanked, 'by'), placeholder('job'))),
+      )
+      .orderBy(events.seq)
+      .limit(placeholder('limit'))
+      .prepare(),
+  );
+
+  return {
+    toBlank(job, tenant, seq, limit) {
+      const about = aboutOf(job);
+      const to = seq + SPAN;
+      const found = candidates().all({ after: seq, to, job, tenant, limit });
+      const lines = found
+        .filter((line) => line.tenant !== null || concerns(line, about))
+        .flatMap(({ seq: at }): LineToBlank[] => {
+          const [line] = ledger.chain(at - 1, 1);
+          const previous = at === 1 ? CHAIN_START.hash : hashOf(at - 1);
+          return line === undefined || previous === null ? [] : [{ line, previous }];
+        });
+      const last = found.length === limit ? found.at(-1) : undefined;
+      if (last !== undefined) return { lines, next: last.seq };
+      return { lines, next: to >= ledger.lastSeq() ? null : to };
+    },
+    blank(given) {
+      database.write(() => {
+        for (const { seq, note } of given) blank().run({ seq, blanked: note });
+      });
+    },
+    async *notes(job) {
+      for (let after = 0; ; ) {
+        const found = notes().all({ job, after, limit: SPAN });
+        yield found.flatMap(({ note }) => note ?? []);
+        const last = found.at(-1);
+        if (last === undefined || found.length < SPAN) return;
+        after = last.seq;
+        await setImmediate();
+      }
+    },
+  };
+
+  /** The hash of a line that is there, or that was the last of a month that was dropped. */
+  function hashOf(seq: number): string | null {
+    return hashAt().get({ seq })?.hash ?? sealedAt().get({ seq })?.hash ?? null;
+  }
+}
+
+/** Whether a line of no tenant is of one of its people or jobs. The first line of a job has its request's id, and names the job. */
+function concerns({ type, actor, reason, requestId }: Candidate, { actors, jobs }: About): boolean {
+  if (actors.includes(actor) || (requestId !== null && jobs.includes(requestId))) return true;
+  return type === 'job.started' && reason !== null && jobs.some((id) => reason.includes(id));
+}
