@@ -31,7 +31,7 @@ test('every link and picture of the documents leads to a file, and to a heading 
   const lost: string[] = [];
   for (const document of DOCUMENTS) {
     const prose = read(document).replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, '');
-    for (const [, link = ''] of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
+    for (const [, link = ''] of prose.matchAll(/(?:\]\(|\bsrc(?:set)?=")([^)\s"]+)/g)) {
       if (/^[a-z]+:/.test(link)) continue;
       const [path = '', anchor] = link.split('#');
       const target = path === '' ? document : join(dirname(document), path);
