@@ -27,7 +27,14 @@ export async function startAlone<C extends Clock = FakeClock>(
   options: TestServerOptions<C>,
 ): Promise<TestServer & { clock: C }> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'winterdock-alone-'));
-  const settings = { WB_POOL: '1', WB_TICK_MS: '3600000', WB_LOG: 'error', WB_DRAIN_MS: '1000', ...options.settings };
+  const settings = {
+    NODE_ENV: 'production',
+    WB_POOL: '1',
+    WB_TICK_MS: '3600000',
+    WB_LOG: 'error',
+    WB_DRAIN_MS: '1000',
+    ...options.settings,
+  };
   const server = await spawnServer({ alone: true, folder, settings });
   let stopped: Promise<void> | null = null;
   const stop = async () => {

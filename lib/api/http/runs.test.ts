@@ -109,6 +109,11 @@ test('a policy without a shell answers capability', async () => {
   const answer = await server.call('POST', '/api/instances/bare/exec', { command: 'true' });
   expect([answer.status, answer.json]).toMatchObject([403, { code: 'capability', needs: 'shell', policy: 'compute' }]);
   expect(answer.json.hint).toBe('Give it a policy that has it (minimal, posix); it holds from the next wake.');
+  const headers = { accept: 'text/event-stream' };
+  const bare = await server.call('POST', '/api/instances/bare/exec', { command: 'true' }, { headers });
+  // The wake may have been told before the refusal; then the refusal is the stream's last event.
+  const told = bare.status === 200 ? eventsIn(bare.text).at(-1) : { event: 'error', data: bare.json };
+  expect(told).toMatchObject({ event: 'error', data: { code: 'capability', status: 403 } });
   await server.call('POST', '/api/instances', { id: 'misspelt', tenant: 'acme' });
   await hadBefore(server.host, 'misspelt', { policy: 'possix' });
   const unknown = await server.call('POST', '/api/instances/misspelt/exec', { command: 'true' });
@@ -140,13 +145,9 @@ test('a stream tells of the wake, each output as it comes, and the end', async (
 });
 
 test('a stream that cannot begin has the status of its problem', async () => {
-  const accept = { headers: { accept: 'text/event-stream' } };
-  const missing = await server.call('POST', '/api/instances/nobody/exec', { command: 'true' }, accept);
+  const headers = { accept: 'text/event-stream' };
+  const missing = await server.call('POST', '/api/instances/nobody/exec', { command: 'true' }, { headers });
   expect([missing.status, missing.json.code]).toEqual([404, 'not_found']);
-  const bare = await server.call('POST', '/api/instances/bare/exec', { command: 'true' }, accept);
-  // The wake may have been told before the refusal; then the refusal is the stream's last event.
-  const told = bare.status === 200 ? eventsIn(bare.text).at(-1) : { event: 'error', data: bare.json };
-  expect(told).toMatchObject({ event: 'error', data: { code: 'capability', status: 403 } });
 });
 
 test.each([
@@ -160,9 +161,11 @@ test.each([
     headers,
   );
   const ticks = async () => (await server.call('GET', '/api/instances/runner/volumes/workspace/ticks')).bytes.length;
-  await vi.waitFor(() => expect(server.host.sessions.callsRunning).toBe(1), { timeout: 10_000 });
+  const running = async () =>
+    Number(/^winterdock_calls_running (\d+)$/m.exec((await server.call('GET', '/metrics')).text)?.[1]);
+  await vi.waitFor(async () => expect(await running()).toBe(1), { timeout: 10_000 });
   req.destroy();
-  await vi.waitFor(() => expect(server.host.sessions.callsRunning).toBe(0), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 10_000 });
   const after = await ticks();
   expect((await run({ command: 'echo alive' })).json.stdout).toBe('alive\n');
   expect(await ticks()).toBe(after);
