@@ -16,7 +16,7 @@ import { serverCodeFolder } from './instance/compiled.ts';
 import { createLogger, outliveOutput } from './log.ts';
 
 /** What a stop may take beyond the time that running calls are given. */
-const STOP_MS = 5000;
+export const STOP_MS = 5000;
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /** What lets people in: an HTTP server with a front. */

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureBuilt } from './build.ts';
 import { beside, cutOff, elsewhere, owner, run, start } from './package/elsewhere.ts';
 import { MOST_BYTES } from './package/folder.ts';
 
@@ -38,7 +39,11 @@ beforeAll(() => {
   target = join(place, 'a package');
   home = join(place, 'home');
   mkdirSync(home, { mode: 0o700 });
-  if (owner !== null) chownSync(home, owner, owner);
+  // A link, as systemd makes the data folder of a service.
+  mkdirSync(join(home, 'private'));
+  symlinkSync('private', join(home, 'data'));
+  if (owner !== null) for (const path of [home, join(home, 'private')]) chownSync(path, owner, owner);
+  ensureBuilt();
   made = run([...PACKAGE, target]);
   write(target, 'a-w');
 }, SLOW_MS);

@@ -226,7 +226,8 @@ class Pool implements InstancePool {
       (error) => {
         // What becomes of one that was handed on already is told to whoever has it.
         if (!this.#starting.delete(worker) || this.#stopped !== null) return;
-        this.#options.log?.error({ err: error }, 'a worker did not start');
+        // Its cause is the end of what it wrote: it names paths of the machine, so it is told here and nowhere else.
+        this.#options.log?.error({ err: error, stderr: error.cause }, 'a worker did not start');
         setTimeout(() => this.#fill(), RETRY_MS).unref();
       },
     );

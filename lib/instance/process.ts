@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WinterdockError } from '../errors.ts';
 import { makeFolderNow } from '../storage/effects.ts';
@@ -85,9 +85,8 @@ export function startWorker({ dataFolder, spillFolder, cacheFolder, maxStartMs }
     '--no-warnings',
     '--permission',
     ...CODE.map((path) => `--allow-fs-read=${path}`),
-    `--allow-fs-read=${join(dataFolder, 'live')}`,
-    `--allow-fs-read=${cacheFolder}`,
-    `--allow-fs-write=${cacheFolder}`,
+    ...bothNames(join(dataFolder, 'live')).map((path) => `--allow-fs-read=${path}`),
+    ...bothNames(cacheFolder).flatMap((path) => [`--allow-fs-read=${path}`, `--allow-fs-write=${path}`]),
     // Python runs in a thread of its own; a worker whose policy lacks it gives threads up.
     '--allow-worker',
   ];
@@ -126,6 +125,16 @@ export function startWorker({ dataFolder, spillFolder, cacheFolder, maxStartMs }
   const ready = readiness(child, exited, maxStartMs, () => tail);
   ready.catch(() => {});
   return { child, pid: child.pid ?? 0, ready, exited, stderr: () => tail };
+}
+
+/** A folder by its name and by the one without links: SQLite asks by that, and a service's data folder may be a link (systemd makes it so). */
+function bothNames(folder: string): string[] {
+  try {
+    return [...new Set([folder, realpathSync(folder)])];
+  } catch {
+    // It is not there yet: then it is made in the folder above.
+    return [...new Set([folder, join(realpathSync(dirname(folder)), basename(folder))])];
+  }
 }
 
 /** Names a running process for as long as it runs: its id and when it started, as the kernel counts; empty when there is none. */

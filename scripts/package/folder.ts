@@ -24,7 +24,7 @@ function computedNames(): string[] {
 }
 
 /** What comes along for whoever runs it. */
-const ALONG = ['LICENSE', 'docs/operations.md'];
+const ALONG = ['LICENSE', 'Caddyfile', 'docs/operations.md', 'winterdock.service'];
 
 /** What of the console's build only a builder reads. */
 const OF_THE_BUILD = new Set(['build', 'cache', 'dev', 'diagnostics', 'trace', 'trace-build', 'turbopack', 'types']);
@@ -42,8 +42,6 @@ export async function makeFolder(root: string, target: string): Promise<number> 
   cpSync(join(root, 'public'), join(target, 'public'), { recursive: true });
   takeConsole(join(root, '.next'), join(target, '.next'));
   takeNode(join(target, 'runtime'));
-  mkdirSync(join(target, 'bin'), { recursive: true });
-  take('bin/winterdock.js');
   cpSync(LAUNCHER, join(target, 'bin', 'winterdock'));
   writeFileSync(join(target, 'package.json'), manifest(root));
   return tidy(target);
