@@ -11,6 +11,8 @@ import type { AnswerDoc, OrUpload, Route } from '../../lib/api/route.ts';
 import { ROUTES } from '../../lib/api/routes.ts';
 import { problemSchema } from '../../lib/api/schema.ts';
 import { ROOT } from '../build.ts';
+import { ensurePeers } from '../peers.ts';
+import { toolAt } from '../run.ts';
 import type { Side } from './plain-type.ts';
 import { TypeBook } from './print-types.ts';
 
@@ -152,11 +154,12 @@ interface Printed {
 }
 
 function printed(name: string, text: string): Printed {
-  const run = spawnSync(
-    join(ROOT, 'node_modules', '.bin', 'biome'),
-    ['check', '--write', `--stdin-file-path=lib/api/client/${name}`],
-    { cwd: ROOT, input: text, encoding: 'utf8' },
-  );
+  ensurePeers();
+  const run = spawnSync(toolAt('biome'), ['check', '--write', `--stdin-file-path=lib/api/client/${name}`], {
+    cwd: ROOT,
+    input: text,
+    encoding: 'utf8',
+  });
   if (run.status !== 0) throw new Error(`${name} could not be formatted:\n${run.stderr}`);
   return { path: join(FOLDER, name), text: run.stdout };
 }
