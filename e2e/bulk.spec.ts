@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '#peers/playwright.ts';
-import { fillRegistry } from '../lib/registry/sqlite/fill.ts';
+import { fillRegistry } from '../lib/registry/sqlite/testing/fill.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 import { flaws } from './axe.ts';

@@ -6,9 +6,9 @@
 import { join } from 'node:path';
 import type { State } from '../lib/lifecycle/states.ts';
 import { each } from '../lib/registry/each.ts';
-import type { Intent, NewInstance } from '../lib/registry/registry.ts';
-import { fillRegistry } from '../lib/registry/sqlite/fill.ts';
-import { openSqliteRegistry, type SqliteRegistry } from '../lib/registry/sqlite/open.ts';
+import type { Intent, NewInstance, Registry } from '../lib/registry/registry.ts';
+import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
+import { fillRegistry } from '../lib/registry/sqlite/testing/fill.ts';
 import { entry, hop, instance, intent, THRESHOLDS } from '../lib/registry/testing/make.ts';
 
 const NAMES: readonly ((n: number) => string)[] = [
@@ -32,10 +32,13 @@ const REASONS = {
 } as const;
 
 /** Opens the registry of a data folder beside a server that may run on it, for as long as `work` takes. Nothing is durable. */
-async function within(folder: string, work: (registry: SqliteRegistry) => Promise<void>): Promise<void> {
-  const registry = openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds: THRESHOLDS });
+async function within(folder: string, work: (registry: Registry) => Promise<void>): Promise<void> {
+  const registry = openSqliteRegistry({
+    path: join(folder, 'registry.sqlite'),
+    thresholds: THRESHOLDS,
+    durable: false,
+  });
   try {
-    registry.database.pragma('synchronous = OFF');
     await work(registry);
   } finally {
     await registry.close();
@@ -116,7 +119,7 @@ function shareOf(id: string, tenant: string, n: number, now: number) {
 }
 
 /** A row walked to where it rests, as the engine would have left it, but for the file. */
-async function filed(registry: SqliteRegistry, given: NewInstance, state: 'suspended' | 'frozen', now: number) {
+async function filed(registry: Registry, given: NewInstance, state: 'suspended' | 'frozen', now: number) {
   let row = await registry.instances.create(given, now, entry({ instance: given.id, tenant: given.tenant }));
   for (const to of ['active', 'suspended', ...(state === 'frozen' ? (['frozen'] as const) : [])] as const) {
     const vfsPath = to === 'frozen' ? `cold/${given.id}.sqlite` : `live/${given.id}/vfs.sqlite`;

@@ -7,14 +7,15 @@ import { type Auth, createAuth } from '../auth.ts';
 import { FakeClock, systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
 import { createLogger } from '../log.ts';
-import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite/open.ts';
+import type { Registry } from '../registry/registry.ts';
+import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { cookieOf, firstAdmin, PASSWORD, tokenOf, visitor } from '../testing/people.ts';
 import { SESSIONS_EACH } from './entrance.ts';
 import { keyChecker, readOrMakeSecret } from './keys.ts';
 import { createSessionCache } from './session-cache.ts';
 
 let folder: string;
-let registry: SqliteRegistry;
+let registry: Registry;
 /** What is on the disk, as another program sees it. */
 let disk: Database.Database;
 

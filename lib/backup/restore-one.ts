@@ -11,8 +11,8 @@ import type { Config } from '../config.ts';
 import { isWinterdockError, WinterdockError } from '../errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import { copyAt } from '../registry/copies.ts';
-import type { InstanceRow, NewInstance } from '../registry/registry.ts';
-import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite/open.ts';
+import type { InstanceRow, NewInstance, Registry } from '../registry/registry.ts';
+import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { openRegistryRows } from '../registry/sqlite/registry-rows.ts';
 import { line, livePath, MEMORY } from '../sessions/engine.ts';
 import { setAside } from '../sessions/places.ts';
@@ -161,7 +161,7 @@ async function contentOf(backup: OpenedBackup, row: InstanceRow): Promise<{ obje
 /** A row that is not there comes as one in state `created` whose file lies there already. */
 async function landNew(
   { config, backup, clock, as }: OneOptions,
-  registry: SqliteRegistry,
+  registry: Registry,
   { was, name, draft, sha256 }: { was: InstanceRow; name: string; draft: string; sha256: string },
 ): Promise<InstanceRow> {
   const { tenant, ephemeral, policy, keepHot, idleToSuspendSeconds, idleToFreezeSeconds, labels, workbook } = was;
@@ -202,7 +202,7 @@ async function landNew(
 /** One that is there gets the file and is suspended; what it has is set aside. */
 async function replace(
   { config, backup, clock }: OneOptions,
-  registry: SqliteRegistry,
+  registry: Registry,
   { there, draft, sha256 }: { there: InstanceRow; draft: string; sha256: string },
 ): Promise<InstanceRow> {
   const { id, vfsPath } = there;

@@ -13,7 +13,8 @@ import { beginEpoch } from '../ledger/epoch.ts';
 import { headPathOf } from '../ledger/head-file.ts';
 import type { State } from '../lifecycle/states.ts';
 import { type CopyKind, copyAt, copyPath } from '../registry/copies.ts';
-import { openSqliteRegistry, type SqliteRegistry } from '../registry/sqlite/open.ts';
+import type { Registry } from '../registry/registry.ts';
+import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { line } from '../sessions/engine.ts';
 import { recordOf } from '../sessions/trust.ts';
 import { issuerOf } from '../signing.ts';
@@ -186,10 +187,9 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
   await removeDatabase(draft);
   await copyFile(await backup.path(manifest.registry, 'the registry'), draft);
   await chmodFile(draft, 0o600);
-  const registry = openSqliteRegistry({ path: draft, clock, thresholds: config });
+  // Nobody reads the draft: it is on disk as a whole before it gets its name.
+  const registry = openSqliteRegistry({ path: draft, clock, thresholds: config, durable: false });
   try {
-    // Nobody reads the draft: it is on disk as a whole before it gets its name.
-    registry.database.pragma('synchronous = OFF');
     await settleRows(registry, options, laid);
     await keepLastBackup(registry.facts, lastBackupOf(manifest, from, wrongIn(manifest).length), clock);
     const lines = [
@@ -203,7 +203,9 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
       lines.push(line({ clock }, null, RESTORING, 'keys.made', { reason: lostWithout(made).join(' ') }));
     }
     await registry.ledger.append(lines);
-    registry.database.pragma('wal_checkpoint(TRUNCATE)');
+    if (!(await registry.upkeep.settle())) {
+      throw new WinterdockError('storage_unavailable', `The disk did not take the registry ${draft}.`);
+    }
   } finally {
     await registry.close();
   }
@@ -218,7 +220,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
   await syncFolder(dirname(registryPath));
 }
 
-async function settleRows(registry: SqliteRegistry, { backup, clock }: RestoreOptions, laid: Laid): Promise<void> {
+async function settleRows(registry: Registry, { backup, clock }: RestoreOptions, laid: Laid): Promise<void> {
   const { manifest } = backup;
   const nowMs = clock.now();
   for (const [key, stamp] of laid.copies) {
@@ -234,7 +236,7 @@ async function settleRows(registry: SqliteRegistry, { backup, clock }: RestoreOp
 }
 
 /** Which copy a sandbox that was never resumed is made from, as `laid.copies` names it. */
-async function sourceOf(registry: SqliteRegistry, id: string, how: string): Promise<string> {
+async function sourceOf(registry: Registry, id: string, how: string): Promise<string> {
   if (how !== 'shared') return '';
   const copy = copyAt((await registry.instances.get(id))?.vfsPath ?? '');
   return copy === null ? '' : `${copy.kind} ${copy.hash}`;

@@ -9,8 +9,7 @@ import { WinterdockError } from '../errors.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
-import type { FileRecord, InstanceRow, LedgerEntry, NewInstance } from '../registry/registry.ts';
-import type { SqliteRegistry } from '../registry/sqlite/open.ts';
+import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, Registry } from '../registry/registry.ts';
 import { line, livePath, systemCause } from '../sessions/engine.ts';
 import { isRecorded, recordOf } from '../sessions/trust.ts';
 import { makeFolder, renameFile, syncFolder } from '../storage/effects.ts';
@@ -27,7 +26,7 @@ export interface Candidate {
 
 export interface Hands {
   dataFolder: string;
-  registry: SqliteRegistry;
+  registry: Registry;
   readers: Readers;
   clock: Clock;
 }

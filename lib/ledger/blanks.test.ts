@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
 import { each } from '../registry/each.ts';
@@ -92,7 +93,7 @@ test('a forgetting that is not over is proved, and goes over a month that is sea
 });
 
 test('the ledger gives up texts for nothing but a forgetting that is open, and nothing else of a line', async () => {
-  const client = book.registry.database;
+  const client = new Database(book.path);
   const update = (set: string) => () => client.prepare(`UPDATE events SET ${set} WHERE seq = 1`).run();
   const gone = 'reason = NULL, error = NULL, request_id = NULL, address = NULL';
   expect(update(`${gone}, blanked = '{"by":"${JOB}"}'`)).toThrow('append-only');
@@ -105,6 +106,7 @@ test('the ledger gives up texts for nothing but a forgetting that is open, and n
   expect(update(`${gone}, blanked = '{"by":"${JOB}"}'`)).not.toThrow();
   expect(update(`blanked = '{"by":"${JOB}","again":1}'`)).toThrow('append-only');
   expect(() => client.prepare('DELETE FROM forgettings').run()).toThrow('never forgotten');
+  client.close();
 });
 
 test.each<[string, (client: Parameters<Parameters<Book['tamper']>[0]>[0], signer: Book['signer']) => void, RegExp]>([

@@ -99,7 +99,7 @@ test('the lines of an older file are chained when it is first opened, and only t
 test('the database itself refuses to change, remove, replace or slip in a line', async () => {
   const registry = open();
   await registry.ledger.append([entry(), entry(), entry()]);
-  const { database: client } = registry;
+  const client = new Database(path);
   const insert = (verb: string, seq: string, hash: string) =>
     `${verb} INTO events(seq, time_ms, type, "trigger", actor, via, hash) VALUES (${seq}, 1, 'x', 'request', 'x', 'api', ${hash})`;
   const refused = [
@@ -117,6 +117,7 @@ test('the database itself refuses to change, remove, replace or slip in a line',
     insert('INSERT', '4', 'NULL'),
   ];
   for (const sql of refused) expect(() => client.exec(sql), sql).toThrow(/append-only/);
+  client.close();
   expectChained(await registry.ledger.chain(0, 10));
   expect(await registry.ledger.lastSeq()).toBe(3);
   await registry.close();

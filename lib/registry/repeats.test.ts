@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { LedgerEntry } from './registry.ts';
+import type { LedgerEntry, Registry } from './registry.ts';
 import { LINES_AN_HOUR, Repeats } from './repeats.ts';
-import { openSqliteRegistry, type SqliteRegistry } from './sqlite/open.ts';
+import { openSqliteRegistry } from './sqlite/open.ts';
 import { entry, START, THRESHOLDS } from './testing/make.ts';
 
 const MINUTE = 60_000;
@@ -13,7 +13,7 @@ const DAY = 24 * HOUR;
 const BEGAN = START * 1000;
 
 let folder: string;
-let registry: SqliteRegistry;
+let registry: Registry;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-repeats-'));
   registry = openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds: THRESHOLDS });

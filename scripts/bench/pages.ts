@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { FILLED, FILLED_ACTORS, fillLedger, fillRegistry } from '../../lib/registry/sqlite/fill.ts';
+import { FILLED, FILLED_ACTORS, fillLedger, fillRegistry } from '../../lib/registry/sqlite/testing/fill.ts';
 import { spawnServer } from '../../lib/testing/process.ts';
 import { ensureBuilt } from '../build.ts';
 import { alternate, must, timed } from './measure.ts';

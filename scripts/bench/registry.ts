@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ListFilter, Registry } from '../../lib/registry/registry.ts';
-import { FILLED, FILLED_AT, fillRegistry } from '../../lib/registry/sqlite/fill.ts';
 import { openSqliteRegistry } from '../../lib/registry/sqlite/open.ts';
+import { FILLED, FILLED_AT, fillRegistry } from '../../lib/registry/sqlite/testing/fill.ts';
 import { alternate, timed } from './measure.ts';
 import type { PartResult } from './result.ts';
 

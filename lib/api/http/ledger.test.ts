@@ -1,9 +1,9 @@
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FakeClock } from '../../clock.ts';
 import { ledgerHeadSchema } from '../../ledger/documents.ts';
 import { isSigned } from '../../ledger/sign.ts';
 import { verifySegmentFile } from '../../ledger/verify-file.ts';
-import type { SqliteRegistry } from '../../registry/sqlite/open.ts';
 import { entry } from '../../registry/testing/make.ts';
 import { issuerOf } from '../../signing.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
@@ -225,7 +225,7 @@ test('a registry in memory has a chain and a head as well', async () => {
 });
 
 test('a line changed behind the server is found by the button', async () => {
-  const { database: client } = server.host.registry as SqliteRegistry;
+  const client = new Database(server.host.config.registryPath);
   const change = (actor: string) => {
     const trigger = client.prepare("SELECT sql FROM sqlite_schema WHERE name = 'events_not_changed'").pluck().get();
     client.exec(`DROP TRIGGER events_not_changed; UPDATE events SET actor = '${actor}' WHERE seq = 2; ${trigger}`);
@@ -236,6 +236,7 @@ test('a line changed behind the server is found by the button', async () => {
   expect(status).toBe(200);
   expect(json).toMatchObject({ ok: false, flaw: { seq: 2 } });
   change(String(before));
+  client.close();
   expect((await server.call('GET', '/api/events/verify')).json.ok).toBe(true);
 });
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { FakeClock } from '../../clock.ts';
 import { createLogger } from '../../log.ts';
-import { openSqliteRegistry, type SqliteRegistry } from '../../registry/sqlite/open.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { entry, THRESHOLDS } from '../../registry/testing/make.ts';
 import { openSigner, type Signer } from '../../signing.ts';
 import { createLedgerKeeper, type LedgerKeeper } from '../keeper.ts';
@@ -16,7 +17,7 @@ export interface Book {
   path: string;
   clock: FakeClock;
   signer: Signer;
-  registry: SqliteRegistry;
+  registry: Registry;
   keeper: LedgerKeeper;
   /** Appends `count` lines, a second apart. */
   write(count: number): Promise<void>;
@@ -45,7 +46,7 @@ export async function openBook(options: { keepDays?: number } = {}): Promise<Boo
     path,
     clock,
     signer,
-    registry: undefined as unknown as SqliteRegistry,
+    registry: undefined as unknown as Registry,
     keeper: undefined as unknown as LedgerKeeper,
     async write(count) {
       for (let n = 0; n < count; n += 1) {

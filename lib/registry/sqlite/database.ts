@@ -44,14 +44,21 @@ export class RegistryDatabase {
   readonly #shapes = new Map<string, unknown>();
   #version: Database.Statement<[], number> | undefined;
 
-  /** Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. */
-  constructor(path: string) {
+  readonly #durable: boolean;
+
+  /**
+   * Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. What is written to one that is not
+   * `durable` is on disk when the system likes: for files that nobody has before they are whole.
+   */
+  constructor(path: string, { durable = true }: { durable?: boolean } = {}) {
+    this.#durable = durable;
     if (path !== MEMORY) makeFolderNow(dirname(path));
     this.client = new Database(path, { timeout: BUSY_MS });
     try {
       configure(this.client);
       this.upgraded = migrate(this.client);
       this.checkpoint();
+      if (!durable) this.#sync('OFF');
       this.queries = queriesOver(this.client);
     } catch (error) {
       this.client.close();
@@ -126,13 +133,17 @@ export class RegistryDatabase {
   /** Runs one statement that a killed process cannot undo but a power cut can, until the next `write`, whose fsync covers it. */
   writeSoon<T>(statement: () => T): T {
     try {
-      this.client.exec('PRAGMA synchronous = NORMAL');
+      if (this.#durable) this.#sync('NORMAL');
       return performingNow({ kind: 'commit_soon', path: this.client.name }, statement);
     } catch (error) {
       throw unavailable(error) ?? error;
     } finally {
-      this.client.exec('PRAGMA synchronous = FULL');
+      if (this.#durable) this.#sync('FULL');
     }
+  }
+
+  #sync(how: 'FULL' | 'NORMAL' | 'OFF'): void {
+    this.client.exec(`PRAGMA synchronous = ${how}`);
   }
 
   /**

@@ -7,21 +7,43 @@ import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifyLedger } from '../../ledger/verify.ts';
-import { entry, hop, intent, make, START, THRESHOLDS } from '../testing/make.ts';
-import { openSqliteRegistry, type SqliteRegistry } from './open.ts';
+import type { Registry } from '../registry.ts';
+import { hop, intent, make, START, THRESHOLDS } from '../testing/make.ts';
+import { RegistryDatabase } from './database.ts';
+import { openSqliteRegistry } from './open.ts';
 
 const WRITER = join(import.meta.dirname, '../testing/writer.ts');
 
 let folder: string;
 let path: string;
-let opened: SqliteRegistry[];
+let opened: Registry[];
 let children: ChildProcess[];
 
-const open = (thresholds = THRESHOLDS): SqliteRegistry => {
+const open = (thresholds = THRESHOLDS): Registry => {
   const registry = openSqliteRegistry({ path, thresholds });
   opened.push(registry);
   return registry;
 };
+
+/** What another program does with the file. */
+function beside<T>(act: (client: Database.Database) => T): T {
+  const client = new Database(path);
+  try {
+    return act(client);
+  } finally {
+    client.close();
+  }
+}
+
+/** What the registry writes through, alone. */
+function connection<T>(act: (database: RegistryDatabase) => T, options?: { durable: boolean }): T {
+  const database = new RegistryDatabase(path, options);
+  try {
+    return act(database);
+  } finally {
+    database.close();
+  }
+}
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-rows-'));
@@ -51,12 +73,14 @@ async function linesOf(lines: AsyncIterator<string>): Promise<Record<string, str
 }
 
 describe('the file', () => {
-  test('is in WAL mode and synced in full, also right after an intent', async () => {
-    const registry = open();
-    const pragma = (name: string) => registry.database.pragma(name, { simple: true });
-    const row = await make(registry, 'a', 'suspended');
-    expect(await registry.instances.begin('a', intent(row))).toBe(true);
-    expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', 2, 1]);
+  test('is in WAL mode and synced in full, also right after an intent; one that nobody has yet is not synced', () => {
+    const settingsOf = (database: RegistryDatabase) => {
+      const pragma = (name: string) => database.client.pragma(name, { simple: true });
+      const soon = database.writeSoon(() => pragma('synchronous'));
+      return [pragma('journal_mode'), pragma('foreign_keys'), soon, pragma('synchronous')];
+    };
+    expect(connection(settingsOf)).toEqual(['wal', 1, 1, 2]);
+    expect(connection(settingsOf, { durable: false })).toEqual(['wal', 1, 0, 0]);
   });
 
   test('has its tables without its log from the start on, its rows after a checkpoint beside a reader, and all after the close', async () => {
@@ -86,10 +110,11 @@ describe('the file', () => {
 
   test('begins with the five columns that were there first, and reopening migrates nothing twice', async () => {
     const first = open();
-    const migrations = () => first.database.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all();
+    const migrations = () =>
+      beside((client) => client.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all());
     const before = migrations();
     expect(before.length).toBeGreaterThan(0);
-    const columns = first.database.pragma('table_info(instances)') as {
+    const columns = beside((client) => client.pragma('table_info(instances)')) as {
       name: string;
       type: string;
       pk: number;
@@ -105,7 +130,7 @@ describe('the file', () => {
     await first.close();
     const second = open();
     expect(await second.instances.get('a')).toEqual(row);
-    expect(second.database.prepare('SELECT * FROM __drizzle_migrations ORDER BY created_at').all()).toEqual(before);
+    expect(migrations()).toEqual(before);
     expect(await second.instances.count({ text: 'kept', label: { key: 'a', value: 'b' } }, 5)).toBe(1);
   });
 
@@ -119,7 +144,7 @@ describe('the file', () => {
     const registry = open();
     await make(registry, 'a', 'active');
     for (const sql of ['DELETE FROM events', "UPDATE events SET actor = 'nobody'", 'DELETE FROM instances']) {
-      expect(() => registry.database.exec(sql)).toThrow(/append-only|never removed/);
+      expect(() => beside((client) => client.exec(sql))).toThrow(/append-only|never removed/);
     }
     expect(await registry.ledger.lastSeq()).toBe(2);
   });
@@ -129,7 +154,7 @@ describe('the file', () => {
     for (let n = 0; n < 50; n += 1) {
       await make(registry, `r-${n}`, n % 3 === 0 ? 'deleted' : 'active', { name: `word${n}x`, labels: { n: `${n}` } });
     }
-    registry.database.exec('VACUUM');
+    beside((client) => client.exec('VACUUM'));
     for (let n = 0; n < 50; n += 1) {
       const expected = n % 3 === 0 ? [] : [`r-${n}`];
       for (const filter of [{ label: { key: 'n', value: `${n}` } }, { text: `word${n}x` }]) {
@@ -140,22 +165,25 @@ describe('the file', () => {
   });
 
   test('a file that another one holds is unavailable, not broken', async () => {
-    const registry = open();
-    registry.database.pragma('busy_timeout = 20');
-    const other = open();
-    other.database.exec('BEGIN IMMEDIATE');
-    await expect(async () => registry.ledger.append([entry()])).rejects.toMatchObject({ code: 'storage_unavailable' });
-    other.database.exec('ROLLBACK');
-    await registry.ledger.append([entry()]);
+    const write = (database: RegistryDatabase) => database.write(() => 'written');
+    connection((database) => {
+      database.client.pragma('busy_timeout = 20');
+      beside((other) => {
+        other.exec('BEGIN IMMEDIATE');
+        expect(() => write(database)).toThrow(expect.objectContaining({ code: 'storage_unavailable' }));
+      });
+      expect(write(database)).toBe('written');
+    });
   });
 
-  test('a transaction that someone else holds open on the connection is neither joined nor undone', async () => {
-    const registry = open();
-    registry.database.exec("BEGIN; INSERT INTO settings(key, value, updated) VALUES ('theirs', '1', 1)");
-    await expect(async () => registry.ledger.append([entry()])).rejects.toThrow(/transaction/);
-    registry.database.exec('COMMIT');
-    expect(registry.database.prepare("SELECT count(*) FROM settings WHERE key = 'theirs'").pluck().get()).toBe(1);
-    expect(await registry.ledger.lastSeq()).toBe(0);
+  test('a transaction that someone else holds open on the connection is neither joined nor undone', () => {
+    connection((database) => {
+      const { client } = database;
+      client.exec("BEGIN; INSERT INTO settings(key, value, updated) VALUES ('theirs', '1', 1)");
+      expect(() => database.write(() => client.exec('DELETE FROM settings'))).toThrow(/transaction/);
+      client.exec('COMMIT');
+      expect(client.prepare("SELECT count(*) FROM settings WHERE key = 'theirs'").pluck().get()).toBe(1);
+    });
   });
 
   test('in memory it is the same registry', async () => {
@@ -189,7 +217,7 @@ describe('other processes', () => {
     const { created, active, suspended } = await registry.instances.countsByState();
     expect(await registry.ledger.lastSeq()).toBe(created + active * 2 + suspended * 3);
     expect(suspended).toBeGreaterThanOrEqual(20);
-    expect(registry.database.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(beside((client) => client.pragma('integrity_check', { simple: true }))).toBe('ok');
     await make(registry, 'afterwards', 'active');
   });
 

@@ -37,11 +37,13 @@ test('a registry of an older version is brought up to date, and a copy of it fro
   const copy = `${path}.before-${KNOWN}`;
   expect(await registry.upkeep.upgraded()).toEqual({ from: 5, to: KNOWN, copy });
   expect((await registry.instances.get('two'))?.labels).toEqual({ who: 'two' });
-  expect(labelled(registry.database)).toEqual([
+  await registry.close();
+  const brought = new Database(path, { readonly: true });
+  expect(labelled(brought)).toEqual([
     ['one', 'one'],
     ['two', 'two'],
   ]);
-  await registry.close();
+  brought.close();
   expect([migrationsOf(path), migrationsOf(copy)]).toEqual([KNOWN, 5]);
   expect(statSync(copy).mode & 0o077).toBe(0);
   const kept = new Database(copy, { readonly: true });

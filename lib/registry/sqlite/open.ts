@@ -1,5 +1,4 @@
 /** The registry on one SQLite file. Puts the parts together; what each does is in its own file. */
-import type { Database } from 'better-sqlite3';
 import { type Clock, epochSeconds, systemClock } from '../../clock.ts';
 import type { CopyStore } from '../copies.ts';
 import type { Facts } from '../facts.ts';
@@ -47,11 +46,6 @@ import { tryThresholds } from './threshold-trial.ts';
 import { openWakeTimes } from './wake-times.ts';
 import { Writes } from './writes.ts';
 
-export interface SqliteRegistry extends Registry {
-  /** The same connection for the auth library, whose tables are in the same file. Never hold a transaction of it across an await. */
-  readonly database: Database;
-}
-
 const DUE = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
   WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL ORDER BY due_at LIMIT ?`;
 const DUE_OF_TENANTS = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
@@ -67,11 +61,17 @@ const PING = `INSERT INTO settings(key, value, updated) VALUES ('ping', 'true', 
 
 /**
  * Opens the registry, making and migrating the file. `path` is absolute or `:memory:`; `thresholds` are the global ones until
- * others are set. Throws what SQLite throws when the file cannot be opened.
+ * others are set. Not `durable`: for a file that nobody has before it is whole, written without waiting for the disk. Throws what SQLite throws
+ * when the file cannot be opened.
  */
-export function openSqliteRegistry(options: { path: string; clock?: Clock; thresholds: Thresholds }): SqliteRegistry {
+export function openSqliteRegistry(options: {
+  path: string;
+  clock?: Clock;
+  thresholds: Thresholds;
+  durable?: boolean;
+}): Registry {
   const clock = options.clock ?? systemClock;
-  const database = new RegistryDatabase(options.path);
+  const database = new RegistryDatabase(options.path, options);
   const feed = new Feed();
   const ledger = new Ledger(database, feed);
   ledger.chainOlder();
@@ -172,7 +172,6 @@ export function openSqliteRegistry(options: { path: string; clock?: Clock; thres
   };
 
   return {
-    database: database.client,
     instances: promised<Instances>(instances),
     ledger: promised<LedgerBook>(book),
     segments: promised<Segments>(new SegmentTable(database, ledger)),

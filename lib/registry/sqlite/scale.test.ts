@@ -3,21 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Statement } from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Registry } from '../registry.ts';
 import { LIST_SORTS, type ListFilter } from '../registry.ts';
 import { inOrder, matches, pages } from '../testing/list-suite.ts';
 import { entry, everyRow, hop, make, THRESHOLDS } from '../testing/make.ts';
 import { RegistryDatabase } from './database.ts';
 import { dueCounts } from './due-counts.ts';
-import { FILLED, fillRegistry } from './fill.ts';
 import { Lists } from './lists.ts';
-import { openSqliteRegistry, type SqliteRegistry } from './open.ts';
+import { openSqliteRegistry } from './open.ts';
+import { FILLED, fillRegistry } from './testing/fill.ts';
 
 const ROWS = 12_000;
 const LONG = 'internationalisation';
 
 let folder: string;
 let path: string;
-let registry: SqliteRegistry;
+let registry: Registry;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-rows-'));
@@ -82,7 +83,7 @@ test('among many rows every way of finding them finds the same ones', async () =
 });
 
 test('what is remembered of a text is asked anew when rows gain or lose the word, here or in another process', async () => {
-  const rename = async (by: SqliteRegistry, name: (n: number) => string | null) => {
+  const rename = async (by: Registry, name: (n: number) => string | null) => {
     const { rows: few } = await registry.instances.list({ sort: 'bytes', reverse: true, limit: 5 });
     for (const [n, row] of few.entries()) await by.instances.patch(row.id, { name: name(n) }, 1, entry());
   };

@@ -2,15 +2,15 @@
  * A registry with many made-up rows, for measuring. Fast because it is not durable: indexes, triggers and counts are made at the end.
  * For new files only; a crash leaves rubbish.
  */
-import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../../lifecycle/ladder.ts';
-import type { State } from '../../lifecycle/states.ts';
-import { Feed } from '../feed.ts';
-import type { LedgerEntry } from '../registry.ts';
-import { dueAt } from '../thresholds.ts';
-import { searchWords } from '../words.ts';
-import { RegistryDatabase } from './database.ts';
-import { Ledger } from './ledger.ts';
-import { insertRow } from './rows.ts';
+import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../../../lifecycle/ladder.ts';
+import type { State } from '../../../lifecycle/states.ts';
+import { Feed } from '../../feed.ts';
+import type { LedgerEntry } from '../../registry.ts';
+import { dueAt } from '../../thresholds.ts';
+import { searchWords } from '../../words.ts';
+import { RegistryDatabase } from '../database.ts';
+import { Ledger } from '../ledger.ts';
+import { insertRow } from '../rows.ts';
 
 /** What to ask a filled registry for. The rare word is in about 100 rows of however many, the common one in half, the rest in a tenth or more. */
 export const FILLED = {
