@@ -1,8 +1,9 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { gte, queriesOver } from '../../db/drizzle.ts';
+import { events } from '../../db/schema.ts';
 import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
-import { chainedLineOf, SELECT_CHAINED } from '../registry/sqlite/ledger.ts';
 import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { openSigner } from '../signing.ts';
 import type { LedgerHead } from './documents.ts';
@@ -54,11 +55,8 @@ async function prove(heads: LedgerHead[] = []): Promise<Proof> {
 function rechain(client: Database.Database, first: number): void {
   const before = client.prepare('SELECT hash FROM events WHERE seq < ? ORDER BY seq DESC LIMIT 1').pluck();
   let hash = (before.get(first) as string | undefined) ?? CHAIN_START.hash;
-  for (const values of client
-    .prepare(SELECT_CHAINED)
-    .raw()
-    .all(first - 1, 100_000)) {
-    const line = chainedLineOf(values as never);
+  const lines = queriesOver(client).select().from(events).where(gte(events.seq, first)).orderBy(events.seq);
+  for (const line of lines.all()) {
     hash = chainHash(hash, canonicalLine(line));
     client.prepare('UPDATE events SET hash = ? WHERE seq = ?').run(hash, line.seq);
   }

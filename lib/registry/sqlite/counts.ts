@@ -1,65 +1,111 @@
 /** Counts of instances, nearly all of them kept by triggers. Read only. */
+import { and, asc, count, eq, isNotNull, placeholder, sum } from '../../../db/drizzle.ts';
+import {
+  countsByLabel,
+  countsByTenant,
+  instances,
+  countsByFault as ofFaults,
+  countsByState as ofStates,
+} from '../../../db/schema.ts';
 import { STATES, type State } from '../../lifecycle/states.ts';
 import { FAULTS, type Fault } from '../../lifecycle/words.ts';
 import type { RegistryDatabase } from './database.ts';
+import { among, selectBy } from './raw.ts';
 
 /** Instances per state, of everything or of one tenant. */
 export function countsByState(database: RegistryDatabase, tenant?: string): Record<State, number> {
-  const rows =
-    tenant === undefined
-      ? database.sql('SELECT state, n FROM counts_by_state').all()
-      : database.sql('SELECT state, n FROM counts_by_tenant WHERE tenant = ?').all(tenant);
-  return record(STATES, new Map(rows.map(([state, n]) => [state, Number(n)])));
+  if (tenant === undefined) {
+    const statement = database.shape('counts: states', (queries) =>
+      queries.select({ key: ofStates.state, n: ofStates.n }).from(ofStates).prepare(),
+    );
+    return record(STATES, statement.all());
+  }
+  const statement = database.shape('counts: states of a tenant', (queries) =>
+    queries
+      .select({ key: countsByTenant.state, n: countsByTenant.n })
+      .from(countsByTenant)
+      .where(eq(countsByTenant.tenant, placeholder('tenant')))
+      .prepare(),
+  );
+  return record(STATES, statement.all({ tenant }));
 }
 
 /** The same of some tenants together. */
 export function countsByStateOf(database: RegistryDatabase, tenants: readonly string[]): Record<State, number> {
-  const rows = database
-    .sql('SELECT state, sum(n) FROM counts_by_tenant WHERE tenant IN (SELECT value FROM json_each(?)) GROUP BY state')
-    .all(JSON.stringify(tenants));
-  return record(STATES, new Map(rows.map(([state, n]) => [state, Number(n)])));
+  const statement = database.shape('counts: states of tenants', (queries) =>
+    queries
+      .select({ key: countsByTenant.state, n: sum(countsByTenant.n) })
+      .from(countsByTenant)
+      .where(among(countsByTenant.tenant, 'tenants'))
+      .groupBy(countsByTenant.state)
+      .prepare(),
+  );
+  return record(STATES, statement.all({ tenants: JSON.stringify(tenants) }));
 }
 
 /** Bytes of files per state, as the rows know them. */
 export function bytesByState(database: RegistryDatabase): Record<State, number> {
-  const rows = database.sql('SELECT state, sum(bytes) FROM counts_by_tenant GROUP BY state').all();
-  return record(STATES, new Map(rows.map(([state, bytes]) => [state, Number(bytes)])));
+  const statement = database.shape('counts: bytes', (queries) =>
+    queries
+      .select({ key: countsByTenant.state, n: sum(countsByTenant.bytes) })
+      .from(countsByTenant)
+      .groupBy(countsByTenant.state)
+      .prepare(),
+  );
+  return record(STATES, statement.all());
 }
 
 /** Instances per fault of some tenants: looks through what is faulted. */
 export function countsByFaultOf(database: RegistryDatabase, tenants: readonly string[]): Record<Fault, number> {
-  const rows = database
-    .sql(
-      `SELECT fault, count(*) FROM instances INDEXED BY instances_by_fault_updated
-      WHERE fault IS NOT NULL AND tombstone = 0 AND tenant IN (SELECT value FROM json_each(?)) GROUP BY fault`,
-    )
-    .all(JSON.stringify(tenants));
-  return record(FAULTS, new Map(rows.map(([fault, n]) => [fault, Number(n)])));
+  const statement = database.shape('counts: faults of tenants', (queries) =>
+    selectBy(queries, { key: instances.fault, n: count() }, instances, 'instances_by_fault_updated')
+      .where(
+        and(isNotNull(instances.fault), eq(instances.tombstone, 0).inlineParams(), among(instances.tenant, 'tenants')),
+      )
+      .groupBy(instances.fault)
+      .prepare(),
+  );
+  return record(FAULTS, statement.all({ tenants: JSON.stringify(tenants) }));
 }
 
 /** Instances per fault, without what is deleted. */
 export function countsByFault(database: RegistryDatabase): Record<Fault, number> {
-  const rows = database.sql('SELECT fault, n FROM counts_by_fault').all();
-  return record(FAULTS, new Map(rows.map(([fault, n]) => [fault, Number(n)])));
+  const statement = database.shape('counts: faults', (queries) =>
+    queries.select({ key: ofFaults.fault, n: ofFaults.n }).from(ofFaults).prepare(),
+  );
+  return record(FAULTS, statement.all());
 }
 
 /** Instances that carry a label, without what is deleted. */
 export function countOfLabel(database: RegistryDatabase, label: { key: string; value: string }): number {
-  return database.integer('SELECT n FROM counts_by_label WHERE key = ? AND value = ?', label.key, label.value);
+  const statement = database.shape('counts: label', (queries) =>
+    queries
+      .select({ n: countsByLabel.n })
+      .from(countsByLabel)
+      .where(and(eq(countsByLabel.key, placeholder('key')), eq(countsByLabel.value, placeholder('value'))))
+      .prepare(),
+  );
+  return statement.get(label)?.n ?? 0;
 }
 
 /** Every tenant that has or had instances, in order. */
 export function tenantsWithCounts(database: RegistryDatabase): { tenant: string; counts: Record<State, number> }[] {
-  const byTenant = new Map<string, Map<unknown, number>>();
-  for (const [tenant, state, n] of database
-    .sql('SELECT tenant, state, n FROM counts_by_tenant ORDER BY tenant')
-    .all()) {
-    const counts = byTenant.get(String(tenant)) ?? new Map();
-    byTenant.set(String(tenant), counts.set(state, Number(n)));
-  }
-  return [...byTenant].map(([tenant, counts]) => ({ tenant, counts: record(STATES, counts) }));
+  const statement = database.shape('counts: tenants', (queries) =>
+    queries
+      .select({ tenant: countsByTenant.tenant, key: countsByTenant.state, n: countsByTenant.n })
+      .from(countsByTenant)
+      .orderBy(asc(countsByTenant.tenant))
+      .prepare(),
+  );
+  const byTenant = Map.groupBy(statement.all(), ({ tenant }) => tenant);
+  return [...byTenant].map(([tenant, counted]) => ({ tenant, counts: record(STATES, counted) }));
 }
 
-function record<K extends string>(keys: readonly K[], counts: Map<unknown, number>): Record<K, number> {
+/** Sums come as text. */
+function record<K extends string>(
+  keys: readonly K[],
+  counted: { key: K | null; n: number | string | null }[],
+): Record<K, number> {
+  const counts = new Map(counted.map(({ key, n }) => [key, Number(n)]));
   return Object.fromEntries(keys.map((key) => [key, counts.get(key) ?? 0])) as Record<K, number>;
 }

@@ -112,6 +112,12 @@ export class RegistryDatabase {
     return this.#version.get() ?? 0;
   }
 
+  /** Of the file, and of that what holds nothing now. */
+  sizes(): { bytes: number; freeBytes: number } {
+    const of = (name: string) => Number(this.client.pragma(name, { simple: true }));
+    return { bytes: of('page_count') * of('page_size'), freeBytes: of('freelist_count') * of('page_size') };
+  }
+
   /**
    * Runs `work` as one write transaction that is on disk when this returns; whatever it throws undoes all of it. Throws
    * `storage_unavailable` when the file is locked or cannot be written.
@@ -144,41 +150,6 @@ export class RegistryDatabase {
 
   #sync(how: 'FULL' | 'NORMAL' | 'OFF'): void {
     this.client.exec(`PRAGMA synchronous = ${how}`);
-  }
-
-  /**
-   * Reads the rows of some statements as they are at one moment, `piece` rows at a time; `between` is awaited after each piece. A registry
-   * in memory is read in one go, for there is no second connection to it. Ends early when `each` answers false.
-   */
-  async snapshot(
-    statements: readonly { sql: string; params: Value[] }[],
-    piece: number,
-    between: () => Promise<void>,
-    each: (values: Value[]) => boolean,
-  ): Promise<void> {
-    if (this.client.memory) {
-      for (const { sql, params } of statements) {
-        for (const values of this.sql(sql).all(...params)) if (!each(values)) return;
-      }
-      return;
-    }
-    const reader = new Database(this.client.name, { readonly: true, timeout: BUSY_MS });
-    try {
-      reader.exec('BEGIN');
-      for (const { sql, params } of statements) {
-        let seen = 0;
-        for (const values of reader
-          .prepare<Value[], Value[]>(sql)
-          .raw()
-          .iterate(...params)) {
-          if (!each(values)) return;
-          seen += 1;
-          if (seen % piece === 0) await between();
-        }
-      }
-    } finally {
-      reader.close();
-    }
   }
 
   /**

@@ -1,27 +1,25 @@
 /** How many sandboxes fall due when, counted in the index of what is due and nowhere else. Read only. */
+import type { SQL } from 'drizzle-orm';
+import {
+  and,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  not,
+  placeholder,
+  type Queries,
+  sum,
+} from '../../../db/drizzle.ts';
+import { instances } from '../../../db/schema.ts';
 import type { DueTo } from '../due-counts.ts';
-import type { RegistryDatabase, Value } from './database.ts';
+import type { RegistryDatabase } from './database.ts';
+import { among, selectBy } from './raw.ts';
 
 /** Entries that are counted of one span; a span with more says this many. */
 const COUNTED = 100_000;
-
-/** As `nextMove` decides it: an ephemeral one walks on through the map, any other goes down the ladder. */
-const TO: Readonly<Record<DueTo, string>> = {
-  suspended: "state = 'active' AND NOT ephemeral",
-  frozen: "state = 'suspended' AND NOT ephemeral",
-  archived: "ephemeral AND state IN ('active', 'suspended', 'frozen')",
-  deleted: "ephemeral AND state = 'archived'",
-};
-const DUE_TO = Object.keys(TO) as DueTo[];
-
-const SUMS = DUE_TO.map((to) => `coalesce(sum(${TO[to]}), 0)`).join(', ');
-const OF_TENANTS = 'AND tenant IN (SELECT value FROM json_each(?))';
-
-function sqlOf(ofTenants: boolean): string {
-  return `SELECT ${SUMS} FROM (
-    SELECT state, ephemeral FROM instances INDEXED BY instances_due
-    WHERE due_at IS NOT NULL AND pending IS NULL AND due_at >= ? AND due_at < ? ${ofTenants ? OF_TENANTS : ''} LIMIT ${COUNTED})`;
-}
 
 /** One record a span, in order; see `Registry.dueCounts`. */
 export function dueCounts(
@@ -29,10 +27,40 @@ export function dueCounts(
   { from, seconds, slots }: { from: number; seconds: number; slots: number },
   tenants?: readonly string[],
 ): Record<DueTo, number>[] {
-  const among: Value[] = tenants === undefined ? [] : [JSON.stringify(tenants)];
+  const statement = database.shape(`due counts: ${tenants === undefined}`, (queries) => {
+    const due = dueWithin(queries, tenants !== undefined);
+    const { state, ephemeral } = due;
+    // As `nextMove` decides it: an ephemeral one walks on through the map, any other goes down the ladder.
+    return queries
+      .select({
+        suspended: sum(and(eq(state, 'active'), not(ephemeral)) as SQL),
+        frozen: sum(and(eq(state, 'suspended'), not(ephemeral)) as SQL),
+        archived: sum(and(ephemeral, inArray(state, ['active', 'suspended', 'frozen'])) as SQL),
+        deleted: sum(and(ephemeral, eq(state, 'archived')) as SQL),
+      } satisfies Record<DueTo, SQL>)
+      .from(due)
+      .prepare();
+  });
   return Array.from({ length: slots }, (_, slot) => {
     const since = slot === 0 ? 0 : from + slot * seconds;
-    const counted = database.sql(sqlOf(tenants !== undefined)).get(since, from + (slot + 1) * seconds, ...among) ?? [];
-    return Object.fromEntries(DUE_TO.map((to, at) => [to, Number(counted[at] ?? 0)])) as Record<DueTo, number>;
+    const sums = statement.get({ since, until: from + (slot + 1) * seconds, tenants: JSON.stringify(tenants) });
+    // A sum is text, and null of nothing.
+    return Object.fromEntries(Object.entries(sums ?? {}).map(([to, n]) => [to, Number(n)])) as Record<DueTo, number>;
   });
+}
+
+function dueWithin(queries: Queries, ofTenants: boolean) {
+  const { state, ephemeral, dueAt, pending, tenant } = instances;
+  return selectBy(queries, { state, ephemeral }, instances, 'instances_due')
+    .where(
+      and(
+        isNotNull(dueAt),
+        isNull(pending),
+        gte(dueAt, placeholder('since')),
+        lt(dueAt, placeholder('until')),
+        ofTenants ? among(tenant, 'tenants') : undefined,
+      ),
+    )
+    .limit(COUNTED)
+    .as('due');
 }

@@ -1,51 +1,27 @@
 /** The ledger: chained and appended inside the transaction of what it tells of, announced once that is on disk, read in pages. */
+import { and, asc, count, desc, eq, getTableColumns, gt, gte, lte, placeholder } from '../../../db/drizzle.ts';
+import { events, ledgerSegments } from '../../../db/schema.ts';
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../chain.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { Feed } from '../feed.ts';
 import type { LedgerEntry, LedgerFilter, LedgerLine, Page } from '../registry.ts';
 import { Repeats } from '../repeats.ts';
-import type { RegistryDatabase, Value } from './database.ts';
+import type { RegistryDatabase } from './database.ts';
+import { bound, boundAll } from './placeholders.ts';
+import { among, beyond, selectBy, selectUnindexed } from './raw.ts';
 
-const COLUMNS: Readonly<Record<keyof LedgerEntry, string>> = {
-  timeMs: 'time_ms',
-  instance: 'instance',
-  tenant: 'tenant',
-  type: 'type',
-  from: '"from"',
-  to: '"to"',
-  trigger: '"trigger"',
-  actor: 'actor',
-  via: 'via',
-  source: 'source',
-  tookMs: 'took_ms',
-  reason: 'reason',
-  error: 'error',
-  requestId: 'request_id',
-  address: 'address',
-};
-
-const PROPERTIES = Object.keys(COLUMNS) as (keyof LedgerEntry)[];
-const NAMES = PROPERTIES.map((property) => COLUMNS[property]).join(', ');
-const INSERT = `INSERT INTO events(seq, hash, ${NAMES}) VALUES (?, ?${', ?'.repeat(PROPERTIES.length)})`;
-const SELECT = `SELECT seq, ${NAMES} FROM events`;
-/** Parameters: the number to begin after, how many. */
-export const SELECT_CHAINED = `SELECT seq, ${NAMES}, hash, blanked FROM events WHERE seq > ? ORDER BY seq LIMIT ?`;
-/** Number and hash of the last line that is there, and of the last that was given up. */
-const LAST_LINE = 'SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1';
-const LAST_DROPPED = 'SELECT last_seq, last_hash FROM ledger_segments ORDER BY last_seq DESC LIMIT 1';
+const { seq, hash, blanked, ...columns } = getTableColumns(events);
+const LINE = { seq, ...columns };
+const CHAINED = { ...LINE, hash, blanked };
+const PROPERTIES = Object.keys(columns) as (keyof LedgerEntry)[];
 /** Lines up to which those of a filter are counted: of more, any will do. */
 const COUNTED = 5000;
 /** Lines chained at a time when an older file is opened. */
 const BATCH = 1000;
 
-/** The index that leads with each filter: the one with the fewest lines is walked, the others are checked. */
-const INDEXES: readonly (readonly [keyof LedgerFilter & keyof LedgerEntry, string])[] = [
-  ['instance', 'events_by_instance'],
-  ['actor', 'events_by_actor'],
-  ['type', 'events_by_type'],
-  ['tenant', 'events_by_tenant'],
-  ['trigger', 'events_by_trigger'],
-];
+/** Filters that an index leads with: the one with the fewest lines is walked, the others are checked. */
+const LEADS = ['instance', 'actor', 'type', 'tenant', 'trigger'] as const;
+type Lead = (typeof LEADS)[number];
 
 export class Ledger {
   readonly #database: RegistryDatabase;
@@ -54,9 +30,66 @@ export class Ledger {
   /** What is to be done once a line is committed. */
   readonly #once = new WeakMap<LedgerLine, () => void>();
 
+  readonly #insert;
+  readonly #last;
+  readonly #lastDropped;
+  readonly #chained;
+  readonly #rehash;
+  readonly #after;
+  readonly #among;
+
   constructor(database: RegistryDatabase, feed: Feed) {
     this.#database = database;
     this.#feed = feed;
+    this.#insert = database.statement((queries) =>
+      queries
+        .insert(events)
+        .values(boundAll({ ...LINE, hash }))
+        .prepare(),
+    );
+    this.#last = database.statement((queries) =>
+      queries.select({ seq, hash }).from(events).orderBy(desc(seq)).limit(1).prepare(),
+    );
+    this.#lastDropped = database.statement((queries) =>
+      queries
+        .select({ seq: ledgerSegments.lastSeq, hash: ledgerSegments.lastHash })
+        .from(ledgerSegments)
+        .orderBy(desc(ledgerSegments.lastSeq))
+        .limit(1)
+        .prepare(),
+    );
+    this.#chained = database.statement((queries) =>
+      queries
+        .select(CHAINED)
+        .from(events)
+        .where(gt(seq, placeholder('after')))
+        .orderBy(asc(seq))
+        .limit(placeholder('limit'))
+        .prepare(),
+    );
+    this.#rehash = database.statement((queries) =>
+      queries
+        .update(events)
+        .set({ hash: bound('hash') })
+        .where(eq(seq, placeholder('seq')))
+        .prepare(),
+    );
+    this.#after = database.statement((queries) =>
+      queries
+        .select(LINE)
+        .from(events)
+        .where(gt(seq, placeholder('after')))
+        .orderBy(asc(seq))
+        .limit(placeholder('limit'))
+        .prepare(),
+    );
+    this.#among = database.statement((queries) =>
+      selectUnindexed(queries, LINE, events)
+        .where(and(gt(seq, placeholder('from')), lte(seq, placeholder('to')), among(events.tenant, 'tenants')))
+        .orderBy(asc(seq))
+        .limit(placeholder('limit'))
+        .prepare(),
+    );
   }
 
   /** Inside a write transaction. The lines go to `announce` once it is committed. Refusals that repeat are counted, not written. */
@@ -76,7 +109,7 @@ export class Ledger {
       seq += 1;
       const line: LedgerLine = { ...wellFormed(entry), seq };
       hash = chainHash(hash, canonicalLine(line));
-      this.#database.sql(INSERT).run(seq, hash, ...PROPERTIES.map((property) => line[property]));
+      this.#insert().run({ ...line, hash });
       this.#once.set(line, written);
       return line;
     });
@@ -84,18 +117,18 @@ export class Ledger {
 
   /** Where the chain stands. It goes on from the last sealed line when every line was dropped. */
   head(): ChainHead {
-    const last = this.#database.sql(LAST_LINE).get() ?? this.#database.sql(LAST_DROPPED).get();
-    return last === undefined ? CHAIN_START : { seq: last[0] as number, hash: last[1] as string };
+    // A line has no hash only while `chainOlder` gives it one.
+    return ((this.#last().get() ?? this.#lastDropped().get()) as ChainHead | undefined) ?? CHAIN_START;
   }
 
   /** Lines after `seq` with their hashes, oldest first. */
   chain(seq: number, limit: number): ChainedLine[] {
-    return this.#database.sql(SELECT_CHAINED).all(seq, limit).map(chainedLineOf);
+    return this.#chained().all({ after: seq, limit }) as ChainedLine[];
   }
 
   /** Gives the lines of a file from before there were hashes theirs. Does nothing to a chained ledger. */
   chainOlder(): void {
-    const isOlder = () => this.#database.integer('SELECT hash IS NULL FROM events ORDER BY seq DESC LIMIT 1') === 1;
+    const isOlder = () => this.#last().get()?.hash === null;
     if (!isOlder()) return;
     this.#database.write(() => {
       if (!isOlder()) return;
@@ -104,7 +137,7 @@ export class Ledger {
         for (const line of lines) {
           seq = line.seq;
           hash = chainHash(hash, canonicalLine(line));
-          this.#database.sql('UPDATE events SET hash = ? WHERE seq = ?').run(hash, seq);
+          this.#rehash().run({ hash, seq });
         }
       }
     });
@@ -131,47 +164,55 @@ export class Ledger {
   }
 
   #find(filter: Omit<LedgerFilter, 'tenants'>, limit: number, after: [number, number] | null): LedgerLine[] {
-    const where: string[] = [];
-    const params: Value[] = [];
-    const need = (sql: string, ...values: Value[]) => {
-      where.push(sql);
-      params.push(...values);
-    };
-    const asked = INDEXES.filter(([property]) => filter[property] !== undefined);
-    for (const [property] of asked) need(`${COLUMNS[property]} = ?`, filter[property] ?? null);
-    const index = this.#narrowest(filter, asked);
-    if (filter.since !== undefined) need('time_ms >= ?', filter.since * 1000);
-    if (filter.until !== undefined) need('time_ms <= ?', filter.until * 1000 + 999);
-    if (after !== null) need('(time_ms, seq) < (?, ?)', ...after);
-    const clause = where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`;
-    return this.#database
-      .sql(`${SELECT} INDEXED BY ${index}${clause} ORDER BY time_ms DESC, seq DESC LIMIT ?`)
-      .all(...params, limit)
-      .map(lineOf);
+    const { since, until } = filter;
+    const asked = LEADS.filter((lead) => filter[lead] !== undefined);
+    const index = `events_by_${this.#narrowest(filter, asked)}`;
+    const shape = `${index} ${asked} ${since === undefined} ${until === undefined} ${after === null}`;
+    const statement = this.#database.shape(`ledger ${shape}`, (queries) =>
+      selectBy(queries, LINE, events, index)
+        .where(
+          and(
+            ...asked.map((lead) => eq(events[lead], placeholder(lead))),
+            since === undefined ? undefined : gte(events.timeMs, placeholder('sinceMs')),
+            until === undefined ? undefined : lte(events.timeMs, placeholder('untilMs')),
+            after === null ? undefined : beyond([events.timeMs, seq], '<', ['afterMs', 'afterSeq']),
+          ),
+        )
+        .orderBy(desc(events.timeMs), desc(seq))
+        .limit(placeholder('limit'))
+        .prepare(),
+    );
+    const [afterMs, afterSeq] = after ?? [];
+    const span = { sinceMs: (since ?? 0) * 1000, untilMs: (until ?? 0) * 1000 + 999 };
+    return statement.all({ ...filter, ...span, afterMs, afterSeq, limit });
   }
 
   /** A line of one filter may be rare among those of another: the rarer leads. */
-  #narrowest(filter: LedgerFilter, asked: typeof INDEXES): string {
+  #narrowest(filter: LedgerFilter, asked: readonly Lead[]): Lead | 'time' {
     const [first, ...others] = asked;
-    if (first === undefined) return 'events_by_time';
+    if (first === undefined) return 'time';
     // One sandbox has few lines, and every row of a page may ask for its last ones.
-    if (others.length === 0 || first[0] === 'instance') return first[1];
-    let best = { index: first[1], lines: COUNTED };
-    for (const [property, index] of asked) {
-      const sql = `SELECT count(*) FROM (SELECT 1 FROM events INDEXED BY ${index} WHERE ${COLUMNS[property]} = ? LIMIT ?)`;
-      const lines = this.#database.integer(sql, filter[property] ?? null, best.lines);
-      if (lines < best.lines) best = { index, lines };
+    if (others.length === 0 || first === 'instance') return first;
+    let best: { lead: Lead; lines: number } = { lead: first, lines: COUNTED };
+    for (const lead of asked) {
+      const statement = this.#database.shape(`ledger count ${lead}`, (queries) => {
+        const some = selectBy(queries, { seq }, events, `events_by_${lead}`)
+          .where(eq(events[lead], placeholder('value')))
+          .limit(placeholder('limit'));
+        return queries.select({ n: count() }).from(some.as('some')).prepare();
+      });
+      const lines = statement.get({ value: filter[lead], limit: best.lines })?.n ?? 0;
+      if (lines < best.lines) best = { lead, lines };
     }
-    return best.index;
+    return best.lead;
   }
 
   after(seq: number, limit: number): LedgerLine[] {
-    return this.#database.sql(`${SELECT} WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit).map(lineOf);
+    return this.#after().all({ after: seq, limit });
   }
 
   among(tenants: readonly string[], from: number, to: number, limit: number): LedgerLine[] {
-    const sql = `${SELECT} WHERE seq > ? AND seq <= ? AND +tenant IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?`;
-    return this.#database.sql(sql).all(from, to, JSON.stringify(tenants), limit).map(lineOf);
+    return this.#among().all({ from, to, tenants: JSON.stringify(tenants), limit });
   }
 
   lastSeq(): number {
@@ -181,18 +222,6 @@ export class Ledger {
 
 function isPosition(position: unknown[]): position is [number, number] {
   return position.length === 2 && position.every(Number.isSafeInteger);
-}
-
-function lineOf(values: Value[]): LedgerLine {
-  const line: Record<string, Value | undefined> = { seq: values[0] };
-  for (let at = 0; at < PROPERTIES.length; at += 1) line[PROPERTIES[at] as string] = values[at + 1];
-  return line as unknown as LedgerLine;
-}
-
-/** One row of `SELECT_CHAINED`. */
-export function chainedLineOf(values: Value[]): ChainedLine {
-  const hash = values[PROPERTIES.length + 1] as string;
-  return Object.assign(lineOf(values), { hash, blanked: values[PROPERTIES.length + 2] as string | null });
 }
 
 /** Text as it will be read back: SQLite keeps no lone surrogates, and a hash must be of what is kept. */

@@ -24,7 +24,8 @@ import {
   countsByStateOf,
   tenantsWithCounts,
 } from './counts.ts';
-import { RegistryDatabase, type Value } from './database.ts';
+import { RegistryDatabase } from './database.ts';
+import { dueRows, filedRows, ping, tenantOf, unsettledRows } from './due.ts';
 import { dueCounts } from './due-counts.ts';
 import { openFacts } from './facts.ts';
 import { openForgettings } from './forgettings.ts';
@@ -38,26 +39,13 @@ import { SqlitePeopleBook } from './people.ts';
 import { promised, type Synchronous } from './promised.ts';
 import { QuotaBook } from './quotas.ts';
 import { recount } from './recount.ts';
-import { findRow, ROW_COLUMNS, rowOf } from './rows.ts';
+import { findRow } from './rows.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
 import { ThresholdBook } from './threshold-book.ts';
 import { tryThresholds } from './threshold-trial.ts';
 import { openWakeTimes } from './wake-times.ts';
 import { Writes } from './writes.ts';
-
-const DUE = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
-  WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL ORDER BY due_at LIMIT ?`;
-const DUE_OF_TENANTS = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_due
-  WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL AND tenant IN (SELECT value FROM json_each(?))
-  ORDER BY due_at LIMIT ?`;
-const TENANT_OF = 'SELECT tenant FROM instances INDEXED BY instances_whose WHERE id = ?';
-const UNSETTLED = `SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_pending WHERE pending IS NOT NULL
-  UNION ALL SELECT ${ROW_COLUMNS} FROM instances INDEXED BY instances_by_state_updated WHERE state = 'active' AND pending IS NULL`;
-const FILED = `SELECT ${ROW_COLUMNS} FROM instances
-  WHERE id > ? AND vfs_path IS NOT NULL AND vfs_path <> ':memory:' ORDER BY id LIMIT ?`;
-const PING = `INSERT INTO settings(key, value, updated) VALUES ('ping', 'true', ?)
-  ON CONFLICT DO UPDATE SET updated = excluded.updated`;
 
 /**
  * Opens the registry, making and migrating the file. `path` is absolute or `:memory:`; `thresholds` are the global ones until
@@ -79,17 +67,9 @@ export function openSqliteRegistry(options: {
   const thresholds = new ThresholdBook(database, options.thresholds, clock);
   const quotas = new QuotaBook(database, ledger);
   const writes = new Writes({ database, ledger, lists, thresholds, quotas });
-  const rows = (sql: string, ...params: Value[]) =>
-    database
-      .sql(sql)
-      .all(...params)
-      .map(rowOf);
-
   const due = (until: number, limit: number, tenants?: readonly string[]): DueRow[] => {
     const byTenant = new Map<string, Thresholds>();
-    const found =
-      tenants === undefined ? rows(DUE, until, limit) : rows(DUE_OF_TENANTS, until, JSON.stringify(tenants), limit);
-    return found.map((row) => {
+    return dueRows(database, until, limit, tenants).map((row) => {
       const ofTenant = byTenant.get(row.tenant) ?? thresholds.ofTenant(row.tenant);
       byTenant.set(row.tenant, ofTenant);
       return { row, thresholds: thresholdsOf(row, ofTenant) };
@@ -98,7 +78,7 @@ export function openSqliteRegistry(options: {
 
   const instances: Synchronous<Instances> = {
     create: (instance, now, entry) => writes.create(instance, now, entry),
-    tenantOf: (id) => database.value(TENANT_OF, id) as string | null,
+    tenantOf: (id) => tenantOf(database, id),
     get: (id) => findRow(database, id),
     patch: (id, patch, _now, entry, asRead) => writes.patch(id, patch, entry, asRead),
     relabel: (...args) => writes.relabel(...args),
@@ -117,8 +97,8 @@ export function openSqliteRegistry(options: {
     due: (now, limit) => due(now, limit),
     dueUntil: due,
     dueCounts: (spans, tenants) => dueCounts(database, spans, tenants),
-    unsettled: () => rows(UNSETTLED),
-    filed: (after, limit) => rows(FILED, after, limit),
+    unsettled: () => unsettledRows(database),
+    filed: (after, limit) => filedRows(database, after, limit),
     adopt: (...args) => writes.adopt(...args),
   };
   const book: Synchronous<LedgerBook> = {
@@ -155,16 +135,10 @@ export function openSqliteRegistry(options: {
   };
   const upkeep: Synchronous<Upkeep> = {
     vitals() {
-      const pageBytes = database.integer('PRAGMA page_size');
-      return {
-        bytes: database.integer('PRAGMA page_count') * pageBytes,
-        freeBytes: database.integer('PRAGMA freelist_count') * pageBytes,
-        rows: countsByState(database),
-        fileBytes: bytesByState(database),
-      };
+      return { ...database.sizes(), rows: countsByState(database), fileBytes: bytesByState(database) };
     },
     ping() {
-      database.write(() => database.sql(PING).run(epochSeconds(clock)));
+      ping(database, epochSeconds(clock));
     },
     upgraded: () => database.upgraded,
     settle: () => database.checkpoint(),

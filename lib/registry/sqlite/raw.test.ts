@@ -17,15 +17,7 @@ const BY_HAND: Readonly<Record<string, string>> = {
 /** What is still to be made of drizzle's statements. Only ever shorter. */
 const STILL: readonly string[] = [
   'lib/health/registry-check.ts',
-  'lib/registry/sqlite/filter.ts',
-  ...['counts', 'due-counts', 'hops', 'jobs', 'job-rows', 'ledger'].map((name) => `lib/registry/sqlite/${name}.ts`),
-  ...[
-    'lists',
-    'open',
-
-    'sources',
-  ].map((name) => `lib/registry/sqlite/${name}.ts`),
-  ...['text-index', 'threshold-book', 'threshold-trial'].map((name) => `lib/registry/sqlite/${name}.ts`),
+  ...['jobs', 'job-rows'].map((name) => `lib/registry/sqlite/${name}.ts`),
 ];
 
 /** Files of node:sqlite are sandboxes, not the registry: their SQL is their format. */

@@ -5,10 +5,13 @@
 import type { GetColumnData, SQL } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { Column, is, type Queries, sql } from '../../../db/drizzle.ts';
-import { instances } from '../../../db/schema.ts';
+import { instances, tenants } from '../../../db/schema.ts';
+import type { Thresholds } from '../registry.ts';
 
 type Fields = Record<string, SQLiteColumn | SQL>;
-type Written<F extends Fields> = { [K in keyof F]: F[K] extends SQLiteColumn ? SQL<GetColumnData<F[K]>> : F[K] };
+type Written<F extends Fields> = {
+  [K in keyof F]: F[K] extends SQLiteColumn ? SQL.Aliased<GetColumnData<F[K]>> : F[K];
+};
 
 /**
  * Selects from a table by one of its indexes and no other. SQLite's planner has no statistics here (ANALYZE of a million rows is out of date an hour
@@ -27,7 +30,7 @@ export function selectUnindexed<F extends Fields>(queries: Queries, fields: F, t
 function written<F extends Fields>(fields: F): Written<F> {
   const entries = Object.entries(fields).map(([name, field]) => [
     name,
-    is(field, Column) ? sql`${field}`.mapWith(field) : field,
+    is(field, Column) ? sql`${field}`.mapWith(field).as(name) : field,
   ]);
   return Object.fromEntries(entries) as Written<F>;
 }
@@ -81,4 +84,17 @@ export function hadLabel(names: { key: string; value: string }): SQL {
 /** The sum of a column of integers, 0 of nothing: drizzle's own is text, and null then. The triggers keep 0. */
 export function total(column: SQLiteColumn) {
   return sql<number>`coalesce(sum(${column}), 0)`;
+}
+
+/** When a row falls due, by the driver's own function: thresholds that change do so for every row in one statement. */
+export function dueAtOfRow(global: Thresholds): SQL<number | null> {
+  const { state, updated, created, keepHot, holdUntil, ephemeral, fault } = instances;
+  return sql`winterdock_due_at(${state}, ${updated}, ${created}, ${keepHot}, ${holdUntil}, ${ephemeral}, ${fault},
+    coalesce(${instances.idleToSuspendSeconds}, ${tenants.idleToSuspendSeconds}, ${global.idleToSuspendSeconds}),
+    coalesce(${instances.idleToFreezeSeconds}, ${tenants.idleToFreezeSeconds}, ${global.idleToFreezeSeconds}))`;
+}
+
+/** What a subquery selects, as the value that an update sets. */
+export function selected<T>(field: SQL.Aliased<T>): SQL<T> {
+  return sql`${field}`;
 }

@@ -1,10 +1,14 @@
 /** The thresholds as rows, and the stored moment at which each sandbox falls due, computed anew when they change. */
+import { and, eq, isNotNull, isNull, ne, or, placeholder } from '../../../db/drizzle.ts';
+import { instances, settings, tenants } from '../../../db/schema.ts';
 import { type Clock, epochSeconds } from '../../clock.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { Fault } from '../../lifecycle/words.ts';
 import type { Thresholds } from '../registry.ts';
 import { dueAt } from '../thresholds.ts';
 import type { RegistryDatabase } from './database.ts';
+import { boundAll } from './placeholders.ts';
+import { dueAtOfRow, rowid, selected } from './raw.ts';
 
 const GLOBAL = 'thresholds';
 /** The global thresholds that the stored moments were last computed with. */
@@ -14,15 +18,41 @@ export class ThresholdBook {
   readonly #database: RegistryDatabase;
   readonly #defaults: Thresholds;
   readonly #clock: Clock;
+  readonly #own;
+  readonly #setting;
+  readonly #keep;
 
   /** `defaults` apply where nothing was set; when they differ from those of the last start, what falls due is computed anew. */
   constructor(database: RegistryDatabase, defaults: Thresholds, clock: Clock) {
     this.#database = database;
     this.#defaults = defaults;
     this.#clock = clock;
+    const { tenant, idleToSuspendSeconds, idleToFreezeSeconds } = tenants;
+    this.#own = database.statement((queries) =>
+      queries
+        .select({ idleToSuspendSeconds, idleToFreezeSeconds })
+        .from(tenants)
+        .where(eq(tenant, placeholder('tenant')))
+        .prepare(),
+    );
+    const { key, value, updated } = settings;
+    this.#setting = database.statement((queries) =>
+      queries
+        .select({ value })
+        .from(settings)
+        .where(eq(key, placeholder('key')))
+        .prepare(),
+    );
+    this.#keep = database.statement((queries) =>
+      queries
+        .insert(settings)
+        .values(boundAll({ key, value, updated }))
+        .onConflictDoUpdate({ target: key, set: boundAll({ value, updated }) })
+        .prepare(),
+    );
     database.client.function('winterdock_due_at', { deterministic: true }, dueAtOfColumns);
     const global = this.global();
-    const before = this.#setting(COMPUTED_WITH);
+    const before = this.#read(COMPUTED_WITH);
     if (
       before.idleToSuspendSeconds !== global.idleToSuspendSeconds ||
       before.idleToFreezeSeconds !== global.idleToFreezeSeconds
@@ -32,37 +62,34 @@ export class ThresholdBook {
   }
 
   global(): Thresholds {
-    return { ...this.#defaults, ...this.#setting(GLOBAL) };
+    return { ...this.#defaults, ...this.#read(GLOBAL) };
   }
 
   ofTenant(tenant: string): Thresholds {
-    const own = this.#database
-      .sql('SELECT idle_to_suspend_s, idle_to_freeze_s FROM tenants WHERE tenant = ?')
-      .get(tenant) as (number | null)[] | undefined;
+    const own = this.#own().get({ tenant });
     const global = this.global();
-    if (own === undefined) return global;
     return {
-      idleToSuspendSeconds: own[0] ?? global.idleToSuspendSeconds,
-      idleToFreezeSeconds: own[1] ?? global.idleToFreezeSeconds,
+      idleToSuspendSeconds: own?.idleToSuspendSeconds ?? global.idleToSuspendSeconds,
+      idleToFreezeSeconds: own?.idleToFreezeSeconds ?? global.idleToFreezeSeconds,
     };
   }
 
   /** Inside a write transaction. Recomputes what falls due. */
   setGlobal(patch: Partial<Thresholds>): Thresholds {
     const changed = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-    this.#keep(GLOBAL, { ...this.#setting(GLOBAL), ...changed });
+    this.#write(GLOBAL, { ...this.#read(GLOBAL), ...changed });
     this.#recompute();
     return this.global();
   }
 
   /** Inside a write transaction. Null falls back to the global value; what is absent stays. Recomputes what falls due. */
   setTenant(tenant: string, patch: { [K in keyof Thresholds]?: number | null }): Thresholds {
-    const { idleToSuspendSeconds: toSuspend, idleToFreezeSeconds: toFreeze } = patch;
-    this.#database.sql('INSERT INTO tenants(tenant) VALUES (?) ON CONFLICT DO NOTHING').run(tenant);
-    const set = (column: string, value: number | null) =>
-      this.#database.sql(`UPDATE tenants SET ${column} = ? WHERE tenant = ?`).run(value, tenant);
-    if (toSuspend !== undefined) set('idle_to_suspend_s', toSuspend);
-    if (toFreeze !== undefined) set('idle_to_freeze_s', toFreeze);
+    const set = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+    const insert = this.#database.queries.insert(tenants).values({ tenant, ...set });
+    (Object.keys(set).length === 0
+      ? insert.onConflictDoNothing()
+      : insert.onConflictDoUpdate({ target: tenants.tenant, set })
+    ).run();
     this.#recompute(tenant);
     return this.ofTenant(tenant);
   }
@@ -70,33 +97,34 @@ export class ThresholdBook {
   /** Rows that have thresholds of their own, and rows that nothing happens to, keep what they have. */
   #recompute(tenant?: string): void {
     const global = this.global();
-    this.#database
-      .sql(
-        `UPDATE instances SET due_at = fresh.due_at FROM (
-           SELECT instances.rowid AS hit, winterdock_due_at(state, updated, created, keep_hot, hold_until, ephemeral, fault,
-             coalesce(instances.idle_to_suspend_s, tenants.idle_to_suspend_s, ?),
-             coalesce(instances.idle_to_freeze_s, tenants.idle_to_freeze_s, ?)) AS due_at
-           FROM instances LEFT JOIN tenants USING (tenant)
-           WHERE instances.due_at IS NOT NULL AND (? IS NULL OR tenant = ?)
-             AND (instances.idle_to_suspend_s IS NULL OR instances.idle_to_freeze_s IS NULL)
-         ) AS fresh
-         WHERE instances.rowid = fresh.hit AND instances.due_at IS NOT fresh.due_at`,
+    const { queries } = this.#database;
+    const fresh = queries
+      .select({ hit: rowid(instances).as('hit'), dueAt: dueAtOfRow(global).as('fresh_due_at') })
+      .from(instances)
+      .leftJoin(tenants, eq(tenants.tenant, instances.tenant))
+      .where(
+        and(
+          isNotNull(instances.dueAt),
+          tenant === undefined ? undefined : eq(instances.tenant, tenant),
+          or(isNull(instances.idleToSuspendSeconds), isNull(instances.idleToFreezeSeconds)),
+        ),
       )
-      .run(global.idleToSuspendSeconds, global.idleToFreezeSeconds, tenant ?? null, tenant ?? null);
-    this.#keep(COMPUTED_WITH, global);
+      .as('fresh');
+    queries
+      .update(instances)
+      .set({ dueAt: selected(fresh.dueAt) })
+      .from(fresh)
+      .where(and(eq(rowid(instances), fresh.hit), or(isNull(fresh.dueAt), ne(instances.dueAt, fresh.dueAt))))
+      .run();
+    this.#write(COMPUTED_WITH, global);
   }
 
-  #setting(key: string): Partial<Thresholds> {
-    const text = this.#database.value('SELECT value FROM settings WHERE key = ?', key);
-    return text === null ? {} : (JSON.parse(String(text)) as Partial<Thresholds>);
+  #read(key: string): Partial<Thresholds> {
+    return (this.#setting().get({ key })?.value ?? {}) as Partial<Thresholds>;
   }
 
-  #keep(key: string, value: Partial<Thresholds>): void {
-    this.#database
-      .sql(
-        'INSERT INTO settings(key, value, updated) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, updated = excluded.updated',
-      )
-      .run(key, JSON.stringify(value), epochSeconds(this.#clock));
+  #write(key: string, value: Partial<Thresholds>): void {
+    this.#keep().run({ key, value, updated: epochSeconds(this.#clock) });
   }
 }
 

@@ -2,21 +2,32 @@
  * What other thresholds would do at once: which sandboxes would fall due that do not now, and the other way round. Asks the ladder itself
  * about each candidate; changes nothing.
  */
+import { and, isNotNull, isNull, lte, or } from '../../../db/drizzle.ts';
+import { instances, tenants } from '../../../db/schema.ts';
 import { nextMove } from '../../lifecycle/ladder.ts';
-import type { State } from '../../lifecycle/states.ts';
-import { blocks, type Fault } from '../../lifecycle/words.ts';
-import type { Thresholds } from '../registry.ts';
+import { blocks } from '../../lifecycle/words.ts';
+import type { InstanceRow, Thresholds } from '../registry.ts';
 import type { ThresholdTrial, TrialCounts, TrialOutcome } from '../threshold-trial.ts';
-import type { RegistryDatabase, Value } from './database.ts';
+import type { Query, RegistryDatabase } from './database.ts';
+import { selectBy } from './raw.ts';
 
 /** Rows read before others have their turn, and rows after which the rest is left out. */
 const PIECE = 1000;
 const MAX_ROWS = 500_000;
 
-const CANDIDATES = `SELECT state, updated, created, keep_hot, hold_until, ephemeral, fault, idle_to_suspend_s, idle_to_freeze_s, tenant
-  FROM instances INDEXED BY instances_due WHERE due_at <= ? AND due_at IS NOT NULL AND pending IS NULL`;
-const OVERRIDES = `SELECT tenant, idle_to_suspend_s, idle_to_freeze_s FROM tenants
-  WHERE idle_to_suspend_s IS NOT NULL OR idle_to_freeze_s IS NOT NULL`;
+const CANDIDATE = {
+  state: instances.state,
+  updated: instances.updated,
+  created: instances.created,
+  keepHot: instances.keepHot,
+  holdUntil: instances.holdUntil,
+  ephemeral: instances.ephemeral,
+  fault: instances.fault,
+  idleToSuspendSeconds: instances.idleToSuspendSeconds,
+  idleToFreezeSeconds: instances.idleToFreezeSeconds,
+  tenant: instances.tenant,
+};
+type Candidate = Pick<InstanceRow, keyof typeof CANDIDATE>;
 
 type Own = { [K in keyof Thresholds]: number | null };
 const NOTHING: Own = { idleToSuspendSeconds: null, idleToFreezeSeconds: null };
@@ -27,16 +38,13 @@ export async function tryThresholds(
   global: Thresholds,
   trial: ThresholdTrial,
 ): Promise<TrialOutcome> {
-  const overrides = new Map<string, Own>(
-    database
-      .sql(OVERRIDES)
-      .all()
-      .map((values) => [
-        String(values[0]),
-        { idleToSuspendSeconds: values[1] as number | null, idleToFreezeSeconds: values[2] as number | null },
-      ]),
-  );
-  const { tenant, patch, until, tenants } = trial;
+  const { tenant: whose, idleToSuspendSeconds, idleToFreezeSeconds } = tenants;
+  const overridden = database.queries
+    .select({ whose, idleToSuspendSeconds, idleToFreezeSeconds })
+    .from(tenants)
+    .where(or(isNotNull(idleToSuspendSeconds), isNotNull(idleToFreezeSeconds)));
+  const overrides = new Map<string | null, Own>(overridden.all().map(({ whose, ...own }) => [whose, own]));
+  const { tenant, patch, until, tenants: among } = trial;
   const before = (name: string) => applied(overrides.get(name) ?? NOTHING, global);
   const globalAfter = tenant === null ? applied(given(patch), global) : global;
   const after = (name: string) => {
@@ -51,42 +59,30 @@ export async function tryThresholds(
     fewer: { suspended: 0, frozen: 0, ended: 0 },
     cut: false,
   };
+  const candidates = selectBy(database.queries, CANDIDATE, instances, 'instances_due')
+    .where(and(lte(instances.dueAt, until + reach), isNotNull(instances.dueAt), isNull(instances.pending)))
+    .limit(MAX_ROWS + 1);
+  const query: Query<Candidate> = { fields: CANDIDATE, toSQL: () => candidates.toSQL() };
   let looked = 0;
-  await database.snapshot([{ sql: CANDIDATES, params: [until + reach] }], PIECE, turn, (values) => {
-    if (looked >= MAX_ROWS) {
-      outcome.cut = true;
-      return false;
+  for await (const rows of database.pieces([query], PIECE)) {
+    for (const row of rows) {
+      looked += 1;
+      if (looked > MAX_ROWS) return { ...outcome, cut: true };
+      if ((tenant !== null && row.tenant !== tenant) || among?.includes(row.tenant) === false) continue;
+      const is = moveOf(row, before(row.tenant), until);
+      const would = moveOf(row, after(row.tenant), until);
+      if (is === null && would !== null) outcome.more[would] += 1;
+      if (is !== null && would === null) outcome.fewer[is] += 1;
     }
-    looked += 1;
-    const name = String(values[9]);
-    if ((tenant !== null && name !== tenant) || tenants?.includes(name) === false) return true;
-    const is = moveOf(values, before(name), until);
-    const would = moveOf(values, after(name), until);
-    if (is === null && would !== null) outcome.more[would] += 1;
-    if (is !== null && would === null) outcome.fewer[is] += 1;
-    return true;
-  });
+  }
   return outcome;
 }
 
 /** What the ladder does to a candidate until then, or null. */
-function moveOf(values: Value[], thresholds: Thresholds, until: number): keyof TrialCounts | null {
-  const subject = {
-    state: values[0] as State,
-    updated: values[1] as number,
-    created: values[2] as number,
-    keepHot: values[3] === 1,
-    holdUntil: values[4] as number | null,
-    ephemeral: values[5] === 1,
-    blocked: blocks(values[6] as Fault | null),
-    attached: 0,
-  };
-  const next = nextMove(subject, {
-    idleToSuspendSeconds: (values[7] as number | null) ?? thresholds.idleToSuspendSeconds,
-    idleToFreezeSeconds: (values[8] as number | null) ?? thresholds.idleToFreezeSeconds,
-  });
+function moveOf(row: Candidate, thresholds: Thresholds, until: number): keyof TrialCounts | null {
+  const next = nextMove({ ...row, blocked: blocks(row.fault), attached: 0 }, applied(row, thresholds));
   if (next === null || next.at > until) return null;
-  if (subject.ephemeral) return 'ended';
+  if (row.ephemeral) return 'ended';
   return next.state === 'suspended' ? 'suspended' : 'frozen';
 }
 
@@ -99,8 +95,4 @@ function applied(own: Partial<Own>, global: Thresholds): Thresholds {
 
 function given(patch: Partial<Own>): Partial<Own> {
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
