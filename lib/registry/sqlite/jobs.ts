@@ -4,41 +4,23 @@
  */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { instances } from '../../../db/schema.ts';
 import { WinterdockError } from '../../errors.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { Feed } from '../feed.ts';
-import { endedInWords, type JobResult, type JobRow, type Jobs, type Surveyed } from '../jobs.ts';
+import { endedInWords, type JobResult, type JobRow, type JobState, type Jobs, type Surveyed } from '../jobs.ts';
 import type { LedgerLine, ListFilter, Page } from '../registry.ts';
-import { type Query, type RegistryDatabase, sqliteCode, type Value } from './database.ts';
+import { type Query, type RegistryDatabase, sqliteCode } from './database.ts';
 import { bytesOf, numbersIn, PAGE } from './job-pages.ts';
-import { JOB_COLUMNS, jobOf, resultOf, surveyedOf, valuesOf } from './job-rows.ts';
+import { FOUND, jobStatements } from './job-statements.ts';
 import type { Ledger } from './ledger.ts';
 import type { Synchronous } from './promised.ts';
-import { rowid } from './raw.ts';
 
 /** Rows looked at before others have their turn: some milliseconds. */
 const PIECE = 1000;
-const SELECT = `SELECT seq, ${JOB_COLUMNS} FROM jobs`;
-const INSERT = `INSERT INTO jobs(${JOB_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', NULL, ?, 0, 0, 0) RETURNING seq`;
-const RECORD =
-  'INSERT INTO job_results(job, position, outcome, reason, time_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
-const COUNT = 'UPDATE jobs SET done = done + ?, failed = failed + ?, skipped = skipped + ? WHERE seq = ?';
-const ENDED = `SELECT seq FROM jobs WHERE state <> 'running' AND finished < ? ORDER BY seq LIMIT 1`;
-const FORGET_RESULTS = `DELETE FROM job_results WHERE job = ? AND position IN
-  (SELECT position FROM job_results WHERE job = ? ORDER BY position LIMIT ?)`;
-const SURVEYED = `instances.rowid, instances.id, instances.state, instances.fault, instances.vfs_path IS ':memory:', instances.ephemeral`;
-const NAMED = `SELECT ${SURVEYED} FROM instances WHERE id = ? AND (? IS NULL OR tenant IN (SELECT value FROM json_each(?)))`;
 
-/** What is found of each row of a filter. */
-const FOUND = {
-  row: rowid(instances),
-  id: instances.id,
-  state: instances.state,
-  fault: instances.fault,
-  vfsPath: instances.vfsPath,
-  ephemeral: instances.ephemeral,
-};
+/** A job and the number of its row. */
+type Numbered = JobRow & { seq: number };
+type Found = Omit<Surveyed, 'inMemory'> & { vfsPath: string | null };
 
 /** Where the rows of a filter come from. */
 export type Everything = <Row>(filter: ListFilter, fields: { [K in keyof Row]: SQLiteColumn | SQL }) => Query<Row>[];
@@ -50,50 +32,54 @@ export function openJobs(
   feed: Feed,
   everything: Everything,
 ): Synchronous<Jobs> {
-  const bySeq = (id: string): [number, JobRow] | null => {
-    const values = database.sql(`${SELECT} WHERE id = ?`).get(id);
-    return values === undefined ? null : [values[0] as number, jobOf(values)];
-  };
-  const existing = (id: string): [number, JobRow] => {
-    const found = bySeq(id);
-    if (found === null) throw new WinterdockError('not_found', `There is no job "${id}".`);
+  const statements = jobStatements(database);
+  const existing = (id: string): Numbered => {
+    const found = statements.find().get({ id });
+    if (found === undefined) throw new WinterdockError('not_found', `There is no job "${id}".`);
     return found;
   };
   /** Inside a transaction. */
   const keep = (seq: number, results: readonly JobResult[]) => {
     const kept = { done: 0, failed: 0, skipped: 0 };
-    for (const { position, outcome, reason, timeMs } of results) {
-      kept[outcome] += database.sql(RECORD).run(seq, position, outcome, reason, timeMs).changes;
-    }
-    database.sql(COUNT).run(kept.done, kept.failed, kept.skipped, seq);
+    for (const result of results) kept[result.outcome] += statements.insertResult().run({ ...result, seq }).changes;
+    statements.count().run({ ...kept, seq });
   };
   const numbersOf = (seq: number, page: number): Uint32Array | null => {
-    const blob = database.value('SELECT rows FROM job_pages WHERE job = ? AND page = ?', seq, page) as Buffer | null;
-    return blob === null ? null : numbersIn(blob);
+    const found = statements.page().get({ seq, page });
+    return found === undefined ? null : numbersIn(found.rows);
   };
-  const idsOf = (numbers: readonly number[]): Map<number, string> =>
-    new Map(
-      database
-        .sql('SELECT rowid, id FROM instances WHERE rowid IN (SELECT value FROM json_each(?))')
-        .all(JSON.stringify(numbers)) as [number, string][],
-    );
+  const idsOf = (numbers: readonly number[]): Map<number, string> => {
+    const found = statements.idsOf().all({ numbers: JSON.stringify(numbers) });
+    return new Map(found.map(({ row, id }) => [row, id]));
+  };
+  /** Newest first, those before `before` that concern nobody but some tenants. */
+  const concerning = (tenants: readonly string[], state: JobState | undefined, before: number, limit: number) => {
+    const numbers: number[] = [];
+    const asked = new Set(tenants);
+    for (let next: number | undefined = before; next !== undefined && numbers.length < limit; ) {
+      const found: { seq: number; tenants: readonly string[] | null }[] = statements
+        .concerning(state !== undefined)
+        .all({ state, before: next, limit: PIECE });
+      const theirs = found.filter((job) => job.tenants?.every((tenant) => asked.has(tenant)));
+      numbers.push(...theirs.map(({ seq }) => seq));
+      next = found.length < PIECE ? undefined : found.at(-1)?.seq;
+    }
+    return statements.numbered().all({ numbers: JSON.stringify(numbers.slice(0, limit)) });
+  };
 
   async function* rowsOf(filter: ListFilter): AsyncGenerator<Surveyed[]> {
-    const queries = everything<Omit<Surveyed, 'inMemory'> & { vfsPath: string | null }>(filter, FOUND);
-    for await (const rows of database.pieces(queries, PIECE)) {
-      yield rows.map(({ vfsPath, ...row }) => ({ ...row, inMemory: vfsPath === ':memory:' }));
-    }
+    for await (const rows of database.pieces(everything<Found>(filter, FOUND), PIECE)) yield rows.map(surveyedOf);
   }
   async function* named(ids: readonly string[], tenants: readonly string[] | null): AsyncGenerator<Surveyed[]> {
-    const among = tenants === null ? null : JSON.stringify(tenants);
     const unique = [...new Set(ids)];
+    const statement = statements.named(tenants !== null);
     for (let at = 0; at < unique.length; at += PIECE) {
       if (at > 0) await turn();
       yield unique.slice(at, at + PIECE).map((id) => {
-        const values = database.sql(NAMED).get(id, among, among);
-        return values === undefined
+        const found = statement.get({ id, tenants: JSON.stringify(tenants) });
+        return found === undefined
           ? { row: 0, id, state: 'deleted', fault: null, inMemory: false, ephemeral: false }
-          : surveyedOf(values);
+          : surveyedOf(found);
       });
     }
   }
@@ -105,11 +91,11 @@ export function openJobs(
       let lines: LedgerLine[] = [];
       try {
         database.write(() => {
-          const seq = database.integer(INSERT, ...valuesOf(job), chosen.length);
+          const { seq } = statements.insert().get({ ...job, chosen: chosen.length });
           for (let page = 0; page * PAGE < chosen.length; page += 1) {
-            database
-              .sql('INSERT INTO job_pages(job, page, rows) VALUES (?, ?, ?)')
-              .run(seq, page, bytesOf(chosen.subarray(page * PAGE, (page + 1) * PAGE)));
+            statements
+              .insertPage()
+              .run({ job: seq, page, rows: bytesOf(chosen.subarray(page * PAGE, (page + 1) * PAGE)) });
           }
           keep(seq, results);
           lines = ledger.append([entry]);
@@ -120,46 +106,36 @@ export function openJobs(
       }
       ledger.announce(lines);
       feed.jobMoved(job.id);
-      return existing(job.id)[1];
+      return jobOf(existing(job.id));
     },
 
-    get: (id) => bySeq(id)?.[1] ?? null,
+    get(id) {
+      const found = statements.find().get({ id });
+      return found === undefined ? null : jobOf(found);
+    },
 
     list({ state, tenants }, limit, cursor) {
-      const conditions = ['1'];
-      const params: Value[] = [];
-      const need = (sql: string, value: Value) => {
-        conditions.push(sql);
-        params.push(value);
-      };
-      if (state !== undefined) need('state = ?', state);
-      if (tenants !== undefined) {
-        need(
-          `tenants IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(tenants) AS one
-            WHERE one.value NOT IN (SELECT value FROM json_each(?)))`,
-          JSON.stringify(tenants),
-        );
-      }
-      if (cursor !== undefined) need('seq < ?', readCursor(cursor, isNumber)[0]);
-      const found = database
-        .sql(`${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ?`)
-        .all(...params, limit + 1);
-      return paged(found, limit, jobOf, (values) => values[0] as number);
+      const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : readCursor(cursor, isNumber);
+      const found =
+        tenants === undefined
+          ? statements.list(state !== undefined).all({ state, before, limit: limit + 1 })
+          : concerning(tenants, state, before, limit + 1);
+      return paged(found, limit, jobOf, ({ seq }) => seq);
     },
 
-    running: () => database.sql(`${SELECT} WHERE state = 'running' ORDER BY seq`).all().map(jobOf),
+    running: () => statements.running().all().map(jobOf),
 
     open(id, position) {
-      const [seq] = existing(id);
+      const { seq } = existing(id);
       const page = Math.floor(position / PAGE);
       const numbers = numbersOf(seq, page);
       if (numbers === null) return { items: [], next: null };
       const first = page * PAGE;
       const settled = new Set(
-        database
-          .sql('SELECT position FROM job_results WHERE job = ? AND position >= ? AND position < ?')
-          .all(seq, first, first + PAGE)
-          .map(([at]) => at),
+        statements
+          .settled()
+          .all({ seq, first, end: first + PAGE })
+          .map((one) => one.position),
       );
       const ids = idsOf([...numbers]);
       const items = [...numbers.entries()].flatMap(([at, row]) => {
@@ -174,7 +150,7 @@ export function openJobs(
 
     record(id, results) {
       if (results.length === 0) return;
-      const [seq] = existing(id);
+      const { seq } = existing(id);
       database.write(() => keep(seq, results));
       feed.jobMoved(id);
     },
@@ -182,9 +158,8 @@ export function openJobs(
     end(id, state, now, entry) {
       let lines: LedgerLine[] = [];
       const ended = database.write(() => {
-        const sql = `UPDATE jobs SET state = ?, finished = ? WHERE id = ? AND state = 'running'`;
-        if (database.sql(sql).run(state, now, id).changes === 0) return false;
-        lines = ledger.append([{ ...entry, reason: endedInWords(existing(id)[1]) }]);
+        if (statements.end().run({ id, state, finished: now }).changes === 0) return false;
+        lines = ledger.append([{ ...entry, reason: endedInWords(existing(id)) }]);
         return true;
       });
       ledger.announce(lines);
@@ -193,46 +168,45 @@ export function openJobs(
     },
 
     forget(before, limit) {
-      const seq = database.value(ENDED, before) as number | null;
-      if (seq === null) return false;
+      const ended = statements.ended().get({ before });
+      if (ended === undefined) return false;
+      const { seq } = ended;
       database.write(() => {
-        if (database.sql(FORGET_RESULTS).run(seq, seq, limit).changes === limit) return;
-        database.sql('DELETE FROM job_pages WHERE job = ?').run(seq);
-        database.sql('DELETE FROM jobs WHERE seq = ?').run(seq);
+        if (statements.removeResults().run({ seq, limit }).changes === limit) return;
+        statements.removePages().run({ seq });
+        statements.remove().run({ seq });
       });
       return true;
     },
 
     results(id, outcome, limit, cursor) {
-      const [seq] = existing(id);
-      const after = cursor === undefined ? -1 : readCursor(cursor, isNumber)[0];
-      // The partial index of what did not go as asked holds every outcome but `done`.
-      const which =
-        outcome === undefined
-          ? ''
-          : outcome === 'done'
-            ? `AND outcome = 'done'`
-            : `AND outcome = ? AND outcome <> 'done'`;
-      const found = database
-        .sql(
-          `SELECT position, outcome, reason, time_ms FROM job_results WHERE job = ? ${which} AND position > ? ORDER BY position LIMIT ?`,
-        )
-        .all(seq, ...(outcome === undefined || outcome === 'done' ? [] : [outcome]), after, limit + 1);
+      const { seq } = existing(id);
+      const [after] = cursor === undefined ? [-1] : readCursor(cursor, isNumber);
+      const found = statements.results(outcome).all({ seq, after, limit: limit + 1 });
       const pages = new Map<number, Uint32Array | null>();
       const numberOf = (position: number): number => {
         const page = Math.floor(position / PAGE);
         if (!pages.has(page)) pages.set(page, numbersOf(seq, page));
         return pages.get(page)?.[position % PAGE] ?? 0;
       };
-      const ids = idsOf(found.map(([position]) => numberOf(position as number)));
+      const ids = idsOf(found.map(({ position }) => numberOf(position)));
       return paged(
         found,
         limit,
-        (values) => ({ ...resultOf(values), instance: ids.get(numberOf(values[0] as number)) ?? null }),
-        (values) => values[0] as number,
+        (result) => ({ ...result, instance: ids.get(numberOf(result.position)) ?? null }),
+        ({ position }) => position,
       );
     },
   };
+}
+
+/** Without the number of its row. */
+function jobOf({ seq: _, ...job }: Numbered): JobRow {
+  return job;
+}
+
+function surveyedOf({ vfsPath, ...found }: Found): Surveyed {
+  return { ...found, inMemory: vfsPath === ':memory:' };
 }
 
 /** Lets everything else have its turn. */
@@ -240,17 +214,10 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function paged<T>(
-  found: Value[][],
-  limit: number,
-  of: (values: Value[]) => T,
-  at: (values: Value[]) => number,
-): Page<T> {
-  const last = found.slice(0, limit).at(-1);
-  return {
-    rows: found.slice(0, limit).map(of),
-    next: found.length > limit && last !== undefined ? writeCursor([at(last)]) : null,
-  };
+function paged<R, T>(found: R[], limit: number, of: (row: R) => T, at: (row: R) => number): Page<T> {
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  return { rows: rows.map(of), next: found.length > limit && last !== undefined ? writeCursor([at(last)]) : null };
 }
 
 function isNumber(position: unknown[]): position is [number] {
