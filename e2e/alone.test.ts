@@ -91,6 +91,11 @@ const DECIDED_BEFORE: Record<string, { sent: string; says: (string | number | nu
   },
   // The front knows the server from its first request on.
   'what is no HTTP, before any request was': { sent: 'nonsense\r\n\r\n', says: [400, null, null, null], first: true },
+  'another protocol, before any request was': {
+    sent: `GET ${AT}/x HTTP/1.1\r\n${KEY.replace('close', 'Upgrade')}Upgrade: websocket\r\n\r\n`,
+    says: [0, null, null, null],
+    first: true,
+  },
   'a tunnel, before any request was': {
     sent: `CONNECT evil.example:443 HTTP/1.1\r\n${KEY}\r\n`,
     says: [0, null, null, null],

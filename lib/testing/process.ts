@@ -40,7 +40,7 @@ export async function spawnServer(options: {
   began?: (child: ChildProcess) => void;
 }): Promise<ServerProcess> {
   const [command = process.execPath, ...rest] = [...(options.within ?? []), process.execPath];
-  const { alone = process.env.WB_TEST_TARGET === 'next' && options.args === undefined } = options;
+  const { alone = process.env.WB_TEST_TARGET === 'next' } = options;
   const child = spawn(command, [...rest, ...commandOf({ alone, args: options.args })], {
     env: {
       ...process.env,
