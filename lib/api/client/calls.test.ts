@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { linesOf, printedFiles } from '../../../scripts/client/print-calls.ts';
+import { ensurePeers } from '../../../scripts/peers.ts';
 import { createClient } from '../client.ts';
 import { route } from '../route.ts';
 import { ROUTES } from '../routes.ts';
 import { instanceSchema, patchSchema, verbBodySchema } from '../schema.ts';
 import { CALLS } from './calls.ts';
+
+// The formatter of what is printed is there; the first time it is installed.
+beforeAll(() => ensurePeers(), 300_000);
 
 test('every route of the table is a method of the client, sent and read as the route says', () => {
   expect(CALLS, 'run `npm run client:calls`').toEqual(linesOf(ROUTES));
