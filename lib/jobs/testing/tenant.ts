@@ -103,7 +103,7 @@ export function filesWith(folder: string, word: string): string[] {
       const bytes = readFileSync(path);
       if (path.toLowerCase().includes(word)) return true;
       if (bytes.includes(word)) return true;
-      return bytes.readUInt32LE(0) === 0xfd2fb528 && zstdDecompressSync(bytes).includes(word);
+      return bytes.length >= 4 && bytes.readUInt32LE(0) === 0xfd2fb528 && zstdDecompressSync(bytes).includes(word);
     })
     .map((path) => relative(folder, path))
     .sort();
