@@ -99,3 +99,57 @@ test('what is no form with a file is refused', async () => {
   const long = await formOf([['name', 'x'.repeat(100_000)]]);
   expect(await codeOf(readFormUpload(cutInto(long.bytes, 1000), long.type, MIB))).toBe('validation');
 });
+
+test('a form that is cut at any byte before its last line gives no file, read at once or late', async () => {
+  const { type, bytes } = await formOf([
+    ['tenant', 'acme'],
+    ['file', new Blob([Buffer.from('\r\n--hello\r\n\0')], { type: 'application/zip' }), 'a.zip'],
+  ]);
+  const saved = join(folder, 'saved');
+  const after = bytes.length - '--\r\n'.length;
+  for (let end = 0; end < after; end += 1) {
+    for (const late of [false, true]) {
+      const form = readFormUpload(cutInto(bytes.subarray(0, end), 7), type, MIB);
+      const outcome = codeOf(
+        form.then(async ({ upload }) => {
+          if (late) await new Promise((resolve) => setImmediate(resolve));
+          await upload.saveTo(saved);
+        }),
+      );
+      expect([end, await outcome]).toEqual([end, 'validation']);
+      expect(readdirSync(folder)).toEqual([]);
+    }
+  }
+});
+
+test('a connection that is lost fails whoever reads the file, and harms nobody when the file is not wanted', async () => {
+  const { type, bytes } = await formOf([['file', new Blob([Buffer.alloc(MIB, 'x')]), 'a']]);
+  async function* lost(): AsyncGenerator<Uint8Array> {
+    yield* cutInto(bytes.subarray(0, MIB / 2), 65_536);
+    throw new Error('aborted');
+  }
+  const { upload } = await readFormUpload(lost(), type, 2 * MIB);
+  expect(await codeOf(upload.saveTo(join(folder, 'saved')))).toBe('validation');
+  expect(readdirSync(folder)).toEqual([]);
+  await readFormUpload(lost(), type, 2 * MIB);
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+test('bytes that a hostile hand has changed never crash or hang it', async () => {
+  const { type, bytes } = await formOf([
+    ['tenant', 'acme'],
+    ['file', new Blob([Buffer.from('content')], { type: 'application/zip' }), 'a.zip'],
+  ]);
+  const saved = join(folder, 'saved');
+  for (let at = 0; at < bytes.length; at += 1) {
+    for (const byte of [0, 0x0a, 0x0d, 0x22, 0x2d, 0xff]) {
+      const changed = Buffer.from(bytes);
+      changed[at] = byte;
+      const outcome = await codeOf(
+        readFormUpload(cutInto(changed, 16), type, MIB).then(({ upload }) => upload.saveTo(saved)),
+      );
+      expect(['none', 'validation'], `byte ${byte} at ${at}`).toContain(outcome);
+      rmSync(saved, { force: true });
+    }
+  }
+});

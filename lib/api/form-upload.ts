@@ -1,9 +1,14 @@
 /**
  * A form with one file, as a browser without scripts sends it (`multipart/form-data`, RFC 7578): its fields, and the file as an upload that goes to
- * disk as it comes. Nothing but the fields and one piece is held. Fields that stand behind the file are not seen.
+ * disk as it comes. Nothing but the fields and one piece is held. Fields that stand behind the file are not seen. Reading the format is the
+ * library's; here are the limits, and that no form which fails gives a file that seems whole.
  */
-import { WinterdockError } from '../errors.ts';
-import { type Upload, uploadOf } from './body.ts';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { MIMEType } from 'node:util';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { isWinterdockError, WinterdockError } from '../errors.ts';
+import { type BodySource, type Upload, uploadOf } from './body.ts';
 
 interface FormUpload {
   fields: Readonly<Record<string, string>>;
@@ -15,73 +20,63 @@ interface FormUpload {
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_FIELDS = 20;
-const LINE_END = Buffer.from('\r\n');
-const BLANK_LINE = Buffer.from('\r\n\r\n');
+/** RFC 2046, 5.1.1. */
+const MAX_BOUNDARY_LENGTH = 70;
 
-function broken(why: string): WinterdockError {
+function broken(why: string, cause?: unknown): WinterdockError {
   return new WinterdockError('validation', `The form is not valid: ${why}.`, {
     extra: { errors: [{ path: 'body', message: why }] },
+    cause,
   });
 }
 
-/** The bytes of a form, taken as far as they are wanted. */
-class Pieces {
-  readonly #source: AsyncIterator<Uint8Array>;
-  #held = Buffer.alloc(0);
-
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.#source = source[Symbol.asyncIterator]();
-  }
-
-  async #more(): Promise<void> {
-    const { done, value } = await this.#source.next();
-    if (done) throw broken('it ends in its middle');
-    this.#held = this.#held.length === 0 ? Buffer.from(value) : Buffer.concat([this.#held, value]);
-  }
-
-  #take(bytes: number): Buffer {
-    const taken = this.#held.subarray(0, bytes);
-    this.#held = this.#held.subarray(bytes);
-    return taken;
-  }
-
-  async exactly(bytes: number): Promise<Buffer> {
-    while (this.#held.length < bytes) await this.#more();
-    return this.#take(bytes);
-  }
-
-  /** Everything before `mark`, which is passed over, in pieces. */
-  async *before(mark: Buffer): AsyncGenerator<Buffer> {
-    for (;;) {
-      const at = this.#held.indexOf(mark);
-      if (at >= 0) {
-        if (at > 0) yield this.#take(at);
-        this.#take(mark.length);
-        return;
-      }
-      const safe = this.#held.length - mark.length + 1;
-      if (safe > 0) yield this.#take(safe);
-      await this.#more();
-    }
-  }
-
-  /** The same at once, at most `limit` bytes. */
-  async textBefore(mark: Buffer, limit: number): Promise<string> {
-    const pieces: Buffer[] = [];
-    let bytes = 0;
-    for await (const piece of this.before(mark)) {
-      bytes += piece.length;
-      if (bytes > limit) throw broken(`a part of it is over ${limit} bytes`);
-      pieces.push(piece);
-    }
-    return Buffer.concat(pieces).toString('utf8');
-  }
+/** What a form failed for: an error of ours as it is, the parser's and the connection's as an end in its middle. */
+function failureOf(error: unknown): WinterdockError {
+  return isWinterdockError(error) ? error : broken('it ends in its middle', error);
 }
 
-/** A parameter of a header: quoted, or a bare word. */
-function parameterOf(header: string, name: string): string | null {
-  const [, quoted, bare] = new RegExp(`;\\s*${name}=(?:"([^"]*)"|([^";\\s]+))`, 'i').exec(header) ?? [];
-  return quoted ?? bare ?? null;
+/** A parser for the form that a `Content-Type` announces. Throws `validation` when it announces none. */
+function parserOf(contentType: string | null): BusboyInstance {
+  let type: MIMEType;
+  try {
+    type = new MIMEType(contentType ?? '');
+  } catch (error) {
+    throw broken('it is not multipart/form-data', error);
+  }
+  const boundary = type.params.get('boundary') ?? '';
+  if (type.essence !== 'multipart/form-data' || boundary === '' || boundary.length > MAX_BOUNDARY_LENGTH) {
+    throw broken('it is not multipart/form-data');
+  }
+  return new Busboy({
+    headers: { 'content-type': type.toString() },
+    limits: { fields: MAX_FIELDS, parts: MAX_FIELDS + 1, fieldSize: MAX_FIELD_BYTES, headerSize: MAX_HEADER_BYTES },
+    isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+  });
+}
+
+/** The bytes of a form's file. The rest of the form is left unread, also when the file is not wanted to its end. */
+function sourceOf(file: Readable, parser: BusboyInstance): BodySource {
+  let failure: unknown = null;
+  // The parser tells of an end in the middle and then ends the file as if it were whole.
+  file.on('error', (error) => {
+    failure ??= error;
+  });
+  return {
+    length: null,
+    async read(onChunk) {
+      try {
+        for await (const piece of file) {
+          if (failure !== null) break;
+          await onChunk(piece as Uint8Array);
+        }
+      } catch (error) {
+        failure ??= error;
+      } finally {
+        parser.destroy();
+      }
+      if (failure !== null) throw failureOf(failure);
+    },
+  };
 }
 
 /**
@@ -93,35 +88,33 @@ export async function readFormUpload(
   contentType: string | null,
   limit: number,
 ): Promise<FormUpload> {
-  const boundary = /^multipart\/form-data\b/i.test(contentType ?? '')
-    ? parameterOf(contentType ?? '', 'boundary')
-    : null;
-  if (boundary === null || boundary.length > 70) throw broken('it is not multipart/form-data');
-  const end = Buffer.from(`\r\n--${boundary}`);
-  const pieces = new Pieces(body);
+  const parser = parserOf(contentType);
   const fields: Record<string, string> = {};
-  await pieces.textBefore(end.subarray(LINE_END.length), MAX_HEADER_BYTES);
-  for (let count = 0; count <= MAX_FIELDS; count += 1) {
-    const after = await pieces.exactly(LINE_END.length);
-    if (after.toString() === '--') throw broken('there is no file in it');
-    if (!after.equals(LINE_END)) throw broken('a boundary is not followed by a line end');
-    const headers = (await pieces.textBefore(BLANK_LINE, MAX_HEADER_BYTES)).split('\r\n');
-    const disposition = headers.find((header) => /^content-disposition:\s*form-data\s*;/i.test(header));
-    const name = disposition === undefined ? null : parameterOf(disposition, 'name');
-    if (disposition === undefined || name === null) throw broken('a part of it has no name');
-    const fileName = parameterOf(disposition, 'filename');
-    if (fileName === null) {
-      fields[name] = await pieces.textBefore(end, MAX_FIELD_BYTES);
-      continue;
-    }
-    const type = headers.find((header) => /^content-type:/i.test(header))?.replace(/^[^:]*:\s*/, '') ?? null;
-    const source = {
-      length: null,
-      async read(onChunk: (chunk: Uint8Array) => void | Promise<void>) {
-        for await (const piece of pieces.before(end)) await onChunk(piece);
+  return new Promise((resolve, reject) => {
+    let file: Readable | null = null;
+    const tooMany = () => parser.destroy(broken(`it has more than ${MAX_FIELDS} fields`));
+    parser.on('fieldsLimit', tooMany).on('partsLimit', tooMany);
+    parser.on('field', (name: string | undefined, value, _nameIsCut, isCut) => {
+      if (name === undefined) parser.destroy(broken('a part of it has no name'));
+      else if (isCut) parser.destroy(broken(`a part of it is over ${MAX_FIELD_BYTES} bytes`));
+      else fields[name] = value;
+    });
+    parser.on('file', (name: string | undefined, stream, fileName, _encoding, type) => {
+      const source = sourceOf(stream, parser);
+      if (name === undefined) parser.destroy(broken('a part of it has no name'));
+      else if (file !== null) stream.resume();
+      else {
+        file = stream;
+        resolve({ fields, fileName: fileName === '' ? null : fileName, upload: uploadOf(source, type, limit) });
+      }
+    });
+    pipeline(body, parser).then(
+      () => reject(broken('there is no file in it')),
+      (error: unknown) => {
+        const failure = failureOf(error);
+        file?.destroy(failure);
+        reject(failure);
       },
-    };
-    return { fields, fileName: fileName === '' ? null : fileName, upload: uploadOf(source, type, limit) };
-  }
-  throw broken(`it has more than ${MAX_FIELDS} fields`);
+    );
+  });
 }
