@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { createProgram } from '../lib/cli/program.ts';
 import { readConfig, unknownSettings } from '../lib/config.ts';
 import { STOP_MS } from '../lib/life.ts';
 import { ROOT } from './build.ts';
@@ -119,4 +120,48 @@ test('systemd understands the unit, and finds it well closed', (context) => {
   const said = stderr.split('\n').filter((line) => line.includes('winterdock') && !line.includes('is not executable'));
   expect(said).toEqual([]);
   expect(analyze('security', '--offline=true', '--threshold=20', './winterdock.service').status).toBe(0);
+});
+
+test('operations.md names only settings, scripts, commands, options, files and sections that there are', () => {
+  const text = file('docs/operations.md');
+  const settings = [...new Set(text.match(/\bWB_[A-Z_]+\b/g))].filter((name) => !name.startsWith('WB_TEST_'));
+  expect(unknownSettings(Object.fromEntries(settings.map((name) => [name, '1'])))).toEqual([]);
+  expect(settings.length).toBeGreaterThan(12);
+
+  const { scripts } = JSON.parse(file('package.json')) as { scripts: Record<string, string> };
+  const run = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name = '']) => name);
+  expect(run.filter((name) => scripts[name] === undefined)).toEqual([]);
+
+  // In code only: "winterdock" in a sentence, a path or a unit is no command.
+  const code = [...text.matchAll(/```sh\n([\s\S]*?)```|`([^`\n]+)`/g)].map(([, block, span]) => block ?? span ?? '');
+  const called = code
+    .flatMap((part) => [...part.matchAll(/(?:^|[\n ]|bin\/)winterdock ((?:[a-z][a-z-]*(?: |$|\n))+)([^\n|]*)/g)])
+    .map(([, words = '', rest = '']) => ({ words: words.trim().split(/\s+/), rest }))
+    .filter(({ words }) => words[0] !== 'winterdock');
+  expect(called.length).toBeGreaterThan(10);
+  const program = createProgram('0.0.0');
+  for (const { words, rest } of called) {
+    const command = program.commands.find((one) => one.name() === words[0]);
+    expect(command, `winterdock ${words.join(' ')}`).toBeDefined();
+    const inner = command?.commands.find((one) => one.name() === words[1]) ?? command;
+    const known = [...(inner?.options ?? [])].map(({ long }) => long);
+    const given = rest.split('#', 1)[0]?.match(/--[a-z-]+/g) ?? [];
+    expect(
+      given.filter((option) => !known.includes(option)),
+      `winterdock ${words.join(' ')} ${rest}`,
+    ).toEqual([]);
+  }
+
+  const sections = new Set(
+    [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+  for (const [, target = ''] of text.matchAll(/\]\(([^)]+)\)/g)) {
+    if (target.startsWith('#')) expect([...sections]).toContain(target.slice(1));
+    else expect(existsSync(join(ROOT, 'docs', target.replace(/#.*$/, ''))), target).toBe(true);
+  }
 });

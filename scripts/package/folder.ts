@@ -24,7 +24,15 @@ function computedNames(): string[] {
 }
 
 /** What comes along for whoever runs it. */
-const ALONG = ['LICENSE', 'Caddyfile', 'docs/operations.md', 'winterdock.service'];
+const ALONG = [
+  'LICENSE',
+  'Caddyfile',
+  'docs/cli.md',
+  'docs/operations.md',
+  'docs/security.md',
+  'docs/settings.md',
+  'winterdock.service',
+];
 
 /** What of the console's build only a builder reads. */
 const OF_THE_BUILD = new Set(['build', 'cache', 'dev', 'diagnostics', 'trace', 'trace-build', 'turbopack', 'types']);
