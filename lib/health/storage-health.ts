@@ -18,7 +18,6 @@ import { line } from '../sessions/engine.ts';
 import { readProgress, type ScrubProgress } from '../sessions/scrub-progress.ts';
 import type { Cause } from '../sessions/sessions.ts';
 import { DRAWERS, measureDrawers } from './measure.ts';
-import { checkBeside, type RunningCheck } from './registry-check.ts';
 
 type CheckName = 'registry' | 'drawers';
 
@@ -83,8 +82,8 @@ interface Parts {
 export class StorageHealth {
   readonly #parts: Parts;
   readonly #running = new Map<CheckName, Promise<void>>();
-  #check: RunningCheck | null = null;
   #stopping = false;
+  readonly #check = new AbortController();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -150,24 +149,19 @@ export class StorageHealth {
   /** Breaks off what is under way. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.#check?.stop();
+    this.#check.abort();
     await Promise.allSettled(this.#running.values());
   }
 
   async #checkRegistry(cause: Cause): Promise<void> {
-    const { config, registry, clock, log } = this.#parts;
+    const { registry, clock, log } = this.#parts;
     const started = performance.now();
-    let says = 'ok';
-    if (config.registryPath !== ':memory:') {
-      this.#check = checkBeside(config.registryPath);
-      try {
-        says = await this.#check.answer;
-      } catch (error) {
-        if (this.#stopping) return;
-        says = messageOf(error);
-      } finally {
-        this.#check = null;
-      }
+    let says: string;
+    try {
+      says = await registry.upkeep.check(this.#check.signal);
+    } catch (error) {
+      if (this.#stopping) return;
+      says = messageOf(error);
     }
     const tookMs = Math.round(performance.now() - started);
     const check: RegistryCheck = { time: epochSeconds(clock), tookMs, says: says.slice(0, 1000) };

@@ -24,6 +24,11 @@ export interface Upkeep {
   vitals(): Promise<Vitals>;
   /** A round trip that proves the registry answers and writes. */
   ping(): Promise<void>;
+  /**
+   * Whether what it is kept in is whole: `ok`, or the first complaint. Takes seconds where there is much, in a thread of its own, which ends with
+   * `signal`: it rejects then, and when it cannot be read.
+   */
+  check(signal: AbortSignal): Promise<string>;
   /** What opening it did to data of an older version; null when nothing was to be done. */
   upgraded(): Promise<Upgrade | null>;
   /** Brings what was committed to where it is to stay, as far as nobody is in the way. False when the disk did not take it: nothing is lost then. */

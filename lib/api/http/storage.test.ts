@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { checkBeside } from '../../health/registry-check.ts';
+import { checkBeside } from '../../registry/sqlite/check.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 import type { Event, Storage } from '../schema.ts';
 
@@ -107,9 +107,9 @@ test('a damaged registry does not pass, and one that is none says so', async () 
   const harmed = join(folder, 'harmed.sqlite');
   const third = Math.floor(bytes.length / 3);
   writeFileSync(harmed, bytes.fill(0xff, third, third * 2));
-  await expect(checkBeside(harmed).answer.catch((error: Error) => error.message)).resolves.not.toBe('ok');
+  await expect(checkBeside(harmed).catch((error: Error) => error.message)).resolves.not.toBe('ok');
   writeFileSync(harmed, 'no database at all, but some text that is long enough to be looked at'.repeat(100));
-  await expect(checkBeside(harmed).answer).rejects.toThrow(/not a database/);
+  await expect(checkBeside(harmed)).rejects.toThrow(/not a database/);
   server = await startServer({ folder });
 });
 

@@ -3,16 +3,15 @@
  */
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { Column, is, type Queries, queriesOver } from '../../../db/drizzle.ts';
+import { Column, is, isNull, type Queries, queriesOver } from '../../../db/drizzle.ts';
+import { forgettings } from '../../../db/schema.ts';
 import { messageOf, WinterdockError } from '../../errors.ts';
 import { makeFolderNow, performingNow } from '../../storage/effects.ts';
 import type { Upgrade } from '../upkeep.ts';
 import { migrate } from './migrate.ts';
 
 /** A value that SQLite binds. */
-export type Value = string | number | null | Uint8Array;
-
-type Statement = Database.Statement<Value[], Value[]>;
+type Value = string | number | null | Uint8Array;
 
 const MEMORY = ':memory:';
 const BUSY_MS = 5000;
@@ -40,7 +39,7 @@ export class RegistryDatabase {
   readonly queries: Queries;
   /** What opening it did to a file of an older version; null when nothing was to be done. */
   readonly upgraded: Upgrade | null;
-  readonly #statements = new Map<string, Statement>();
+  readonly #turns = new Map<string, Database.Statement>();
   readonly #shapes = new Map<string, unknown>();
   #version: Database.Statement<[], number> | undefined;
 
@@ -85,25 +84,11 @@ export class RegistryDatabase {
     return made;
   }
 
-  /** The prepared statement of `sql`, whose rows are arrays. */
-  sql(sql: string): Statement {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    if (this.#statements.size >= STATEMENTS) this.#statements.clear();
-    const made = this.client.prepare<Value[], Value[]>(sql);
-    if (made.reader) made.raw();
-    this.#statements.set(sql, made);
-    return made;
-  }
-
-  /** The first column of the first row, or null. */
-  value(sql: string, ...params: Value[]): Value {
-    return this.sql(sql).get(...params)?.[0] ?? null;
-  }
-
-  /** The same for a column of integers; 0 when there is no row. */
-  integer(sql: string, ...params: Value[]): number {
-    return Number(this.value(sql, ...params) ?? 0);
+  /** Begins or ends a transaction. */
+  #turn(word: 'BEGIN IMMEDIATE' | 'COMMIT' | 'ROLLBACK'): void {
+    const made = this.#turns.get(word) ?? this.client.prepare(word);
+    this.#turns.set(word, made);
+    made.run();
   }
 
   /** Another number than before when another process has written since. */
@@ -125,13 +110,13 @@ export class RegistryDatabase {
   write<T>(work: () => T): T {
     let begun = false;
     try {
-      this.sql('BEGIN IMMEDIATE').run();
+      this.#turn('BEGIN IMMEDIATE');
       begun = true;
       const result = work();
-      performingNow({ kind: 'commit', path: this.client.name }, () => this.sql('COMMIT').run());
+      performingNow({ kind: 'commit', path: this.client.name }, () => this.#turn('COMMIT'));
       return result;
     } catch (error) {
-      if (begun && this.client.inTransaction) this.sql('ROLLBACK').run();
+      if (begun && this.client.inTransaction) this.#turn('ROLLBACK');
       throw unavailable(error) ?? this.#forgotten(error) ?? error;
     }
   }
@@ -229,8 +214,9 @@ export class RegistryDatabase {
   /** What a trigger refuses because it would be made for a tenant that is being forgotten. */
   #forgotten(error: unknown): WinterdockError | null {
     if (sqliteCode(error) !== 'SQLITE_CONSTRAINT_TRIGGER' || messageOf(error) !== FORGOTTEN) return null;
-    const open = this.sql('SELECT tenant FROM forgettings WHERE finished IS NULL LIMIT 2').all();
-    return beingForgotten(open.length === 1 ? String(open[0]?.[0]) : null, error);
+    const { tenant, finished } = forgettings;
+    const open = this.queries.select({ tenant }).from(forgettings).where(isNull(finished)).limit(2).all();
+    return beingForgotten(open.length === 1 ? (open[0]?.tenant ?? null) : null, error);
   }
 
   /** Leaves one whole file without a log, unless somebody else has it open. Idempotent. */

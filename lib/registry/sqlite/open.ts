@@ -15,6 +15,7 @@ import type { Shares } from '../shares.ts';
 import { thresholdsOf } from '../thresholds.ts';
 import type { Upkeep } from '../upkeep.ts';
 import type { WakeTimes } from '../wake-times.ts';
+import { checkBeside } from './check.ts';
 import { sqliteCopies } from './copies.ts';
 import {
   bytesByState,
@@ -140,6 +141,8 @@ export function openSqliteRegistry(options: {
     ping() {
       ping(database, epochSeconds(clock));
     },
+    // One in memory is nowhere that could be damaged.
+    check: async (signal) => (options.path === ':memory:' ? 'ok' : checkBeside(options.path, signal)),
     upgraded: () => database.upgraded,
     settle: () => database.checkpoint(),
     recount: (entry) => recount(database, ledger, entry),

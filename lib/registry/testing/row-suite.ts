@@ -467,6 +467,13 @@ export function rowSuite(driver: Driver): void {
       expect(await registry.instances.filed('d', 10)).toEqual([]);
     });
 
+    test('what it is kept in is whole, and nobody has to wait to hear that', async () => {
+      const stop = new AbortController();
+      expect(await registry.upkeep.check(stop.signal)).toBe('ok');
+      stop.abort();
+      await expect(registry.upkeep.check(stop.signal)).rejects.toThrow();
+    });
+
     test('a ping writes, and a closed registry may be closed again', async () => {
       await registry.upkeep.ping();
       await registry.close();

@@ -43,7 +43,8 @@ export function fillRegistry(path: string, rows: number): void {
   const database = new RegistryDatabase(path);
   try {
     const { client } = database;
-    if (database.integer('SELECT count(*) FROM instances') > 0) throw new Error(`${path} has rows already.`);
+    if (Number(client.prepare('SELECT count(*) FROM instances').pluck().get()) > 0)
+      throw new Error(`${path} has rows already.`);
     client.exec(
       'PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000',
     );
@@ -150,7 +151,7 @@ export function fillLedger(path: string, lines: number): void {
         `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'events' AND sql IS NOT NULL`,
       )
       .all();
-    const rows = database.sql('SELECT id, tenant FROM instances LIMIT ?').all(lines) as [string, string][];
+    const rows = client.prepare('SELECT id, tenant FROM instances LIMIT ?').raw().all(lines) as [string, string][];
     const ledger = new Ledger(database, new Feed());
     client.transaction(() => {
       for (const { name } of indexes) client.exec(`DROP INDEX ${name}`);

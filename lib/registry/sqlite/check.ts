@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
 const BUSY_MS = 5000;
-const WORKER = new URL('./registry-check-worker.ts', import.meta.url);
+const WORKER = new URL('./check-worker.ts', import.meta.url);
 
 /** `ok`, or the first complaint. Blocks; throws what SQLite throws. */
 export function checkFile(path: string): string {
@@ -17,25 +17,19 @@ export function checkFile(path: string): string {
   }
 }
 
-export interface RunningCheck {
-  /** `ok`, or the first complaint. */
-  answer: Promise<string>;
-  /** Ends it; the answer rejects. */
-  stop(): Promise<void>;
-}
-
-/** Checks the file at `path` in a thread of its own. */
-export function checkBeside(path: string): RunningCheck {
+/** Checks the file at `path` in a thread of its own, which ends with `signal`: it rejects then. */
+export async function checkBeside(path: string, signal?: AbortSignal): Promise<string> {
+  signal?.throwIfAborted();
   const worker = new Worker(WORKER, { workerData: path });
-  const answer = new Promise<string>((resolve, reject) => {
-    worker.once('message', resolve);
-    worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('The check ended without an answer.')));
-  });
-  return {
-    answer,
-    async stop() {
-      await worker.terminate();
-    },
-  };
+  const stop = () => void worker.terminate();
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+      worker.once('exit', () => reject(new Error('The check ended without an answer.')));
+    });
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
 }
