@@ -1,10 +1,9 @@
 /** Finds a Chromium for the browser tests, or installs one: Playwright's own first, then the system's package where one may. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { chromium } from '#peers/playwright.ts';
 import { ROOT } from './build.ts';
-import { PEERS } from './peers.ts';
+import { toolAt } from './run.ts';
 
 export { chromium };
 
@@ -27,7 +26,7 @@ function run(command: string, args: string[]): void {
 export function ensureBrowser(): string {
   const here = found();
   if (here !== undefined) return here;
-  run(join(PEERS, 'node_modules', '.bin', 'playwright'), ['install', 'chromium']);
+  run(toolAt('playwright'), ['install', 'chromium']);
   const downloaded = found();
   if (downloaded !== undefined) return downloaded;
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {

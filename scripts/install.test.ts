@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { whatIsWrong } from '../bin/needs-node.cjs';
 import { ROOT } from './build.ts';
-import { completed, type Lock } from './install/lock.ts';
+import { completed, isInstalled, type Lock } from './install/lock.ts';
 import { PEERS } from './peers.ts';
 
 interface Manifest {
@@ -51,6 +51,20 @@ test.each([ROOT, PEERS])('every package of %s has a hash, and the lock says what
     // Of other machines' packages the registry that the lock was made from has not every one.
     if (path !== '' && isForLinux(entry)) expect(entry.integrity, path).toMatch(/^sha512-/);
   }
+});
+
+test('a room is installed when npm noted what its lock says, and is not when a package is missing, old or gone from the lock', () => {
+  const packages = {
+    '': {},
+    'node_modules/a': { version: '1.0.0' },
+    'node_modules/b': { version: '1.0.0', optional: true },
+  };
+  const a = { 'node_modules/a': { version: '1.0.0' } };
+  expect(isInstalled({ packages }, { packages: a })).toBe(true);
+  expect(isInstalled({ packages }, { packages: {} })).toBe(false);
+  expect(isInstalled({ packages }, { packages: { 'node_modules/a': { version: '0.9.0' } } })).toBe(false);
+  expect(isInstalled({ packages }, { packages: { ...a, 'node_modules/c': { version: '1.0.0' } } })).toBe(false);
+  expect(isInstalled({ packages }, { packages: { ...a, 'node_modules/b': { version: '0.9.0' } } })).toBe(false);
 });
 
 test.each([ROOT, PEERS])('no package of %s runs anything when it is installed, whichever npm installs it', (folder) => {

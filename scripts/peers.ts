@@ -1,15 +1,17 @@
 /** The room of what only some tests, checks and measurements need: testing/peers, with a lock of its own. Knows nothing of what is in it. */
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './build.ts';
+import { isInstalled, type Lock } from './install/lock.ts';
 
 export const PEERS = join(ROOT, 'testing', 'peers');
 
-/** Whether what lies there was installed from the lock as it is now. */
+/** Whether what lies there is what the lock says. */
 function areInstalled(): boolean {
-  const installed = statSync(join(PEERS, 'node_modules', '.package-lock.json'), { throwIfNoEntry: false });
-  return installed !== undefined && installed.mtimeMs >= statSync(join(PEERS, 'package-lock.json')).mtimeMs;
+  const noted = join(PEERS, 'node_modules', '.package-lock.json');
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Lock;
+  return existsSync(noted) && isInstalled(read(join(PEERS, 'package-lock.json')), read(noted));
 }
 
 /** Installs what is missing. Throws when npm cannot. */

@@ -19,8 +19,8 @@ interface UnitReport {
 }
 
 const chosen = process.argv.slice(2);
+ensurePeers();
 if (chosen.some((word) => word.endsWith('.spec.ts'))) {
-  ensurePeers();
   ensureBuilt();
   process.exit(runTool('playwright', ['test', ...chosen]) ? 0 : 1);
 }
@@ -29,7 +29,6 @@ if (chosen.length > 0) process.exit(runTool('vitest', ['run', ...chosen]) ? 0 : 
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-test-'));
 const vitestReport = join(folder, 'vitest.json');
 const playwrightReport = join(folder, 'playwright.json');
-ensurePeers();
 const { ensureBrowser } = await import('./browser.ts');
 const browser = ensureBrowser();
 ensureBuilt();

@@ -4,6 +4,7 @@
 interface Locked {
   version?: string;
   integrity?: string;
+  optional?: boolean;
   hasInstallScript?: boolean;
   os?: string | string[];
   cpu?: string | string[];
@@ -38,4 +39,14 @@ export function completed(lock: Lock): Lock {
     return [path, NODE.test(path) && path.includes('-linux-') ? { ...told, libc: ['glibc'] } : told];
   });
   return { ...lock, packages: Object.fromEntries(packages) };
+}
+
+/** Whether what npm noted in node_modules is what the lock says. Optional packages may be missing: they are for other machines. */
+export function isInstalled(lock: Lock, noted: Lock): boolean {
+  const whole = Object.entries(lock.packages).every(
+    ([path, { optional, version }]) => path === '' || optional || noted.packages[path]?.version === version,
+  );
+  return (
+    whole && Object.entries(noted.packages).every(([path, { version }]) => lock.packages[path]?.version === version)
+  );
 }
