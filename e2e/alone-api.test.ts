@@ -12,7 +12,19 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
 
 /** Of `lib/api/http`: bodies and bytes both ways, streams, ranges, conditions, uploads, roles, limits, and everything hostile. */
-const FILES = ['access', 'bytes', 'events', 'examples', 'files', 'hostile', 'import', 'keys', 'runs', 'ship'];
+const FILES = [
+  'access',
+  'bytes',
+  'events',
+  'examples',
+  'files',
+  'hostile',
+  'import',
+  'instances',
+  'keys',
+  'runs',
+  'ship',
+];
 
 /** What Next, or Node for it, answers otherwise; e2e/alone.test.ts says how. */
 const EXCEPTIONS: readonly string[] = [];

@@ -53,4 +53,14 @@ test('a person comes in by the printed link, makes a sandbox, runs a command, up
   expect(upload.status()).toBe(303);
   const got = await server.call('GET', `/api/instances/${id}/volumes/workspace/large.bin`);
   expect([got.status, got.bytes.equals(Buffer.alloc(20_000_000, 7))]).toEqual([200, true]);
+
+  // The session may change things from the console itself, and from nowhere else.
+  for (const [origin, status] of [
+    ['https://evil.example', 403],
+    [server.url, 200],
+  ] as const) {
+    const headers = { origin, 'x-forwarded-host': 'evil.example' };
+    const asked = await page.request.post(`/api/instances/${id}/suspend`, { headers });
+    expect([origin, asked.status()]).toEqual([origin, status]);
+  }
 });

@@ -196,7 +196,7 @@ test('the same headers make browsers careful, on the API and on pages', async ()
   }
 });
 
-test('a form or a session’s request from another site is refused', async () => {
+test('a form from another site is refused', async () => {
   for (const [path, headers] of [
     ['/sandboxes/box', { origin: 'https://evil.example', 'next-action': '40f5' }],
     ['/sandboxes/box', { 'sec-fetch-site': 'cross-site' }],
