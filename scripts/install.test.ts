@@ -10,6 +10,7 @@ import { completed, isInstalled, type Lock } from './install/lock.ts';
 import { PEERS } from './peers.ts';
 
 interface Manifest {
+  dependencies: Record<string, string>;
   optionalDependencies: Record<string, string>;
   allowScripts: Record<string, boolean>;
   scripts: Record<string, string>;
@@ -90,6 +91,18 @@ function bareRoot(): string {
   );
   return realpathSync(root);
 }
+
+test('what the console’s styles are built with is there also where development’s packages are left out', () => {
+  const postcss = readFileSync(join(ROOT, 'postcss.config.mjs'), 'utf8');
+  const styles = readFileSync(join(ROOT, 'app', 'globals.css'), 'utf8');
+  const needed = [
+    ...[...postcss.matchAll(/'([^'.]+)':/g)].map(([, name = '']) => name),
+    ...[...styles.matchAll(/@import "([^"./]+)"/g)].map(([, name = '']) => name),
+  ];
+  expect(needed).toContain('@tailwindcss/postcss');
+  expect(needed).toContain('tailwindcss');
+  expect(Object.keys(manifestOf(ROOT).dependencies)).toEqual(expect.arrayContaining(needed));
+});
 
 test('a machine or a Node that cannot run it is told so in one sentence, with what to do', () => {
   const bare = bareRoot();
