@@ -9,6 +9,7 @@ import type { Patience } from '../../instance/silence.ts';
 import { createLogger } from '../../log.ts';
 import type { NewInstance, Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
+import { asAsked } from '../../registry/testing/slow.ts';
 import { instance } from '../../registry/testing/make.ts';
 import { createReaders } from '../../vfs/readers.ts';
 import type { Volume } from '../../vfs/volumes.ts';
@@ -71,10 +72,15 @@ export async function startDock({
     ...environment,
   });
   const log = createLogger('silent');
-  const registry = openSqliteRegistry({
-    path: config.registryPath,
-    thresholds: { idleToSuspendSeconds: config.idleToSuspendSeconds, idleToFreezeSeconds: config.idleToFreezeSeconds },
-  });
+  const registry = asAsked(
+    openSqliteRegistry({
+      path: config.registryPath,
+      thresholds: {
+        idleToSuspendSeconds: config.idleToSuspendSeconds,
+        idleToFreezeSeconds: config.idleToFreezeSeconds,
+      },
+    }),
+  );
   const readers = createReaders({ maxFileBytes: config.maxFileBytes });
   const pool = createPool({
     size: config.poolSize,

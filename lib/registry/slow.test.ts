@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { registryContract } from './contract.ts';
+import type { Registry } from './registry.ts';
+import { openSqliteRegistry } from './sqlite/open.ts';
+import { THRESHOLDS } from './testing/make.ts';
+import { slowRegistry } from './testing/slow.ts';
+
+let folder = '';
+let opened: Registry[] = [];
+
+const open = async (thresholds = THRESHOLDS) => {
+  const registry = slowRegistry(openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds }));
+  opened.push(registry);
+  return registry;
+};
+
+registryContract('a registry that answers late', {
+  async open() {
+    folder = mkdtempSync(join(tmpdir(), 'winterdock-registry-'));
+    return open();
+  },
+  again: open,
+  async discard() {
+    for (const registry of opened) await registry.close();
+    opened = [];
+    rmSync(folder, { recursive: true, force: true });
+  },
+});
