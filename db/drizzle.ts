@@ -31,6 +31,7 @@ export const {
   max,
   min,
   ne,
+  noopDecoder,
   not,
   notExists,
   notInArray,
@@ -41,6 +42,7 @@ export const {
 /** A value that is bound when a prepared statement runs. */
 export const { placeholder } = sql;
 export const Column: typeof Orm.Column = orm.Column;
+export const SQL: typeof Orm.SQL = orm.SQL;
 export const {
   alias,
   blob,

@@ -1,0 +1,67 @@
+/**
+ * Rows of drizzle's statements, each value read by its own column, whose decoder is looked up once for a statement. drizzle looks it up for every value of
+ * every row: a page of 100 sandboxes 320 µs, this way 200, by a parser written by hand 190.
+ */
+import { Column, fillPlaceholders, is, noopDecoder, SQL } from '../../../db/drizzle.ts';
+
+interface Decoder {
+  mapFromDriverValue(value: unknown): unknown;
+}
+
+/** What of a prepared statement of drizzle's is used here; its types do not show it. */
+interface Prepared {
+  fields?: { path: string[]; field: unknown }[];
+  query: { params: unknown[] };
+  stmt: { raw(): { all(...params: unknown[]): unknown[][]; get(...params: unknown[]): unknown[] | undefined } };
+}
+
+/** The statement with `all` and `get` that read rows so. A statement that selects nothing is left as it is. Knows no outer joins: nothing here makes one. */
+export function quickened<T>(statement: T): T {
+  const prepared = statement as Prepared;
+  const { fields } = prepared;
+  if (fields === undefined) return statement;
+  const decode = decoding(fields.map(({ path, field }) => [path, field]));
+  const params = (given: Record<string, unknown> = {}) => fillPlaceholders(prepared.query.params, given);
+  return Object.assign(prepared, {
+    all: (given?: Record<string, unknown>) =>
+      prepared.stmt
+        .raw()
+        .all(...params(given))
+        .map(decode),
+    get(given?: Record<string, unknown>) {
+      const values = prepared.stmt.raw().get(...params(given));
+      return values === undefined ? undefined : decode(values);
+    },
+  }) as T;
+}
+
+/** Reads rows of these fields, which come in this order; those of a path stand together in an object of its name. */
+export function decoding(fields: readonly (readonly [path: readonly string[], field: unknown])[]) {
+  const decoders = fields.map(([path, field]) => {
+    const [name = '', ...inside] = path.toReversed();
+    return { name, inside: inside.toReversed(), decoder: decoderOf(field) };
+  });
+  return (values: readonly unknown[]): Record<string, unknown> => {
+    const row: Record<string, unknown> = {};
+    for (let at = 0; at < decoders.length; at += 1) {
+      const { name, inside, decoder } = decoders[at] as (typeof decoders)[number];
+      const value = values[at];
+      let node = row;
+      for (const group of inside) {
+        node[group] ??= {};
+        node = node[group] as Record<string, unknown>;
+      }
+      node[name] = value === null || decoder === null ? value : decoder.mapFromDriverValue(value);
+    }
+    return row;
+  };
+}
+
+/** Null: the value is what it is. */
+function decoderOf(field: unknown): Decoder | null {
+  const decoder: Decoder = is(field, Column)
+    ? field
+    : ((is(field, SQL) ? field : (field as { sql: unknown }).sql) as { decoder: Decoder }).decoder;
+  const asItIs: readonly unknown[] = [Column.prototype.mapFromDriverValue, noopDecoder.mapFromDriverValue];
+  return asItIs.includes(decoder.mapFromDriverValue) ? null : decoder;
+}
