@@ -33,7 +33,6 @@ export const {
   ne,
   noopDecoder,
   not,
-  notExists,
   notInArray,
   or,
   sql,
@@ -57,7 +56,6 @@ export const {
   sqliteTable,
   text,
   union,
-  unionAll,
   uniqueIndex,
 } = sqlite;
 

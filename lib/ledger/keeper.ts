@@ -7,8 +7,6 @@ import type { Clock } from '../clock.ts';
 import { messageOf, WinterdockError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Segment } from '../registry/segments.ts';
-import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { line, systemCause } from '../sessions/engine.ts';
 import type { Signer } from '../signing.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
@@ -148,13 +146,13 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
   const prove = async (): Promise<Proof & { tookMs: number; head: LedgerHead | null }> => {
     const started = performance.now();
     const options = { heads: kept === null ? [] : [kept], issuers: [signer.issuer], pause };
-    const file = headPath === null ? null : openLedgerFile(parts.registryPath);
+    const view = await registry.ledger.view();
     try {
-      const proof = await verifyLedger(file ?? memorySource(registry), options);
+      const proof = await verifyLedger(view, options);
       const flaw = proof.flaw ?? (broken === null ? null : { seq: null, why: broken });
       return { ...proof, flaw, head: kept, tookMs: performance.now() - started };
     } finally {
-      file?.close();
+      await view.close();
     }
   };
   let proving: ReturnType<typeof prove> | null = null;
@@ -201,12 +199,5 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
       });
       return proving;
     },
-  };
-}
-
-function memorySource(registry: KeeperParts['registry']) {
-  return {
-    segments: (): Segment[] | Promise<Segment[]> => registry.segments.list(),
-    lines: (seq: number, limit: number) => registry.ledger.chain(seq, limit),
   };
 }

@@ -4,6 +4,7 @@ import type { Source, Trigger, Via } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { Hop } from './hops.ts';
 import type { Page } from './page.ts';
+import type { Segment } from './segments.ts';
 
 /** A ledger line before it has its sequence number. */
 export interface LedgerEntry {
@@ -42,6 +43,14 @@ export interface LedgerFilter {
   until?: number;
 }
 
+/** The whole chain as one moment has it, whatever is appended meanwhile. Costs something until it is closed. */
+export interface LedgerView {
+  /** Lines after `seq`, oldest first. */
+  lines(seq: number, limit: number): Promise<ChainedLine[]>;
+  segments(): Promise<Segment[]>;
+  close(): Promise<void>;
+}
+
 export interface LedgerBook {
   /**
    * Appends the lines. Here and wherever lines are appended, refusals and failures that repeat are counted: the first is a line, the next ones are
@@ -58,6 +67,8 @@ export interface LedgerBook {
   lastSeq(): Promise<number>;
   /** Lines after `seq` with their hashes, oldest first. */
   chain(seq: number, limit: number): Promise<ChainedLine[]>;
+  /** All of it as it is now, to be walked at leisure. */
+  view(): Promise<LedgerView>;
   /** Number and hash of the last line ever appended. */
   head(): Promise<ChainHead>;
   /**

@@ -128,13 +128,13 @@ test('a freeze on a disk that gives neither a commit nor a folder puts its file 
 
 test('whoever is told of a move and looks at once finds nothing under way', async () => {
   await dock.sessions.suspend('a', REQUEST);
-  const seen: (string | null)[] = [];
+  const seen: Promise<string | null>[] = [];
   const look = async (id: string) => {
     const row = await dock.registry.instances.get(id);
-    if (row !== null) seen.push(dock.sessions.live(row).pending);
+    return row === null ? 'no row' : dock.sessions.live(row).pending;
   };
   const leave = dock.registry.feed.onAppend((lines) => {
-    for (const { type, instance } of lines) if (type === 'transition' && instance !== null) void look(instance);
+    for (const { type, instance } of lines) if (type === 'transition' && instance !== null) seen.push(look(instance));
   });
   await dock.sessions.resume('a', REQUEST);
   await dock.sessions.suspend('a', REQUEST);
@@ -143,5 +143,5 @@ test('whoever is told of a move and looks at once finds nothing under way', asyn
   await dock.sessions.archive('a', REQUEST);
   await dock.sessions.revive('a', REQUEST);
   leave();
-  expect(seen).toEqual([null, null, null, null, null, null]);
+  expect(await Promise.all(seen)).toEqual([null, null, null, null, null, null]);
 });

@@ -7,6 +7,7 @@ import { isNull, type Queries, queriesOver } from '../../../db/drizzle.ts';
 import { forgettings } from '../../../db/schema.ts';
 import { messageOf, WinterdockError } from '../../errors.ts';
 import { makeFolderNow, performingNow } from '../../storage/effects.ts';
+import { beingForgotten } from '../refusals.ts';
 import type { Upgrade } from '../upkeep.ts';
 import { decoding, quickened } from './decoding.ts';
 import { migrate } from './migrate.ts';
@@ -253,14 +254,5 @@ function unavailable(error: unknown): WinterdockError | null {
   return new WinterdockError('storage_unavailable', `The registry could not be written: ${messageOf(error)}.`, {
     retryAfterSeconds: 1,
     cause: error,
-  });
-}
-
-/** What whoever would make something for a tenant is told while it is forgotten. */
-export function beingForgotten(tenant: string | null, cause?: unknown): WinterdockError {
-  const which = tenant === null ? 'The tenant' : `The tenant "${tenant}"`;
-  return new WinterdockError('conflict', `${which} is being forgotten: nothing is made for it meanwhile.`, {
-    hint: 'Wait until its job has ended. The name is free again then.',
-    ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -5,9 +5,10 @@
 import { and, desc, eq, getTableColumns, isNull, placeholder } from '../../../db/drizzle.ts';
 import { forgettings } from '../../../db/schema.ts';
 import type { Forgettings } from '../forgettings.ts';
+import { beingForgotten } from '../refusals.ts';
 import type { LedgerEntry } from '../registry.ts';
 import { aboutForgotten } from './about-forgotten.ts';
-import { beingForgotten, type RegistryDatabase } from './database.ts';
+import type { RegistryDatabase } from './database.ts';
 import { forgottenAccess } from './forgotten-access.ts';
 import { forgottenJobs } from './forgotten-jobs.ts';
 import { forgottenLines } from './forgotten-lines.ts';

@@ -8,7 +8,7 @@ import type { InvitationBook } from '../invitations.ts';
 import type { Jobs } from '../jobs.ts';
 import type { KeyBook } from '../keys.ts';
 import type { Quotas } from '../quotas.ts';
-import type { DueRow, Instances, LedgerBook, Registry, Thresholds } from '../registry.ts';
+import type { DueRow, Instances, LedgerBook, LedgerView, Registry, Thresholds } from '../registry.ts';
 import type { Segments } from '../segments.ts';
 import type { Settings } from '../settings.ts';
 import type { Shares } from '../shares.ts';
@@ -35,6 +35,7 @@ import { SqliteInvitationBook } from './invitations.ts';
 import { openJobs } from './jobs.ts';
 import { SqliteKeyBook } from './keys.ts';
 import { Ledger } from './ledger.ts';
+import { openLedgerFile } from './ledger-file.ts';
 import { Lists } from './lists.ts';
 import { SqlitePeopleBook } from './people.ts';
 import { promised, type Synchronous } from './promised.ts';
@@ -102,6 +103,14 @@ export function openSqliteRegistry(options: {
     filed: (after, limit) => filedRows(database, after, limit),
     adopt: (...args) => writes.adopt(...args),
   };
+  const segments = new SegmentTable(database, ledger);
+  // A registry in memory has one connection: it is walked as it is.
+  const isFile = !database.client.memory;
+  const living: Synchronous<LedgerView> = {
+    lines: (seq, limit) => ledger.chain(seq, limit),
+    segments: () => segments.list(),
+    close: () => undefined,
+  };
   const book: Synchronous<LedgerBook> = {
     append(entries) {
       ledger.announce(database.write(() => ledger.append(entries)));
@@ -115,6 +124,7 @@ export function openSqliteRegistry(options: {
     lastSeq: () => ledger.lastSeq(),
     chain: (seq, limit) => ledger.chain(seq, limit),
     head: () => ledger.head(),
+    view: () => promised<LedgerView>(isFile ? openLedgerFile(options.path) : living),
     hops: (sinceMs, tenants) => readHops(database, sinceMs, tenants),
   };
   const settings: Synchronous<Settings> = {
@@ -151,7 +161,7 @@ export function openSqliteRegistry(options: {
   return {
     instances: promised<Instances>(instances),
     ledger: promised<LedgerBook>(book),
-    segments: promised<Segments>(new SegmentTable(database, ledger)),
+    segments: promised<Segments>(segments),
     jobs: promised<Jobs>(openJobs(database, ledger, feed, (filter, fields) => lists.everything(filter, fields))),
     keys: promised<KeyBook>(new SqliteKeyBook(database, ledger)),
     invitations: promised<InvitationBook>(new SqliteInvitationBook(database, ledger)),

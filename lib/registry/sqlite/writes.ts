@@ -6,9 +6,10 @@
 import { and, eq, getTableColumns, gt, inArray, isNull, placeholder } from '../../../db/drizzle.ts';
 import { forgettings, instances, instanceVolumes } from '../../../db/schema.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../../errors.ts';
-import { plan, whyNot } from '../../lifecycle/plan.ts';
-import { STATES, type State, TRANSITIONS, transition } from '../../lifecycle/states.ts';
+import { plan } from '../../lifecycle/plan.ts';
+import { STATES, type State, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';
+import { beingForgotten, changedMeanwhile, idTaken, movedOn, nameTaken, offTheMap } from '../refusals.ts';
 import type {
   FileRecord,
   InstancePatch,
@@ -20,9 +21,10 @@ import type {
   NewInstance,
   Transition,
 } from '../registry.ts';
+import { faultOf, hasSettingsOf, newRow, wellFormed } from '../row-changes.ts';
 import { dueAt } from '../thresholds.ts';
 import { searchWords } from '../words.ts';
-import { beingForgotten, type RegistryDatabase, sqliteCode } from './database.ts';
+import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import type { Lists } from './lists.ts';
 import { bound, boundAll } from './placeholders.ts';
@@ -352,88 +354,10 @@ export class Writes {
   }
 }
 
-function newRow(instance: NewInstance, now: number): InstanceRow {
-  return {
-    ...instance,
-    name: instance.name?.toWellFormed() ?? null,
-    labels: wellFormed(instance.labels),
-    state: 'created',
-    updated: now,
-    created: now,
-    stateSince: now,
-    generation: 0,
-    fault: null,
-    faultReason: null,
-    pending: null,
-    holdUntil: null,
-    bytes: instance.bytes ?? null,
-    file: instance.file ?? null,
-    failures: 0,
-  };
-}
-
-/** `undefined` leaves the fault alone, null clears it. */
-function faultOf(fault: Fault | null | undefined, before: InstanceRow): Pick<InstanceRow, 'fault' | 'faultReason'> {
-  if (fault === undefined) return { fault: before.fault, faultReason: before.faultReason };
-  return { fault: fault?.fault ?? null, faultReason: fault?.reason ?? null };
-}
-
-/** Text that survives the way to SQLite and back unchanged: lone surrogates do not. */
-function wellFormed(labels: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key.toWellFormed(), value.toWellFormed()]));
-}
-
-function taken(error: unknown, row: Pick<InstanceRow, 'id' | 'tenant' | 'name'>): WinterdockError | null {
+function taken(error: unknown, row: InstanceRow): WinterdockError | null {
   const code = sqliteCode(error);
-  if (code === 'SQLITE_CONSTRAINT_PRIMARYKEY') {
-    return new WinterdockError('conflict', `The id "${row.id}" is taken.`, {
-      hint: 'Choose another: an id is never used again, not even after its sandbox was deleted.',
-      cause: error,
-    });
-  }
-  if (code === 'SQLITE_CONSTRAINT_UNIQUE' && messageOf(error).includes('instances.name')) {
-    return new WinterdockError('conflict', `The name "${row.name}" is taken in the tenant "${row.tenant}".`, {
-      hint: 'Choose another, or rename the sandbox that has it.',
-      cause: error,
-    });
-  }
-  return null;
-}
-
-/** The columns that `patch` changes. */
-const SETTINGS = [
-  'name',
-  'keepHot',
-  'holdUntil',
-  'idleToSuspendSeconds',
-  'idleToFreezeSeconds',
-  'policy',
-  'workbook',
-] as const satisfies readonly (keyof InstancePatch)[];
-
-function hasSettingsOf(row: InstanceRow, asRead: InstanceRow): boolean {
-  const labels = ({ labels }: InstanceRow) => JSON.stringify(Object.entries(labels).sort());
-  return SETTINGS.every((name) => row[name] === asRead[name]) && labels(row) === labels(asRead);
-}
-
-function changedMeanwhile(id: string): WinterdockError {
-  return new WinterdockError('precondition_failed', `The settings of the sandbox "${id}" were changed meanwhile.`, {
-    hint: 'Look at them again and decide anew.',
-  });
-}
-
-function movedOn(row: InstanceRow, hop: Transition): WinterdockError {
-  const now = `${row.state} (generation ${row.generation})`;
-  return new WinterdockError(
-    'conflict',
-    `The sandbox "${row.id}" has moved on: it is ${now}, not ${hop.from} (generation ${hop.generation}).`,
-    { hint: 'Look at it again and decide anew.' },
-  );
-}
-
-function offTheMap({ id, from, to }: { id: string; from: State; to: State }): WinterdockError {
-  return new WinterdockError('invalid_transition', `The sandbox "${id}" is ${from}: no hop to ${to}.`, {
-    hint: whyNot(from, to),
-    extra: { from, to, allowed: TRANSITIONS[from] },
-  });
+  if (code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return idTaken(row.id, error);
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' && messageOf(error).includes('instances.name')
+    ? nameTaken(row, error)
+    : null;
 }

@@ -1,0 +1,55 @@
+/** What the registry refuses, in the words that every driver uses. */
+import { WinterdockError } from '../errors.ts';
+import { whyNot } from '../lifecycle/plan.ts';
+import { type State, TRANSITIONS } from '../lifecycle/states.ts';
+import type { InstanceRow, Transition } from './instances.ts';
+
+/** The id was used before, if only once. */
+export function idTaken(id: string, cause: unknown): WinterdockError {
+  return new WinterdockError('conflict', `The id "${id}" is taken.`, {
+    hint: 'Choose another: an id is never used again, not even after its sandbox was deleted.',
+    cause,
+  });
+}
+
+/** Another sandbox of the tenant has the name. */
+export function nameTaken({ name, tenant }: Pick<InstanceRow, 'name' | 'tenant'>, cause: unknown): WinterdockError {
+  return new WinterdockError('conflict', `The name "${name}" is taken in the tenant "${tenant}".`, {
+    hint: 'Choose another, or rename the sandbox that has it.',
+    cause,
+  });
+}
+
+/** What a person may change is not what the caller read. */
+export function changedMeanwhile(id: string): WinterdockError {
+  return new WinterdockError('precondition_failed', `The settings of the sandbox "${id}" were changed meanwhile.`, {
+    hint: 'Look at them again and decide anew.',
+  });
+}
+
+/** A compare-and-set that came late. */
+export function movedOn(row: InstanceRow, hop: Transition): WinterdockError {
+  const now = `${row.state} (generation ${row.generation})`;
+  return new WinterdockError(
+    'conflict',
+    `The sandbox "${row.id}" has moved on: it is ${now}, not ${hop.from} (generation ${hop.generation}).`,
+    { hint: 'Look at it again and decide anew.' },
+  );
+}
+
+/** A hop that the state map has not. */
+export function offTheMap({ id, from, to }: { id: string; from: State; to: State }): WinterdockError {
+  return new WinterdockError('invalid_transition', `The sandbox "${id}" is ${from}: no hop to ${to}.`, {
+    hint: whyNot(from, to),
+    extra: { from, to, allowed: TRANSITIONS[from] },
+  });
+}
+
+/** What whoever would make something for a tenant is told while it is forgotten. */
+export function beingForgotten(tenant: string | null, cause?: unknown): WinterdockError {
+  const which = tenant === null ? 'The tenant' : `The tenant "${tenant}"`;
+  return new WinterdockError('conflict', `${which} is being forgotten: nothing is made for it meanwhile.`, {
+    hint: 'Wait until its job has ended. The name is free again then.',
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

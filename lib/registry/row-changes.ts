@@ -1,0 +1,56 @@
+/** What a row becomes, as every driver has it. Pure. */
+import type { InstancePatch, InstanceRow, NewInstance, Transition } from './instances.ts';
+
+type Raised = NonNullable<Transition['fault']>;
+
+/** The row of a new instance; `now` in epoch seconds. */
+export function newRow(instance: NewInstance, now: number): InstanceRow {
+  return {
+    ...instance,
+    name: instance.name?.toWellFormed() ?? null,
+    labels: wellFormed(instance.labels),
+    state: 'created',
+    updated: now,
+    created: now,
+    stateSince: now,
+    generation: 0,
+    fault: null,
+    faultReason: null,
+    pending: null,
+    holdUntil: null,
+    bytes: instance.bytes ?? null,
+    file: instance.file ?? null,
+    failures: 0,
+  };
+}
+
+/** `undefined` leaves the fault alone, null clears it. */
+export function faultOf(
+  fault: Raised | null | undefined,
+  before: InstanceRow,
+): Pick<InstanceRow, 'fault' | 'faultReason'> {
+  if (fault === undefined) return { fault: before.fault, faultReason: before.faultReason };
+  return { fault: fault?.fault ?? null, faultReason: fault?.reason ?? null };
+}
+
+/** Text that survives the way to SQLite and back unchanged: lone surrogates do not. */
+export function wellFormed(labels: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key.toWellFormed(), value.toWellFormed()]));
+}
+
+/** The columns that `patch` changes. */
+const SETTINGS = [
+  'name',
+  'keepHot',
+  'holdUntil',
+  'idleToSuspendSeconds',
+  'idleToFreezeSeconds',
+  'policy',
+  'workbook',
+] as const satisfies readonly (keyof InstancePatch)[];
+
+/** Whether what a person may change is as it was read. */
+export function hasSettingsOf(row: InstanceRow, asRead: InstanceRow): boolean {
+  const labels = ({ labels }: InstanceRow) => JSON.stringify(Object.entries(labels).sort());
+  return SETTINGS.every((name) => row[name] === asRead[name]) && labels(row) === labels(asRead);
+}
