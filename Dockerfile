@@ -8,7 +8,8 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /src
 ENV NEXT_TELEMETRY_DISABLED=1
-COPY .npmrc package.json package-lock.json ./
+COPY package.json package-lock.json ./
+COPY scripts/install/slim.cjs scripts/install/
 RUN npm ci
 COPY . .
 RUN npm run package

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -47,7 +47,7 @@ function isForLinux({ os = 'linux', cpu = ['x64', 'arm64'], libc = ['glibc'] }: 
 
 test.each([ROOT, PEERS])('every package of %s has a hash, and the lock says what npm cannot know', (folder) => {
   const lock = lockOf(folder);
-  expect(completed(lock)).toEqual(lock);
+  expect(completed(lock, manifestOf(folder).allowScripts)).toEqual(lock);
   for (const [path, entry] of Object.entries(lock.packages)) {
     // Of other machines' packages the registry that the lock was made from has not every one.
     if (path !== '' && isForLinux(entry)) expect(entry.integrity, path).toMatch(/^sha512-/);
@@ -68,15 +68,37 @@ test('a room is installed when npm noted what its lock says, and is not when a p
   expect(isInstalled({ packages }, { packages: { ...a, 'node_modules/b': { version: '0.9.0' } } })).toBe(false);
 });
 
+/** Whether npm would run something for a package when it installs it: a script, or the compiler. */
+function wouldRun(folder: string): boolean {
+  const path = join(folder, 'package.json');
+  if (!existsSync(path)) return false;
+  const { scripts = {} } = JSON.parse(readFileSync(path, 'utf8')) as { scripts?: Record<string, string> };
+  return (
+    existsSync(join(folder, 'binding.gyp')) || ['preinstall', 'install', 'postinstall'].some((at) => at in scripts)
+  );
+}
+
 test.each([ROOT, PEERS])('no package of %s runs anything when it is installed, whichever npm installs it', (folder) => {
   const { allowScripts } = manifestOf(folder);
-  const withScript = Object.entries(lockOf(folder).packages).filter(([, entry]) => entry.hasInstallScript);
-  for (const [path] of withScript) {
-    expect(allowScripts[path.slice(path.lastIndexOf('node_modules/') + 13)], path).toBe(false);
-  }
   expect(Object.values(allowScripts).every((allowed) => !allowed)).toBe(true);
-  // npm 10 reads no allowScripts.
-  expect(readFileSync(join(folder, '.npmrc'), 'utf8')).toMatch(/^ignore-scripts=true$/m);
+  for (const [path, entry] of Object.entries(lockOf(folder).packages)) {
+    if (path === '') continue;
+    // npm 12 asks package.json. npm 10 and 11 ask the lock: what has no script there is not even looked at, but for a binding.gyp.
+    const denied = allowScripts[path.slice(path.lastIndexOf('node_modules/') + 13)] === false;
+    expect(entry.hasInstallScript, path).toBeUndefined();
+    if (denied) expect(entry.gypfile, path).toBe(false);
+    else expect(wouldRun(join(folder, path)), path).toBe(false);
+  }
+});
+
+test('the one script of an install is ours, which only deletes, and every image that installs has it', () => {
+  const { postinstall, ...others } = manifestOf(ROOT).scripts;
+  expect(postinstall).toBe('node scripts/install/slim.cjs');
+  expect(Object.keys(others).filter((name) => /^(pre|post)?(install|prepare|pack|publish)$/.test(name))).toEqual([]);
+  const docker = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+  const copied = docker.indexOf('COPY scripts/install/slim.cjs scripts/install/');
+  expect(copied).toBeGreaterThan(0);
+  expect(docker.indexOf('RUN npm ci')).toBeGreaterThan(copied);
 });
 
 /** A repository of its own for a Node to find itself in: the ways in, and no node_modules. */
@@ -162,7 +184,9 @@ test.each(['.bin/node', `node-${process.platform}-${process.arch}/bin/node`])(
 );
 
 test('npm’s scripts go through the check of Node, and find their arguments as if they had not', async () => {
-  for (const [name, line] of Object.entries(manifestOf(ROOT).scripts)) {
+  // All but the install's own, which runs before there is a Node to go over to.
+  const { postinstall, ...lines } = manifestOf(ROOT).scripts;
+  for (const [name, line] of Object.entries(lines)) {
     expect(line, name).toMatch(/^node (--\S+ )?bin\/run\.cjs \S+/);
   }
   const bare = bareRoot();

@@ -14,5 +14,8 @@ for (const folder of [ROOT, PEERS]) {
   if (npm.status !== 0) process.exit(1);
   const file = join(folder, 'package-lock.json');
   const lock = JSON.parse(readFileSync(file, 'utf8')) as Lock;
-  writeFileSync(file, `${JSON.stringify(completed(lock), null, 2)}\n`);
+  const { allowScripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    allowScripts: Record<string, boolean>;
+  };
+  writeFileSync(file, `${JSON.stringify(completed(lock, allowScripts), null, 2)}\n`);
 }

@@ -6,6 +6,7 @@ interface Locked {
   integrity?: string;
   optional?: boolean;
   hasInstallScript?: boolean;
+  gypfile?: boolean;
   os?: string | string[];
   cpu?: string | string[];
   libc?: string[];
@@ -28,15 +29,26 @@ function leavesOut(range: string, major: number): boolean {
   return range.split('||').every((part) => Number(/\d+/.exec(part)?.[0] ?? 0) > major);
 }
 
+/** `a/node_modules/@b/c` is of `@b/c`. */
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+/** What npm before 12, which reads no `allowScripts`, goes by when it decides whether a package runs something as it is installed. */
+function silenced(entry: Locked): Locked {
+  const { hasInstallScript, ...rest } = entry;
+  return { ...rest, gypfile: false };
+}
+
 /**
- * The lock with two facts added. Node is built for glibc, which its packages do not say: on a machine with musl npm leaves it out and takes
- * the machine's own. And the Node that npm runs on is not the one that runs the packages, so none warns that it wants a newer one.
+ * The lock with three facts added. Node is built for glibc, which its packages do not say: on a machine with musl npm leaves it out and takes
+ * the machine's own. The Node that npm runs on is not the one that runs the packages, so none warns that it wants a newer one. And packages that
+ * may run nothing (package.json's `allowScripts`) have nothing to run, neither a script nor a compiler for their `binding.gyp`.
  */
-export function completed(lock: Lock): Lock {
+export function completed(lock: Lock, allowScripts: Record<string, boolean>): Lock {
   const packages = Object.entries(lock.packages).map(([path, entry]) => {
     const { engines, ...rest } = entry;
     const told = engines?.node !== undefined && path !== '' && leavesOut(engines.node, BEGINS_ON) ? rest : entry;
-    return [path, NODE.test(path) && path.includes('-linux-') ? { ...told, libc: ['glibc'] } : told];
+    const quiet = allowScripts[nameOf(path)] === false ? silenced(told) : told;
+    return [path, NODE.test(path) && path.includes('-linux-') ? { ...quiet, libc: ['glibc'] } : quiet];
   });
   return { ...lock, packages: Object.fromEntries(packages) };
 }
