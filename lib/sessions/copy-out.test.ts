@@ -109,7 +109,8 @@ test('a copy that waits for its turn keeps nobody from filing or waking', { time
   await dock.put('a', '/kept', 'second');
   order.push('woken');
   await Promise.all(copies);
-  expect(order[0]).toBe('woken');
+  // On a busy machine the first of those before it may be done already.
+  expect(order.indexOf('woken')).toBeLessThan(order.indexOf('copied a'));
   expect(textIn('a', '/kept')).toBe('second');
 });
 
