@@ -18,17 +18,17 @@ const caller: Caller = {
 test('a tenant of few lines among a million finds them a part at a time, and other work goes on in between', async () => {
   let asked = 0;
   let longest = 0;
-  const registry = {
-    lastSeq: () => LINES,
-    ledgerAmong(tenants: readonly string[], { from, to }: { from: number; to: number }) {
+  const ledger: Pick<Registry['ledger'], 'lastSeq' | 'among'> = {
+    lastSeq: async () => LINES,
+    async among(tenants, { from, to }) {
       asked += 1;
       longest = Math.max(longest, to - from);
       expect(tenants).toEqual(['few']);
       return [700_001, 700_002].filter((seq) => from < seq && seq <= to).map((seq) => ({ seq }) as LedgerLine);
     },
-  } as unknown as Registry;
+  };
   const operations = readingOperations({
-    registry,
+    registry: { ledger } as Registry,
     sessions: {} as Sessions,
     rowOf: () => Promise.reject(new Error('No row is asked for.')),
     privateRead: async () => undefined,
