@@ -287,7 +287,8 @@ export class Writes {
     this.#database.write(() => {
       const row = findRow(this.#database, id);
       if (row === null || row.generation !== generation || row.file === null) return;
-      updateRow(this.#database, row, { ...row, file: { ...row.file, ...check } }, {});
+      const { sha256, quickCheck } = check;
+      updateRow(this.#database, row, { ...row, file: { ...row.file, sha256, quickCheck } }, {});
       if (volumes === undefined) return;
       this.#recordVolumes().run({ ...this.#numberOf().get({ id }), tenant: row.tenant, ...volumes });
     });
