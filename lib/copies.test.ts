@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Instance, Snapshot } from './api/schema.ts';
 import { COPY_STEPS } from './copies.ts';
+import type { Cause } from './sessions/sessions.ts';
 import { recordOf } from './sessions/trust.ts';
 import { stampOf } from './storage/files.ts';
 import { filesIn, namesIn } from './testing/files-in.ts';
@@ -208,6 +209,29 @@ test('a clone that is deleted without ever having been resumed lets go of its fi
   await expect.poll(copiesIn).toEqual([]);
   expect(existsSync(join(folder, 'live', 'clone'))).toBe(false);
   await server.stop();
+});
+
+test('a copy that was filed without a process is known again in a copied folder, in the middle of its first resume', {
+  timeout: 60_000,
+}, async () => {
+  await prepare();
+  const server = await startServer({ folder, settings: { WB_POOL: '0' } });
+  const cause = { trigger: 'request', actor: 'key:test', via: 'api', requestId: null, reason: null, address: null };
+  await server.host.sessions.walk('clone', 'frozen', cause as Cause);
+  const filed = async () => (await server.host.registry.instances.get('clone'))?.file;
+  await expect.poll(async () => (await filed())?.sha256).toMatch(/^[0-9a-f]{64}$/);
+  expect((await filed())?.identity).toMatch(/^[0-9a-f]{32}$/);
+  await server.stop();
+  kill('resume', 'resume.opened');
+  const copied = `${folder}-copied`;
+  cpSync(folder, copied, { recursive: true, preserveTimestamps: true });
+  rmSync(folder, { recursive: true });
+  renameSync(copied, folder);
+  const after = await startServer({ folder, settings: { WB_POOL: '0' } });
+  const resumed = await after.call('POST', '/api/instances/clone/resume', {});
+  expect(resumed.status, resumed.text).toBe(200);
+  expect(await get(after, 'clone', '/kept')).toBe('the first work');
+  await after.stop();
 });
 
 test('a file that no row knows is set aside and never deleted', { timeout: 180_000 }, async () => {

@@ -29,13 +29,19 @@ export async function comeHome(engine: Engine, row: InstanceRow, force: boolean)
   const { makeDurable } = await bringHome(engine, row, place);
   const file = absolute(engine, livePath(row.id));
   if (place === 'none') {
-    const { maxSandboxBytes: maxBytes, maxFileBytes } = engine.config;
     makeFolderNow(dirname(file));
-    known = { identity: closeToRest(openLive(file, { maxBytes, maxFileBytes, mustExist: false })) };
+    known = { identity: mark(engine, file, false) };
     await syncFolder(dirname(file));
   }
   await makeDurable();
-  return known;
+  // A copy has no mark of its own, and nothing else would tell it from another file while a later wake is broken off.
+  return isShared(place) ? { identity: mark(engine, file, true) } : known;
+}
+
+/** Gives a live file the mark by which it is known again, and makes one where there is none. Returns the mark, null when there is no room for it. */
+function mark(engine: Engine, file: string, mustExist: boolean): string | null {
+  const { maxSandboxBytes: maxBytes, maxFileBytes } = engine.config;
+  return closeToRest(openLive(file, { maxBytes, maxFileBytes, mustExist }));
 }
 
 /** Removes what the archive has of a sandbox that came back from it. */
