@@ -1,5 +1,5 @@
 /** What instrumentation.ts does in Node. The engine is loaded as it is, by its address: nothing of it may be bundled. */
-import { runningHost } from '#lib/host.ts';
+import { runningHost } from '#lib/host/host.ts';
 
 /** The address of a file of the repository, spelt so that the bundler sees no file in it. */
 const addressOf = (path: string) => import.meta.url.replace(/[^/]*$/, path);
@@ -10,7 +10,7 @@ export async function startEngine(): Promise<void> {
   try {
     const needs = await import(/* turbopackIgnore: true */ /* webpackIgnore: true */ addressOf('bin/needs-node.cjs'));
     needs.default.orEnd();
-    await import(/* turbopackIgnore: true */ /* webpackIgnore: true */ addressOf('lib/alone.ts'));
+    await import(/* turbopackIgnore: true */ /* webpackIgnore: true */ addressOf('lib/front/next-start.ts'));
   } catch (error) {
     // Next would go on and answer everything with a 500.
     process.stderr.write(`The engine cannot be loaded: ${error instanceof Error ? error.stack : error}\n`);

@@ -3,7 +3,7 @@
 import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { cookieRules } from '#lib/auth/cookies.ts';
-import { getHost } from '#lib/host.ts';
+import { getHost } from '#lib/host/host.ts';
 import { passOnCookies } from './cookies.ts';
 import { typedIn } from './form-values.ts';
 import { isTheme, themeCookie } from './theme.ts';

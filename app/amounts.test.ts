@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { thresholdInWords } from '#components/durations.ts';
+import { thresholdInWords } from '#components/ui/durations.ts';
 import { bytesOf, exactSize, secondsOf } from './amounts.ts';
 
 test('lengths of time are read as people type them, and as the console writes them', () => {

@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { ROUTES } from '#lib/api/routes.ts';
-import type { Wire } from '#lib/api/web-door.ts';
 import { ANSWER_HEADERS } from '#lib/front/headers.ts';
-import { type Host, setHost } from '#lib/host.ts';
-import { duringVisit, Visit } from '#lib/visit.ts';
+import { type Host, setHost } from '#lib/host/host.ts';
+import { duringVisit, Visit } from '#lib/host/visit.ts';
+import { ROUTES } from '#lib/http/routes.ts';
+import type { Wire } from '#lib/http/web-adapter.ts';
 import { answer } from './api-route.ts';
 
 const APP = fileURLToPath(new URL('.', import.meta.url));

@@ -2,12 +2,13 @@
  * The API under Next: what every route file of it exports. The same dispatcher as the own listener's, by `Request` and `Response`; what these
  * do not have comes from the front (the visit's wire), without which nothing is answered.
  */
-import { toProblem } from '#lib/api/problem.ts';
-import { answerWeb } from '#lib/api/web-door.ts';
+
 import { requestIdOf } from '#lib/auth/header.ts';
 import { ANSWER_HEADERS } from '#lib/front/headers.ts';
-import { getHost } from '#lib/host.ts';
-import { currentVisit } from '#lib/visit.ts';
+import { getHost } from '#lib/host/host.ts';
+import { currentVisit } from '#lib/host/visit.ts';
+import { toProblem } from '#lib/http/problem.ts';
+import { answerWeb } from '#lib/http/web-adapter.ts';
 
 async function respond(request: Request): Promise<Response> {
   try {

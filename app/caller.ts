@@ -2,11 +2,11 @@
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { cache } from 'react';
-import type { Caller } from '#lib/api/operations.ts';
 import { addressOf, PEER_HEADER } from '#lib/auth/address.ts';
 import { requestIdOf } from '#lib/auth/header.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 
 /** The visitor, or null when nobody is signed in. Asked once per request. */
 export const currentCaller = cache(async (): Promise<Caller | null> => {

@@ -1,7 +1,7 @@
 /** What a copy holds of each volume. */
-import { sizeInWords } from '#components/durations.ts';
-import { VOLUME_COLOURS } from '#components/volume-names.tsx';
-import type { Snapshot } from '#lib/api/schema.ts';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { VOLUME_COLOURS } from '#components/ui/volume-names.tsx';
+import type { Snapshot } from '#lib/contract/schema.ts';
 
 export function Contents({ contents }: { contents: Snapshot['contents'] }) {
   const held = contents.filter(({ files }) => files > 0);

@@ -1,5 +1,5 @@
 /** The bottom of every page: what this is, and the choice between paper and night. Works without JavaScript. */
-import { SheetButton } from '#components/sheet-button.tsx';
+import { SheetButton } from '#components/palette/sheet-button.tsx';
 import { chooseTheme } from './actions.ts';
 import type { Theme } from './theme.ts';
 

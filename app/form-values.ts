@@ -2,7 +2,7 @@
  * Reading what an action is called with. Anybody may call one with anything, so what it takes for a form or for text is looked at here first.
  */
 import type { z } from 'zod';
-import { WinterdockError } from '#lib/errors.ts';
+import { WinterdockError } from '#lib/base/errors.ts';
 
 /** The refusal of a call whose arguments no form of the console sends. */
 function unreadable(): WinterdockError {

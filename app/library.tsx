@@ -1,8 +1,8 @@
 /** What the pages of the library share: the way between them, and their first heading. */
 import type { ReactNode } from 'react';
-import { Outcome } from '#components/outcome.tsx';
-import { Tabs } from '#components/tabs.tsx';
-import type { Held } from './held.ts';
+import { Outcome } from '#components/ui/outcome.tsx';
+import { Tabs } from '#components/ui/tabs.tsx';
+import type { Held } from './flash.ts';
 
 const PLACES = [
   ['Snapshots', '/snapshots'],

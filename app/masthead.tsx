@@ -3,12 +3,12 @@
  * Where it is narrow the places fold into a menu, which the browser opens without a script.
  */
 import Link from 'next/link';
-import { BrandMark } from '#components/brand-mark.tsx';
-import { exactMoment } from '#components/durations.ts';
-import { LiveStatus } from '#components/live.tsx';
-import { PaletteDoor } from '#components/palette-door.tsx';
-import { PlaceLink } from '#components/place-link.tsx';
-import { PLACES, type Place, TOOLS } from '#components/places.ts';
+import { LiveStatus } from '#components/live/live.tsx';
+import { PaletteDoor } from '#components/palette/trigger.tsx';
+import { BrandMark } from '#components/ui/brand-mark.tsx';
+import { exactMoment } from '#components/ui/durations.ts';
+import { PLACES, type Place, TOOLS } from '#components/ui/nav-items.ts';
+import { PlaceLink } from '#components/ui/nav-link.tsx';
 import { signOut } from './actions.ts';
 import { renderedAt } from './caller.ts';
 import { whatOf } from './palette.ts';

@@ -1,7 +1,7 @@
 /** What the actors of ledger lines are called, as far as the visitor may know it. */
 import { cache } from 'react';
-import { mayDo } from '#lib/api/access.ts';
-import { getHost } from '#lib/host.ts';
+import { mayDo } from '#lib/contract/access.ts';
+import { getHost } from '#lib/host/host.ts';
 import { currentCaller } from './caller.ts';
 
 /** Actor to name: of people and of keys for whom both lists are open, of nobody else. Read once per request. */

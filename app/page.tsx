@@ -1,12 +1,12 @@
 /** The overview: how many are where, what is about to happen, what is wrong, what happened last. */
 import Link from 'next/link';
-import { LiveDiagram, LiveDockWords } from '#components/live-counts.tsx';
-import { AsOf } from '#components/live-leaves.tsx';
-import { LiveLedger } from '#components/live-ledger.tsx';
-import { Part } from '#components/part.tsx';
-import { WakePlot } from '#components/wake-plot.tsx';
-import { mayDo } from '#lib/api/access.ts';
-import { getHost } from '#lib/host.ts';
+import { WakePlot } from '#app/overview/wake-plot.tsx';
+import { LiveDiagram, LiveDockWords } from '#components/live/counts.tsx';
+import { AsOf } from '#components/live/leaves.tsx';
+import { LiveLedger } from '#components/live/ledger.tsx';
+import { Part } from '#components/ui/part.tsx';
+import { mayDo } from '#lib/contract/access.ts';
+import { getHost } from '#lib/host/host.ts';
 import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
 import { ledgerSeq, renderedAt, requireCaller } from './caller.ts';
 import { actorNames } from './names.ts';

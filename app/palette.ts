@@ -1,9 +1,9 @@
 'use server';
 /** What the command palette asks the server: which moves a sandbox may make now. It changes nothing. */
-import type { Chosen } from '#components/palette-items.ts';
-import { slugSchema } from '#lib/api/schema.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import type { Chosen } from '#components/palette/items.ts';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { slugSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from './caller.ts';
 import { expectTexts } from './form-values.ts';
 import { offersFor } from './sandboxes/[id]/offers.ts';

@@ -1,11 +1,11 @@
 'use server';
 /** Trying once more what a fault or an interruption stopped, from the overview and from the sandbox's own page. */
 import { refresh } from 'next/cache';
-import { wokeInWords } from '#components/event-words.ts';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import type { Caller } from '#lib/api/operations.ts';
-import { slugSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { wokeInWords } from '#components/ledger/event-words.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { slugSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { requireCaller } from './caller.ts';
 import { expectTexts } from './form-values.ts';
 import { problemOf, wordsOf } from './problem.ts';

@@ -14,7 +14,7 @@ const [command, ...rest] = process.argv.slice(2);
 if (canRun([fileURLToPath(import.meta.url), ...process.argv.slice(2)])) {
   if (command === 'start' && !rest.some((word) => word === '--help' || word === '-h')) {
     const building = file('scripts/start.ts');
-    const server = existsSync(building) ? building : file('lib/server.ts');
+    const server = existsSync(building) ? building : file('lib/front/server.ts');
     process.argv = [process.argv[0], server, ...rest];
     process.env.NODE_ENV = 'production';
     await import(server);

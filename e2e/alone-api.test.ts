@@ -11,7 +11,7 @@ import { ensureBuilt } from '../scripts/build.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
 
-/** Of `lib/api/http`: bodies and bytes both ways, streams, ranges, conditions, uploads, roles, limits, and everything hostile. */
+/** Of `lib/http/tests`: bodies and bytes both ways, streams, ranges, conditions, uploads, roles, limits, and everything hostile. */
 const FILES = [
   'access',
   'bytes',
@@ -43,7 +43,7 @@ beforeAll(() => ensureBuilt());
 test('the suite of the API passes where Next is started alone', { timeout: 900_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'winterdock-report-'));
   const path = join(folder, 'report.json');
-  const files = FILES.map((name) => `lib/api/http/${name}.test.ts`);
+  const files = FILES.map((name) => `lib/http/tests/${name}.test.ts`);
   const args = [VITEST, 'run', ...files, '--maxWorkers=1', '--reporter=json', `--outputFile=${path}`];
   const child = spawn(process.execPath, args, {
     cwd: ROOT,

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Instance, Snapshot } from '../lib/api/schema.ts';
+import type { Instance, Snapshot } from '../lib/contract/schema.ts';
 import { spawnServer } from '../lib/testing/process.ts';
 
 const STATES = ['active', 'suspended', 'frozen', 'archived'] as const;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { FakeClock } from '../lib/clock.ts';
+import type { FakeClock } from '../lib/base/clock.ts';
 import { startServer, type TestServer } from '../lib/testing/server.ts';
 
 let server: TestServer & { clock: FakeClock };

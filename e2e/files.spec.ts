@@ -1,6 +1,6 @@
 /** The files of a sandbox: looked through asleep and by the keyboard, changed with a way back, and by plain forms. */
 import type { Page } from '#peers/playwright.ts';
-import type { Event, Instance } from '../lib/api/schema.ts';
+import type { Event, Instance } from '../lib/contract/schema.ts';
 import { flaws } from './axe.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 

@@ -10,7 +10,7 @@ import { canMount, withMounts } from '../lib/testing/private-mounts.ts';
 import { spawnServer } from '../lib/testing/process.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';
 
-const SERVER = join(import.meta.dirname, '../lib/server.ts');
+const SERVER = join(import.meta.dirname, '../lib/front/server.ts');
 const TALKER = join(import.meta.dirname, '../lib/testing/talker.ts');
 
 let folder: string;

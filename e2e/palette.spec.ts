@@ -1,6 +1,6 @@
 /** What stands over the pages: messages, the palette, the shortcuts and their sheet. By keyboard alone. */
 import type { Locator, Page } from '#peers/playwright.ts';
-import { SHORTCUTS } from '../components/shortcut-table.ts';
+import { SHORTCUTS } from '../components/palette/shortcut-table.ts';
 import { flaws } from './axe.ts';
 import { commandLine } from './typing.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';

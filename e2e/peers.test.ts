@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { FakeClock } from '../lib/clock.ts';
+import type { FakeClock } from '../lib/base/clock.ts';
 import { startServer, type TestServer } from '../lib/testing/server.ts';
 
 // Many wakes each, on a machine that may be busy.

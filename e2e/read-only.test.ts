@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Event, Instance } from '../lib/api/schema.ts';
+import type { Event, Instance } from '../lib/contract/schema.ts';
 import { canMount, mountInside, withMounts } from '../lib/testing/private-mounts.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 

@@ -67,7 +67,7 @@ test('its JavaScript prints what it says, with the address and the key of the en
   const heading = '## From JavaScript and TypeScript';
   const program = block(CLIENTS, 'js', heading).replace(
     "'winterdock/client'",
-    JSON.stringify(fileOf('lib/api/client.ts')),
+    JSON.stringify(fileOf('lib/client/client.ts')),
   );
   writeFileSync(join(folder, 'example.mjs'), program);
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'example.mjs')], {

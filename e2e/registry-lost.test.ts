@@ -11,7 +11,7 @@ import { TEST_KEY } from '../lib/testing/server.ts';
 vi.setConfig({ testTimeout: 120_000 });
 
 const DOCTOR = fileURLToPath(new URL('../scripts/doctor.ts', import.meta.url));
-const SERVER = fileURLToPath(new URL('../lib/server.ts', import.meta.url));
+const SERVER = fileURLToPath(new URL('../lib/front/server.ts', import.meta.url));
 
 let folder: string;
 let server: ServerProcess | null;

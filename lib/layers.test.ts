@@ -8,51 +8,30 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 /** The layers of lib/, lowest first. A file may import its own layer and lower ones. */
 const LAYERS = [
   ['lib/lifecycle/'],
-  [
-    'lib/errors.ts',
-    'lib/fair-line.ts',
-    'lib/config.ts',
-    'lib/machine-memory.ts',
-    'lib/clock.ts',
-    'lib/log.ts',
-    'lib/secret-file.ts',
-    'lib/signing.ts',
-    'lib/ids.ts',
-    'lib/json-weight.ts',
-    'lib/storage/effects.ts',
-  ],
+  ['lib/base/'],
   ['lib/vfs/'],
+  ['lib/client/'],
   ['db/', 'lib/registry/'],
   ['lib/storage/'],
   ['lib/instance/'],
   ['lib/sessions/'],
   ['lib/bundles/'],
-  ['lib/copies.ts', 'lib/seeding.ts'],
-  ['lib/snapshots.ts', 'lib/blueprints.ts'],
-  ['lib/repairs.ts'],
-  [
-    'lib/events.ts',
-    'lib/metrics.ts',
-    'lib/auth.ts',
-    'lib/auth/',
-    'lib/ledger/',
-    'lib/jobs/',
-    'lib/wake-times.ts',
-    'lib/simulator.ts',
-    'lib/health/',
-    'lib/backup/',
-  ],
+  ['lib/copies/'],
+  ['lib/auth/', 'lib/ledger/', 'lib/jobs/', 'lib/health/', 'lib/backup/'],
   ['lib/doctor/'],
-  ['lib/api/'],
-  ['lib/host.ts', 'lib/compose.ts', 'lib/visit.ts'],
-  ['lib/front/', 'lib/life.ts', 'lib/server.ts', 'lib/alone.ts'],
+  ['lib/contract/'],
+  ['lib/operations/'],
+  ['lib/http/'],
+  ['lib/host/'],
+  ['lib/front/'],
   ['lib/cli/'],
 ];
 
 /** What the command line may know of the rest: the contract, the state map, and their words. */
-const CLI_KNOWS = /^lib\/(cli\/|lifecycle\/|errors\.ts$|vfs\/volumes\.ts$|api\/(client|schema)\.ts$)/;
+const CLI_KNOWS =
+  /^lib\/(cli\/|lifecycle\/|base\/errors\.ts$|vfs\/volumes\.ts$|client\/client\.ts$|contract\/schema\.ts$)/;
 /** What runs in other projects and in browsers: nothing but itself, for its types neither. */
-const CLIENT_KNOWS = /^lib\/(api\/client[/.]|errors\.ts$|vfs\/volumes\.ts$)/;
+const CLIENT_KNOWS = /^lib\/(client\/|base\/errors\.ts$|vfs\/volumes\.ts$)/;
 
 const IMPORT =
   /(?:^|[\s;}])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;}])import\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g;
@@ -69,16 +48,16 @@ function layerOf(path: string): number {
 
 /** Why `file` may not import `target` (a path in the repository or a package), or null when it may. */
 function forbidden(file: string, target: string): string | null {
-  const isTest = /\.(test|spec)\.tsx?$/.test(file) || file.includes('/testing/') || /(^|\/)contract\.ts$/.test(file);
+  const isTest = /\.(test|spec)\.tsx?$/.test(file) || file.includes('/testing/');
   if (isTest) return null;
   if (file.startsWith('lib/lifecycle/'))
     return target.startsWith('lib/lifecycle/') ? null : 'lifecycle imports nothing';
   if (file.startsWith('lib/cli/') && target.startsWith('lib/') && !CLI_KNOWS.test(target))
     return 'the command line knows only the contract';
-  if (/^lib\/api\/client[/.]/.test(file) && !CLIENT_KNOWS.test(target)) return 'the client runs anywhere';
+  if (file.startsWith('lib/client/') && !CLIENT_KNOWS.test(target)) return 'the client runs anywhere';
   if (file.startsWith('lib/') || file.startsWith('db/')) {
     if (/^(app|components|e2e|scripts)\//.test(target)) return 'the engine knows nothing of its users';
-    if (file === 'lib/instance/worker.ts' && /^lib\/(registry|storage\/(?!effects\.ts$)|config)/.test(target))
+    if (file === 'lib/instance/worker.ts' && /^lib\/(registry\/|storage\/|base\/config)/.test(target))
       return 'the worker knows no control plane';
     const from = layerOf(file);
     const to = layerOf(target);
@@ -87,7 +66,7 @@ function forbidden(file: string, target: string): string | null {
   }
   if (file.startsWith('components/')) {
     if (target.startsWith('components/') || target.startsWith('lib/lifecycle/')) return null;
-    if (/^lib\/api\/(schema|client|access)\.ts$/.test(target)) return null;
+    if (/^lib\/(contract\/(schema|access)|client\/client)\.ts$/.test(target)) return null;
     return /^(lib|db|app|node:|better-sqlite3|drizzle-orm)/.test(target)
       ? 'components know only the contract and the state map'
       : null;
@@ -134,15 +113,15 @@ test('a forbidden import of each kind is found', () => {
     importsOf(text).some((specifier) => forbidden(file, targetOf(file, specifier)) !== null);
   expect(found('lib/lifecycle/states.ts', "import { z } from 'zod';")).toBe(true);
   expect(found('lib/vfs/vfs.ts', "import type { Registry } from '../registry/registry.ts';")).toBe(true);
-  expect(found('lib/sessions/wake.ts', "export * from '../api/schema.ts';")).toBe(true);
-  expect(found('lib/instance/worker.ts', "const { readConfig } = await import('../config.ts');")).toBe(true);
-  expect(found('components/list.tsx', "import {\n  getHost,\n} from '#lib/host.ts';")).toBe(true);
+  expect(found('lib/sessions/wake.ts', "export * from '../contract/schema.ts';")).toBe(true);
+  expect(found('lib/instance/worker.ts', "const { readConfig } = await import('../base/config.ts');")).toBe(true);
+  expect(found('components/list.tsx', "import {\n  getHost,\n} from '#lib/host/host.ts';")).toBe(true);
   expect(found('app/page.tsx', "import { readFile } from 'node:fs/promises';")).toBe(true);
   expect(found('app/page.tsx', "import Database from 'better-sqlite3';")).toBe(true);
-  expect(found('lib/cli/main.ts', "import { createHost } from '../host.ts';")).toBe(true);
-  expect(found('lib/api/client/transport.ts', "import { request } from 'node:http';")).toBe(true);
-  expect(found('lib/api/client.ts', "import type { Operations } from './operations.ts';")).toBe(true);
-  expect(found('lib/cli/main.ts', "import { createClient } from '../api/client.ts';")).toBe(false);
+  expect(found('lib/cli/main.ts', "import { createHost } from '../host/host.ts';")).toBe(true);
+  expect(found('lib/client/transport.ts', "import { request } from 'node:http';")).toBe(true);
+  expect(found('lib/client/client.ts', "import type { Operations } from '../operations/operations.ts';")).toBe(true);
+  expect(found('lib/cli/main.ts', "import { createClient } from '../client/client.ts';")).toBe(false);
   expect(found('lib/registry/sqlite/open.ts', "import { STATES } from '../lifecycle/states.ts';")).toBe(false);
-  expect(found('components/list.tsx', "import type { Instance } from '#lib/api/schema.ts';")).toBe(false);
+  expect(found('components/list.tsx', "import type { Instance } from '#lib/contract/schema.ts';")).toBe(false);
 });

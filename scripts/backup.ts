@@ -13,10 +13,10 @@ import { lastBackupOf, recordBackup } from '../lib/backup/record.ts';
 import { openFolderTarget, prune } from '../lib/backup/store.ts';
 import { openTarTarget } from '../lib/backup/tar.ts';
 import { isFolder, verifyBackup } from '../lib/backup/verify.ts';
-import { systemClock } from '../lib/clock.ts';
-import { readConfig } from '../lib/config.ts';
-import { messageOf } from '../lib/errors.ts';
-import { issuerOf, openSigner } from '../lib/signing.ts';
+import { systemClock } from '../lib/base/clock.ts';
+import { readConfig } from '../lib/base/config.ts';
+import { messageOf } from '../lib/base/errors.ts';
+import { issuerOf, openSigner } from '../lib/base/signing.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
 let asJson = false;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Instance } from '../lib/api/schema.ts';
+import type { Instance } from '../lib/contract/schema.ts';
 import { STATES } from '../lib/lifecycle/states.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { BLUEPRINT, SCENE } from './demo/scene.ts';

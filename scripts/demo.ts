@@ -6,9 +6,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ApiError, createClient, type WinterdockClient } from '../lib/api/client.ts';
-import { readConfig } from '../lib/config.ts';
-import { messageOf } from '../lib/errors.ts';
+import { readConfig } from '../lib/base/config.ts';
+import { messageOf } from '../lib/base/errors.ts';
+import { ApiError, createClient, type WinterdockClient } from '../lib/client/client.ts';
 import { BLUEPRINT, type Part, SCENE, SNAPSHOT } from './demo/scene.ts';
 
 const say = (text: string) => process.stdout.write(`${text}\n`);

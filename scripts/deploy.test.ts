@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { readConfig, unknownSettings } from '../lib/base/config.ts';
 import { createProgram } from '../lib/cli/program.ts';
-import { readConfig, unknownSettings } from '../lib/config.ts';
-import { STOP_MS } from '../lib/life.ts';
+import { STOP_MS } from '../lib/front/server-process.ts';
 import { ROOT } from './build.ts';
 
 const file = (path: string) => readFileSync(join(ROOT, path), 'utf8');

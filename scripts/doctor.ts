@@ -7,13 +7,13 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { slugSchema } from '../lib/api/schema.ts';
-import { systemClock } from '../lib/clock.ts';
-import { type Config, readConfig } from '../lib/config.ts';
+import { systemClock } from '../lib/base/clock.ts';
+import { type Config, readConfig } from '../lib/base/config.ts';
+import { messageOf } from '../lib/base/errors.ts';
+import { slugSchema } from '../lib/contract/schema.ts';
 import { examine } from '../lib/doctor/examine.ts';
 import { type Examined, type Finding, isWell } from '../lib/doctor/findings.ts';
 import { accept, adopt, fix, type Repaired } from '../lib/doctor/repair.ts';
-import { messageOf } from '../lib/errors.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
 import { openRegistryFile, registryFileState } from '../lib/registry/sqlite/registry-file.ts';

@@ -155,7 +155,7 @@ test('every way in ends an old Node with that sentence and nothing else, before 
   const entries = [
     [join(bare, 'bin', 'run.cjs'), 'no/such/file.ts'],
     [join(bare, 'bin', 'winterdock.js'), 'start'],
-    [join(ROOT, 'lib', 'server.ts')],
+    [join(ROOT, 'lib', 'front', 'server.ts')],
   ];
   for (const entry of entries) {
     const ended = run(process.execPath, ['--require', join(bare, 'old.cjs'), ...entry]);

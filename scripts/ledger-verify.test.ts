@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { issuerOf } from '../lib/signing.ts';
+import { issuerOf } from '../lib/base/signing.ts';
 import { type ServerProcess, spawnServer } from '../lib/testing/process.ts';
 import { startServer } from '../lib/testing/server.ts';
 

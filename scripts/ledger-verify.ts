@@ -6,14 +6,14 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
-import { readConfig } from '../lib/config.ts';
-import { messageOf } from '../lib/errors.ts';
+import { readConfig } from '../lib/base/config.ts';
+import { messageOf } from '../lib/base/errors.ts';
+import { issuerOf } from '../lib/base/signing.ts';
 import type { LedgerHead } from '../lib/ledger/documents.ts';
 import { headPathOf, parseHead, readHead } from '../lib/ledger/head-file.ts';
 import { verifyLedger } from '../lib/ledger/verify.ts';
 import { verifySegmentFile } from '../lib/ledger/verify-file.ts';
 import { openLedgerFile } from '../lib/registry/sqlite/ledger-file.ts';
-import { issuerOf } from '../lib/signing.ts';
 
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`);

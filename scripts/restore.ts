@@ -11,13 +11,13 @@ import { lostWithout } from '../lib/backup/keys.ts';
 import { type OpenedBackup, openBackup } from '../lib/backup/opened.ts';
 import { planRestore, type RestorePlan, restoreAll } from '../lib/backup/restore.ts';
 import { foundIn, restoreOne, writeOut } from '../lib/backup/restore-one.ts';
-import { systemClock } from '../lib/clock.ts';
-import { type Config, readConfig } from '../lib/config.ts';
-import { isWinterdockError, messageOf } from '../lib/errors.ts';
+import { systemClock } from '../lib/base/clock.ts';
+import { type Config, readConfig } from '../lib/base/config.ts';
+import { makeFolder } from '../lib/base/effects.ts';
+import { isWinterdockError, messageOf } from '../lib/base/errors.ts';
+import { issuerOf } from '../lib/base/signing.ts';
 import { lockStores } from '../lib/front/lock.ts';
 import { openRegistryRows } from '../lib/registry/sqlite/registry-rows.ts';
-import { issuerOf } from '../lib/signing.ts';
-import { makeFolder } from '../lib/storage/effects.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
 const USAGE =

@@ -1,7 +1,7 @@
 /** `npm start`: builds the console when needed, then runs the server in this process, so that signals reach it. */
-import { readConfig } from '../lib/config.ts';
-import { messageOf } from '../lib/errors.ts';
-import { foreseen } from '../lib/front/why-not.ts';
+import { readConfig } from '../lib/base/config.ts';
+import { messageOf } from '../lib/base/errors.ts';
+import { foreseen } from '../lib/front/start-problems.ts';
 import { ensureBuilt, isBuilt } from './build.ts';
 
 /** What would stop the server, before anybody waits for a build. Without a build to wait for the server says it itself. */
@@ -22,4 +22,4 @@ if (!process.argv.includes('--api-only')) {
   ensureBuilt();
 }
 Object.assign(process.env, { NODE_ENV: 'production' });
-await import('../lib/server.ts');
+await import('../lib/front/server.ts');

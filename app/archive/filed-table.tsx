@@ -1,10 +1,10 @@
 /** Archived sandboxes in rows: since when, who filed each and why. Cards on a narrow page. */
 import Link from 'next/link';
-import { sizeInWords } from '#components/durations.ts';
-import { type ActorNames, actorInWords } from '#components/event-words.ts';
-import { RelativeTime } from '#components/relative-time.tsx';
-import { StateMark } from '#components/state-mark.tsx';
-import type { Event, Instance } from '#lib/api/schema.ts';
+import { type ActorNames, actorInWords } from '#components/ledger/event-words.ts';
+import { StateMark } from '#components/sandbox/state-mark.tsx';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { Event, Instance } from '#lib/contract/schema.ts';
 
 const LABELS_SHOWN = 3;
 

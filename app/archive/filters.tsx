@@ -1,6 +1,6 @@
 /** What the support desk looks for, as fields of a plain GET form. */
 import Link from 'next/link';
-import type { Asked } from '../asked.ts';
+import type { Asked } from '../filter-parser.ts';
 import type { Filter } from './query.ts';
 
 const SORTS: readonly [value: string, label: string][] = [

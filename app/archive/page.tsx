@@ -2,12 +2,12 @@
 import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
-import { Outcome } from '#components/outcome.tsx';
-import { Pages } from '#components/pages.tsx';
-import type { Caller } from '#lib/api/operations.ts';
-import type { ListQuery } from '#lib/api/schema.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { Outcome } from '#components/ui/outcome.tsx';
+import { Pages } from '#components/ui/pages.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import type { ListQuery } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
 import { actorNames } from '../names.ts';
 import { problemOf, wordsOf } from '../problem.ts';

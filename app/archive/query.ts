@@ -1,6 +1,6 @@
 /** What the address of the support desk asks for, as the API takes it. Pure. */
-import { type ListQuery, listQuerySchema } from '#lib/api/schema.ts';
-import { type Asked, readFilters } from '../asked.ts';
+import { type ListQuery, listQuerySchema } from '#lib/contract/schema.ts';
+import { type Asked, readFilters } from '../filter-parser.ts';
 
 const FILTERS = ['q', 'tenant', 'label', 'since', 'until', 'sort'] as const;
 export type Filter = (typeof FILTERS)[number];

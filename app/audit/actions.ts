@@ -1,8 +1,8 @@
 'use server';
 /** Proving the ledger. */
-import { tookInWords } from '#components/durations.ts';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import { getHost } from '#lib/host.ts';
+import { tookInWords } from '#components/ui/durations.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../caller.ts';
 import { problemOf, wordsOf } from '../problem.ts';
 

@@ -1,8 +1,8 @@
 /** The filters of the ledger, as fields of a plain GET form. */
 import Link from 'next/link';
-import { type ActorNames, EVENT_TYPES } from '#components/event-words.ts';
+import { type ActorNames, EVENT_TYPES } from '#components/ledger/event-words.ts';
 import { TRIGGERS } from '#lib/lifecycle/words.ts';
-import type { Asked } from '../asked.ts';
+import type { Asked } from '../filter-parser.ts';
 import { minuteOf, momentOf } from '../moments.ts';
 import { addressWith } from '../search.ts';
 import type { Filter } from './query.ts';

@@ -1,7 +1,7 @@
 /** The whole of one ledger line, folded away below its sentence; each fact of it leads to the lines that share it. */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
-import type { Event } from '#lib/api/schema.ts';
+import type { Event } from '#lib/contract/schema.ts';
 import { addressWith } from '../search.ts';
 import type { Filter } from './query.ts';
 

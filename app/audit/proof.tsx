@@ -1,11 +1,11 @@
 /** The ledger as a proof: checking it, its signed head, and its sealed months with their downloads. */
-import { Greyed } from '#components/greyed.tsx';
-import { Part } from '#components/part.tsx';
-import { RelativeTime } from '#components/relative-time.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { LedgerSegment } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { Greyed } from '#components/ui/disabled-action.tsx';
+import { Part } from '#components/ui/part.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import { whyNot } from '#lib/contract/access.ts';
+import type { LedgerSegment } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { prove } from './actions.ts';
 import { ProveForm } from './prove-form.tsx';
 

@@ -1,8 +1,8 @@
 'use client';
 /** The button that proves the ledger, and what it found. */
 import { useActionState } from 'react';
-import { Outcome, type OutcomeWords } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 
 type ProveAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
 

@@ -1,6 +1,6 @@
 /** What the address of the audit page asks for, as the API takes it. Pure. */
-import { type EventsQuery, type ExportQuery, eventsQuerySchema } from '#lib/api/schema.ts';
-import { type Asked, readFilters } from '../asked.ts';
+import { type EventsQuery, type ExportQuery, eventsQuerySchema } from '#lib/contract/schema.ts';
+import { type Asked, readFilters } from '../filter-parser.ts';
 
 const FILTERS = ['tenant', 'instance', 'type', 'actor', 'trigger', 'since', 'until'] as const;
 export type Filter = (typeof FILTERS)[number];

@@ -1,10 +1,10 @@
 'use server';
 /** What can be done to blueprints from their pages. A file is uploaded to an address of its own (upload/route.ts). */
 import { redirect } from 'next/navigation';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import type { SeedState } from '#components/seed-form.tsx';
-import { cloneSchema, createBlueprintSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import type { SeedState } from '#components/sandbox/seed-form.tsx';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { cloneSchema, createBlueprintSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../caller.ts';
 import { expectTexts, textOf } from '../form-values.ts';
 import { problemOf, wordsOf } from '../problem.ts';

@@ -1,9 +1,9 @@
 'use client';
 /** Making a blueprint of the work of a sandbox. */
 import { useActionState } from 'react';
-import { Field } from '#components/field.tsx';
-import { Outcome } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 
 export interface MakeState {
   values: { name: string; from_instance: string };

@@ -1,17 +1,17 @@
 /** Every blueprint by name, and the two ways to make one: of a sandbox's work, or of an uploaded file. */
 import { redirect } from 'next/navigation';
 import type { ReactNode } from 'react';
-import { BlueprintTable } from '#components/blueprint-table.tsx';
-import { sizeInWords } from '#components/durations.ts';
-import { Field } from '#components/field.tsx';
-import { Greyed } from '#components/greyed.tsx';
-import { Pages } from '#components/pages.tsx';
-import { UploadForm } from '#components/upload-form.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { BlueprintTable } from '#app/blueprints/blueprint-table.tsx';
+import { UploadForm } from '#components/files/upload-form.tsx';
+import { Greyed } from '#components/ui/disabled-action.tsx';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { Field } from '#components/ui/field.tsx';
+import { Pages } from '#components/ui/pages.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { whyNot } from '#lib/contract/access.ts';
+import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
-import { heldFor } from '../held.ts';
+import { heldFor } from '../flash.ts';
 import { LibraryNav, LibraryTitle, Nothing, Refusal } from '../library.tsx';
 import { addressWith, given, type Search } from '../search.ts';
 import { make } from './actions.ts';

@@ -1,9 +1,9 @@
 /** The API in the browser: every call, to be read and to be tried under the visitor's own rights, and every error. */
-import { Part } from '#components/part.tsx';
-import { ERROR_WORDS } from '#lib/api/error-words.ts';
-import { EXAMPLE_ID } from '#lib/api/examples.ts';
-import { ERROR_STATUS, type ErrorCode } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { Part } from '#components/ui/part.tsx';
+import { ERROR_STATUS, type ErrorCode } from '#lib/base/errors.ts';
+import { ERROR_WORDS } from '#lib/contract/error-words.ts';
+import { getHost } from '#lib/host/host.ts';
+import { EXAMPLE_ID } from '#lib/http/examples.ts';
 import { requireCaller } from '../caller.ts';
 import { type Document, operationsByTag } from './document.ts';
 import { Explorer } from './explorer.tsx';

@@ -1,11 +1,11 @@
 /** Every job, newest first: those that run and those that ended. */
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
-import { JobTable } from '#components/job-table.tsx';
-import { LookAgain } from '#components/look-again.tsx';
-import { Pages } from '#components/pages.tsx';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { JobTable } from '#app/jobs/job-table.tsx';
+import { LookAgain } from '#components/ui/look-again.tsx';
+import { Pages } from '#components/ui/pages.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { getHost } from '#lib/host/host.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
 import { addressWith, given, type Search } from '../search.ts';
 

@@ -1,14 +1,14 @@
 /** What needs a person: operations that are stuck and sandboxes that are faulted, each with its safe way out. */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
-import { RetryForm } from '#components/retry-form.tsx';
-import { StateMark } from '#components/state-mark.tsx';
-import { FAULT_MEANS } from '#components/state-words.ts';
-import { stuckInWords } from '#components/stuck-words.ts';
-import { mayDo } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { Instance } from '#lib/api/schema.ts';
+import { StateMark } from '#components/sandbox/state-mark.tsx';
+import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
+import { stuckInWords } from '#components/sandbox/stuck-words.ts';
+import { RetryForm } from '#components/ui/retry-form.tsx';
+import { mayDo } from '#lib/contract/access.ts';
+import type { Instance } from '#lib/contract/schema.ts';
 import { blocks, type Fault } from '#lib/lifecycle/words.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { retry } from '../retry.ts';
 import { SandboxLink } from './sandbox-link.tsx';
 import { SettleForms } from './settle-forms.tsx';

@@ -1,7 +1,7 @@
 /** Sandboxes by name, each with the clock of its next move. */
-import { RowClock } from '#components/idle-clock.tsx';
-import { RowMark } from '#components/live-row.tsx';
-import type { Instance } from '#lib/api/schema.ts';
+import { RowClock } from '#components/figures/idle-clock.tsx';
+import { RowMark } from '#components/live/row.tsx';
+import type { Instance } from '#lib/contract/schema.ts';
 import { SandboxLink } from './sandbox-link.tsx';
 
 /** `rendered`: the server's time in epoch seconds. */

@@ -1,7 +1,7 @@
 /** What moves by itself within the hour: when how many, and the first of them by name. */
 import Link from 'next/link';
-import { type DueSpan, DueStrip } from '#components/due-strip.tsx';
-import type { Instance } from '#lib/api/schema.ts';
+import { type DueSpan, DueStrip } from '#app/overview/due-strip.tsx';
+import type { Instance } from '#lib/contract/schema.ts';
 import { DueList } from './due-list.tsx';
 
 /** `spans` are the hour; `first`: those that are due soonest. `rendered`: the server's time in epoch seconds. */

@@ -1,8 +1,8 @@
 /** Jobs that run now, with how far each is. */
 import Link from 'next/link';
-import { LiveJobFailures, LiveJobHeadline, LiveJobProgress } from '#components/live-job.tsx';
-import { LookAgain } from '#components/look-again.tsx';
-import type { Job } from '#lib/api/schema.ts';
+import { LiveJobFailures, LiveJobHeadline, LiveJobProgress } from '#components/live/job.tsx';
+import { LookAgain } from '#components/ui/look-again.tsx';
+import type { Job } from '#lib/contract/schema.ts';
 
 const LOOK_MS = 10_000;
 

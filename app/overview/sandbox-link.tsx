@@ -1,6 +1,6 @@
 /** A sandbox by its name, or by its id where it has none. */
 import Link from 'next/link';
-import type { Instance } from '#lib/api/schema.ts';
+import type { Instance } from '#lib/contract/schema.ts';
 
 export function SandboxLink({ instance }: { instance: Pick<Instance, 'id' | 'name'> }) {
   return (

@@ -1,9 +1,10 @@
 /** The ways out of an operation that was interrupted: settling it, and settling it to try it again where that is safe. */
-import { RetryForm } from '#components/retry-form.tsx';
-import { againOf } from '#components/stuck-words.ts';
-import { mayDo } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { Instance } from '#lib/api/schema.ts';
+
+import { againOf } from '#components/sandbox/stuck-words.ts';
+import { RetryForm } from '#components/ui/retry-form.tsx';
+import { mayDo } from '#lib/contract/access.ts';
+import type { Instance } from '#lib/contract/schema.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { settle } from '../retry.ts';
 
 /** Nothing for one that is really under way, and for who may not. */

@@ -1,9 +1,9 @@
 'use server';
 /** Creating a sandbox from the form. The API's own schema decides what is right. */
 import { redirect } from 'next/navigation';
-import type { CreateField, CreateState } from '#components/create-form.tsx';
-import { createSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import type { CreateField, CreateState } from '#app/sandboxes/create-form.tsx';
+import { createSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../caller.ts';
 import { textOf } from '../form-values.ts';
 import { labelsOf } from '../labels-typed.ts';

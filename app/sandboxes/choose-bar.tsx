@@ -1,6 +1,6 @@
 /** The form that says what to do with the rows that are ticked below it, or with everything that matches. Leads to a page that only shows it. */
 import Link from 'next/link';
-import { JOB_WORDS, sandboxesInWords } from '#components/job-words.ts';
+import { JOB_WORDS, sandboxesInWords } from '#components/jobs/job-words.ts';
 import { JOB_VERBS } from '#lib/lifecycle/wish.ts';
 
 export const CHOOSE_FORM = 'choose';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jobFilterSchema } from '#lib/api/schema.ts';
+import { jobFilterSchema } from '#lib/contract/schema.ts';
 import { chosenIn, filterIn, jobInputOf } from './chosen.ts';
 
 test('ids that are ticked are chosen once each, and the filter of the page is left out', () => {

@@ -1,6 +1,6 @@
 /** What was chosen in the list, as the addresses of the pages about it say it: ids or a filter, a verb, labels. Pure. */
-import { labelChanges } from '#components/job-words.ts';
-import { type StartJobInput, startJobSchema } from '#lib/api/schema.ts';
+import { labelChanges } from '#components/jobs/job-words.ts';
+import { type StartJobInput, startJobSchema } from '#lib/contract/schema.ts';
 import { JOB_VERBS, type JobVerb } from '#lib/lifecycle/wish.ts';
 import type { Search } from '../search.ts';
 

@@ -1,6 +1,6 @@
 /** What the console says of policies and workbooks: those to choose from, what each is for, and what a row has that is not offered. Pure. */
 import type { Language } from '#components/terminal/words.ts';
-import { type Instance, OFFERED_POLICIES, whyNotOffered } from '#lib/api/schema.ts';
+import { type Instance, OFFERED_POLICIES, whyNotOffered } from '#lib/contract/schema.ts';
 
 /** The capability profiles that a person chooses from, the default first, and what each is for. */
 export const POLICY_CHOICES: readonly { name: string; says: string }[] = OFFERED_POLICIES.map((name) => ({

@@ -1,9 +1,9 @@
 'use server';
 /** What a person can do to their own account and sessions, and what an admin can do to others' sessions. */
 import { refresh } from 'next/cache';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import { passwordChangeSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { passwordChangeSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../caller.ts';
 import { expectTexts, typedIn } from '../form-values.ts';
 import { problemOf, wordsOf } from '../problem.ts';

@@ -1,5 +1,5 @@
 /** What a settings form is given back: what was typed, what is wrong and where, what became of it. */
-import type { OutcomeWords } from '#components/outcome.tsx';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
 
 export interface FormState<Field extends string> {
   values: Partial<Record<Field, string>>;

@@ -1,7 +1,7 @@
 /** The frame of the settings: their pages, side by side. Each page says itself who may use it. */
 import type { ReactNode } from 'react';
-import { PlaceLink } from '#components/place-link.tsx';
-import { SETTINGS } from '#components/places.ts';
+import { SETTINGS } from '#components/ui/nav-items.ts';
+import { PlaceLink } from '#components/ui/nav-link.tsx';
 
 export default function SettingsLayout({ children }: { children: ReactNode }) {
   return (

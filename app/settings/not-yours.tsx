@@ -1,5 +1,5 @@
 /** A settings page that the visitor's role does not open, with the reason. */
-import { Outcome } from '#components/outcome.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
 
 export function NotYours({ title, why }: { title: string; why: string }) {
   return (

@@ -1,8 +1,8 @@
 /** One's own account: who one is here, the password, the open sessions. */
-import { Part } from '#components/part.tsx';
-import { mayDo } from '#lib/api/access.ts';
-import { PASSWORD_LENGTH } from '#lib/api/schema/access.ts';
-import { getHost } from '#lib/host.ts';
+import { Part } from '#components/ui/part.tsx';
+import { mayDo } from '#lib/contract/access.ts';
+import { PASSWORD_LENGTH } from '#lib/contract/schema/access.ts';
+import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
 import { changePassword, endSession } from './actions.ts';
 import { PasswordForm } from './password-form.tsx';

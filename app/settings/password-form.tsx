@@ -1,8 +1,8 @@
 'use client';
 /** Changing one's own password. */
 import { useActionState } from 'react';
-import { Outcome } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import type { PasswordField } from './actions.ts';
 import { Field } from './field.tsx';
 import { blank, type FormAction } from './form-state.ts';

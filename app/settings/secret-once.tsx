@@ -1,5 +1,5 @@
 /** A link or a key that is shown this once, to be taken along. */
-import { CopyId } from '#components/copy-id.tsx';
+import { CopyId } from '#components/ui/copy-id.tsx';
 
 export function SecretOnce({ secret, name, says }: { secret: string; name: string; says: string }) {
   return (

@@ -1,6 +1,6 @@
 /** Open sessions of a person, each with a way to end it. */
-import { RelativeTime } from '#components/relative-time.tsx';
-import type { PersonSession } from '#lib/api/schema.ts';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { PersonSession } from '#lib/contract/schema.ts';
 import { Sure, type SureAction } from './sure.tsx';
 import { browserInWords } from './words.ts';
 

@@ -1,6 +1,6 @@
 /** What the forms of people and keys share: their frame of two columns, what became of them, and the choice of a role. */
 import type { ReactNode } from 'react';
-import { Outcome, type OutcomeWords } from '#components/outcome.tsx';
+import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
 import { Choice } from './field.tsx';
 
 /** A field of the form over both columns. */

@@ -1,8 +1,8 @@
 'use client';
 /** One button that changes something, and what became of it. `ask` makes it two clicks: what cannot be taken back is opened first. */
 import { useActionState } from 'react';
-import { Outcome, type OutcomeWords } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 
 export type SureAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
 

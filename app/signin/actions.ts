@@ -2,13 +2,13 @@
 /** Coming in: by password, by a link, by an invitation, by the admin key. */
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import { toProblem } from '#lib/api/problem.ts';
-import { emailSchema, passwordSchema, personNameSchema } from '#lib/api/schema/access.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
 import type { Visitor } from '#lib/auth/entrance.ts';
 import { requestIdOf } from '#lib/auth/header.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { emailSchema, passwordSchema, personNameSchema } from '#lib/contract/schema/access.ts';
+import { getHost } from '#lib/host/host.ts';
+import { toProblem } from '#lib/http/problem.ts';
 import { currentAddress } from '../caller.ts';
 import { passOnCookies } from '../cookies.ts';
 import { textOf, typedIn } from '../form-values.ts';

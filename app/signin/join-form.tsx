@@ -1,8 +1,8 @@
 'use client';
 /** Making the account that a link offers: the first admin’s, or the one somebody is invited to. */
 import { useActionState } from 'react';
-import { Outcome, type OutcomeWords } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 
 export type JoinField = 'email' | 'name' | 'password';
 

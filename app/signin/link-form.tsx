@@ -1,8 +1,8 @@
 'use client';
 /** The printed link's button. A button and not a visit signs in, so that a preview of the link does not use it up. */
 import { useActionState } from 'react';
-import { Outcome } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import type { EnterAction } from './key-form.tsx';
 
 export function LinkForm({

@@ -1,12 +1,12 @@
 /** The way in: by password, by the link that the server printed, by an invitation, by the admin key. */
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import { BrandMark } from '#components/brand-mark.tsx';
-import { Forgotten } from '#components/visited.tsx';
-import { PASSWORD_LENGTH } from '#lib/api/schema/access.ts';
+import { Forgotten } from '#components/palette/visited.tsx';
+import { BrandMark } from '#components/ui/brand-mark.tsx';
 import { cookieRules, isLoopback } from '#lib/auth/cookies.ts';
 import type { Offer } from '#lib/auth/entrance.ts';
-import { getHost } from '#lib/host.ts';
+import { PASSWORD_LENGTH } from '#lib/contract/schema/access.ts';
+import { getHost } from '#lib/host/host.ts';
 import { currentCaller } from '../caller.ts';
 import { enter, join } from './actions.ts';
 import { JoinForm } from './join-form.tsx';

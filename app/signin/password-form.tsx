@@ -1,8 +1,8 @@
 'use client';
 /** The way in for people: e-mail address and password. */
 import { useActionState } from 'react';
-import { Outcome } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import type { EnterAction } from './key-form.tsx';
 
 export function PasswordForm({ action, to }: { action: EnterAction; to: string }) {

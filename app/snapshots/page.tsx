@@ -2,11 +2,11 @@
 import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
-import { Pages } from '#components/pages.tsx';
-import { SnapshotTable } from '#components/snapshot-table.tsx';
-import { type SnapshotsQuery, snapshotsQuerySchema } from '#lib/api/schema.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
+import { Pages } from '#components/ui/pages.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { type SnapshotsQuery, snapshotsQuerySchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
 import { LibraryNav, LibraryTitle, Nothing } from '../library.tsx';
 import { addressWith, given, type Search } from '../search.ts';

@@ -2,14 +2,14 @@
 import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
-import { sizeInWords } from '#components/durations.ts';
-import { LiveTenantStates } from '#components/live-counts.tsx';
-import { AsOf } from '#components/live-leaves.tsx';
-import { Pages } from '#components/pages.tsx';
-import type { Caller } from '#lib/api/operations.ts';
-import { type Tenant, tenantsQuerySchema } from '#lib/api/schema.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { LiveTenantStates } from '#components/live/counts.tsx';
+import { AsOf } from '#components/live/leaves.tsx';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { Pages } from '#components/ui/pages.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { type Tenant, tenantsQuerySchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
 import { addressWith, given, type Search } from '../search.ts';
 

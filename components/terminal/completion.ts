@@ -2,7 +2,7 @@
  * The name of a file that is being typed: which folder to ask for, and what its answer makes of the line. The folder is read where it rests,
  * which wakes nothing. Talks to the API only.
  */
-import type { FolderItem } from '#lib/api/schema.ts';
+import type { FolderItem } from '#lib/contract/schema.ts';
 
 /** What is being typed, as a place to look in. */
 export interface Wanted {

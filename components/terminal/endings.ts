@@ -1,5 +1,5 @@
 /** The terminal's own lines on the screen: what a run woke and how it ended. Pure. */
-import type { EvalAnswer } from '#lib/api/schema.ts';
+import type { EvalAnswer } from '#lib/contract/schema.ts';
 import { StreamText } from './output.ts';
 import type { RunOutcome } from './runs.ts';
 import { endInWords, type Woke, wokeInWords } from './words.ts';

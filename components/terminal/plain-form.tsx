@@ -1,8 +1,8 @@
 'use client';
 /** A terminal that needs nothing but a form: a command is sent, and what it said is on the page. The directory is carried, variables are not. */
 import { useActionState } from 'react';
-import { SCROLLS } from '../scrolls.ts';
-import { Submit } from '../submit.tsx';
+import { SCROLLS } from '../ui/scrolls.ts';
+import { Submit } from '../ui/submit.tsx';
 import { endInWords, type RunEnd, type Woke, wokeInWords } from './words.ts';
 
 export interface Run {

@@ -1,5 +1,5 @@
 /** Runs what was typed through the API and reports what it says while it runs. Talks to the API only. */
-import type { EvalAnswer, Problem } from '#lib/api/schema.ts';
+import type { EvalAnswer, Problem } from '#lib/contract/schema.ts';
 import { isBinary, shown } from './shown.ts';
 import type { Language, RunEnd, Woke } from './words.ts';
 

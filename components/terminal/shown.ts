@@ -1,5 +1,5 @@
 /** Output as it can be shown: bytes that are no text as U+FFFD, which whoever shows it says. Pure. */
-import type { ExecAnswer } from '#lib/api/schema.ts';
+import type { ExecAnswer } from '#lib/contract/schema.ts';
 
 type Encoding = ExecAnswer['stdout_encoding'];
 

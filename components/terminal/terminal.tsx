@@ -5,9 +5,9 @@
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useReducer, useRef, useState } from 'react';
-import type { Instance } from '#lib/api/schema.ts';
-import { instanceKey } from '../live-cache.ts';
-import { RelativeTime } from '../relative-time.tsx';
+import type { Instance } from '#lib/contract/schema.ts';
+import { instanceKey } from '../live/cache.ts';
+import { RelativeTime } from '../ui/relative-time.tsx';
 import { type Attachment, attach } from './attachment.ts';
 import { LET_GO_MINUTES } from './grip.ts';
 import { type ExecAction, PlainForm } from './plain-form.tsx';

@@ -1,6 +1,6 @@
 /** How a run began and ended, in words: the same on the plain form, on the screen and for a screen reader. Pure. */
-import type { ExecAnswer, Instance } from '#lib/api/schema.ts';
-import { tookInWords } from '../durations.ts';
+import type { ExecAnswer, Instance } from '#lib/contract/schema.ts';
+import { tookInWords } from '../ui/durations.ts';
 
 export interface Woke {
   /** How it was found. */

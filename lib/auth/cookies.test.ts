@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../base/config.ts';
 import { cookieRules, isLoopback } from './cookies.ts';
 
 const rules = (settings: Record<string, string>) => cookieRules(readConfig(settings));

@@ -2,7 +2,7 @@
  * How the console's cookies are named and kept, by the address that people use. Browsers refuse `__Host-` and `Secure` over plain
  * HTTP, except on the machine itself: there they would lock everyone out. Pure.
  */
-import type { Config } from '../config.ts';
+import type { Config } from '../base/config.ts';
 
 export interface CookieRules {
   /** Whether cookies are `Secure` and bound to this very host by their `__Host-` prefix. */

@@ -3,9 +3,9 @@
  * ledger, those that fail too. Passwords, links and sessions are the auth library's; this decides who may try, and how often.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import { epochSeconds } from '../clock.ts';
-import { WinterdockError } from '../errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { epochSeconds } from '../base/clock.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { InvitationRow } from '../registry/invitations.ts';
 import type { LedgerEntry, Registry } from '../registry/registry.ts';
 import { line } from '../sessions/engine.ts';

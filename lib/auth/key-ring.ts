@@ -3,8 +3,8 @@
  * see of it. Knows nothing of what a key may do.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import { epochSeconds } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { epochSeconds } from '../base/clock.ts';
 import type { KeyBook, KeyRow, NewKey } from '../registry/keys.ts';
 import type { LedgerEntry } from '../registry/registry.ts';
 

@@ -1,6 +1,6 @@
 /** Secrets on disk and in comparison: files of mode 0600, keys compared by digest in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readOrMakeSecretFile } from '../secret-file.ts';
+import { readOrMakeSecretFile } from '../base/secret-file.ts';
 
 const SECRET_BYTES = 32;
 const LEAST_LENGTH = 16;

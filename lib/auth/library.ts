@@ -7,7 +7,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { betterAuth } from 'better-auth/minimal';
 import { admin } from 'better-auth/plugins/admin';
 import { magicLink } from 'better-auth/plugins/magic-link';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../base/log.ts';
 import type { PeopleBook } from '../registry/people.ts';
 import { PEER_HEADER } from './address.ts';
 import type { CookieRules } from './cookies.ts';

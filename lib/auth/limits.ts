@@ -4,7 +4,7 @@
  * the admin key is not.
  */
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { clientOf } from './address.ts';
 
 const MINUTE = 60;

@@ -2,7 +2,7 @@
  * People as an admin looks after them: roles, tenants, disabling, sessions, passwords. What changes a person's rights holds at once: for
  * the sessions that are remembered and for the streams that are open. Whether the caller may is decided above.
  */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { AuthLibrary, PersonRecord, SessionRecord } from './library.ts';
 
 export interface People {

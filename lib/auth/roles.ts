@@ -1,4 +1,4 @@
-/** The roles there are. Pure; imports nothing. What each may do is one table: api/access.ts. */
+/** The roles there are. Pure; imports nothing. What each may do is one table: contract/access.ts. */
 
 /** `tenant` is a program's: only keys have it. */
 export const ROLES = ['admin', 'operator', 'support', 'viewer', 'tenant'] as const;

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { removeTreeNow } from '../storage/effects.ts';
+import { removeTreeNow } from '../base/effects.ts';
 import type { ServerProcess } from '../testing/process.ts';
 import { manifestsIn, objectPath } from './store.ts';
 import { commandOf, expectWhole, populate, run, spawnServer, type World } from './testing/world.ts';

@@ -5,9 +5,9 @@
 import { constants, existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { messageOf, WinterdockError } from '../errors.ts';
+import { copyFile, syncFile, unlinkFile } from '../base/effects.ts';
+import { messageOf, WinterdockError } from '../base/errors.ts';
 import type { FileStamp } from '../storage/drawer.ts';
-import { copyFile, syncFile, unlinkFile } from '../storage/effects.ts';
 import { sha256Of, stampOf } from '../storage/files.ts';
 import type { ObjectRef } from './manifest.ts';
 

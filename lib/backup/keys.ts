@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { z } from 'zod';
-import { WinterdockError } from '../errors.ts';
-import { readSecretFile } from '../secret-file.ts';
+import { WinterdockError } from '../base/errors.ts';
+import { readSecretFile } from '../base/secret-file.ts';
 
 /** As servers name them at the top of a data folder. */
 const KEY_FILE = /^(?:auth\.secret|[a-z][a-z-]*\.key)$/;

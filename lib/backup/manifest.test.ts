@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openSigner } from '../signing.ts';
+import { openSigner } from '../base/signing.ts';
 import { type BackupRow, backupId, MANIFEST_KIND, manifestText, objectsOf, parseManifest } from './manifest.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'winterdock-manifest-'));

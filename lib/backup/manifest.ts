@@ -3,10 +3,10 @@
  * names are kept is the store's.
  */
 import { z } from 'zod';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
+import { type Signer, verify } from '../base/signing.ts';
 import { STATES } from '../lifecycle/states.ts';
 import { COPY_KINDS } from '../registry/copies.ts';
-import { type Signer, verify } from '../signing.ts';
 
 export const MANIFEST_KIND = 'winterdock-backup/1';
 

@@ -1,8 +1,8 @@
 /** A backup that is there, opened for reading: which of several, and its objects as files that are proved before they are used. Changes nothing of it. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { WinterdockError } from '../errors.ts';
-import { makeFolder, removeTree, unlinkFile } from '../storage/effects.ts';
+import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { sha256Of } from '../storage/files.ts';
 import type { Manifest, ObjectRef } from './manifest.ts';
 import { manifestsIn, objectPath } from './store.ts';

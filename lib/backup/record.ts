@@ -1,7 +1,7 @@
 /** What the registry is told of a backup: when the last one was made, and a line of the ledger. Knows nothing of how it was made. */
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { type Clock, epochSeconds } from '../clock.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Registry } from '../registry/registry.ts';
 import { knownMigrations } from '../registry/sqlite/migrate.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { copyFile, unlinkFile } from '../base/effects.ts';
 import { copyAt } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
 import { sameStamp } from '../sessions/trust.ts';
-import { copyFile, unlinkFile } from '../storage/effects.ts';
 import { stampOf } from '../storage/files.ts';
 import { complaintOf, copyOnline, copyResting, copyWithLog, Moved, objectAt } from './copying.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';

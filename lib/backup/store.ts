@@ -8,7 +8,6 @@ import { readdirSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { messageOf, WinterdockError } from '../errors.ts';
 import {
   chmodFile,
   makeFolder,
@@ -18,7 +17,8 @@ import {
   syncFolder,
   unlinkFile,
   writeFile,
-} from '../storage/effects.ts';
+} from '../base/effects.ts';
+import { messageOf, WinterdockError } from '../base/errors.ts';
 import { type Manifest, type ObjectRef, objectsOf, parseManifest } from './manifest.ts';
 
 /** What a backup is written to. One backup at a time. */

@@ -8,16 +8,8 @@ import { dirname, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { extract, pack } from 'tar-stream';
-import { WinterdockError } from '../errors.ts';
-import {
-  makeFolder,
-  removeTree,
-  renameFile,
-  syncFile,
-  syncFolder,
-  unlinkFile,
-  writeStream,
-} from '../storage/effects.ts';
+import { makeFolder, removeTree, renameFile, syncFile, syncFolder, unlinkFile, writeStream } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { type Manifest, parseManifest } from './manifest.ts';
 import { type BackupTarget, LOCK, lockTarget } from './store.ts';
 

@@ -5,8 +5,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
-import { makeFolder, removeTree, renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../storage/effects.ts';
+import type { Config } from '../base/config.ts';
+import { makeFolder, removeTree, renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../base/effects.ts';
 import { moveFile } from '../storage/files.ts';
 
 type Folders = Pick<Config, 'dataFolder' | 'registryPath'>;

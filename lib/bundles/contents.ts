@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { isWinterdockError, WinterdockError } from '../errors.ts';
+import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { type Copied, copyVfs } from '../vfs/copy.ts';
 import { corrupt, translateFailure } from '../vfs/failures.ts';
 import { openAtRest } from '../vfs/open.ts';

@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Semaphore } from 'async-mutex';
-import { WinterdockError } from '../errors.ts';
-import { makeFolder, makeNewFolder, removeTree } from '../storage/effects.ts';
+import { makeFolder, makeNewFolder, removeTree } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { discard } from '../storage/files.ts';
 
 /** Bundles and checkouts on their way at a time: each takes as much disk as its sandbox, some of them twice. */

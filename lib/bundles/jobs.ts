@@ -1,6 +1,6 @@
 /** What the server and a bundle process say to each other, checked at both ends. Knows nothing of how a job is done. */
 import { z } from 'zod';
-import { ERROR_STATUS, type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../errors.ts';
+import { ERROR_STATUS, type ErrorCode, isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { DISK, MANIFEST, manifestSchema, PAGE } from './manifest.ts';
 

@@ -4,7 +4,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Instance, Share } from '../api/schema.ts';
+import type { Instance, Share } from '../contract/schema.ts';
 import { bundleProcesses, eventually } from '../testing/bundle-server.ts';
 import { namesIn } from '../testing/files-in.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';

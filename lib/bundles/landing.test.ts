@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../clock.ts';
-import { WinterdockError } from '../errors.ts';
+import { FakeClock } from '../base/clock.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { entry, instance } from '../registry/testing/make.ts';
 import { namesIn } from '../testing/files-in.ts';

@@ -1,11 +1,11 @@
 /** Makes a sandbox of a file that was written anew: the file goes to its place first, then the row. Knows nothing of where the file came from. */
 import { dirname, join } from 'node:path';
-import { type Clock, epochSeconds } from '../clock.ts';
-import { WinterdockError } from '../errors.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import { makeNewFolder, removeFolder, syncFolder } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { InstanceRow, LedgerEntry, NewInstance, Registry } from '../registry/registry.ts';
 import { livePath } from '../sessions/engine.ts';
 import { recordOf } from '../sessions/trust.ts';
-import { makeNewFolder, removeFolder, syncFolder } from '../storage/effects.ts';
 import { moveFile, removeFile, stagingFor, stampOf } from '../storage/files.ts';
 
 export interface LandingOptions {

@@ -1,12 +1,12 @@
 /** From the copied file of a sandbox to a signed zip and the share that it will be. Knows nothing of ledgers and streams. */
 
 import { join } from 'node:path';
-import { type Clock, epochSeconds } from '../clock.ts';
-import { newId } from '../ids.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import { writeFile } from '../base/effects.ts';
+import { newId } from '../base/ids.ts';
+import type { Signer } from '../base/signing.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import type { Share } from '../registry/shares.ts';
-import type { Signer } from '../signing.ts';
-import { writeFile } from '../storage/effects.ts';
 import type { Hashed } from './hashing.ts';
 import { DISK, FORMAT, MANIFEST, type Manifest, manifestText, PAGE, shippedVolumes, signedBytes } from './manifest.ts';
 import type { BundleProcess } from './process.ts';

@@ -3,8 +3,8 @@
  * all. Knows nothing of what passes.
  */
 import { finished, type Readable } from 'node:stream';
-import type { Config } from '../config.ts';
-import { WinterdockError } from '../errors.ts';
+import type { Config } from '../base/config.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { Folders } from './folders.ts';
 import { BundleProcess } from './process.ts';
 

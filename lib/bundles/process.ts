@@ -8,7 +8,7 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from '../instance/process.ts';
 import { type AnswerTo, errorOf, type FromProcess, type Job, parseFromProcess } from './jobs.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-const HTTP = ['ship', 'import', 'checkout'].map((name) => `../api/http/${name}.test.ts`);
+const HTTP = ['ship', 'import', 'checkout'].map((name) => `../http/tests/${name}.test.ts`);
 
 test('every rule of SPEC.md has a test of its number, and every number is a rule', () => {
   const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');

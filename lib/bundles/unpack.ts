@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWinterdockError, type WinterdockError } from '../errors.ts';
+import { isWinterdockError, type WinterdockError } from '../base/errors.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { adoptVfs } from './contents.ts';
 import { hashOf } from './hashing.ts';

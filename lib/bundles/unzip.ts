@@ -6,8 +6,8 @@
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
-import { isWinterdockError, messageOf } from '../errors.ts';
-import { writeStream } from '../storage/effects.ts';
+import { writeStream } from '../base/effects.ts';
+import { isWinterdockError, messageOf } from '../base/errors.ts';
 import { type Hashed, hashing } from './hashing.ts';
 import { MEMBERS, type Member } from './manifest.ts';
 import { requireSameHeader, requireWhole, type Span, unfit } from './zip-frame.ts';

@@ -1,7 +1,7 @@
 /** What is to be said of a file that was taken apart: who signed it, what is wrong, whether it may come in, and which share it is. Pure. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
+import { verify } from '../base/signing.ts';
 import type { Share } from '../registry/shares.ts';
-import { verify } from '../signing.ts';
 import type { Problem, Unpacked } from './jobs.ts';
 import { DISK, MEMBERS, type Member, signedBytes } from './manifest.ts';
 

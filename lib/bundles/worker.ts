@@ -10,7 +10,7 @@ import { stdout } from 'node:process';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
-import { writeStream } from '../storage/effects.ts';
+import { writeStream } from '../base/effects.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { salvageVfs } from '../vfs/salvage.ts';
 import { inspectVfs } from './contents.ts';

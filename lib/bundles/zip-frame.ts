@@ -4,7 +4,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Entry, LocalFileHeader } from 'yauzl';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { Member } from './manifest.ts';
 
 const FLAG_DESCRIPTOR = 0x8;

@@ -4,7 +4,7 @@ import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node
 import { pipeline } from 'node:stream/promises';
 import { deflateRawSync } from 'node:zlib';
 import { ZipFile } from 'yazl';
-import { writeStream } from '../storage/effects.ts';
+import { writeStream } from '../base/effects.ts';
 import { CHUNK_BYTES, type Hashed, hashing } from './hashing.ts';
 import type { Member } from './manifest.ts';
 

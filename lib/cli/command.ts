@@ -1,6 +1,6 @@
 /** What every command has: the options that all share, its examples, a client, and one way to succeed and to fail. */
 import type { Command } from 'commander';
-import { createClient, type WinterdockClient } from '../api/client.ts';
+import { createClient, type WinterdockClient } from '../client/client.ts';
 import { CliError, Interrupted, reportFailure } from './failure.ts';
 import { type Server, serverOf } from './logins.ts';
 

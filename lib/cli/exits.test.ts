@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { badNetwork } from '../api/client/testing/bad-network.ts';
+import { badNetwork } from '../client/testing/bad-network.ts';
 import { hadBefore } from '../testing/earlier.ts';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
 import { EXITS, exitOf } from './exits.ts';

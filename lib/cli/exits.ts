@@ -1,6 +1,7 @@
 /** Exit codes: the one table that the program, its help and its documentation are made from. Pure. */
-import type { ClientCode } from '../api/client.ts';
-import type { ErrorCode } from '../errors.ts';
+
+import type { ErrorCode } from '../base/errors.ts';
+import type { ClientCode } from '../client/client.ts';
 
 /** What each exit code says. `exec` and `shell` end with the command's own code instead, when it ran. */
 export const EXITS = [

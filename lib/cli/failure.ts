@@ -1,6 +1,7 @@
 /** What went wrong, told on stderr: as sentences, or as one JSON document. */
-import { ApiError } from '../api/client.ts';
-import { ERROR_STATUS, isWinterdockError } from '../errors.ts';
+
+import { ERROR_STATUS, isWinterdockError } from '../base/errors.ts';
+import { ApiError } from '../client/client.ts';
 import { type ExitName, exitCode, exitOf } from './exits.ts';
 import { printable } from './words.ts';
 

@@ -1,6 +1,6 @@
 /** Lists of the API as tables or as one JSON array, as far as they are wanted, however many pages that takes. */
 import type { Command } from 'commander';
-import type { Pages } from '../api/client.ts';
+import type { Pages } from '../client/client.ts';
 import { type Context, wholeNumber } from './command.ts';
 import { table } from './words.ts';
 

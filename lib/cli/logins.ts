@@ -2,8 +2,8 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { addressIn, DEFAULT_URL, whereaboutsIn } from '../api/client.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../base/errors.ts';
+import { addressIn, DEFAULT_URL, whereaboutsIn } from '../client/client.ts';
 import { CliError } from './failure.ts';
 
 export interface Logins {

@@ -1,5 +1,5 @@
 /** How far long work is, on stderr: a line that is written over on a terminal, lines now and then elsewhere. */
-import type { Progress } from '../api/client.ts';
+import type { Progress } from '../client/client.ts';
 import { bytesText } from './words.ts';
 
 const TERMINAL_MS = 100;

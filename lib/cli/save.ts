@@ -2,7 +2,7 @@
 import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Download } from '../api/client.ts';
+import type { Download } from '../client/client.ts';
 import { CliError } from './failure.ts';
 import type { Shown } from './progress.ts';
 

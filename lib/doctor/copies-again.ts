@@ -1,8 +1,8 @@
 /** Gives the file of a snapshot or a blueprint a row again. Its name is the hash of its bytes, so it proves itself; what it was called is lost. */
 import { join } from 'node:path';
-import { epochSeconds } from '../clock.ts';
-import { WinterdockError } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { epochSeconds } from '../base/clock.ts';
+import { WinterdockError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import { line, systemCause } from '../sessions/engine.ts';
 import { recordOf } from '../sessions/trust.ts';

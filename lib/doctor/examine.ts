@@ -3,8 +3,8 @@
  * only to hash them; changes nothing. Beside a running server what moves meanwhile may look wrong: look twice.
  */
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import { messageOf } from '../errors.ts';
+import type { Config } from '../base/config.ts';
+import { messageOf } from '../base/errors.ts';
 import { whyNotThisRegistry, wordsFor } from '../ledger/start-check.ts';
 import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
 import { isStaging } from '../storage/files.ts';

@@ -1,10 +1,10 @@
 /** What there is to say of the signed head beside a registry, beyond whether a server starts on it. */
 import { basename } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../base/config.ts';
+import { issuerOf } from '../base/signing.ts';
 import { headPathOf, readHead } from '../ledger/head-file.ts';
 import { isSigned } from '../ledger/sign.ts';
 import type { RegistryFile } from '../registry/sqlite/registry-file.ts';
-import { issuerOf } from '../signing.ts';
 import type { Finding } from './findings.ts';
 
 /** Finds a head that is missing, cannot be read, or is of another key. */

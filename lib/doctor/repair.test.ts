@@ -1,12 +1,12 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { FakeClock } from '../clock.ts';
+import { FakeClock } from '../base/clock.ts';
+import { observeEffects } from '../base/effects.ts';
 import { whyNotThisRegistry } from '../ledger/start-check.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { THRESHOLDS } from '../registry/testing/make.ts';
 import { createArchiveDrawer, createColdDrawer } from '../storage/disk.ts';
-import { observeEffects } from '../storage/effects.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Readers } from '../vfs/read.ts';
 import { createReaders } from '../vfs/readers.ts';

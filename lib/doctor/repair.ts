@@ -4,11 +4,11 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { makeFolder, renameFile, syncFolder } from '../base/effects.ts';
+import { messageOf } from '../base/errors.ts';
 import { beginEpochOf, type Epoch } from '../ledger/epoch.ts';
 import { count, whyNotThisRegistry } from '../ledger/start-check.ts';
 import { line, systemCause } from '../sessions/engine.ts';
-import { makeFolder, renameFile, syncFolder } from '../storage/effects.ts';
 import { clearStaging } from '../storage/files.ts';
 import { nameAgain } from './copies-again.ts';
 import type { Examined } from './findings.ts';

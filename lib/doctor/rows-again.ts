@@ -4,15 +4,15 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Clock, epochSeconds } from '../clock.ts';
-import { WinterdockError } from '../errors.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import { makeFolder, renameFile, syncFolder } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, Registry } from '../registry/registry.ts';
 import { line, livePath, systemCause } from '../sessions/engine.ts';
 import { isRecorded, recordOf } from '../sessions/trust.ts';
-import { makeFolder, renameFile, syncFolder } from '../storage/effects.ts';
 import { stampOf } from '../storage/files.ts';
 import type { Readers } from '../vfs/read.ts';
 

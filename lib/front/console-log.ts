@@ -3,9 +3,9 @@
  * calls `console`, also for what pages and actions throw.
  */
 import { format, stripVTControlCharacters } from 'node:util';
-import { isWinterdockError } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import { currentVisit, type Visit } from '../visit.ts';
+import { isWinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { currentVisit, type Visit } from '../host/visit.ts';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 

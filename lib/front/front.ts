@@ -4,16 +4,16 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerNode } from '../api/node-door.ts';
 import { requestIdOf } from '../auth/header.ts';
-import { WinterdockError } from '../errors.ts';
-import type { Host } from '../host.ts';
-import { answerAuth } from './auth-door.ts';
-import { refuseBroken, refuseOnSocket, whyNotHttp } from './broken.ts';
+import { WinterdockError } from '../base/errors.ts';
+import type { Host } from '../host/host.ts';
+import { answerNode } from '../http/node-adapter.ts';
+import { answerAuth } from './auth-adapter.ts';
 import { ANSWER_HEADERS, dropProxyHeaders } from './headers.ts';
-import { createPageDoor, type PageHandler } from './page-door.ts';
+import { refuseBroken, refuseOnSocket, whyNotHttp } from './malformed-requests.ts';
+import { createPageDoor, type PageHandler } from './page-adapter.ts';
 import { sendRefusal } from './refusal.ts';
-import { createRouteDoor } from './route-door.ts';
+import { createRouteDoor } from './route-adapter.ts';
 import { whyNotTarget } from './target.ts';
 
 export interface FrontOptions {

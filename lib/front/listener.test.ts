@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { caller } from '../testing/call.ts';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
 import { type Listener, listen } from './listener.ts';
-import type { PageHandler } from './page-door.ts';
+import type { PageHandler } from './page-adapter.ts';
 
 let server: TestServer;
 const listeners: Listener[] = [];

@@ -1,7 +1,7 @@
 /** The own HTTP server: the fast way in, where requests come as they were sent. Knows no route. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Host } from '../host.ts';
+import type { Host } from '../host/host.ts';
 import { createFront, type FrontOptions, HEADERS_MS } from './front.ts';
 
 export interface ListenOptions extends Omit<FrontOptions, 'routes'> {

@@ -7,8 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Config } from '../config.ts';
-import { chmodFileNow, makeFolderNow } from '../storage/effects.ts';
+import type { Config } from '../base/config.ts';
+import { chmodFileNow, makeFolderNow } from '../base/effects.ts';
 
 /** What servers make at the top of a data folder. */
 const OURS =

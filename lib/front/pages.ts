@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { PageHandler } from './page-door.ts';
+import type { PageHandler } from './page-adapter.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -4,12 +4,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer } from '../api/answer.ts';
-import { answerOf, logFailure } from '../api/dispatch.ts';
-import { sendNode } from '../api/node-door.ts';
-import type { Problem } from '../api/schema.ts';
 import { requestIdOf } from '../auth/header.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../base/log.ts';
+import type { Problem } from '../contract/schema.ts';
+import type { Answer } from '../http/answer.ts';
+import { answerOf, logFailure } from '../http/dispatch.ts';
+import { sendNode } from '../http/node-adapter.ts';
 
 /** The styles of the page: it stands alone, as nothing else may be had when it is shown. */
 const STYLE = `

@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Event, Instance } from '../api/schema.ts';
-import { unknownSettings } from '../config.ts';
+import { unknownSettings } from '../base/config.ts';
+import type { Event, Instance } from '../contract/schema.ts';
 import { KNOWN, makeOlderRegistry } from '../registry/testing/older.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
 import { lockFolder, lockStores } from './lock.ts';
-import { foreseen, whyNotStarted } from './why-not.ts';
+import { foreseen, whyNotStarted } from './start-problems.ts';
 
 let folder: string;
 const running: ServerProcess[] = [];
@@ -56,7 +56,7 @@ async function runUntilBegun(server: ServerProcess, id: string): Promise<void> {
 function startAndEnd(settings: Record<string, string>) {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [join(import.meta.dirname, '../server.ts'), '--api-only'],
+    [join(import.meta.dirname, './server.ts'), '--api-only'],
     {
       env: { ...process.env, WB_DATA: folder, PORT: '0', WB_ADMIN_KEY: TEST_KEY, ...settings },
       encoding: 'utf8',

@@ -1,8 +1,8 @@
 /** The status of the sign-in page for a link that lets nobody in any more: the page says so in words, and only the front sets a status. */
 
+import type { Auth } from '../auth/auth.ts';
 import { isSafeMethod } from '../auth/origin.ts';
-import type { Auth } from '../auth.ts';
-import type { PageHandler } from './page-door.ts';
+import type { PageHandler } from './page-adapter.ts';
 
 const GONE = 410;
 const PATH = '/signin';

@@ -1,6 +1,6 @@
 /** Keeps bare failures from leaving: where Next begins to answer with a 5xx, another answer takes its place. Knows nothing of what is asked. */
 import type { ServerResponse } from 'node:http';
-import type { Answer } from '../api/answer.ts';
+import type { Answer } from '../http/answer.ts';
 
 /** The stream of React's own format: the console's scripts show from it what failed, so it is kept and only its status is changed. */
 const FLIGHT = 'text/x-component';

@@ -1,5 +1,5 @@
 /** What a start says of how to come in. Knows nothing of how it is said. */
-import type { Auth } from '../auth.ts';
+import type { Auth } from '../auth/auth.ts';
 
 /**
  * The one-time link, in lines: that of the first admin wherever the output goes, as nobody could come in without it. Once there is an

@@ -1,7 +1,7 @@
 /** Whether the drawers take files now: a page is written into each and removed again. Knows nothing of what lies in them. */
 import { join } from 'node:path';
-import { tellable, WinterdockError } from '../errors.ts';
-import { unlinkFile, writeFile } from '../storage/effects.ts';
+import { unlinkFile, writeFile } from '../base/effects.ts';
+import { tellable, WinterdockError } from '../base/errors.ts';
 
 /** Folders of the data folder that the engine writes files into; the first is the data folder itself. */
 const WRITTEN = ['', 'live', 'cold', 'archive', 'snapshots', 'blueprints', 'bundles', 'expanded', 'orphans'] as const;

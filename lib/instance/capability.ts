@@ -1,5 +1,5 @@
 /** The refusal of what a sandbox's policy lacks. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { type Capability, type PolicyName, type PolicyProfile, policiesWith } from './policies.ts';
 
 /** Throws `capability` when the profile lacks it. `policy` is the name as it was asked for, which may be one that nobody knows. */

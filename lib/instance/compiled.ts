@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeFolderNow, removeTreeNow, setTimesNow } from '../storage/effects.ts';
+import { makeFolderNow, removeTreeNow, setTimesNow } from '../base/effects.ts';
 
 const LIB = dirname(dirname(fileURLToPath(import.meta.url)));
 const LOCK = join(dirname(LIB), 'package-lock.json');

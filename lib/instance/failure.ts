@@ -1,5 +1,5 @@
 /** An error as it travels between the server and an Instance. Knows nothing of the messages around it. */
-import { type ErrorCode, isWinterdockError, messageOf, storageFailure, WinterdockError } from '../errors.ts';
+import { type ErrorCode, isWinterdockError, messageOf, storageFailure, WinterdockError } from '../base/errors.ts';
 
 export interface Failure {
   code: ErrorCode;

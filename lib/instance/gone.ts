@@ -1,5 +1,5 @@
 /** What whoever needed a process is told when it is gone. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { Death } from './instance.ts';
 
 /** For a call or write: `started` says whether it may have begun. Null: the process is being closed. */

@@ -13,7 +13,7 @@ import {
   type QuickJSWASMModule,
   RELEASE_SYNC,
 } from 'quickjs-emscripten';
-import { isHeavyJson } from '../json-weight.ts';
+import { isHeavyJson } from '../base/json-weight.ts';
 import type { OutputChunk } from './instance.ts';
 import { Border, type HostFunction } from './javascript-border.ts';
 import { PRELUDE } from './javascript-prelude.ts';

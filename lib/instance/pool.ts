@@ -1,9 +1,9 @@
 /** The pool: workers started ahead of need, handed to a file one by one, replaced as they go. Counts the places that there are. */
 
 import { join } from 'node:path';
-import { WinterdockError } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import { makeFolderNow, removeTreeNow } from '../storage/effects.ts';
+import { makeFolderNow, removeTreeNow } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import { LEAST_BYTES, MemoryBudget } from './budget.ts';
 import { compiledFolder, isEmpty } from './compiled.ts';
 import type { Claim, InstancePool, InstanceProcess, MemoryUse, OpenSpec } from './instance.ts';

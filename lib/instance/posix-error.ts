@@ -1,5 +1,5 @@
 /** Errors in the words of a POSIX file system, which is what the commands of a shell expect and show. */
-import { isWinterdockError } from '../errors.ts';
+import { isWinterdockError } from '../base/errors.ts';
 
 /** `ENOENT: no such file or directory, '/workspace/a'`. */
 export function posixError(code: string, what: string, path: string): Error {

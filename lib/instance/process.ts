@@ -5,8 +5,8 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { WinterdockError } from '../errors.ts';
-import { makeFolderNow } from '../storage/effects.ts';
+import { makeFolderNow } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { fromInstanceSchema } from './protocol.ts';
 
 const HERE = dirname(fileURLToPath(import.meta.url));

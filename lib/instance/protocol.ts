@@ -4,7 +4,7 @@
  * 60 ms of every one of them, and what its server says is what it obeys anyway.
  */
 import { z } from 'zod';
-import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
+import { ERROR_STATUS, type ErrorCode } from '../base/errors.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { MAX_STREAM_BYTES } from './output.ts';
 

@@ -1,5 +1,5 @@
 /** The calls of one sandbox: one runs, the others wait in the order they came. Knows nothing of processes or messages. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { bytesOfText } from './byte-text.ts';
 import type { EvalOutcome, ExecOutcome, OutputChunk } from './instance.ts';
 import { MAX_STREAM_BYTES, textOf } from './output.ts';

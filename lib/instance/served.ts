@@ -1,5 +1,5 @@
 /** One open sandbox inside its process: runs its calls, serves its writes and reads in between. Knows the messages, not the channel. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { answerRead } from '../vfs/answer.ts';
 import type { ReadRequest } from '../vfs/read.ts';
 import type { Vfs } from '../vfs/vfs.ts';

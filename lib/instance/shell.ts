@@ -3,7 +3,7 @@
  * committed and its output is handed on. Owns its limits and commands; knows nothing of processes.
  */
 import type { BashExecResult, BashOptions, Command } from 'just-bash';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { Tree } from '../vfs/tree.ts';
 import { Bash, DefenseInDepthBox, getCommandNames, latin1FromBytes, stdoutAsBytes } from './bash.ts';
 import { bytesOfText } from './byte-text.ts';

@@ -2,7 +2,7 @@
  * One supervised process on one VFS file: what is sent to it and comes back, its limits by clock and memory, its orderly and disorderly ends.
  * The first cause of death wins. Knows nothing of rows, drawers or HTTP.
  */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
 import { requireCapability } from './capability.ts';
 import { errorOf } from './failure.ts';

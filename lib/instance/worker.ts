@@ -5,7 +5,7 @@
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { serialize } from 'node:v8';
-import { unlinkFileNow } from '../storage/effects.ts';
+import { unlinkFileNow } from '../base/effects.ts';
 import { closeToRest, giveIdentity, openLive } from '../vfs/open.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { failureOf } from './failure.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HostOptions } from '../host.ts';
+import type { HostOptions } from '../host/host.ts';
 import { startServer, type TestServer } from '../testing/server.ts';
 import { filesWith, leaveFiles, makePeople, makeTenant, thingsOf, WORD, wordsIndexed } from './testing/tenant.ts';
 

@@ -5,9 +5,9 @@
 
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { Config } from '../config.ts';
+import type { Config } from '../base/config.ts';
+import { removeTree, syncFolder, unlinkFile } from '../base/effects.ts';
 import type { Registry } from '../registry/registry.ts';
-import { removeTree, syncFolder, unlinkFile } from '../storage/effects.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
 
 type Place = Pick<Config, 'dataFolder' | 'registryPath'>;

@@ -4,12 +4,12 @@
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Mutex, Semaphore } from 'async-mutex';
-import { type Clock, epochSeconds } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { isWinterdockError, tellable, WinterdockError } from '../errors.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { isWinterdockError, tellable, WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import { JOB_TARGET, wishOf } from '../lifecycle/wish.ts';
-import type { Logger } from '../log.ts';
 import type { JobOutcome, JobResult, JobRow } from '../registry/jobs.ts';
 import type { InstanceRow, Registry } from '../registry/registry.ts';
 import { line, MEMORY } from '../sessions/engine.ts';

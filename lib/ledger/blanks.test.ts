@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openSigner } from '../base/signing.ts';
 import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
 import { each } from '../registry/each.ts';
 import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { entry } from '../registry/testing/make.ts';
-import { openSigner } from '../signing.ts';
 import { blankNote, FORGOTTEN, NoteDigest } from './blanks.ts';
 import type { LedgerHead } from './documents.ts';
 import { headPathOf, readHead } from './head-file.ts';

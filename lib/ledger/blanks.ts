@@ -4,8 +4,8 @@
  * forgetting carries a digest of all its notes and is chained itself, so a head that is kept elsewhere covers them as well. Pure but for the signing.
  */
 import { createHash, type Hash, hash } from 'node:crypto';
+import type { Signer } from '../base/signing.ts';
 import { type ChainedLine, canonicalLine } from '../registry/chain.ts';
-import type { Signer } from '../signing.ts';
 import { BLANK_KIND, type BlankNote, blankNoteSchema, type LineBlank } from './documents.ts';
 import { isSigned, signed } from './sign.ts';
 

@@ -1,7 +1,7 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { observeEffects } from '../base/effects.ts';
 import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
-import { observeEffects } from '../storage/effects.ts';
 import { beginEpoch } from './epoch.ts';
 import { headPathOf, readHead } from './head-file.ts';
 import { isSigned } from './sign.ts';

@@ -3,13 +3,13 @@
  * who wants that registry all the same (a restore from a backup, rows made anew) begins an epoch: the old head is kept beside the new one, a
  * line of the ledger names both, and the new head is signed with the epoch's number. Knows the order of these steps; compares nothing.
  */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { openSigner } from '../base/signing.ts';
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../lifecycle/ladder.ts';
 import type { ChainHead } from '../registry/chain.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { line, systemCause } from '../sessions/engine.ts';
-import { openSigner } from '../signing.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { EPOCH_BEGUN, type EpochLine, epochLineOf } from './epoch-lines.ts';
 import { headPathOf, keepHead, readHead, writeHead } from './head-file.ts';

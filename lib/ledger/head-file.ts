@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../storage/effects.ts';
+import { renameFile, syncFile, syncFolder, unlinkFile, writeFile } from '../base/effects.ts';
 import { type LedgerHead, ledgerHeadSchema } from './documents.ts';
 
 /** Where the head of a registry file is kept; null for a registry in memory. */

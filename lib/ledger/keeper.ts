@@ -3,12 +3,12 @@
  * when asked. Holds no lines.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../clock.ts';
-import { messageOf, WinterdockError } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import type { Clock } from '../base/clock.ts';
+import { messageOf, WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Signer } from '../base/signing.ts';
 import type { Registry } from '../registry/registry.ts';
 import { line, systemCause } from '../sessions/engine.ts';
-import type { Signer } from '../signing.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { lastEpoch } from './epoch.ts';
 import { goesThrough } from './goes-through.ts';

@@ -2,12 +2,12 @@
  * Seals the months of the ledger that are over, and gives up those that were exported and kept for long enough. Knows the rules of both;
  * the rows are the registry's.
  */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Signer } from '../base/signing.ts';
 import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Segment } from '../registry/segments.ts';
 import { line, systemCause } from '../sessions/engine.ts';
-import type { Signer } from '../signing.ts';
 import { SEGMENT_KIND, type SegmentDrop, type SegmentHead } from './documents.ts';
 import { endOfMonth, monthAfter, monthOf } from './months.ts';
 import { dropOf, signed } from './sign.ts';

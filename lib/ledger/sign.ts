@@ -1,6 +1,7 @@
 /** Signs the ledger's documents and checks them. Knows nothing of where they are kept. */
+
+import { type Signer, verify } from '../base/signing.ts';
 import type { Segment } from '../registry/segments.ts';
-import { type Signer, verify } from '../signing.ts';
 import {
   DROP_KIND,
   type LedgerDocument,

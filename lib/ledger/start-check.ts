@@ -3,8 +3,8 @@
  * a newer registry names would be taken for nobody's. Asked before the file is opened, or made, for good; changes nothing.
  */
 import { basename } from 'node:path';
-import type { Config } from '../config.ts';
-import { WinterdockError } from '../errors.ts';
+import type { Config } from '../base/config.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
 import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
 import { type KeptFile, keptFiles } from '../storage/inventory.ts';

@@ -1,5 +1,5 @@
 /** Cursors of paged lists: opaque to everyone else, refused when they were not made here. Pure. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 
 /** The text of a position in a list. */
 export function writeCursor(position: (string | number | null)[]): string {

@@ -1,5 +1,5 @@
 /** What the registry refuses, in the words that every driver uses. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS } from '../lifecycle/states.ts';
 import type { InstanceRow, Transition } from './instances.ts';

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { registryContract } from './contract.ts';
 import type { Registry } from './registry.ts';
 import { openSqliteRegistry } from './sqlite/open.ts';
+import { registryContract } from './testing/contract-suite.ts';
 import { THRESHOLDS } from './testing/make.ts';
 import { slowRegistry } from './testing/slow.ts';
 

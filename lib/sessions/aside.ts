@@ -4,11 +4,11 @@
  */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { syncFolder, unlinkFile } from '../base/effects.ts';
 import type { FileRecord, InstanceRow, Intent } from '../registry/registry.ts';
-import { syncFolder, unlinkFile } from '../storage/effects.ts';
 import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
-import { clearLive, isShared, leaveLive, placeOf } from './places.ts';
+import { clearLive, isShared, leaveLive, placeOf } from './file-locations.ts';
 
 /** A file and what SQLite keeps beside it; they move together. */
 const PARTS = ['', '-wal', '-journal'] as const;

@@ -3,8 +3,8 @@
  * so that a lost browser holds nothing for long. Kept in memory: a restart ends them, and whoever is still there renews. Knows nothing
  * of rows or HTTP.
  */
-import { WinterdockError } from '../errors.ts';
-import type { Entries, Entry } from './entries.ts';
+import { WinterdockError } from '../base/errors.ts';
+import type { Entries, Entry } from './runtimes.ts';
 
 /** How long an attachment holds without being renewed. Browsers let a hidden tab run a timer once a minute. */
 export const LEASE_SECONDS = 150;

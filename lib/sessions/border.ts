@@ -1,5 +1,5 @@
 /** The border of the sessions: what the disk refuses leaves them as `storage_unavailable`, whatever verb, call, read or copy asked for it. */
-import { storageFailure } from '../errors.ts';
+import { storageFailure } from '../base/errors.ts';
 import type { Sessions } from './sessions.ts';
 
 /** The same sessions, whose promises reject with `storage_unavailable` where a drawer could not be written or read. */

@@ -1,5 +1,5 @@
 /** Calls and writes: they find or wake the process, count as activity, and are sent again when their process was gone before they began. */
-import { isWinterdockError } from '../errors.ts';
+import { isWinterdockError } from '../base/errors.ts';
 import type {
   EvalOutcome,
   EvalRequest,
@@ -12,7 +12,7 @@ import type {
 } from '../instance/instance.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, now, rowOf } from './engine.ts';
-import type { Entry } from './entries.ts';
+import type { Entry } from './runtimes.ts';
 import type { Cause, Woken } from './sessions.ts';
 import { wake } from './wake.ts';
 

@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../base/errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { absolute, type Engine, line, systemCause } from './engine.ts';
-import { isPacked } from './places.ts';
+import { isPacked } from './file-locations.ts';
 import { isRecorded, sameStamp } from './trust.ts';
 
 /** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../clock.ts';
+import { FakeClock } from '../base/clock.ts';
 import { REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 

@@ -2,8 +2,8 @@
  * Turns of copies. They are waited for before the lease is taken: a sandbox whose copy waits behind others is filed and woken meanwhile as if
  * nothing was asked of it. Tenants take turns. Knows nothing of files.
  */
-import { WinterdockError } from '../errors.ts';
-import { FairLine } from '../fair-line.ts';
+import { WinterdockError } from '../base/errors.ts';
+import { FairLine } from '../base/fair-queue.ts';
 
 /** Copies that run at a time; as many as the readers have processes for. */
 const COPIES = 2;

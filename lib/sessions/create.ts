@@ -1,14 +1,14 @@
 /** Puts the sessions together: one door for every verb, call and read, with the locks of DESIGN's promises around each. */
 import { join } from 'node:path';
 import { Mutex } from 'async-mutex';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { messageOf, WinterdockError } from '../errors.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { makeFolderNow } from '../base/effects.ts';
+import { messageOf, WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import type { InstancePool, InstanceProcess } from '../instance/instance.ts';
-import type { Logger } from '../log.ts';
 import type { InstanceRow, Registry } from '../registry/registry.ts';
 import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from '../storage/disk.ts';
-import { makeFolderNow } from '../storage/effects.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Readers } from '../vfs/read.ts';
 import { Attachments } from './attachments.ts';
@@ -19,23 +19,23 @@ import { idleFromNow } from './clock-jumps.ts';
 import { CopyTurns } from './copy-turns.ts';
 import { discardMemory, settleDead } from './death.ts';
 import { type Engine, line, livePath, MEMORY, now, rowOf, systemCause } from './engine.ts';
-import { Entries, type Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
+import { placeOf } from './file-locations.ts';
 import { LostFiles } from './lost.ts';
-import { placeOf } from './places.ts';
+import { walk } from './plan.ts';
 import { PREFETCH_SECONDS, type Prefetched, prefetch } from './prefetch.ts';
 import { PutOff } from './put-off.ts';
 import { copyRaw } from './raw.ts';
 import { copyOut, Expansions, type Reading, read } from './reading.ts';
 import { reconcile, settleInterrupted } from './reconcile.ts';
 import { restore } from './restore.ts';
+import { Entries, type Entry } from './runtimes.ts';
 import { PACE, type Pace, scrubForever } from './scrub.ts';
 import type { Cause, Live, ResumeResult, Sessions } from './sessions.ts';
 import type { Step } from './steps.ts';
 import { sweepDrawers } from './sweep.ts';
 import { flushActivity, type Round, runRound } from './ticker.ts';
 import { wake } from './wake.ts';
-import { walk } from './walk.ts';
 
 export interface SessionsOptions {
   config: Config;

@@ -1,12 +1,12 @@
 /** What happens to the row and the file when a process is gone without having been asked to go. */
 import { dirname } from 'node:path';
-import { isWinterdockError, storageFailure, tellable } from '../errors.ts';
+import { isWinterdockError, storageFailure, tellable } from '../base/errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { lastingFolder, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
-import type { Entry } from './entries.ts';
+import type { Entry } from './runtimes.ts';
 import { isOwn } from './sweep.ts';
 import { recordOf } from './trust.ts';
 

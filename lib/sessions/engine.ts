@@ -1,16 +1,16 @@
 /** What every part of the sessions shares: the collaborators, the ledger's lines, the places of files. Holds no policy. */
 import { join } from 'node:path';
 import type { Mutex } from 'async-mutex';
-import { type Clock, epochSeconds } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { WinterdockError } from '../errors.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
-import type { Logger } from '../log.ts';
 import type { CopyKind } from '../registry/copies.ts';
 import type { InstanceRow, LedgerEntry, Registry } from '../registry/registry.ts';
 import type { Drawer } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/read.ts';
-import type { Entries } from './entries.ts';
+import type { Entries } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
 import type { Step } from './steps.ts';
 

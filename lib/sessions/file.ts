@@ -1,21 +1,21 @@
 /** Filing: suspend, freeze, archive, delete. Each ends the process when there is one, moves a single clean file, and commits. */
 import { dirname } from 'node:path';
-import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../errors.ts';
+import { syncFolder } from '../base/effects.ts';
+import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../base/errors.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/registry.ts';
-import { syncFolder } from '../storage/effects.ts';
 import { stampOf } from '../storage/files.ts';
 import { settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, rowOf, since, takingBack } from './engine.ts';
-import type { Entry } from './entries.ts';
+import { clearLive, leaveLive, placeOf, putAway } from './file-locations.ts';
 import { begin } from './intent.ts';
 import { removeListing, writeListing } from './listing.ts';
-import { comeHome, forgetArchived } from './passing.ts';
-import { clearLive, leaveLive, placeOf, putAway } from './places.ts';
+import { comeHome, forgetArchived } from './pass-through.ts';
 import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
 import { rescue } from './rescue.ts';
+import type { Entry } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
 import { corrupt, ensureMovable, isSameBytes, type Known, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';

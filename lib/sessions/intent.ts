@@ -1,8 +1,8 @@
 /** Beginning an operation: what has to be true before its first effect, and the intent by which whoever finds it half done knows it. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { InstanceRow, Intent } from '../registry/registry.ts';
 import { type Engine, MEMORY } from './engine.ts';
-import { clearGround } from './places.ts';
+import { clearGround } from './file-locations.ts';
 import type { Cause } from './sessions.ts';
 
 /**

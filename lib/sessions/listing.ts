@@ -3,7 +3,7 @@
 import { opendir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writeFile } from '../storage/effects.ts';
+import { writeFile } from '../base/effects.ts';
 import { intoPlace, removeFile, stagingFor } from '../storage/files.ts';
 import { childrenOf, folderPage } from '../vfs/folder.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';

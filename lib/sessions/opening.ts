@@ -1,7 +1,7 @@
 /** Getting a process that has a file open. Knows nothing of rows or drawers: the file lies where it is to be opened. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { tellable, WinterdockError } from '../errors.ts';
+import { tellable, WinterdockError } from '../base/errors.ts';
 import type { Claim, InstanceProcess, OpenSpec } from '../instance/instance.ts';
 import { type Engine, MEMORY, serverStops } from './engine.ts';
 

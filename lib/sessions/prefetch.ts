@@ -1,15 +1,15 @@
 /** Prefetch: the file of a sleeping sandbox is brought home without a process, and filed back when nothing comes for it. */
-import { tellable } from '../errors.ts';
+import { tellable } from '../base/errors.ts';
 import { blocks, type Source } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, now, rowOf, since, systemCause, takingBack } from './engine.ts';
-import type { Entry } from './entries.ts';
+import { bringHome, clearLive, leaveLive, placeOf, putAway, SOURCE_OF } from './file-locations.ts';
 import { begin } from './intent.ts';
 import { writeListing } from './listing.ts';
-import { bringHome, clearLive, leaveLive, placeOf, putAway, SOURCE_OF } from './places.ts';
 import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
+import type { Entry } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
 import { ensurePacked, ensureTrusted, recordOf } from './trust.ts';
 import { refuseFaulted } from './wake.ts';

@@ -8,8 +8,8 @@ import { dirname } from 'node:path';
 import type { FileRecord, InstanceRow } from '../registry/registry.ts';
 import { lastingFolder, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
+import { clearLive, drawerOf, isCopyOf, leaveLive, placeOf, putAway, setAside } from './file-locations.ts';
 import { removeListing } from './listing.ts';
-import { clearLive, drawerOf, isCopyOf, leaveLive, placeOf, putAway, setAside } from './places.ts';
 import { type Known, recordOf } from './trust.ts';
 
 /** Hops of one sandbox among which a return from the archive is looked for. */

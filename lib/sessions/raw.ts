@@ -4,14 +4,14 @@
  */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { WinterdockError } from '../errors.ts';
+import { copyFile } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/registry.ts';
-import { copyFile } from '../storage/effects.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
-import type { Entry } from './entries.ts';
-import { isPacked } from './places.ts';
+import { isPacked } from './file-locations.ts';
+import type { Entry } from './runtimes.ts';
 
 /** What SQLite keeps beside a file. */
 const LOGS = ['-wal', '-journal'] as const;

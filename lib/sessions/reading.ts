@@ -3,18 +3,18 @@
  * under it. At rest the file is read where it lies; beside a process it is read as last committed.
  */
 import { join } from 'node:path';
-import { isWinterdockError, WinterdockError } from '../errors.ts';
+import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
+import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/registry.ts';
-import { makeFolder, removeTree, unlinkFile } from '../storage/effects.ts';
 import type { Copied } from '../vfs/copy.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { CopyTurns } from './copy-turns.ts';
 import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
-import type { Entry } from './entries.ts';
+import { placeOf } from './file-locations.ts';
 import { readListing } from './listing.ts';
-import { placeOf } from './places.ts';
+import type { Entry } from './runtimes.ts';
 import { ensurePacked, ensureReadable } from './trust.ts';
 
 /** How long an expanded copy of an archived file is kept for further reads. */

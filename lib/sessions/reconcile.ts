@@ -3,15 +3,15 @@
  * is gone is filed, and what lies where no row says is set aside. The same for one sandbox, when a person asks for it.
  */
 import { existsSync } from 'node:fs';
-import { tellable } from '../errors.ts';
+import { tellable } from '../base/errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { clearStaging, stampOf } from '../storage/files.ts';
 import { bringBack, recordAgain } from './aside.ts';
 import { discardMemory, isStorageFailure, settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
-import type { Entry } from './entries.ts';
-import { placeOf, setLogsAside } from './places.ts';
+import { placeOf, setLogsAside } from './file-locations.ts';
 import { putBack, recordPutBack, tookBack } from './putting-back.ts';
+import type { Entry } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
 import { isAstray, reclaim, type Swept, sweepLive } from './sweep.ts';
 import { recordOf } from './trust.ts';

@@ -7,12 +7,12 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
 import type { InstanceRow } from '../registry/registry.ts';
-import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../storage/effects.ts';
 import { stagingFor, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
-import { setAside } from './places.ts';
+import { setAside } from './file-locations.ts';
 
 /** What a descriptor of a live file's process leads to, as the kernel names it; a name that is gone is marked. */
 const HELD = /\/vfs\.sqlite(-wal)?(?: \(deleted\))?$/;

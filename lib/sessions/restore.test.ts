@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { observeEffects } from '../storage/effects.ts';
+import { observeEffects } from '../base/effects.ts';
 import { sha256Of } from '../storage/files.ts';
 import { type Planted, plant } from '../testing/faulted.ts';
 import { filesIn } from '../testing/files-in.ts';

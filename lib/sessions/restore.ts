@@ -6,19 +6,19 @@
  * durable; it moves there, the copy takes its place in the live drawer, and the row says so. Until then everything can be taken back: see aside.ts.
  */
 import { dirname, join } from 'node:path';
-import { tellable, WinterdockError } from '../errors.ts';
+import { makeFolder, unlinkFile } from '../base/effects.ts';
+import { tellable, WinterdockError } from '../base/errors.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow, Intent } from '../registry/registry.ts';
-import { makeFolder, unlinkFile } from '../storage/effects.ts';
 import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.ts';
 import { bringBack, keptPath, moveAside, ownPath, recordAgain } from './aside.ts';
 import { absolute, type Engine, line, livePath, now, rowOf, since, takingBack } from './engine.ts';
-import type { Entry } from './entries.ts';
+import { placeOf } from './file-locations.ts';
 import { begin } from './intent.ts';
 import { removeListing } from './listing.ts';
-import { placeOf } from './places.ts';
 import { PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
 import { settleFirst } from './reconcile.ts';
+import type { Entry } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
 import { recordOf } from './trust.ts';
 

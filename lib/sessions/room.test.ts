@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { epochSeconds } from '../clock.ts';
+import { epochSeconds } from '../base/clock.ts';
 import { entry } from '../registry/testing/make.ts';
 import { REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';

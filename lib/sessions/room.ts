@@ -3,13 +3,13 @@
  * suspended first. Which may be is the ladder's to say.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../base/errors.ts';
 import type { Claim } from '../instance/instance.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
 import { blocks } from '../lifecycle/words.ts';
 import { type Engine, MEMORY, now, systemCause } from './engine.ts';
-import type { Entry } from './entries.ts';
 import { suspend } from './file.ts';
+import type { Entry } from './runtimes.ts';
 
 const MIB = 1024 * 1024;
 /** How long a wake waits for some sandbox to end what it does, in milliseconds, before it is refused. */

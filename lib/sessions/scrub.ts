@@ -3,12 +3,12 @@
  * bytes are no longer what was filed, though its stat is, has rotted and gets a fault. Repairs and moves nothing.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../base/errors.ts';
 import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { checkFile } from './checks.ts';
 import { absolute, type Engine, line, MEMORY, now, systemCause } from './engine.ts';
-import { isPacked } from './places.ts';
+import { isPacked } from './file-locations.ts';
 import { keepProgress, readProgress } from './scrub-progress.ts';
 import { sameStamp } from './trust.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { observeEffects } from '../storage/effects.ts';
+import { observeEffects } from '../base/effects.ts';
 import { namesIn } from '../testing/files-in.ts';
 import type { Step } from './steps.ts';
 import { type Dock, REQUEST, startDock } from './testing/dock.ts';

@@ -1,6 +1,6 @@
 /** A stop while something is under way: nothing is lost, and nobody is blamed for it. */
 import { expect, test } from 'vitest';
-import { observeEffects } from '../storage/effects.ts';
+import { observeEffects } from '../base/effects.ts';
 import type { Step } from './steps.ts';
 import { REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';

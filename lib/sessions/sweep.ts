@@ -9,8 +9,8 @@ import type { InstanceRow } from '../registry/registry.ts';
 import type { Drawer } from '../storage/drawer.ts';
 import { isStaging, sha256Of, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
+import { clearLive, hasWal, isCopyOf, isPacked, placeOf, setAside } from './file-locations.ts';
 import { listedIds, removeListing } from './listing.ts';
-import { clearLive, hasWal, isCopyOf, isPacked, placeOf, setAside } from './places.ts';
 import { cameBack, putBack, recordPutBack } from './putting-back.ts';
 import { isRecorded, sameStamp } from './trust.ts';
 

@@ -2,7 +2,7 @@
  * The ticker: applies the ladder to what is due. A round never overlaps another, costs what is due and not what exists, and one
  * failing sandbox stops no other.
  */
-import { isWinterdockError, messageOf, storageFailure } from '../errors.ts';
+import { isWinterdockError, messageOf, storageFailure } from '../base/errors.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
 import { blocks } from '../lifecycle/words.ts';
 import type { DueRow } from '../registry/registry.ts';
@@ -10,13 +10,13 @@ import { discardLeft, stampOf } from '../storage/files.ts';
 import { idleFromNow } from './clock-jumps.ts';
 import { discardMemory } from './death.ts';
 import { absolute, type Engine, livePath, MEMORY, now, systemCause } from './engine.ts';
-import type { Entry } from './entries.ts';
 import { archive, freeze, remove, suspend } from './file.ts';
 import type { LostFiles } from './lost.ts';
 import { fileBack, PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
 import type { PutOff } from './put-off.ts';
 import { settleFirst } from './reconcile.ts';
 import { keepWithin } from './room.ts';
+import type { Entry } from './runtimes.ts';
 import { tidy } from './sweep.ts';
 
 /** Sandboxes moved at the same time. */

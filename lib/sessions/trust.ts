@@ -1,12 +1,12 @@
 /** Whether a file at rest is the file that was filed. Decides; repairs and moves nothing. */
 import { relative } from 'node:path';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow } from '../registry/registry.ts';
 import type { FileStamp } from '../storage/drawer.ts';
 import { stampOf } from '../storage/files.ts';
 import type { Engine } from './engine.ts';
-import { setLogsAside } from './places.ts';
+import { setLogsAside } from './file-locations.ts';
 
 /** Whether two stamps are of the same, untouched file. */
 export function sameStamp(a: FileStamp, b: FileStamp): boolean {

@@ -1,5 +1,5 @@
 /** Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`. */
-import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../errors.ts';
+import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../base/errors.ts';
 import type { Claim, InstanceProcess } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
@@ -8,14 +8,14 @@ import type { InstanceRow } from '../registry/registry.ts';
 import { stampOf } from '../storage/files.ts';
 import { settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, rowOf, serverStops, since, takingBack } from './engine.ts';
-import type { Entry } from './entries.ts';
+import { bringHome, isShared, type Place, placeOf, SOURCE_OF } from './file-locations.ts';
 import { begin } from './intent.ts';
 import { openProcess } from './opening.ts';
-import { forgetArchived } from './passing.ts';
-import { bringHome, isShared, type Place, placeOf, SOURCE_OF } from './places.ts';
+import { forgetArchived } from './pass-through.ts';
 import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
 import { claimRoom, makeRoom } from './room.ts';
+import type { Entry } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
 import { ensureCopied, ensurePacked, ensureTrusted } from './trust.ts';
 

@@ -1,5 +1,5 @@
 /** What the state map says to a filing or a walk: the states between, or why there is no way. Changes nothing. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { EPHEMERAL_ENDS, whyNot } from '../lifecycle/plan.ts';
 import { hopsFrom, isOpenTo, type State, transition } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/registry.ts';

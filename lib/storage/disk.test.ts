@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { drawerContract } from './contract.ts';
 import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from './disk.ts';
 import { copyWhole, moveFile, sha256Of, stampOf } from './files.ts';
+import { drawerContract } from './testing/contract-suite.ts';
 
 describe('the cold drawer', () => drawerContract(createColdDrawer));
 describe('the archive drawer', () => drawerContract(createArchiveDrawer));

@@ -9,10 +9,10 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { WinterdockError } from '../errors.ts';
+import { chmodFile, copyFile, makeFolderNow, writeStream } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { type CopyKind, copyDrawer } from '../registry/copies.ts';
 import type { Drawer } from './drawer.ts';
-import { chmodFile, copyFile, makeFolderNow, writeStream } from './effects.ts';
 import { intoPlace, moveFile, removeFile, stagingFor, stampOf } from './files.ts';
 
 /** zstd's own default level: 3 compresses text about as well as gzip at several times the speed. */

@@ -4,9 +4,9 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { WinterdockError } from '../errors.ts';
+import * as effects from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { FileStamp, Placed } from './drawer.ts';
-import * as effects from './effects.ts';
 
 /** The stamp of a local file, or null when there is none. */
 export function stampOf(path: string): FileStamp | null {

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestRunner } from 'vitest';
-import type { Clock, FakeClock } from '../clock.ts';
-import type { Host } from '../host.ts';
+import type { Clock, FakeClock } from '../base/clock.ts';
+import type { Host } from '../host/host.ts';
 import { spawnServer } from './process.ts';
 import type { TestServer, TestServerOptions } from './server.ts';
 

@@ -1,6 +1,6 @@
 /** For tests: rows as earlier versions left them, which took policies and workbooks that are not offered. */
-import { epochSeconds } from '../clock.ts';
-import type { Host } from '../host.ts';
+import { epochSeconds } from '../base/clock.ts';
+import type { Host } from '../host/host.ts';
 import { line, systemCause } from '../sessions/engine.ts';
 
 /** Gives the sandbox what an earlier version would have taken. */

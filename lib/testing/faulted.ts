@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
-import type { Host } from '../host.ts';
+import type { Host } from '../host/host.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { BlockingFault } from '../lifecycle/ways-out.ts';

@@ -1,7 +1,8 @@
 /** For tests: people who come in by the ways that there are, and the cookies that they get. */
+
+import type { Auth } from '../auth/auth.ts';
 import type { Visitor } from '../auth/entrance.ts';
 import type { PersonRole } from '../auth/roles.ts';
-import type { Auth } from '../auth.ts';
 
 export const PASSWORD = 'a long winter, said the dock';
 

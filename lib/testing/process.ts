@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Call, caller } from './call.ts';
 import { TEST_KEY } from './key.ts';
 
-const SERVER = fileURLToPath(new URL('../server.ts', import.meta.url));
+const SERVER = fileURLToPath(new URL('../front/server.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** `next start`, as npm would run it; the console must be built. */
 const NEXT = [fileURLToPath(new URL('../../node_modules/next/dist/bin/next', import.meta.url)), 'start', ROOT];
@@ -26,7 +26,7 @@ export function commandOf({ alone, args }: { alone: boolean; args?: readonly str
 }
 
 /**
- * Starts `lib/server.ts --api-only`, or `next start`, on a free port in `folder` and waits for its `ready` line. Rejects with what it said instead.
+ * Starts `lib/front/server.ts --api-only`, or `next start`, on a free port in `folder` and waits for its `ready` line. Rejects with what it said instead.
  */
 export async function spawnServer(options: {
   folder: string;

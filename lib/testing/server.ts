@@ -5,11 +5,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, FakeClock } from '../clock.ts';
-import { readConfig } from '../config.ts';
+import { type Clock, FakeClock } from '../base/clock.ts';
+import { readConfig } from '../base/config.ts';
+import { createLogger } from '../base/log.ts';
 import { listen } from '../front/listener.ts';
-import { createHost, type Host, type HostOptions } from '../host.ts';
-import { createLogger } from '../log.ts';
+import { createHost, type Host, type HostOptions } from '../host/host.ts';
 import { startAlone } from './alone-server.ts';
 import { type Call, caller } from './call.ts';
 import { TEST_KEY } from './key.ts';

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { empty, eventStream, eventText, json, type Sink } from '../api/answer.ts';
-import { createDispatcher, type Dispatcher } from '../api/dispatch.ts';
-import { answerNode } from '../api/node-door.ts';
-import { route, type Services } from '../api/route.ts';
-import { WinterdockError } from '../errors.ts';
-import { createLogger } from '../log.ts';
+import { WinterdockError } from '../base/errors.ts';
+import { createLogger } from '../base/log.ts';
+import { empty, eventStream, eventText, json, type Sink } from '../http/answer.ts';
+import { createDispatcher, type Dispatcher } from '../http/dispatch.ts';
+import { answerNode } from '../http/node-adapter.ts';
+import { route, type Services } from '../http/route.ts';
 import { type Call, caller } from './call.ts';
 
 export const MIB = 1024 * 1024;

@@ -2,11 +2,12 @@
  * The whole engine in a process of its own, which kills itself with SIGKILL at a step of what it is told to do. For the processes that tests kill; their first
  * argument is the data folder, their last one the step.
  */
-import type { Caller } from '../api/operations.ts';
-import { FakeClock } from '../clock.ts';
-import { readConfig } from '../config.ts';
-import { createHost, type Host } from '../host.ts';
-import { createLogger } from '../log.ts';
+
+import { FakeClock } from '../base/clock.ts';
+import { readConfig } from '../base/config.ts';
+import { createLogger } from '../base/log.ts';
+import { createHost, type Host } from '../host/host.ts';
+import type { Caller } from '../operations/operations.ts';
 
 /** Who asks for what is done. */
 export const caller: Caller = {

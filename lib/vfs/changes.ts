@@ -5,8 +5,8 @@
  * Rows are written by `INSERT … SELECT`: SQLite gives such a statement its own journal, so a full file undoes the statement alone. A
  * plain INSERT would take the whole transaction with it, savepoints included.
  */
-import type { Clock } from '../clock.ts';
-import { epochSeconds } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { epochSeconds } from '../base/clock.ts';
 import { FULL, resultCodeOf } from './failures.ts';
 import { newIdentity } from './identity.ts';
 import { subtreeOf } from './paths.ts';

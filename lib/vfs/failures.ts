@@ -1,5 +1,5 @@
 /** What an error of node:sqlite means in the contract's codes. Never lets a path of the machine into a message. */
-import { isWinterdockError, WinterdockError } from '../errors.ts';
+import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 
 const BUSY = 5;

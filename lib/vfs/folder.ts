@@ -1,5 +1,5 @@
 /** One folder as a page of what lies directly in it: folders first, each kind by name. Pure; knows nothing of SQLite. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import type { FolderItem } from './read.ts';
 
 /** Largest page of a folder. */

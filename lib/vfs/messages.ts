@@ -9,7 +9,7 @@ import {
   messageOf,
   storageFailure,
   WinterdockError,
-} from '../errors.ts';
+} from '../base/errors.ts';
 import type { Copied } from './copy.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
 import { asVolume, type Volume } from './volumes.ts';

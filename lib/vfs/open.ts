@@ -1,8 +1,8 @@
 /**
  * The ways to a sandbox's files: live, at rest, beside a live process, and back to rest. What each does to the SQLite file is in handles.ts.
  */
-import type { Clock } from '../clock.ts';
-import { WinterdockError } from '../errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { openFileBeside, openLiveFile, openRestingFile, recoverFile, restLiveFile } from './handles.ts';
 import { ensureIdentity, identityOf } from './identity.ts';
 import { inspectSchema } from './schema.ts';

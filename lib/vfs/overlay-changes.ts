@@ -2,7 +2,7 @@
  * What a running call writes, gathered as rows beside the file: the write side of an overlay. The file itself is only read. Versions are given
  * out when the rows are committed.
  */
-import { type Clock, epochSeconds } from '../clock.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
 import { unchanged } from './overlay-rows.ts';
 import { subtreeOf } from './paths.ts';
 import type { Entry, FileStat } from './read.ts';

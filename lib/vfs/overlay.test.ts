@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../clock.ts';
+import { FakeClock } from '../base/clock.ts';
 import { openBeside } from './open.ts';
 import type { Overlay } from './overlay.ts';
 import { anyMove, everything, outcomeOf, versions } from './testing/moves.ts';

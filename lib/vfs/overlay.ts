@@ -4,7 +4,7 @@
  * changed itself; at those it has, the later commit wins. Knows nothing of calls but that each has one of these.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Changes } from './changes.ts';
 import { FULL, resultCodeOf } from './failures.ts';
 import { OverlayChanges } from './overlay-changes.ts';

@@ -1,5 +1,5 @@
 /** Paths inside a volume: absolute, normalised, bounded. Pure; knows nothing of SQLite. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 
 /** Longest path in bytes of UTF-8. */
 const MAX_PATH_BYTES = 1024;

@@ -4,7 +4,7 @@
  * Owns that database and the room that is left for what is in it; knows nothing of what a row means.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { resultCodeOf } from './failures.ts';
 import type { Quota } from './quota.ts';
 import type { Statements } from './statements.ts';

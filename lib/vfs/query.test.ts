@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isWinterdockError, type WinterdockError } from '../errors.ts';
+import { isWinterdockError, type WinterdockError } from '../base/errors.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
 import { type QueryParams, runQuery } from './query.ts';
 import { bytes, codeOf, liveVfs, otherTool, scratchFile, text } from './testing/scratch.ts';

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { constants, type DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { messageOf, WinterdockError } from '../errors.ts';
+import { messageOf, WinterdockError } from '../base/errors.ts';
 import { resultCodeOf, translateFailure } from './failures.ts';
 
 type QueryValue = string | number | null;

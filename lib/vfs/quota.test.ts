@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { closeToRest } from './open.ts';
 import { bytes, codeOf, liveVfs, MIB, scratchFile, text } from './testing/scratch.ts';
 import type { Tree } from './tree.ts';

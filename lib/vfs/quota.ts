@@ -1,5 +1,5 @@
 /** How much room a VFS file has left under its page limit. Reads three pragmas, none of which touches the disk. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { FULL, resultCodeOf } from './failures.ts';
 import type { Statements } from './statements.ts';
 

@@ -5,7 +5,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { errorOf, type Job, type JobAnswer, parseFromReader } from './messages.ts';
 
 export type JobDeath = 'timeout' | 'memory' | 'crash';

@@ -8,7 +8,7 @@ import { flushCompileCache } from 'node:module';
 import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { createZstdDecompress } from 'node:zlib';
-import { isWinterdockError, messageOf, storageFailure, WinterdockError } from '../errors.ts';
+import { isWinterdockError, messageOf, storageFailure, WinterdockError } from '../base/errors.ts';
 import { answerRead } from './answer.ts';
 import { copyVfs } from './copy.ts';
 import { type Check, type FromReader, failureOf, type Job, type JobAnswer, parseToReader } from './messages.ts';

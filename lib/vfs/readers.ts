@@ -4,11 +4,11 @@
  */
 
 import type { Logger } from 'pino';
-import { messageOf, WinterdockError } from '../errors.ts';
-import { FairLine } from '../fair-line.ts';
-import { performing, unlinkFile } from '../storage/effects.ts';
+import { performing, unlinkFile } from '../base/effects.ts';
+import { messageOf, WinterdockError } from '../base/errors.ts';
+import { FairLine } from '../base/fair-queue.ts';
 import type { Copied } from './copy.ts';
-import { Lane } from './lane.ts';
+import { Lane } from './job-queue.ts';
 import { type Check, type Job, type JobAnswer, parseRequest } from './messages.ts';
 import type { ReadAnswer, Readers, ReadRequest, ReadTarget } from './read.ts';
 import { type JobDeath, type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';

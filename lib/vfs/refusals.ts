@@ -1,5 +1,5 @@
 /** What the operations of Vfs refuse, in words that name the volume and the path. Knows nothing of SQLite. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { normalisePath } from './paths.ts';
 import type { Entry, WriteCondition } from './read.ts';
 import { asVolume, type Volume } from './volumes.ts';

@@ -8,8 +8,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { WinterdockError } from '../errors.ts';
-import { createFileNow, syncFileNow } from '../storage/effects.ts';
+import { createFileNow, syncFileNow } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { corrupt } from './failures.ts';
 import { OPTIONS } from './handles.ts';
 import { Broken, type PageRecord, Pages } from './pages.ts';

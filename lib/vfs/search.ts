@@ -1,6 +1,6 @@
 /** Searching names and text contents. Bounded by hits, by the size of a file and by time; says when it was cut. */
 import { isUtf8 } from 'node:buffer';
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { bytesOf } from './rows.ts';
 import type { Statements } from './statements.ts';
 import { asVolume, VOLUMES, type Volume } from './volumes.ts';

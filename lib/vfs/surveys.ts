@@ -1,5 +1,5 @@
 /** Reads over whole volumes: listings and sums. Reads no contents. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { MTIME, SIZE, WITH_NODE, withoutNodes } from './rows.ts';
 import type { Statements } from './statements.ts';
 import { VOLUMES, type Volume } from './volumes.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../clock.ts';
+import { FakeClock } from '../base/clock.ts';
 import { bytes, codeOf, liveVfs, text } from './testing/scratch.ts';
 import type { Place } from './tree.ts';
 import type { Vfs } from './vfs.ts';

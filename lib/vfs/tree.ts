@@ -2,7 +2,7 @@
  * The rules of a tree of files, directories and links in three volumes, once: over the two tables of a file (vfs.ts) and over what a running
  * call has gathered (overlay.ts). Knows neither where it reads nor when what it writes becomes durable.
  */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 import { translateFailure } from './failures.ts';
 import { ancestorsOf, normalisePath, parentOf } from './paths.ts';
 import type { Entry, FileStat, WriteCondition } from './read.ts';

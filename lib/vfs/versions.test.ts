@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../clock.ts';
+import { FakeClock } from '../base/clock.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
 import { bytes, codeOf, liveVfs, MIB, otherTool, scratchFile, seedFile, text } from './testing/scratch.ts';
 import type { Vfs } from './vfs.ts';

@@ -3,7 +3,7 @@
  * a transaction of its own. Knows nothing of processes, HTTP or where the file lies.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { Changes } from './changes.ts';
 import { translateFailure } from './failures.ts';
 import { Overlay } from './overlay.ts';

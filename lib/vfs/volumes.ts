@@ -1,5 +1,5 @@
 /** The three volumes and their contracts: the one list that the guard, tmp's clearing and the egress strip are made from. Pure. */
-import { WinterdockError } from '../errors.ts';
+import { WinterdockError } from '../base/errors.ts';
 
 export const VOLUMES = ['workspace', 'memory', 'tmp'] as const;
 export type Volume = (typeof VOLUMES)[number];

@@ -32,7 +32,7 @@ const MANIFEST = {
   engines: { node: '>=20' },
   bin: { winterdock: 'cli/main.js' },
   exports: {
-    './client': { types: './api/client.d.ts', default: './api/client.js' },
+    './client': { types: './client/client.d.ts', default: './client/client.js' },
     './package.json': './package.json',
   },
   // The client needs nothing, neither at run time nor for its types. The command line needs commander.
@@ -112,7 +112,7 @@ export function buildClient(folder: string): void {
   });
   if (tsc.status !== 0) throw new Error(`The client did not build:\n${tsc.stdout}${tsc.stderr}`);
   rewriteEndings(folder);
-  removeUnreached(folder, ['api/client.js', 'api/client.d.ts', 'cli/main.js']);
+  removeUnreached(folder, ['client/client.js', 'client/client.d.ts', 'cli/main.js']);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(MANIFEST, null, 2)}\n`);
   writeFileSync(join(folder, 'README.md'), README);
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));

@@ -112,7 +112,7 @@ test('at run time the client imports nothing but files of its own, so a browser 
       else foreign.push(target);
     }
   };
-  walk(join(installed, 'api', 'client.js'));
+  walk(join(installed, 'client', 'client.js'));
   expect(seen.size).toBeGreaterThan(8);
   expect(foreign).toEqual([]);
   for (const path of seen) expect(readFileSync(path, 'utf8')).not.toMatch(/\b(process|Buffer|require)\b[.(]/);

@@ -5,18 +5,18 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parametersOf } from '../../lib/api/client/address.ts';
-import type { AnswerKind, CallLine } from '../../lib/api/client/call.ts';
-import type { AnswerDoc, OrUpload, Route } from '../../lib/api/route.ts';
-import { ROUTES } from '../../lib/api/routes.ts';
-import { problemSchema } from '../../lib/api/schema.ts';
+import { parametersOf } from '../../lib/client/address.ts';
+import type { AnswerKind, CallLine } from '../../lib/client/call.ts';
+import { problemSchema } from '../../lib/contract/schema.ts';
+import type { AnswerDoc, OrUpload, Route } from '../../lib/http/route.ts';
+import { ROUTES } from '../../lib/http/routes.ts';
 import { ROOT } from '../build.ts';
 import { ensurePeers } from '../peers.ts';
 import { toolAt } from '../run.ts';
 import type { Side } from './plain-type.ts';
 import { TypeBook } from './print-types.ts';
 
-const FOLDER = join(ROOT, 'lib', 'api', 'client');
+const FOLDER = join(ROOT, 'lib', 'client');
 
 /** What a route's answers are to the client, and the TypeScript type of it. */
 interface Answered {
@@ -27,7 +27,7 @@ interface Answered {
 function nameOf(schema: z.ZodType, side: Side, route: Route, types: TypeBook): string {
   const name = types.name(schema, side);
   if (name !== null) return name;
-  throw new Error(`${route.name}: a schema of its body, query or answers is not exported from lib/api/schema.ts.`);
+  throw new Error(`${route.name}: a schema of its body, query or answers is not exported from lib/contract/schema.ts.`);
 }
 
 function outputOf(schema: z.ZodType, route: Route, types: TypeBook): string {
@@ -108,7 +108,7 @@ export function linesOf(routes: readonly Route[]): Record<string, CallLine> {
   );
 }
 
-/** The printed files by their paths. Throws when a route uses a schema that lib/api/schema.ts does not export. */
+/** The printed files by their paths. Throws when a route uses a schema that lib/contract/schema.ts does not export. */
 export async function printedFiles(
   routes: readonly Route[] = ROUTES,
 ): Promise<Record<'calls' | 'types' | 'test', Printed>> {
@@ -125,7 +125,7 @@ export async function printedFiles(
     calls: printed(
       'calls.ts',
       `/** The table of calls, printed from the route table by \`npm run client:calls\`. Not to be written by hand. */
-import type { Volume } from '../../vfs/volumes.ts';
+import type { Volume } from '../vfs/volumes.ts';
 import type { Download } from './bytes.ts';
 import type { CallLine, CallOptions, Upload, Written } from './call.ts';
 import type { Pages } from './pages.ts';
@@ -155,7 +155,7 @@ interface Printed {
 
 function printed(name: string, text: string): Printed {
   ensurePeers();
-  const run = spawnSync(toolAt('biome'), ['check', '--write', `--stdin-file-path=lib/api/client/${name}`], {
+  const run = spawnSync(toolAt('biome'), ['check', '--write', `--stdin-file-path=lib/client/${name}`], {
     cwd: ROOT,
     input: text,
     encoding: 'utf8',

@@ -3,7 +3,7 @@
  * and beside it a test that the compiler holds each against its schema.
  */
 import { z } from 'zod';
-import * as schemas from '../../lib/api/schema.ts';
+import * as schemas from '../../lib/contract/schema.ts';
 import { type NameOf, plainType, type Side } from './plain-type.ts';
 
 const schemaNames = new Map<unknown, string>(Object.entries(schemas).map(([name, value]) => [value, name]));
@@ -20,7 +20,7 @@ export class TypeBook {
   readonly #asked = new Set<string>();
   readonly #types = new Map<string, { schemaName: string; side: Side; text: string }>();
 
-  /** The name of a schema's type, or null when lib/api/schema.ts does not export it. */
+  /** The name of a schema's type, or null when lib/contract/schema.ts does not export it. */
   name(schema: z.core.$ZodType, side: Side): string | null {
     const name = this.#add(schema, side);
     if (name !== null) this.#asked.add(name);
@@ -50,7 +50,7 @@ export class TypeBook {
     return this.#add(schema, isOne ? 'output' : side) ?? undefined;
   };
 
-  /** lib/api/client/types.ts. */
+  /** lib/client/types.ts. */
   typesText(): string {
     return `/**
  * What the calls take and answer, as plain types: whoever installs the client needs nothing else for them. Printed from the contract's schemas by
@@ -60,13 +60,13 @@ export class TypeBook {
 ${this.#each((name, { text }) => `export type ${name} = ${text};\n`)}`;
   }
 
-  /** lib/api/client/types.test.ts. */
+  /** lib/client/types.test.ts. */
   testText(): string {
     const used = [...new Set([...this.#types.values()].map(({ schemaName }) => schemaName))].sort();
     return `/** Holds each plain type against its schema; the compiler does the work. Printed by \`npm run client:calls\`. Not to be written by hand. */
 import { expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
-import type { ${used.join(', ')} } from '../schema.ts';
+import type { ${used.join(', ')} } from '../contract/schema.ts';
 import type { ${[...this.#types.keys()].sort().join(', ')} } from './types.ts';
 
 test('the plain types of the client are those of the contract’s schemas', () => {

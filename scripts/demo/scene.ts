@@ -2,7 +2,7 @@
  * What `npm run demo` fills a server with: three tenants whose sandboxes are in every state, with work in them that a person recognises. The work is
  * done by the sandboxes themselves.
  */
-import type { CreateInput } from '../../lib/api/client.ts';
+import type { CreateInput } from '../../lib/client/client.ts';
 import type { State } from '../../lib/lifecycle/states.ts';
 
 export interface Part extends Pick<CreateInput, 'labels' | 'keep_hot' | 'ephemeral' | 'idle_to_suspend_s'> {

@@ -32,7 +32,7 @@ const { nodeFileTrace } = createRequire(import.meta.url)('next/dist/compiled/@ve
 /** What people start; the processes that these start are found from them, by the URLs of their entries. */
 const ENTRIES = [
   'bin/winterdock.js',
-  'lib/server.ts',
+  'lib/front/server.ts',
   'lib/cli/main.ts',
   'scripts/backup.ts',
   'scripts/doctor.ts',

@@ -1,9 +1,9 @@
 /** Makes a blueprint of an uploaded file, as the form on the page of blueprints sends it. */
 import { z } from 'zod';
-import { slugSchema } from '#lib/api/schema.ts';
-import { parse } from '#lib/api/validate.ts';
-import { getHost } from '#lib/host.ts';
-import { answerPosted, leadTo, uploadIn } from '../../posted.ts';
+import { slugSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import { parse } from '#lib/http/validate.ts';
+import { answerPosted, leadTo, uploadIn } from '../../form-upload.ts';
 
 const formSchema = z.object({ name: slugSchema });
 

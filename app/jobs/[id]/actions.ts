@@ -1,8 +1,8 @@
 'use server';
 /** Cancelling a job from its page. */
 import { refresh } from 'next/cache';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import { getHost } from '#lib/host.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

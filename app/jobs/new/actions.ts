@@ -2,10 +2,10 @@
 /** Starting a job from the page that showed what it would do. */
 import { redirect } from 'next/navigation';
 import { z } from 'zod';
-import { sandboxesInWords } from '#components/job-words.ts';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import { reasonSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { sandboxesInWords } from '#components/jobs/job-words.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { reasonSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectFit, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

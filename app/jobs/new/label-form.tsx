@@ -1,5 +1,5 @@
 /** What to label many with. A plain form: it leads to the same page, which then shows what that would do. */
-import { Field } from '#components/field.tsx';
+import { Field } from '#components/ui/field.tsx';
 import type { Chosen } from '../../sandboxes/chosen.ts';
 
 export function LabelForm({ chosen: { of, labels } }: { chosen: Chosen }) {

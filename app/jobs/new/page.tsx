@@ -1,15 +1,15 @@
 /** What a verb would do to many, before it does it: the walks, what is lost, who is passed over and why. Changes nothing. */
 import Link from 'next/link';
-import { Hops } from '#components/hops.tsx';
-import { filterInWords, JOB_WORDS, sandboxesInWords } from '#components/job-words.ts';
-import { Outcome } from '#components/outcome.tsx';
-import { Part } from '#components/part.tsx';
-import { StartJob } from '#components/start-job.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { DryRun } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { StartJob } from '#app/jobs/new/start-job.tsx';
+import { filterInWords, JOB_WORDS, sandboxesInWords } from '#components/jobs/job-words.ts';
+import { Hops } from '#components/sandbox/hops.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
+import { Part } from '#components/ui/part.tsx';
+import { whyNot } from '#lib/contract/access.ts';
+import type { DryRun } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { requireCaller } from '../../caller.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import { type Chosen, chosenIn, jobInputOf } from '../../sandboxes/chosen.ts';

@@ -1,14 +1,14 @@
 'use server';
 /** What can be done to one sandbox from its page. Each answers with what really happened, in words. */
 import { refresh } from 'next/cache';
-import { tookInWords } from '#components/durations.ts';
-import { wokeInWords } from '#components/event-words.ts';
-import type { MoveOutcome } from '#components/moves.tsx';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import type { Caller } from '#lib/api/operations.ts';
-import { type PatchInput, reasonSchema, slugSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { wokeInWords } from '#components/ledger/event-words.ts';
+import type { MoveOutcome } from '#components/sandbox/moves.tsx';
+import { tookInWords } from '#components/ui/durations.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { type PatchInput, reasonSchema, slugSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { VERBS, type Verb } from '#lib/lifecycle/states.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

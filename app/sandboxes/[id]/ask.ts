@@ -1,8 +1,8 @@
 'use server';
 /** Asking the files of a sandbox in SQL. It only reads, and wakes nothing. */
-import type { SqlState } from '#components/sql-box.tsx';
-import { sqlSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import type { SqlState } from '#app/sandboxes/[id]/sql-box.tsx';
+import { sqlSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

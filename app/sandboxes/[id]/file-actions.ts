@@ -1,14 +1,14 @@
 'use server';
 /** What is done to the files of a sandbox from its page, by plain forms. Each answers with what stood against it, or leads on. */
 import { redirect } from 'next/navigation';
-import type { EntryState } from '#components/entry-form.tsx';
-import { addressOf, type Volume } from '#components/file-address.ts';
-import type { EditState } from '#components/file-editor.tsx';
-import { folderOf, parentOf } from '#components/file-tree.ts';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import type { Caller } from '#lib/api/operations.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import type { EntryState } from '#components/files/entry-form.tsx';
+import { addressOf, type Volume } from '#components/files/file-address.ts';
+import type { EditState } from '#components/files/file-editor.tsx';
+import { folderOf, parentOf } from '#components/files/file-tree.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts, textOf, typedIn } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

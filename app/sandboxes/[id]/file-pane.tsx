@@ -1,11 +1,11 @@
 /** What stands beside the tree: the open file, its editor, or the open folder; with what may be done with it. */
 import Link from 'next/link';
-import { FileActs } from '#components/file-acts.tsx';
-import { addressOf, type Place, type Volume } from '#components/file-address.ts';
-import { FileEditor } from '#components/file-editor.tsx';
-import type { Folder } from '#components/file-tree.ts';
-import { Outcome } from '#components/outcome.tsx';
-import { Preview } from '#components/preview.tsx';
+import { FileActs } from '#components/files/file-acts.tsx';
+import { addressOf, type Place, type Volume } from '#components/files/file-address.ts';
+import { FileEditor } from '#components/files/file-editor.tsx';
+import type { Folder } from '#components/files/file-tree.ts';
+import { Preview } from '#components/files/preview.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
 import { remove, rename, save } from './file-actions.ts';
 import type { OpenedFile } from './inside-reading.ts';
 

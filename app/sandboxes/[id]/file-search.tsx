@@ -1,7 +1,7 @@
 /** Searching the files of a sandbox by name and by content: a plain form whose question is in the address. */
 import Link from 'next/link';
-import { addressOf, type Place } from '#components/file-address.ts';
-import { Outcome, type OutcomeWords } from '#components/outcome.tsx';
+import { addressOf, type Place } from '#components/files/file-address.ts';
+import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
 import type { Asked, Found } from './inside-reading.ts';
 
 export function SearchForm({ place, asked }: { place: Place; asked: Asked }) {

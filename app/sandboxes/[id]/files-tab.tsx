@@ -1,10 +1,11 @@
 /** The tab of what is inside: the files, and questions in SQL. */
-import { Greyed } from '#components/greyed.tsx';
-import { Part } from '#components/part.tsx';
-import { SqlBox } from '#components/sql-box.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { Instance } from '#lib/api/schema.ts';
+
+import { SqlBox } from '#app/sandboxes/[id]/sql-box.tsx';
+import { Greyed } from '#components/ui/disabled-action.tsx';
+import { Part } from '#components/ui/part.tsx';
+import { whyNot } from '#lib/contract/access.ts';
+import type { Instance } from '#lib/contract/schema.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import type { Search } from '../../search.ts';
 import { ask } from './ask.ts';
 import { Inside } from './inside.tsx';

@@ -1,14 +1,14 @@
 /** What the page of files reads: the folders above what is open, a part of the open file, and what was searched for. Wakes nothing. */
-import type { Look, Volume } from '#components/file-address.ts';
-import { FOLDER_PAGE } from '#components/file-calls.ts';
-import { type Folder, folderOf, foldersAbove, nameOf, parentOf, withItem } from '#components/file-tree.ts';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import type { Opened } from '#components/preview.tsx';
-import { editable, lineEnds, PART_BYTES, previewOf, startOfLine, textOf } from '#components/preview-kind.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { SearchHit } from '#lib/api/schema.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import type { Look, Volume } from '#components/files/file-address.ts';
+import { FOLDER_PAGE } from '#components/files/file-calls.ts';
+import { type Folder, folderOf, foldersAbove, nameOf, parentOf, withItem } from '#components/files/file-tree.ts';
+import type { Opened } from '#components/files/preview.tsx';
+import { editable, lineEnds, PART_BYTES, previewOf, startOfLine, textOf } from '#components/files/preview-kind.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import type { SearchHit } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 
 /** How far into a file lines are counted; contents are searched as far. */

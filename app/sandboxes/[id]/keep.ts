@@ -1,9 +1,9 @@
 'use server';
 /** Taking a snapshot of a sandbox from its tab. */
 import { refresh } from 'next/cache';
-import { sizeInWords, tookInWords } from '#components/durations.ts';
-import { takeSnapshotSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { sizeInWords, tookInWords } from '#components/ui/durations.ts';
+import { takeSnapshotSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

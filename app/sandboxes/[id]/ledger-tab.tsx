@@ -1,11 +1,11 @@
 /** The tab of everything that happened to a sandbox, newest first, a page at a time. */
 import { redirect } from 'next/navigation';
-import { Ledger } from '#components/ledger.tsx';
-import { Pages } from '#components/pages.tsx';
-import { Part } from '#components/part.tsx';
-import type { Caller } from '#lib/api/operations.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { Ledger } from '#components/ledger/ledger.tsx';
+import { Pages } from '#components/ui/pages.tsx';
+import { Part } from '#components/ui/part.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { tabAddress } from './tab-names.ts';
 
 const LINES_SHOWN = 50;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Instance } from '#lib/api/schema.ts';
 import type { Role } from '#lib/auth/roles.ts';
+import type { Instance } from '#lib/contract/schema.ts';
 import { STATES, TRANSITIONS, VERB_TARGET } from '#lib/lifecycle/states.ts';
 import { offersFor } from './offers.ts';
 

@@ -1,11 +1,11 @@
 /** Which moves a sandbox may make now, and why not the others: from the visitor's role, the map, its fault and its pending verb. Pure. */
-import type { Offer } from '#components/moves.tsx';
-import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/api/access.ts';
-import type { Operations } from '#lib/api/operations.ts';
-import type { Instance } from '#lib/api/schema.ts';
+import type { Offer } from '#components/sandbox/moves.tsx';
+import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/contract/access.ts';
+import type { Instance } from '#lib/contract/schema.ts';
 import { plan, whyNot } from '#lib/lifecycle/plan.ts';
 import { HOPS, isOpenTo, type State, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
 import { blocks } from '#lib/lifecycle/words.ts';
+import type { Operations } from '#lib/operations/operations.ts';
 
 const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
   resume: 'resume',

@@ -1,9 +1,9 @@
 /** The rest of the row, as a printed form: what was set and where the file is. */
 import type { ReactNode } from 'react';
-import { sizeInWords } from '#components/durations.ts';
-import { Part } from '#components/part.tsx';
-import { RelativeTime } from '#components/relative-time.tsx';
-import type { Instance } from '#lib/api/schema.ts';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { Part } from '#components/ui/part.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { Instance } from '#lib/contract/schema.ts';
 
 function Entry({ name, children }: { name: string; children: ReactNode }) {
   return (

@@ -1,10 +1,10 @@
 'use server';
 /** The ways out of a damaged file that change something: a snapshot in its place, and what is readable of it in a new sandbox. */
 import { refresh } from 'next/cache';
-import { sizeInWords } from '#components/durations.ts';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import { restoreInstanceSchema, salvageSchema, slugSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { sizeInWords } from '#components/ui/durations.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { restoreInstanceSchema, salvageSchema, slugSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

@@ -2,10 +2,10 @@
 /** The forms of a damaged sandbox: which snapshot to put in its place, and what to call the sandbox that what is readable goes into. */
 import Link from 'next/link';
 import { useActionState } from 'react';
-import { Field } from '#components/field.tsx';
-import { Outcome, type OutcomeWords } from '#components/outcome.tsx';
-import { useSaidAction } from '#components/said.ts';
-import { Submit } from '#components/submit.tsx';
+import { useSaidAction } from '#components/ui/action-message.ts';
+import { Field } from '#components/ui/field.tsx';
+import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import type { SalvageAction, SalvageState, SnapshotChoice } from './repair-state.ts';
 
 type RestoreAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords>;

@@ -1,6 +1,6 @@
 /** What the forms of a damaged sandbox show after they were sent. Safe for the browser. */
-import type { OutcomeWords } from '#components/outcome.tsx';
-import type { SalvageAnswer } from '#lib/api/schema.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { SalvageAnswer } from '#lib/contract/schema.ts';
 
 export interface SalvageState {
   name: string;

@@ -2,12 +2,12 @@
 /** Saving the settings of a sandbox, and deleting it from there. */
 import { refresh } from 'next/cache';
 import { z } from 'zod';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import type { Caller } from '#lib/api/operations.ts';
-import { type PatchInput, reasonSchema, slugSchema } from '#lib/api/schema.ts';
-import { settingsTag } from '#lib/api/settings-tag.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { type PatchInput, reasonSchema, slugSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
+import { settingsTag } from '#lib/operations/settings-tag.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

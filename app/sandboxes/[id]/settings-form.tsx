@@ -1,9 +1,9 @@
 'use client';
 /** The form of a sandbox's settings. It carries what held when it was shown, so that nobody's change is lost. */
 import { useActionState, useState } from 'react';
-import { Field } from '#components/field.tsx';
-import { Outcome } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import { SETTING_NAMES, type Setting, type SettingsAction, type SettingsState, type Typed } from './settings-state.ts';
 
 type Input = React.ComponentProps<'input'>;

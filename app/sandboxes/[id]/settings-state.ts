@@ -1,5 +1,5 @@
 /** What the form of a sandbox's settings holds. Safe for the browser: no schema is in it. Pure. */
-import type { OutcomeWords } from '#components/outcome.tsx';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
 
 export const SETTINGS = [
   'name',

@@ -1,13 +1,13 @@
 /** The tab of a sandbox's settings: what a person may change, what else its row says, and deleting it. */
 import Link from 'next/link';
-import { thresholdInWords } from '#components/durations.ts';
-import { Greyed } from '#components/greyed.tsx';
-import { Part } from '#components/part.tsx';
-import { RemoveForm } from '#components/remove-form.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { Instance } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { Greyed } from '#components/ui/disabled-action.tsx';
+import { thresholdInWords } from '#components/ui/durations.ts';
+import { Part } from '#components/ui/part.tsx';
+import { RemoveForm } from '#components/ui/remove-form.tsx';
+import { whyNot } from '#lib/contract/access.ts';
+import type { Instance } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { POLICY_CHOICES } from '../policies.ts';
 import { offersFor } from './offers.ts';
 import { OnFile } from './on-file.tsx';

@@ -2,8 +2,8 @@
  * The settings of a sandbox as they stand in a form: what holds as it would be typed, what typed settings ask for, and what becomes of them
  * when someone else changed some meanwhile. Pure.
  */
-import { thresholdInWords } from '#components/durations.ts';
-import { type Instance, type PatchInput, patchSchema } from '#lib/api/schema.ts';
+import { thresholdInWords } from '#components/ui/durations.ts';
+import { type Instance, type PatchInput, patchSchema } from '#lib/contract/schema.ts';
 import { secondsOf } from '../../amounts.ts';
 import { labelsOf, labelsTyped } from '../../labels-typed.ts';
 import { minuteOf, momentOf } from '../../moments.ts';

@@ -1,15 +1,15 @@
 /** The tab of what leaves: shipping a bundle, checking out the work, and every bundle that left. */
 import { redirect } from 'next/navigation';
-import { Greyed } from '#components/greyed.tsx';
-import { Pages } from '#components/pages.tsx';
-import { Part } from '#components/part.tsx';
-import { ShareTable } from '#components/share-table.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { Instance } from '#lib/api/schema.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
-import { heldFor } from '../../held.ts';
+import { ShareTable } from '#components/sandbox/share-table.tsx';
+import { Greyed } from '#components/ui/disabled-action.tsx';
+import { Pages } from '#components/ui/pages.tsx';
+import { Part } from '#components/ui/part.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { whyNot } from '#lib/contract/access.ts';
+import type { Instance } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
+import { heldFor } from '../../flash.ts';
 import { Refusal } from '../../library.tsx';
 import { given, type Search } from '../../search.ts';
 import { tabAddress } from './tab-names.ts';

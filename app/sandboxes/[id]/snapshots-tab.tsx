@@ -1,13 +1,13 @@
 /** The tab of copies: taking a snapshot, those there are, and what came from what. */
 import Link from 'next/link';
-import { Greyed } from '#components/greyed.tsx';
-import { LineageTree } from '#components/lineage.tsx';
-import { Part } from '#components/part.tsx';
-import { SnapshotTable } from '#components/snapshot-table.tsx';
-import { mayDo, whyNot } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { Instance } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { LineageTree } from '#components/figures/lineage.tsx';
+import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
+import { Greyed } from '#components/ui/disabled-action.tsx';
+import { Part } from '#components/ui/part.tsx';
+import { mayDo, whyNot } from '#lib/contract/access.ts';
+import type { Instance } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { take } from './keep.ts';
 import { TakeForm } from './take-form.tsx';
 

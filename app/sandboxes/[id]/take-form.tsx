@@ -2,9 +2,9 @@
 /** Taking a snapshot, under a tag. */
 import Link from 'next/link';
 import { useActionState } from 'react';
-import { Field } from '#components/field.tsx';
-import { Outcome, type OutcomeWords } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 
 export interface TakeState {
   tag: string;

@@ -1,11 +1,12 @@
 /** The tab of the terminal: who may type into it, and what typing does besides. */
-import { Part } from '#components/part.tsx';
+
 import { LET_GO_MINUTES } from '#components/terminal/grip.ts';
 import { Terminal } from '#components/terminal/terminal.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { Instance } from '#lib/api/schema.ts';
+import { Part } from '#components/ui/part.tsx';
+import { whyNot } from '#lib/contract/access.ts';
+import type { Instance } from '#lib/contract/schema.ts';
 import { blocks } from '#lib/lifecycle/words.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { languagesOf } from '../policies.ts';
 import { run } from './run.ts';
 

@@ -1,12 +1,12 @@
 /** The top of a sandbox's page: what it is called, where it is and since when, and what is wrong with it. */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
-import { CopyId } from '#components/copy-id.tsx';
-import { TitleStanding } from '#components/live-row.tsx';
-import { FAULT_HAPPENED, FAULT_MEANS } from '#components/state-words.ts';
-import { stuckInWords } from '#components/stuck-words.ts';
-import { Trail } from '#components/trail.tsx';
-import type { Instance } from '#lib/api/schema.ts';
+import { TitleStanding } from '#components/live/row.tsx';
+import { FAULT_HAPPENED, FAULT_MEANS } from '#components/sandbox/state-words.ts';
+import { stuckInWords } from '#components/sandbox/stuck-words.ts';
+import { Trail } from '#components/ui/breadcrumbs.tsx';
+import { CopyId } from '#components/ui/copy-id.tsx';
+import type { Instance } from '#lib/contract/schema.ts';
 import { notOffered } from '../policies.ts';
 import { tabAddress } from './tab-names.ts';
 

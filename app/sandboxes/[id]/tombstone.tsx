@@ -1,13 +1,13 @@
 /** What is left of a deleted sandbox: its name in the ledger. */
 import Link from 'next/link';
-import { CopyId } from '#components/copy-id.tsx';
-import { Ledger } from '#components/ledger.tsx';
-import { Part } from '#components/part.tsx';
-import { RelativeTime } from '#components/relative-time.tsx';
-import { SnapshotTable } from '#components/snapshot-table.tsx';
-import { StateMark } from '#components/state-mark.tsx';
-import { Trail } from '#components/trail.tsx';
-import { getHost } from '#lib/host.ts';
+import { Ledger } from '#components/ledger/ledger.tsx';
+import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
+import { StateMark } from '#components/sandbox/state-mark.tsx';
+import { Trail } from '#components/ui/breadcrumbs.tsx';
+import { CopyId } from '#components/ui/copy-id.tsx';
+import { Part } from '#components/ui/part.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 
 const LINES_SHOWN = 100;

@@ -1,9 +1,9 @@
 /** The three volumes: what each holds and promises, and the way into it. */
 import Link from 'next/link';
-import { sizeInWords } from '#components/durations.ts';
-import { addressOf, type Place } from '#components/file-address.ts';
-import { VOLUME_COLOURS } from '#components/volume-names.tsx';
-import type { VolumeInfo } from '#lib/api/schema.ts';
+import { addressOf, type Place } from '#components/files/file-address.ts';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { VOLUME_COLOURS } from '#components/ui/volume-names.tsx';
+import type { VolumeInfo } from '#lib/contract/schema.ts';
 import { VOLUME_CONTRACTS } from '#lib/vfs/volumes.ts';
 
 /** `closed`: why its contents are not for this visitor, or null. */

@@ -1,16 +1,16 @@
 /** The ways out of a fault, on the sandbox's own page: each with what it does, as a form or a link, or greyed with why not. */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
-import { sizeInWords } from '#components/durations.ts';
-import { Greyed } from '#components/greyed.tsx';
-import { RetryForm } from '#components/retry-form.tsx';
-import { numberInWords } from '#components/state-words.ts';
-import { mayDo, whyNot } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { Instance, Snapshot } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { numberInWords } from '#components/sandbox/state-words.ts';
+import { Greyed } from '#components/ui/disabled-action.tsx';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { RetryForm } from '#components/ui/retry-form.tsx';
+import { mayDo, whyNot } from '#lib/contract/access.ts';
+import type { Instance, Snapshot } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { plan } from '#lib/lifecycle/plan.ts';
 import { type BlockingFault, WAYS_OF, type WayOut } from '#lib/lifecycle/ways-out.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { retry } from '../../retry.ts';
 import { restoreInPlace, salvage } from './repair-actions.ts';
 import { RestoreForm, SalvageForm } from './repair-forms.tsx';

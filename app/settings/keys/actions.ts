@@ -1,9 +1,9 @@
 'use server';
 /** Making keys for programs, and taking them back. */
 import { refresh } from 'next/cache';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import { keyInputSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { keyInputSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 import { expectTexts } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

@@ -1,7 +1,7 @@
 'use client';
 /** Making a key: it is shown here, once. */
 import { useActionState } from 'react';
-import { Submit } from '#components/submit.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import { Choice, Field } from '../field.tsx';
 import { blank, type FormAction } from '../form-state.ts';
 import { SecretOnce } from '../secret-once.tsx';

@@ -1,11 +1,11 @@
 /** The keys of programs: which there are, what they may do, when they were used last; making one and revoking one. */
-import { daysInWords } from '#components/durations.ts';
-import { Part } from '#components/part.tsx';
-import { RelativeTime } from '#components/relative-time.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import type { Key } from '#lib/api/schema.ts';
+import { daysInWords } from '#components/ui/durations.ts';
+import { Part } from '#components/ui/part.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { ROLES } from '#lib/auth/roles.ts';
-import { getHost } from '#lib/host.ts';
+import { whyNot } from '#lib/contract/access.ts';
+import type { Key } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 import { NotYours } from '../not-yours.tsx';
 import { Sure } from '../sure.tsx';

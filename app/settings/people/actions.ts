@@ -2,9 +2,9 @@
 /** Inviting people, changing what they may do, shutting them out. */
 import { refresh } from 'next/cache';
 import { headers } from 'next/headers';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import { inviteSchema, personPatchSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { inviteSchema, personPatchSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

@@ -1,7 +1,7 @@
 'use client';
 /** Inviting someone: the link is shown here, once, and taken along by hand. */
 import { useActionState } from 'react';
-import { Submit } from '#components/submit.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import { Field } from '../field.tsx';
 import { blank, type FormAction } from '../form-state.ts';
 import { SecretOnce } from '../secret-once.tsx';

@@ -1,12 +1,12 @@
 /** Everyone who has an account, the invitations that are open, and a way to invite. */
 
 import Link from 'next/link';
-import { daysInWords } from '#components/durations.ts';
-import { Part } from '#components/part.tsx';
-import { RelativeTime } from '#components/relative-time.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import type { Invitation, Person } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { daysInWords } from '#components/ui/durations.ts';
+import { Part } from '#components/ui/part.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import { whyNot } from '#lib/contract/access.ts';
+import type { Invitation, Person } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 import { NotYours } from '../not-yours.tsx';
 import { Sure } from '../sure.tsx';

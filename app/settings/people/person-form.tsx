@@ -1,7 +1,7 @@
 'use client';
 /** What a person is called and may do. */
 import { useActionState } from 'react';
-import { Submit } from '#components/submit.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import { Field } from '../field.tsx';
 import { blank, type FormAction } from '../form-state.ts';
 import { RoleChoice, SettingsForm } from '../settings-form.tsx';

@@ -1,9 +1,9 @@
 'use server';
 /** Asking for what takes long: the registry's check, a walk through the drawers. */
 import { refresh } from 'next/cache';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import type { StorageCheckInput } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { StorageCheckInput } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

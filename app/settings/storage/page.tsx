@@ -1,13 +1,13 @@
 /** How the store does: the registry, the ledger, the drawers, the disk, the places for processes, and what a loss would cost. */
 import Link from 'next/link';
-import { lengthInWords, sizeInWords, tookInWords } from '#components/durations.ts';
-import { Fact, Facts } from '#components/facts.tsx';
-import { Part } from '#components/part.tsx';
-import { QuotaMeter } from '#components/quota-meter.tsx';
-import { RelativeTime } from '#components/relative-time.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import type { Storage } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { QuotaMeter } from '#components/figures/quota-meter.tsx';
+import { lengthInWords, sizeInWords, tookInWords } from '#components/ui/durations.ts';
+import { Fact, Facts } from '#components/ui/facts.tsx';
+import { Part } from '#components/ui/part.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import { whyNot } from '#lib/contract/access.ts';
+import type { Storage } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
 import { NotYours } from '../not-yours.tsx';
 import { Sure } from '../sure.tsx';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Storage } from '#lib/api/schema.ts';
+import type { Storage } from '#lib/contract/schema.ts';
 import {
   backupInWords,
   comparedByWalk,

@@ -1,6 +1,6 @@
 /** What the state of the store means, in sentences. Pure. */
-import { sizeInWords } from '#components/durations.ts';
-import type { Storage } from '#lib/api/schema.ts';
+import { sizeInWords } from '#components/ui/durations.ts';
+import type { Storage } from '#lib/contract/schema.ts';
 
 const figures = (count: number) => count.toLocaleString('en');
 const counted = (count: number, one: string, many: string) => `${figures(count)} ${count === 1 ? one : many}`;

@@ -1,14 +1,14 @@
 /** The thresholds of the ladder, of all and of each tenant; what a change would do at once, and what it would have done. */
 import Form from 'next/form';
 import Link from 'next/link';
-import { thresholdInWords } from '#components/durations.ts';
-import { Greyed } from '#components/greyed.tsx';
-import { Part } from '#components/part.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import { slugSchema, type Tenant } from '#lib/api/schema.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { Greyed } from '#components/ui/disabled-action.tsx';
+import { thresholdInWords } from '#components/ui/durations.ts';
+import { Part } from '#components/ui/part.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { whyNot } from '#lib/contract/access.ts';
+import { slugSchema, type Tenant } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { requireCaller } from '../../caller.ts';
 import { given, type Search } from '../../search.ts';
 import { setThresholds } from './actions.ts';

@@ -1,7 +1,8 @@
 /** What the simulator is asked by an address, and what its answer rests on, in words. Pure. */
-import { lengthInWords } from '#components/durations.ts';
-import { spanInWords, type TradePoint } from '#components/trade-layout.ts';
-import type { Simulation } from '#lib/api/schema.ts';
+
+import { spanInWords, type TradePoint } from '#app/settings/thresholds/trade-layout.ts';
+import { lengthInWords } from '#components/ui/durations.ts';
+import type { Simulation } from '#lib/contract/schema.ts';
 import { secondsOf } from '../../amounts.ts';
 
 const MINUTE = 60;

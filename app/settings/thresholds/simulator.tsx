@@ -1,12 +1,12 @@
 /** The simulator's part of the page: what is asked, what the ledger answers as a curve and as a table, and what that rests on. */
 import Form from 'next/form';
 import Link from 'next/link';
-import { thresholdInWords } from '#components/durations.ts';
-import { Field } from '#components/field.tsx';
-import { TradeCurve } from '#components/trade-curve.tsx';
-import { hoursInFigures, spanInWords, type TradePoint } from '#components/trade-layout.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import { getHost } from '#lib/host.ts';
+import { TradeCurve } from '#app/settings/thresholds/trade-curve.tsx';
+import { hoursInFigures, spanInWords, type TradePoint } from '#app/settings/thresholds/trade-layout.ts';
+import { thresholdInWords } from '#components/ui/durations.ts';
+import { Field } from '#components/ui/field.tsx';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 import { addressWith } from '../../search.ts';
 import { type Asked, caveatsOf, PERIODS, pointsOf, readAsked } from './simulation.ts';
 

@@ -1,9 +1,9 @@
 'use client';
 /** The form of thresholds: it says what they would do to the sandboxes that are there, and only then sets them. */
 import { useActionState } from 'react';
-import { Field } from '#components/field.tsx';
-import { Outcome } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import { THRESHOLDS, type Threshold, type ThresholdsAction, type ThresholdsState } from './typed.ts';
 
 const TITLES: Readonly<Record<Threshold, string>> = {

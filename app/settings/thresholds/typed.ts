@@ -1,6 +1,6 @@
 /** The fields of thresholds: what was typed, what is wrong with it, what it asks for, and what that would do, in words. Pure. */
-import type { OutcomeWords } from '#components/outcome.tsx';
-import type { PreviewAnswer } from '#lib/api/schema.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { PreviewAnswer } from '#lib/contract/schema.ts';
 import { secondsOf } from '../../amounts.ts';
 
 export const THRESHOLDS = ['idle_to_suspend_s', 'idle_to_freeze_s'] as const;

@@ -1,8 +1,8 @@
 /** Takes a bundle or a VFS file in as a new sandbox, as the form on the page of shares sends it. */
-import { importQuerySchema } from '#lib/api/schema.ts';
-import { parse } from '#lib/api/validate.ts';
-import { getHost } from '#lib/host.ts';
-import { answerPosted, leadTo, uploadIn } from '../../posted.ts';
+import { importQuerySchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import { parse } from '#lib/http/validate.ts';
+import { answerPosted, leadTo, uploadIn } from '../../form-upload.ts';
 
 export function POST(request: Request): Promise<Response> {
   return answerPosted(request, '/shares?form=import#import', async (caller) => {

@@ -1,7 +1,7 @@
 /** Takes a bundle to look at, as the form on the page of shares sends it. */
-import { getHost } from '#lib/host.ts';
-import { hold } from '../../held.ts';
-import { answerPosted, leadTo, uploadIn } from '../../posted.ts';
+import { getHost } from '#lib/host/host.ts';
+import { hold } from '../../flash.ts';
+import { answerPosted, leadTo, uploadIn } from '../../form-upload.ts';
 
 export function POST(request: Request): Promise<Response> {
   return answerPosted(request, '/shares#inspect', async (caller) => {

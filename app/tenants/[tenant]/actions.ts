@@ -1,8 +1,8 @@
 'use server';
 /** Setting what a tenant may have. */
 import { refresh } from 'next/cache';
-import { slugSchema, type TenantPatch, tenantPatchSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import { slugSchema, type TenantPatch, tenantPatchSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

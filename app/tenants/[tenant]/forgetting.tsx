@@ -1,14 +1,14 @@
 /** What a tenant's page says of forgetting it: that it is under way, what still holds it, and where it begins. */
 import Link from 'next/link';
-import { Greyed } from '#components/greyed.tsx';
-import { LiveJobProgress, LiveJobStanding } from '#components/live-job.tsx';
-import { Part } from '#components/part.tsx';
-import { RelativeTime } from '#components/relative-time.tsx';
-import { mayDo, whyNot } from '#lib/api/access.ts';
-import type { Caller } from '#lib/api/operations.ts';
-import type { Job, Tenant, TenantForgetPlan } from '#lib/api/schema.ts';
-import { isWinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { LiveJobProgress, LiveJobStanding } from '#components/live/job.tsx';
+import { Greyed } from '#components/ui/disabled-action.tsx';
+import { Part } from '#components/ui/part.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { mayDo, whyNot } from '#lib/contract/access.ts';
+import type { Job, Tenant, TenantForgetPlan } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import type { Caller } from '#lib/operations/operations.ts';
 
 /** The job, or null when it is none any more or not the visitor's. */
 async function jobOf(caller: Caller, id: string): Promise<Job | null> {

@@ -1,9 +1,9 @@
 'use client';
 /** The form of a tenant's quotas. An empty field is no limit of its own. */
 import { useActionState } from 'react';
-import { Field } from '#components/field.tsx';
-import { Outcome } from '#components/outcome.tsx';
-import { Submit } from '#components/submit.tsx';
+import { Field } from '#components/ui/field.tsx';
+import { Outcome } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
 import type { Limit, LimitsAction, LimitsState } from './limits.ts';
 
 const FIELDS: readonly [name: Limit, title: string, placeholder: string][] = [

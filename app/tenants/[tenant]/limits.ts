@@ -1,6 +1,6 @@
 /** The fields of a tenant's quotas: what was typed, what is wrong with it, and what it asks for. Pure. */
-import type { OutcomeWords } from '#components/outcome.tsx';
-import type { TenantPatch } from '#lib/api/schema.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { TenantPatch } from '#lib/contract/schema.ts';
 import { bytesOf } from '../../amounts.ts';
 
 export const LIMITS = ['max_sandboxes', 'max_active', 'max_bytes'] as const;

@@ -1,7 +1,7 @@
 /** What the volumes of a tenant's sandboxes hold together: each survives and ships differently, so each has its own sum. */
-import { sizeInWords } from '#components/durations.ts';
-import { VolumeNames } from '#components/volume-names.tsx';
-import type { Tenant } from '#lib/api/schema.ts';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { VolumeNames } from '#components/ui/volume-names.tsx';
+import type { Tenant } from '#lib/contract/schema.ts';
 import { VOLUMES } from '#lib/vfs/volumes.ts';
 
 /** `of`: how many sandboxes it has. */

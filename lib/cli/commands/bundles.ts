@@ -2,8 +2,8 @@
 import { openAsBlob, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
-import type { Upload } from '../../api/client.ts';
-import type { Inspection } from '../../api/schema.ts';
+import type { Upload } from '../../client/client.ts';
+import type { Inspection } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { exitCode } from '../exits.ts';
 import { CliError } from '../failure.ts';

@@ -1,8 +1,8 @@
 /** Copies: `snapshot`, `restore`, `clone`, and the lists of snapshots and blueprints. */
 import { openAsBlob } from 'node:fs';
 import type { Command } from 'commander';
-import type { CallOptions, Instance, WinterdockClient } from '../../api/client.ts';
-import type { Blueprint, RestoreInput, Snapshot } from '../../api/schema.ts';
+import type { CallOptions, Instance, WinterdockClient } from '../../client/client.ts';
+import type { Blueprint, RestoreInput, Snapshot } from '../../contract/schema.ts';
 import { confirm } from '../ask.ts';
 import { addCommand, type Context, wholeNumber } from '../command.ts';
 import { CliError } from '../failure.ts';

@@ -1,6 +1,6 @@
 /** `events`: the ledger, page by page or as it grows. */
 import type { Command } from 'commander';
-import type { Event } from '../../api/client.ts';
+import type { Event } from '../../client/client.ts';
 import { addCommand, seconds, wholeNumber } from '../command.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { millisecondsText, printable, timeText } from '../words.ts';

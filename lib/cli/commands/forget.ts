@@ -1,6 +1,6 @@
 /** `tenants forget`: what would go is shown, the name is typed, and the server does it. */
 import type { Command } from 'commander';
-import type { TenantForgetPlan } from '../../api/schema.ts';
+import type { TenantForgetPlan } from '../../contract/schema.ts';
 import { confirmName } from '../ask.ts';
 import { addCommand, type Context } from '../command.ts';
 import { exitCode } from '../exits.ts';

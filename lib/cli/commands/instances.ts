@@ -1,7 +1,7 @@
 /** `list`, `create`, `show`, `set`: sandboxes as rows. Looking wakes nothing. */
 import type { Command } from 'commander';
-import type { Instance } from '../../api/client.ts';
-import type { CreateInput } from '../../api/schema.ts';
+import type { Instance } from '../../client/client.ts';
+import type { CreateInput } from '../../contract/schema.ts';
 import { addCommand, pairs, seconds } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';

@@ -1,7 +1,7 @@
 /** `jobs`: one verb for many sandboxes, done by the server. What it would do is shown and asked about before it begins. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { DryRun, Instance, Job, JobFilter, JobResult, StartJobInput } from '../../api/schema.ts';
+import type { DryRun, Instance, Job, JobFilter, JobResult, StartJobInput } from '../../contract/schema.ts';
 import { JOB_VERBS } from '../../lifecycle/wish.ts';
 import { confirm } from '../ask.ts';
 import { addCommand, type Context, pairs } from '../command.ts';

@@ -1,6 +1,6 @@
 /** `whoami` and `keys`: who the key is, and keys for programs. */
 import type { Command } from 'commander';
-import type { Key, KeyInput } from '../../api/schema.ts';
+import type { Key, KeyInput } from '../../contract/schema.ts';
 import { addCommand, seconds } from '../command.ts';
 import { facts, table, timeText } from '../words.ts';
 

@@ -1,6 +1,6 @@
 /** `lineage`: what came from what, as a tree. */
 import type { Command } from 'commander';
-import type { Lineage, LineageNode } from '../../api/schema.ts';
+import type { Lineage, LineageNode } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { bytesText, printable } from '../words.ts';

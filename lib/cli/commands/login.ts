@@ -1,7 +1,7 @@
 /** `login` and `logout`: which server is meant, and with which key. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { DEFAULT_URL, whereaboutsIn } from '../../api/client.ts';
+import { DEFAULT_URL, whereaboutsIn } from '../../client/client.ts';
 import { askSecret, canAsk, readStdin } from '../ask.ts';
 import { addCommand, clientOf } from '../command.ts';
 import { CliError } from '../failure.ts';

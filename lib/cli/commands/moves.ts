@@ -1,7 +1,7 @@
 /** Wakes and filings. A wish that is more than one hop is shown as a plan and asked about before its first. */
 import type { Command } from 'commander';
-import { ApiError, type Instance, type WinterdockClient } from '../../api/client.ts';
-import type { ResumeInput } from '../../api/schema.ts';
+import { ApiError, type Instance, type WinterdockClient } from '../../client/client.ts';
+import type { ResumeInput } from '../../contract/schema.ts';
 import { isState, type State, VERB_TARGET, type Verb } from '../../lifecycle/states.ts';
 import { confirm } from '../ask.ts';
 import { addCommand, type Context } from '../command.ts';

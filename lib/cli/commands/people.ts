@@ -1,6 +1,6 @@
 /** `people`: who has an account, what they may do, and how others come in. */
 import type { Command } from 'commander';
-import type { InviteInput, Person } from '../../api/schema.ts';
+import type { InviteInput, Person } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { facts, table, timeText } from '../words.ts';

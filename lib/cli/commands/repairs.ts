@@ -1,6 +1,6 @@
 /** The ways out of a damaged file: `raw`, `salvage`, `restore-in-place`. */
 import type { Command } from 'commander';
-import type { SalvageAnswer } from '../../api/schema.ts';
+import type { SalvageAnswer } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { showProgress } from '../progress.ts';
 import { refuseOver, saveDownload } from '../save.ts';

@@ -1,7 +1,7 @@
 /** `exec` and `eval`: code in a sandbox, with its output as it comes and its exit code as ours. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { MAX_STDIN_BYTES } from '../../api/client.ts';
+import { MAX_STDIN_BYTES } from '../../client/client.ts';
 import { readStdinBytes } from '../ask.ts';
 import { addCommand, type Context, pairs, seconds } from '../command.ts';
 import { exitCode } from '../exits.ts';

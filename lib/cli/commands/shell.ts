@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import type { Command } from 'commander';
-import { ApiError } from '../../api/client.ts';
+import { ApiError } from '../../client/client.ts';
 import { addCommand, type Context } from '../command.ts';
 import { exitCode } from '../exits.ts';
 import { reportFailure } from '../failure.ts';

@@ -1,6 +1,6 @@
 /** `tenants` and `settings`: what tenants have and may have, and when the idle move. */
 import type { Command } from 'commander';
-import type { Settings, Tenant } from '../../api/schema.ts';
+import type { Settings, Tenant } from '../../contract/schema.ts';
 import { addCommand, seconds, wholeNumber } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { expect, vi } from 'vitest';
-import type { Auth } from '../../auth.ts';
+import type { Auth } from '../../auth/auth.ts';
 import type { Call } from '../../testing/call.ts';
 import { invited } from '../../testing/people.ts';
 

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { FakeClock } from '../../clock.ts';
-import { createLogger } from '../../log.ts';
+import { FakeClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
+import { openSigner, type Signer } from '../../base/signing.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { entry, THRESHOLDS } from '../../registry/testing/make.ts';
-import { openSigner, type Signer } from '../../signing.ts';
 import { createLedgerKeeper, type LedgerKeeper } from '../keeper.ts';
 
 export interface Book {

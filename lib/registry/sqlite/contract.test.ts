@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { registryContract } from '../contract.ts';
 import type { Registry } from '../registry.ts';
+import { registryContract } from '../testing/contract-suite.ts';
 import { THRESHOLDS } from '../testing/make.ts';
 import { openSqliteRegistry } from './open.ts';
 

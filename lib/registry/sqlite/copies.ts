@@ -1,5 +1,5 @@
 /** The store of copies on the registry's SQLite file. Knows nothing of files but their names. */
-import { WinterdockError } from '../../errors.ts';
+import { WinterdockError } from '../../base/errors.ts';
 import {
   type Ancestor,
   type BlueprintRow,

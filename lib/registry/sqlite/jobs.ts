@@ -4,7 +4,7 @@
  */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { WinterdockError } from '../../errors.ts';
+import { WinterdockError } from '../../base/errors.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { Feed } from '../feed.ts';
 import { endedInWords, type JobResult, type JobRow, type JobState, type Jobs, type Surveyed } from '../jobs.ts';

@@ -9,7 +9,6 @@ import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { migrator, queriesOver } from '../../../db/drizzle.ts';
-import { WinterdockError } from '../../errors.ts';
 import {
   chmodFileNow,
   performingNow,
@@ -17,7 +16,8 @@ import {
   syncFileNow,
   syncFolderNow,
   unlinkFileNow,
-} from '../../storage/effects.ts';
+} from '../../base/effects.ts';
+import { WinterdockError } from '../../base/errors.ts';
 import type { Upgrade } from '../upkeep.ts';
 
 const MIGRATIONS = { migrationsFolder: join(import.meta.dirname, '../../../db/migrations') };

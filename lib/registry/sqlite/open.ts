@@ -1,5 +1,5 @@
 /** The registry on one SQLite file. Puts the parts together; what each does is in its own file. */
-import { type Clock, epochSeconds, systemClock } from '../../clock.ts';
+import { type Clock, epochSeconds, systemClock } from '../../base/clock.ts';
 import type { CopyStore } from '../copies.ts';
 import type { Facts } from '../facts.ts';
 import { Feed } from '../feed.ts';

@@ -20,7 +20,7 @@ import {
   or,
   placeholder,
 } from '../../../db/drizzle.ts';
-import { WinterdockError } from '../../errors.ts';
+import { WinterdockError } from '../../base/errors.ts';
 import type { PeopleBook, PeopleCondition, PeopleKind, PeopleQuery, PeopleRecord } from '../people.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import { boundAll } from './placeholders.ts';

@@ -18,7 +18,7 @@ import {
   union,
 } from '../../../db/drizzle.ts';
 import { countsByTenant, forgettings, instances, snapshots, tenants, volumesByTenant } from '../../../db/schema.ts';
-import { WinterdockError } from '../../errors.ts';
+import { WinterdockError } from '../../base/errors.ts';
 import { STATES, type State } from '../../lifecycle/states.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { QuotaLimits, Quotas, TenantFilter, TenantRow } from '../quotas.ts';

@@ -16,7 +16,7 @@ import {
   placeholder,
 } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
-import { WinterdockError } from '../../errors.ts';
+import { WinterdockError } from '../../base/errors.ts';
 import type { Segment, Segments } from '../segments.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';

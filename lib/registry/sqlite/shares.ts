@@ -1,7 +1,7 @@
 /** What left in bundles: a row per bundle, written with its ledger line before the first byte goes, never changed. Knows nothing of zips. */
 import { and, desc, eq, getTableColumns, lt, placeholder } from '../../../db/drizzle.ts';
 import { shares } from '../../../db/schema.ts';
-import { WinterdockError } from '../../errors.ts';
+import { WinterdockError } from '../../base/errors.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { Share, Shares } from '../shares.ts';
 import type { RegistryDatabase } from './database.ts';

@@ -1,7 +1,7 @@
 /** The thresholds as rows, and the stored moment at which each sandbox falls due, computed anew when they change. */
 import { and, eq, isNotNull, isNull, ne, or, placeholder } from '../../../db/drizzle.ts';
 import { instances, settings, tenants } from '../../../db/schema.ts';
-import { type Clock, epochSeconds } from '../../clock.ts';
+import { type Clock, epochSeconds } from '../../base/clock.ts';
 import type { State } from '../../lifecycle/states.ts';
 import type { Fault } from '../../lifecycle/words.ts';
 import type { Thresholds } from '../registry.ts';

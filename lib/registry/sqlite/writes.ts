@@ -5,7 +5,7 @@
 
 import { and, eq, getTableColumns, gt, inArray, isNull, placeholder } from '../../../db/drizzle.ts';
 import { forgettings, instances, instanceVolumes } from '../../../db/schema.ts';
-import { isWinterdockError, messageOf, WinterdockError } from '../../errors.ts';
+import { isWinterdockError, messageOf, WinterdockError } from '../../base/errors.ts';
 import { plan } from '../../lifecycle/plan.ts';
 import { STATES, type State, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';

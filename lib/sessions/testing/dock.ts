@@ -1,12 +1,12 @@
 /** A whole engine without its front on a data folder, for tests: real registry, real processes, real files; only the clock may be fake. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Clock, epochSeconds, FakeClock } from '../../clock.ts';
-import { type Config, readConfig } from '../../config.ts';
+import { type Clock, epochSeconds, FakeClock } from '../../base/clock.ts';
+import { type Config, readConfig } from '../../base/config.ts';
+import { createLogger } from '../../base/log.ts';
 import type { InstancePool } from '../../instance/instance.ts';
 import { createPool } from '../../instance/pool.ts';
 import type { Patience } from '../../instance/silence.ts';
-import { createLogger } from '../../log.ts';
 import type { NewInstance, Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { instance } from '../../registry/testing/make.ts';

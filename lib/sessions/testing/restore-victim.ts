@@ -1,5 +1,5 @@
 /** A process that restores a sandbox in place and kills itself with SIGKILL before its nth effect on the disk or the registry. Arguments: folder, sandbox, hash, n. */
-import { observeEffects } from '../../storage/effects.ts';
+import { observeEffects } from '../../base/effects.ts';
 import { REQUEST, startDock } from './dock.ts';
 
 const [folder, id, hash, count] = process.argv.slice(2);

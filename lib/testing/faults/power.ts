@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Effect } from '../../storage/effects.ts';
+import type { Effect } from '../../base/effects.ts';
 
 type Inode = string;
 

@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { FakeClock } from '../../clock.ts';
-import { readConfig } from '../../config.ts';
-import { createHost, type Host } from '../../host.ts';
+import { FakeClock } from '../../base/clock.ts';
+import { readConfig } from '../../base/config.ts';
+import { createLogger } from '../../base/log.ts';
+import { createHost, type Host } from '../../host/host.ts';
 import type { State } from '../../lifecycle/states.ts';
-import { createLogger } from '../../log.ts';
 import type { Cause } from '../../sessions/sessions.ts';
 import { CALLER } from './scenarios.ts';
 

@@ -1,9 +1,9 @@
 'use server';
 /** Walking a plan from the page that showed it. */
 import { redirect } from 'next/navigation';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import { reasonSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { reasonSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import type { State } from '#lib/lifecycle/states.ts';
 import { requireCaller } from '../../../caller.ts';
 import { expectTexts, textOf } from '../../../form-values.ts';

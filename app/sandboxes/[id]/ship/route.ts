@@ -1,9 +1,9 @@
 /** Ships a sandbox as the forms in its tab of shares ask: the bundle comes down as a file. */
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
-import { WinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
-import { answerPosted, fieldsIn } from '../../../posted.ts';
+import { WinterdockError } from '#lib/base/errors.ts';
+import { getHost } from '#lib/host/host.ts';
+import { answerPosted, fieldsIn } from '../../../form-upload.ts';
 
 export async function POST(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   const { id } = await params;

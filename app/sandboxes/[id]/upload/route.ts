@@ -1,9 +1,9 @@
 /** Takes one file by a plain form, as a browser without scripts sends it. */
-import { addressOf } from '#components/file-address.ts';
-import { isWinterdockError, WinterdockError } from '#lib/errors.ts';
-import { getHost } from '#lib/host.ts';
+import { addressOf } from '#components/files/file-address.ts';
+import { isWinterdockError, WinterdockError } from '#lib/base/errors.ts';
+import { getHost } from '#lib/host/host.ts';
 import { asVolume } from '#lib/vfs/volumes.ts';
-import { answerPosted, leadTo, uploadIn } from '../../../posted.ts';
+import { answerPosted, leadTo, uploadIn } from '../../../form-upload.ts';
 
 export async function POST(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   const { id } = await params;

@@ -1,9 +1,9 @@
 /** One person: what they may do, whether they may come in, where they are signed in. */
 import { notFound } from 'next/navigation';
-import { Part } from '#components/part.tsx';
-import { RelativeTime } from '#components/relative-time.tsx';
-import { whyNot } from '#lib/api/access.ts';
-import { getHost } from '#lib/host.ts';
+import { Part } from '#components/ui/part.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import { whyNot } from '#lib/contract/access.ts';
+import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../../caller.ts';
 import { endSession } from '../../actions.ts';
 import { NotYours } from '../../not-yours.tsx';

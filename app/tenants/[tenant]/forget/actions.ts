@@ -1,9 +1,9 @@
 'use server';
 /** Forgetting a tenant from the page that showed what would go. */
 import { redirect } from 'next/navigation';
-import type { OutcomeWords } from '#components/outcome.tsx';
-import { slugSchema } from '#lib/api/schema.ts';
-import { getHost } from '#lib/host.ts';
+import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { slugSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../../caller.ts';
 import { expectTexts, textOf } from '../../../form-values.ts';
 import { problemOf, wordsOf } from '../../../problem.ts';

@@ -1,0 +1,22 @@
+'use client';
+/** Ends a job that runs: nothing more begins. */
+import { useActionState } from 'react';
+import { Outcome, type OutcomeWords } from '../../../components/ui/outcome.tsx';
+import { Submit } from '../../../components/ui/submit.tsx';
+
+export type CancelAction = (previous: OutcomeWords | null) => Promise<OutcomeWords | null>;
+
+export function CancelJob({ action }: { action: CancelAction }) {
+  const [outcome, submit] = useActionState(action, null);
+  return (
+    <form action={submit} className="flex flex-wrap items-center gap-x-4 gap-y-2">
+      <Submit className="button button-fault" doing="Cancelling…" describedBy="cancel-note">
+        Cancel the job
+      </Submit>
+      <p className="text-small text-ink-3" id="cancel-note">
+        What is under way ends, nothing more begins. What is done stays done.
+      </p>
+      <Outcome outcome={outcome} />
+    </form>
+  );
+}

@@ -1,0 +1,120 @@
+/** When how many move by themselves: a bar for each span of the coming time, in the colours of where they go. Each leads to the list of them. */
+import type { State } from '#lib/lifecycle/states.ts';
+import { StateMark } from '../../components/sandbox/state-mark.tsx';
+
+type DueTo = 'suspended' | 'frozen' | 'archived' | 'deleted';
+
+export interface DueSpan {
+  /** Epoch seconds, both inclusive. */
+  from: number;
+  until: number;
+  to: Readonly<Record<DueTo, number>>;
+}
+
+const KINDS: readonly [to: DueTo, one: string, many: string][] = [
+  ['suspended', 'suspends', 'suspend'],
+  ['frozen', 'freezes', 'freeze'],
+  ['archived', 'is archived', 'are archived'],
+  ['deleted', 'is deleted', 'are deleted'],
+];
+
+const HEIGHT = 112;
+/** Room above the bars for their numbers and below them for the times. */
+const TOP = 18;
+const BASE = HEIGHT - 20;
+/** A bar that stands for something is seen. */
+const LEAST = 4;
+
+/** How many move in these spans, and where to: `412 suspend, 37 freeze`. */
+export function dueInWords(spans: readonly DueSpan[]): { to: State; words: string }[] {
+  return KINDS.flatMap(([to, one, many]) => {
+    const count = spans.reduce((sum, span) => sum + span.to[to], 0);
+    return count === 0 ? [] : [{ to, words: `${count.toLocaleString('en')} ${count === 1 ? one : many}` }];
+  });
+}
+
+function totalOf(span: DueSpan): number {
+  return KINDS.reduce((sum, [to]) => sum + span.to[to], 0);
+}
+
+/** `1,234` as `1.2k`: a number above a narrow bar. */
+export function shortFigure(count: number): string {
+  if (count < 1000) return String(count);
+  const thousands = count / 1000;
+  return thousands < 9.95 ? `${thousands.toFixed(1)}k` : `${Math.round(thousands)}k`;
+}
+
+function clock(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(11, 16);
+}
+
+function Bar({ span, at, of, most }: { span: DueSpan; at: number; of: number; most: number }) {
+  const total = totalOf(span);
+  const x = `${(at / of) * 100 + 0.5}%`;
+  const width = `${100 / of - 1}%`;
+  if (total === 0) return <rect className="due-none" x={x} y={BASE - 1} width={width} height={1} />;
+  const height = Math.max(LEAST, ((BASE - TOP) * total) / most);
+  let top = BASE - height;
+  const parts = KINDS.flatMap(([to]) => {
+    if (span.to[to] === 0) return [];
+    const part = { to, y: top, height: (height * span.to[to]) / total };
+    top += part.height;
+    return [part];
+  });
+  const words = dueInWords([span]).map((kind) => kind.words);
+  const says = `${clock(span.from)} to ${clock(span.until + 1)} UTC: ${words.join(', ')}`;
+  return (
+    <a href={`/sandboxes?${at === 0 ? '' : `due_since=${span.from}&`}due_until=${span.until}`} aria-label={says}>
+      <title>{says}</title>
+      <rect x={`${(at / of) * 100}%`} y={0} width={`${100 / of}%`} height={HEIGHT} fill="transparent" />
+      {parts.map((part) => (
+        <rect key={part.to} x={x} y={part.y} width={width} height={part.height} fill={`var(--${part.to})`} />
+      ))}
+      <rect className="due-frame" x={x} y={BASE - height} width={width} height={height} />
+      <text x={`${((at + 0.5) / of) * 100}%`} y={BASE - height - 5} textAnchor="middle">
+        {shortFigure(total)}
+      </text>
+    </a>
+  );
+}
+
+/** The strip; nothing when nothing is due. Every third span's beginning is marked with how far off it is. */
+export function DueStrip({ spans }: { spans: readonly DueSpan[] }) {
+  const most = Math.max(...spans.map(totalOf));
+  const [first] = spans;
+  if (most <= 0 || first === undefined) return null;
+  const marks = spans.flatMap(({ from }, at) => (at % 3 === 0 ? [{ at, minutes: (from - first.from) / 60 }] : []));
+  return (
+    <div>
+      <p className="flex flex-wrap gap-x-4 gap-y-1 text-small text-ink-2">
+        {dueInWords(spans).map(({ to, words }) => (
+          <span key={to} className="inline-flex items-center gap-1.5">
+            <StateMark state={to} size={13} />
+            {words}
+          </span>
+        ))}
+      </p>
+      <svg className="due-strip" height={HEIGHT}>
+        <title>When they move</title>
+        <line className="due-base" x1="0" x2="100%" y1={BASE} y2={BASE} />
+        {spans.map((span, at) => (
+          <Bar key={span.from} span={span} at={at} of={spans.length} most={most} />
+        ))}
+        {marks.map(({ at, minutes }) => (
+          <g key={at}>
+            <line
+              className="due-base"
+              x1={`${(at / spans.length) * 100}%`}
+              x2={`${(at / spans.length) * 100}%`}
+              y1={BASE}
+              y2={BASE + 5}
+            />
+            <text x={`${(at / spans.length) * 100}%`} dx={at === 0 ? 0 : 4} y={BASE + 16}>
+              {minutes === 0 ? 'now' : `+${minutes} min`}
+            </text>
+          </g>
+        ))}
+      </svg>
+    </div>
+  );
+}

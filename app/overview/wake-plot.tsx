@@ -1,0 +1,109 @@
+/** How long wakes took, by where the file came from: a line from the median to the 99th of a hundred, on a scale of powers of ten. */
+import type { WakeTime } from '#lib/contract/schema.ts';
+import { tookInWords } from '../../components/ui/durations.ts';
+
+/** Milliseconds: the bounds of the scale, and what is marked on it. */
+const FROM = 0.1;
+const TO = 10_000;
+const MARKS: readonly [ms: number, words: string][] = [
+  [1, '1 ms'],
+  [10, '10 ms'],
+  [100, '100 ms'],
+  [1000, '1 s'],
+];
+
+const SOURCE_WORDS: Readonly<Record<string, string>> = {
+  local: 'its live file',
+  cold: 'the cold drawer',
+  archive: 'the archive',
+  cloud: 'the object store',
+  snapshot: 'a snapshot',
+  blueprint: 'a blueprint',
+  fresh: 'a fresh file',
+};
+
+/** Where a time is on the scale, in percent. */
+export function placeOf(ms: number): number {
+  const share = Math.log(Math.min(TO, Math.max(FROM, ms)) / FROM) / Math.log(TO / FROM);
+  return Math.round(share * 10_000) / 100;
+}
+
+function Grid({ height }: { height: number }) {
+  return MARKS.map(([ms]) => (
+    <line key={ms} className="grid-line" x1={`${placeOf(ms)}%`} x2={`${placeOf(ms)}%`} y1="0" y2={height} />
+  ));
+}
+
+function Span({ time: { p50_ms, p99_ms } }: { time: WakeTime }) {
+  const from = `${placeOf(p50_ms)}%`;
+  const to = `${placeOf(p99_ms)}%`;
+  return (
+    <svg className="plot" height="20" aria-hidden="true" focusable="false">
+      <Grid height={20} />
+      <line className="span" x1={from} x2={to} y1="10" y2="10" />
+      <line className="end" x1={to} x2={to} y1="4" y2="16" />
+      <circle cx={from} cy="10" r="5" fill="var(--active)" stroke="var(--ink)" strokeWidth="1.25" />
+    </svg>
+  );
+}
+
+function Scale() {
+  return (
+    <svg className="plot" height="14" aria-hidden="true" focusable="false">
+      {MARKS.map(([ms, words]) => (
+        <text
+          key={ms}
+          x={`${placeOf(ms)}%`}
+          y="11"
+          textAnchor="middle"
+          // Beside another part of the page there is no room for every mark.
+          className={ms === 10 ? 'lg:max-xl:hidden' : undefined}
+        >
+          {words}
+        </text>
+      ))}
+    </svg>
+  );
+}
+
+export function WakePlot({ times }: { times: readonly WakeTime[] }) {
+  return (
+    <table className="ledger">
+      <thead>
+        <tr>
+          <th scope="col">From</th>
+          <th scope="col" className="w-[45%] max-sm:hidden">
+            <span className="sr-only">Plot</span>
+            <Scale />
+          </th>
+          <th scope="col" className="figure">
+            p50
+          </th>
+          <th scope="col" className="figure">
+            p99
+          </th>
+          <th scope="col" className="figure">
+            Wakes
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {times.map((time) => (
+          <tr key={`${time.path} ${time.source}`}>
+            <td>
+              {time.path === 'warm' || time.source === null
+                ? 'awake already'
+                : (SOURCE_WORDS[time.source] ?? time.source)}
+            </td>
+            <td className="!align-middle max-sm:hidden">
+              <Span time={time} />
+            </td>
+            <td className="figure">{tookInWords(time.p50_ms)}</td>
+            <td className="figure">{tookInWords(time.p99_ms)}</td>
+            <td className="figure text-ink-2">{time.count.toLocaleString('en')}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,69 @@
+'use client';
+/** The form that walks a plan once it was shown. Deleting asks for the typed id. */
+import { useActionState } from 'react';
+import type { State } from '#lib/lifecycle/states.ts';
+import { Field } from '../../../../components/ui/field.tsx';
+import { Outcome, type OutcomeWords } from '../../../../components/ui/outcome.tsx';
+import { Submit } from '../../../../components/ui/submit.tsx';
+
+export type WalkAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords>;
+
+/** `busy`: calls run or terminals are attached, which force would end at once. */
+export function WalkForm({
+  id,
+  to,
+  steps,
+  busy,
+  action,
+}: {
+  id: string;
+  to: State;
+  steps: number;
+  busy: boolean;
+  action: WalkAction;
+}) {
+  const [outcome, submit] = useActionState(action, null);
+  return (
+    <form action={submit} className="grid max-w-xl gap-4">
+      <Field form="walk" name="reason" title="Reason, for the ledger (it may stay empty)">
+        {(props) => <input {...props} className="input" maxLength={1000} autoComplete="off" />}
+      </Field>
+      {to === 'deleted' && (
+        <Field
+          form="walk"
+          name="confirm"
+          title={
+            <>
+              Type <code className="[overflow-wrap:anywhere]">{id}</code> to confirm
+            </>
+          }
+        >
+          {(props) => (
+            <input
+              {...props}
+              className="input font-mono"
+              required
+              autoComplete="off"
+              spellCheck={false}
+              autoCapitalize="none"
+            />
+          )}
+        </Field>
+      )}
+      {busy && (
+        <label className="flex items-baseline gap-2 text-small">
+          <input type="checkbox" name="force" value="1" className="check translate-y-0.5" />
+          <span>
+            <span className="font-[520]">Force.</span> End the running calls at once.
+          </span>
+        </label>
+      )}
+      <div>
+        <Submit className={`button ${to === 'deleted' ? 'button-fault' : 'button-ink'}`} doing="Walking…">
+          Walk the {steps} steps
+        </Submit>
+      </div>
+      <Outcome outcome={outcome} />
+    </form>
+  );
+}

@@ -1,0 +1,110 @@
+'use client';
+/**
+ * The idle clock of one sandbox: its next automatic move, the time left, and why. Activity stamps no ledger line, so while a
+ * page shows a clock that can be set back by use, the row is asked for again now and then.
+ */
+import type { Instance } from '#lib/contract/schema.ts';
+import { useRow } from '../live/leaves.tsx';
+import { MOVE_WORDS } from '../sandbox/state-words.ts';
+import { countdown, exactMoment, thresholdInWords } from '../ui/durations.ts';
+import { useNow } from '../ui/ticking.ts';
+
+type Clocked = Pick<
+  Instance,
+  'id' | 'state' | 'fault' | 'next' | 'keep_hot' | 'hold_until' | 'attached' | 'pending' | 'ephemeral' | 'updated'
+>;
+
+const WATCHED_MS = 15_000;
+const RAN_OUT_MS = 3000;
+
+/** Why nothing will happen to it by itself. */
+function whyStill(instance: Clocked, now: number): string {
+  if (instance.state === 'deleted') return 'Nothing happens to it any more.';
+  if (instance.fault !== null && instance.fault !== 'error') return 'Its fault stops every automatic move.';
+  if (instance.pending !== null) return 'An operation holds it: nothing moves by itself before that has ended.';
+  if (instance.keep_hot) return 'Kept hot: no automatic move.';
+  if (instance.attached > 0) return 'In use: the clock starts when the last terminal or call ends.';
+  if (instance.hold_until !== null && instance.hold_until > now) return 'Held.';
+  if (instance.state === 'created') return 'It waits for its first resume.';
+  if (instance.state === 'frozen') return 'It stays frozen until someone needs it: frozen never archives itself.';
+  if (instance.state === 'archived') return 'It stays filed: archived is a decision, and so is the way back.';
+  return 'No automatic move is set.';
+}
+
+/** The same in two words, for a row. */
+function stillInShort(instance: Clocked): string {
+  if (instance.state === 'deleted') return '';
+  if (instance.fault !== null && instance.fault !== 'error') return 'stopped by its fault';
+  if (instance.pending !== null) return 'held by an operation';
+  if (instance.keep_hot) return 'kept hot';
+  if (instance.attached > 0) return 'in use';
+  if (instance.state === 'created') return 'waits for its first resume';
+  return instance.state === 'archived' ? 'stays filed' : `stays ${instance.state}`;
+}
+
+/** The setting that causes the move, with its seconds in words a person reads. */
+function becauseInWords(because: string): string {
+  const readable = because.replace(/(\d+) s\b/g, (_, seconds: string) => thresholdInWords(Number(seconds)));
+  return /^(idle|suspended) for /.test(readable) ? `once ${readable}` : readable;
+}
+
+/** How often a row is asked for again: soon when its clock ran out without its move, and now and then while it is watched in use. */
+function everyMs(watched: boolean) {
+  return ({ next, state }: Clocked): number | false => {
+    if (next !== null && next.at * 1000 <= Date.now()) return RAN_OUT_MS;
+    return watched && state === 'active' ? WATCHED_MS : false;
+  };
+}
+
+const whileWatched = everyMs(true);
+const inPassing = everyMs(false);
+
+/** The clock as the page of one sandbox shows it. `rendered` in epoch seconds. */
+export function IdleClock({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
+  const now = useNow(rendered);
+  const instance = useRow(initial, rendered, whileWatched);
+  if (instance.next === null) return <p className="max-w-xl text-ink-2">{whyStill(instance, now)}</p>;
+  const left = instance.next.at - now;
+  return (
+    <div>
+      <p>
+        It {MOVE_WORDS[instance.next.state]} by itself{left > 0 ? ' in' : ''}
+      </p>
+      <p className="my-1 text-[2.5rem] leading-none tracking-[-0.03em]" role="timer">
+        <time dateTime={new Date(instance.next.at * 1000).toISOString()} title={exactMoment(instance.next.at)}>
+          {countdown(left)}
+        </time>
+      </p>
+      <p className="text-small text-ink-2">
+        {becauseInWords(instance.next.because)}
+        {instance.hold_until !== null &&
+          instance.hold_until > now &&
+          `, held until ${exactMoment(instance.hold_until)}`}
+      </p>
+    </div>
+  );
+}
+
+/** The clock in a row: the move and the time left on one line. */
+export function RowClock({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
+  const now = useNow(rendered);
+  const instance = useRow(initial, rendered, inPassing);
+  if (instance.next === null) {
+    return (
+      <span className="text-ink-3" title={whyStill(instance, now)}>
+        {stillInShort(instance)}
+      </span>
+    );
+  }
+  return (
+    <span title={becauseInWords(instance.next.because)}>
+      <span className="text-ink-2">
+        {MOVE_WORDS[instance.next.state]}
+        {instance.next.at > now ? ' in' : ''}
+      </span>{' '}
+      <time dateTime={new Date(instance.next.at * 1000).toISOString()} title={exactMoment(instance.next.at)}>
+        {countdown(instance.next.at - now)}
+      </time>
+    </span>
+  );
+}

@@ -1,0 +1,24 @@
+/** Code on paper: line by line, coloured by class names. Rendered on the server; nothing of it is markup of the file's own. */
+import { toJsxRuntime } from 'hast-util-to-jsx-runtime';
+import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
+import { SCROLLS } from '../ui/scrolls.ts';
+import { codeLines } from './code-lines.ts';
+
+/** `firstLine`: the number of its first line, or null when nobody knows. */
+export function Code({
+  text,
+  language,
+  firstLine,
+  marked,
+}: {
+  text: string;
+  language: string | null;
+  firstLine: number | null;
+  marked: number | null;
+}) {
+  return (
+    <pre className="code max-h-[44rem] overflow-auto py-3 text-[0.8125rem] leading-[1.55]" {...SCROLLS}>
+      <code>{toJsxRuntime(codeLines(text, language, { firstLine, marked }), { Fragment, jsx, jsxs })}</code>
+    </pre>
+  );
+}

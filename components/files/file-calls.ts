@@ -1,0 +1,122 @@
+/** What the browser asks of the API about files: folders to list, files to send, to take away and to put back. Never throws. */
+import type { FolderItem, Problem } from '#lib/contract/schema.ts';
+import type { OutcomeWords } from '../ui/outcome.tsx';
+import { bytesAddress, folderAddress, type Volume } from './file-address.ts';
+import type { Folder } from './file-tree.ts';
+import type { UploadEnd } from './upload-queue.ts';
+
+/** Larger files are not held in the browser, so that deleting them cannot be undone. */
+export const UNDO_BYTES = 16 * 1024 * 1024;
+/** How much of a folder is read at a time. */
+export const FOLDER_PAGE = 500;
+
+const LOST: OutcomeWords = { ok: false, says: 'The connection broke.', hint: 'Look at the files before trying again.' };
+
+/** A file as the browser held it when it was deleted. */
+export interface Held {
+  volume: Volume;
+  path: string;
+  content: Blob;
+}
+
+async function refusalIn(answer: Response): Promise<OutcomeWords> {
+  try {
+    const { detail, hint } = (await answer.json()) as Partial<Problem>;
+    return { ok: false, says: detail ?? `It was refused (${answer.status}).`, hint };
+  } catch {
+    // What is between here and the server answered in its own words.
+    return { ok: false, says: `It was refused (${answer.status}).` };
+  }
+}
+
+/** Reads a folder, or with `before` its next page behind what was read. */
+export async function readFolder(
+  id: string,
+  volume: Volume,
+  path: string,
+  before: Folder | null,
+): Promise<Folder | OutcomeWords> {
+  try {
+    const answer = await fetch(folderAddress(id, volume, path, FOLDER_PAGE, before?.next ?? null), {
+      headers: { accept: 'application/json' },
+    });
+    if (!answer.ok) return await refusalIn(answer);
+    const items = (await answer.json()) as FolderItem[];
+    const next = /<([^>]+)>;\s*rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+    const cursor = next === undefined ? null : new URL(next, location.origin).searchParams.get('cursor');
+    const known = before?.items.filter(({ name }) => !items.some((item) => item.name === name)) ?? [];
+    const total = Number(answer.headers.get('x-total-count') ?? items.length);
+    return { path, items: [...known, ...items], next: cursor, total };
+  } catch {
+    return LOST;
+  }
+}
+
+/** Sends one file, telling how far it is; it takes the place of another only with `replace`. */
+export function sendFile(
+  address: string,
+  file: Blob,
+  options: { replace: boolean; signal: AbortSignal; onSent(bytes: number): void },
+): Promise<UploadEnd> {
+  const request = new XMLHttpRequest();
+  return new Promise((resolve) => {
+    options.signal.addEventListener('abort', () => request.abort());
+    request.upload.onprogress = ({ loaded }) => options.onSent(loaded);
+    request.onabort = () => resolve({ state: 'stopped' });
+    request.onerror = () => resolve({ state: 'failed', says: 'The connection broke, or the file changed meanwhile.' });
+    request.onload = () => {
+      if (request.status === 412 && !options.replace) resolve({ state: 'exists' });
+      else if (request.status < 300) resolve({ state: 'done' });
+      else resolve({ state: 'failed', says: saidIn(request.responseText, request.status) });
+    };
+    request.open('PUT', address);
+    request.setRequestHeader('content-type', 'application/octet-stream');
+    if (!options.replace) request.setRequestHeader('if-none-match', '*');
+    request.send(file);
+  });
+}
+
+function saidIn(text: string, status: number): string {
+  try {
+    const { detail, hint } = JSON.parse(text) as Partial<Problem>;
+    return [detail ?? `It was refused (${status}).`, hint].filter(Boolean).join(' ');
+  } catch {
+    // What is between here and the server answered in its own words.
+    return `It was refused (${status}).`;
+  }
+}
+
+/** Reads a file, then deletes exactly what was read. */
+export async function takeAway(id: string, volume: Volume, path: string): Promise<Held | OutcomeWords> {
+  const address = bytesAddress(id, volume, path);
+  try {
+    const read = await fetch(address, { cache: 'no-store' });
+    if (!read.ok) return await refusalIn(read);
+    const content = await read.blob();
+    const etag = read.headers.get('etag') ?? '';
+    const deleted = await fetch(address, { method: 'DELETE', headers: { 'if-match': etag } });
+    return deleted.ok ? { volume, path, content } : await refusalIn(deleted);
+  } catch {
+    return LOST;
+  }
+}
+
+/** Puts a deleted file back, unless something else has taken its place. */
+export async function putBack(id: string, { volume, path, content }: Held): Promise<OutcomeWords> {
+  try {
+    const answer = await fetch(bytesAddress(id, volume, path), {
+      method: 'PUT',
+      headers: { 'content-type': 'application/octet-stream', 'if-none-match': '*' },
+      body: content,
+    });
+    if (answer.ok) return { ok: true, says: `/${volume}${path} is back.` };
+    if (answer.status !== 412) return await refusalIn(answer);
+    return {
+      ok: false,
+      says: `There is a newer /${volume}${path} now. Yours was not put over it.`,
+      hint: 'Rename the newer one first, then undo again.',
+    };
+  } catch {
+    return LOST;
+  }
+}

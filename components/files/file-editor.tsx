@@ -1,0 +1,73 @@
+'use client';
+/** A small text file, edited in place. It is saved over exactly the version that was opened; what was typed is never lost to a refusal. */
+import Link from 'next/link';
+import { useActionState } from 'react';
+import { Outcome, type OutcomeWords } from '../ui/outcome.tsx';
+import { Submit } from '../ui/submit.tsx';
+
+export interface EditState {
+  text: string;
+  /** The version that saving goes over. */
+  etag: string;
+  /** The version that somebody else has made meanwhile. */
+  newer: string | null;
+  outcome: OutcomeWords | null;
+}
+
+export type EditAction = (previous: EditState, form: FormData) => Promise<EditState>;
+
+export function FileEditor({
+  title,
+  text,
+  etag,
+  lineEnd,
+  action,
+  done,
+}: {
+  /** The file's way from the top of the sandbox. */
+  title: string;
+  text: string;
+  etag: string;
+  lineEnd: '\n' | '\r\n';
+  action: EditAction;
+  /** The page of the file. */
+  done: string;
+}) {
+  const [state, submit] = useActionState(action, { text, etag, newer: null, outcome: null });
+  return (
+    <form action={submit} className="min-w-0 rounded border border-rule-2 bg-sheet">
+      <div className="border-b border-rule px-4 py-2">
+        <label htmlFor="edit-text" className="text-[0.8125rem] font-[560] [overflow-wrap:anywhere]">
+          <code>{title}</code>
+        </label>
+      </div>
+      <input type="hidden" name="etag" value={state.etag} />
+      {lineEnd === '\r\n' && <input type="hidden" name="windows" value="1" />}
+      <textarea
+        id="edit-text"
+        name="text"
+        className="block min-h-[26rem] w-full resize-y bg-sheet px-4 py-3 font-mono text-[0.8125rem] leading-[1.55]"
+        defaultValue={state.text}
+        spellCheck={false}
+        autoCapitalize="none"
+        autoComplete="off"
+      />
+      <div className="grid gap-3 border-t border-rule px-4 py-3">
+        <Outcome outcome={state.outcome} />
+        <div className="flex flex-wrap items-center gap-3">
+          <Submit className="button button-ink" doing="Saving it…" name="over" value="">
+            Save
+          </Submit>
+          {state.newer !== null && (
+            <Submit className="button button-fault" doing="Saving it…" name="over" value={state.newer}>
+              Save over the newer one
+            </Submit>
+          )}
+          <Link href={done} prefetch={false} scroll={false} className="text-small">
+            Back to the file
+          </Link>
+        </div>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,176 @@
+/** A part of one file, looked at safely: text escaped, Markdown without its own HTML, images inert, bytes as hex. */
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { exactMoment, sizeInWords } from '../ui/durations.ts';
+import { SCROLLS } from '../ui/scrolls.ts';
+import { Code } from './code.tsx';
+import { addressOf, bytesAddress, type Place, type Volume } from './file-address.ts';
+import { nameOf } from './file-tree.ts';
+import { JsonView } from './json-view.tsx';
+import { Markdown } from './markdown.tsx';
+import { type PreviewKind, partBefore, type TablePreview } from './preview-kind.ts';
+
+export interface Opened {
+  path: string;
+  size: number;
+  /** Epoch seconds. */
+  mtime: number;
+  /** Where the part begins. */
+  from: number;
+  /** Number of its first line, or null when nobody knows. */
+  firstLine: number | null;
+  /** A line to point out. */
+  marked: number | null;
+  preview: PreviewKind;
+}
+
+function TableView({ head, rows, rowsThere, columnsThere }: TablePreview) {
+  return (
+    <>
+      <div className="max-h-[44rem] overflow-auto px-4 py-3" {...SCROLLS}>
+        <table className="ledger sheet">
+          <thead>
+            <tr>
+              {head.map((name, index) => (
+                <th key={`${index}${name}`} scope="col">
+                  {name === '' ? <span className="text-ink-3">–</span> : name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, index) => (
+              <tr key={`${index}${row[0]}`}>
+                {row.map((cell, column) => (
+                  <td key={`${column}${head[column]}`}>{cell}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p className="border-t border-rule px-4 py-2 text-small text-ink-3">
+        {rows.length < rowsThere
+          ? `The first ${rows.length} of ${rowsThere.toLocaleString('en')} rows`
+          : `${rowsThere.toLocaleString('en')} ${rowsThere === 1 ? 'row' : 'rows'}`}
+        {head.length < columnsThere && `, the first ${head.length} of ${columnsThere.toLocaleString('en')} columns`}.
+      </p>
+    </>
+  );
+}
+
+function Body({ place, volume, opened }: { place: Place; volume: Volume; opened: Opened }) {
+  const { path, preview, firstLine, marked } = opened;
+  switch (preview.kind) {
+    case 'empty':
+      return <p className="px-4 py-3 text-ink-3">The file is empty.</p>;
+    case 'image':
+      return (
+        <img
+          src={bytesAddress(place.id, volume, path)}
+          alt={`What ${nameOf(path)} shows`}
+          className="m-4 max-h-[36rem] max-w-[calc(100%-2rem)] object-contain"
+        />
+      );
+    case 'hex':
+      return (
+        <pre className="max-h-[44rem] overflow-auto px-4 py-3 text-[0.8125rem] leading-[1.55]" {...SCROLLS}>
+          {preview.rows.map(({ offset, hex, text }) => (
+            <span key={offset} className="block">
+              <span className="text-ink-3">{offset}</span> {hex.padEnd(47)} <span className="text-ink-2">{text}</span>
+            </span>
+          ))}
+        </pre>
+      );
+    case 'json':
+      return (
+        <div className="json max-h-[44rem] overflow-auto px-4 py-3" {...SCROLLS}>
+          <JsonView node={preview.root} />
+        </div>
+      );
+    case 'table':
+      return <TableView {...preview} />;
+    case 'markdown':
+      return <Markdown text={preview.text} place={place} volume={volume} path={path} />;
+    case 'code':
+      return <Code text={preview.text} language={preview.language} firstLine={firstLine} marked={marked} />;
+  }
+}
+
+/** Which part of the file this is, and the ways to the others. */
+function Parts({ place, volume, opened }: { place: Place; volume: Volume; opened: Opened }) {
+  const { path, size, from, preview } = opened;
+  const end = from + preview.bytes;
+  if (preview.kind === 'image' || (from === 0 && end >= size)) return null;
+  const part = (start: number) => addressOf(place, volume, path, { from: start });
+  return (
+    <nav
+      aria-label="Parts of the file"
+      className="flex flex-wrap items-baseline justify-between gap-x-6 gap-y-1 border-t border-rule px-4 py-2 text-small text-ink-2"
+    >
+      <span>
+        {from === 0
+          ? `The first ${sizeInWords(end)} of ${sizeInWords(size)}.`
+          : `Bytes ${from.toLocaleString('en')} to ${end.toLocaleString('en')} of ${size.toLocaleString('en')}.`}
+      </span>
+      <span className="flex gap-4">
+        {from > 0 && (
+          <Link href={part(partBefore(from, preview.kind))} prefetch={false} scroll={false}>
+            Previous part
+          </Link>
+        )}
+        {end < size && (
+          <Link href={part(end)} prefetch={false} scroll={false}>
+            Next part
+          </Link>
+        )}
+      </span>
+    </nav>
+  );
+}
+
+/** `children`: what may be done with the file. */
+export function Preview({
+  place,
+  volume,
+  opened,
+  children,
+}: {
+  place: Place;
+  volume: Volume;
+  opened: Opened;
+  children?: ReactNode;
+}) {
+  const { path, size, mtime, preview, from } = opened;
+  const source = preview.kind === 'code';
+  return (
+    <figure className="min-w-0 rounded border border-rule-2 bg-sheet">
+      <figcaption className="grid gap-2 border-b border-rule px-4 py-2">
+        <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-1">
+          <code className="min-w-0 text-[0.8125rem] font-[560] [overflow-wrap:anywhere]">{`/${volume}${path}`}</code>
+          <span className="flex flex-wrap items-center gap-x-4 gap-y-1 text-small text-ink-3">
+            <time dateTime={new Date(mtime * 1000).toISOString()} title={exactMoment(mtime)}>
+              {sizeInWords(size)}
+            </time>
+            {preview.twofold && (
+              <Link
+                href={addressOf(place, volume, path, { source: !source, from })}
+                prefetch={false}
+                scroll={false}
+                className="text-ink"
+              >
+                {source ? 'As it is meant' : 'Source'}
+              </Link>
+            )}
+            <a href={bytesAddress(place.id, volume, path)} download={nameOf(path)} className="text-ink">
+              Download
+            </a>
+          </span>
+        </div>
+        {children}
+      </figcaption>
+      <Body place={place} volume={volume} opened={opened} />
+      <Parts place={place} volume={volume} opened={opened} />
+    </figure>
+  );
+}

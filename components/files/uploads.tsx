@@ -1,0 +1,170 @@
+'use client';
+/** Sending files into a sandbox, two at a time: the queue, and how each of them stands. */
+import { useEffect, useReducer, useRef } from 'react';
+import { sizeInWords } from '../ui/durations.ts';
+import type { Chosen } from './dropped-files.ts';
+import { bytesAddress, type Volume } from './file-address.ts';
+import { sendFile } from './file-calls.ts';
+import { type QueuedUpload, queueInWords, toBegin, uploadQueue } from './upload-queue.ts';
+
+export interface Uploads {
+  queue: readonly QueuedUpload[];
+  add(volume: Volume, folder: string, chosen: readonly Chosen[]): void;
+  stop(key: string): void;
+  again(key: string): void;
+  replace(key: string): void;
+  dismiss(key: string): void;
+  clear(): void;
+}
+
+/** `onChanged` is called with the folders that have something new in them once nothing is left to send. */
+export function useUploads(id: string, onChanged: (paths: readonly string[]) => void): Uploads {
+  const [queue, act] = useReducer(uploadQueue, []);
+  const files = useRef(new Map<string, File>());
+  const running = useRef(new Map<string, AbortController>());
+  const written = useRef<string[]>([]);
+  const count = useRef(0);
+  const changed = useRef(onChanged);
+  changed.current = onChanged;
+
+  useEffect(() => {
+    for (const upload of toBegin(queue)) {
+      const { key, address, replace, path } = upload;
+      const file = files.current.get(key);
+      if (file === undefined || running.current.has(key)) continue;
+      const stop = new AbortController();
+      running.current.set(key, stop);
+      act({ type: 'start', key });
+      const onSent = (bytes: number) => act({ type: 'sent', key, bytes });
+      void sendFile(address, file, { replace, signal: stop.signal, onSent }).then((end) => {
+        running.current.delete(key);
+        if (end.state === 'done') {
+          files.current.delete(key);
+          written.current.push(path);
+        }
+        act({ type: 'end', key, end });
+      });
+    }
+    const busy = queue.some(({ state }) => state === 'waiting' || state === 'sending');
+    if (!busy && written.current.length > 0) {
+      changed.current(written.current.splice(0));
+    }
+  }, [queue]);
+  useEffect(() => {
+    const all = running.current;
+    return () => {
+      for (const stop of all.values()) stop.abort();
+    };
+  }, []);
+
+  return {
+    queue,
+    add(volume, folder, chosen) {
+      const waiting = chosen.map(({ file, way }) => {
+        count.current += 1;
+        const key = String(count.current);
+        const path = folder + way;
+        files.current.set(key, file);
+        return { key, path, address: bytesAddress(id, volume, path), size: file.size };
+      });
+      act({ type: 'add', files: waiting });
+    },
+    stop(key) {
+      const stop = running.current.get(key);
+      if (stop === undefined) act({ type: 'end', key, end: { state: 'stopped' } });
+      else stop.abort();
+    },
+    again: (key) => act({ type: 'again', key }),
+    replace: (key) => act({ type: 'replace', key }),
+    dismiss(key) {
+      files.current.delete(key);
+      act({ type: 'dismiss', key });
+    },
+    clear: () => act({ type: 'clear' }),
+  };
+}
+
+function Button({ name, path, onClick }: { name: string; path: string; onClick: () => void }) {
+  return (
+    <button type="button" className="button button-quiet" aria-label={`${name}: ${path}`} onClick={onClick}>
+      {name}
+    </button>
+  );
+}
+
+function Line({ upload, uploads }: { upload: QueuedUpload; uploads: Uploads }) {
+  const { key, path, size, sent, state, says } = upload;
+  return (
+    <li className="grid gap-1 border-b border-rule py-2">
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
+        <code className="min-w-0 text-[0.8125rem] [overflow-wrap:anywhere]">{path}</code>
+        <span className="flex items-center gap-2 text-small text-ink-2">
+          {state === 'waiting' && 'waits'}
+          {state === 'sending' && `${sizeInWords(sent)} of ${sizeInWords(size)}`}
+          {state === 'done' && `there, ${sizeInWords(size)}`}
+          {state === 'stopped' && 'broken off'}
+          {(state === 'waiting' || state === 'sending') && (
+            <Button name="Break off" path={path} onClick={() => uploads.stop(key)} />
+          )}
+          {(state === 'failed' || state === 'stopped') && (
+            <>
+              <Button name="Try again" path={path} onClick={() => uploads.again(key)} />
+              <Button name="Leave it" path={path} onClick={() => uploads.dismiss(key)} />
+            </>
+          )}
+        </span>
+      </div>
+      {state === 'sending' && (
+        <progress className="progress" aria-label={`Sent of ${path}`} max={Math.max(1, size)} value={sent} />
+      )}
+      {state === 'failed' && <p className="complaint">{says}</p>}
+      {state === 'exists' && (
+        <div className="flex flex-wrap items-center gap-2 text-small">
+          <span>There is a file of that name already.</span>
+          <Button name="Replace it" path={path} onClick={() => uploads.replace(key)} />
+          <Button name="Leave it" path={path} onClick={() => uploads.dismiss(key)} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+/** How many lines are shown; those that need a decision come first. */
+const SHOWN = 50;
+const URGENCY: Readonly<Record<QueuedUpload['state'], number>> = {
+  exists: 0,
+  failed: 0,
+  sending: 1,
+  waiting: 2,
+  stopped: 3,
+  done: 3,
+};
+
+export function UploadList({ uploads }: { uploads: Uploads }) {
+  const { queue } = uploads;
+  const lines = [...queue].sort((a, b) => URGENCY[a.state] - URGENCY[b.state]).slice(0, SHOWN);
+  return (
+    <>
+      <p role="status" className={queue.length === 0 ? 'sr-only' : 'mt-4 text-small text-ink-2'}>
+        {queueInWords(queue)}
+      </p>
+      {queue.length > 0 && (
+        <div className="mb-4">
+          <ul aria-label="Files on their way" className="border-t border-rule">
+            {lines.map((upload) => (
+              <Line key={upload.key} upload={upload} uploads={uploads} />
+            ))}
+          </ul>
+          <div className="mt-2 flex flex-wrap items-center gap-4 text-small text-ink-3">
+            {queue.length > SHOWN && <span>{(queue.length - SHOWN).toLocaleString('en')} more.</span>}
+            {queue.some(({ state }) => state === 'done' || state === 'stopped') && (
+              <button type="button" className="button button-quiet" onClick={uploads.clear}>
+                Clear what is done
+              </button>
+            )}
+          </div>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Event } from '#lib/contract/schema.ts';
+import { ALL_STEPS } from '#lib/sessions/steps.ts';
+import { actorInWords, deedInWords, hasWords, reasonInWords, wokeInWords } from './event-words.ts';
+
+const LIB = join(import.meta.dirname, '../../lib');
+/** Verbs whose filing can fail or be refused: their types are put together when that happens. */
+const FILINGS = ['suspend', 'freeze', 'archive', 'delete'];
+/** Literals with a dot that are no types: names of files, of columns, of a symbol; steps of copies; what the doctor finds. */
+const ELSE =
+  /\.(?:sqlite|json|js|py|key|secret|ts|html|txt|zip|gz|tar|rowid|instance_row)$|^(?:instances|n|v|fs|copy|winterdock|row|staging)\.|^hello\./;
+/** Every literal in the engine that is written like the type of a line. */
+function emitted(): string[] {
+  const sources = readdirSync(LIB, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/(?:^|\/)(?:testing|client|cli)\//.test(name),
+  );
+  const found = sources.flatMap((name) => {
+    const text = readFileSync(join(LIB, name), 'utf8');
+    // What the doctor finds is named like lines, and is none; its repairs write lines.
+    if (name.startsWith('doctor/') && name !== 'doctor/repair.ts') return [];
+    return text.match(/'[a-z]+\.[a-z_]+'/g) ?? [];
+  });
+  const steps: readonly string[] = ALL_STEPS;
+  const types = found
+    .map((literal) => literal.slice(1, -1))
+    .filter((type) => !ELSE.test(type) && !steps.includes(type));
+  return [...new Set([...types, ...FILINGS.flatMap((verb) => [`${verb}.failed`, `${verb}.refused`])])].sort();
+}
+
+const sealed: Event = {
+  seq: 1,
+  time: 0,
+  time_ms: 0,
+  instance: null,
+  tenant: null,
+  type: 'ledger.sealed',
+  from: null,
+  to: null,
+  trigger: 'schedule',
+  actor: 'system',
+  via: 'system',
+  source: null,
+  took_ms: null,
+  request_id: null,
+  address: null,
+  reason: '2026-10: lines 1 to 31',
+  error: null,
+};
+
+test('every type of line that the engine writes has words', () => {
+  const types = emitted();
+  expect(types).toEqual(expect.arrayContaining(['instance.created', 'ledger.sealed', 'job.done', 'freeze.refused']));
+  expect(types.filter((type) => !hasWords(type))).toEqual([]);
+});
+
+test('the line of a month reads as a sentence, and says its reason once', () => {
+  const said = (event: Event) => `${actorInWords(event)} ${deedInWords(event)}${reasonInWords(event) ?? ''}`;
+  expect(said(sealed)).toBe('The server sealed the ledger of October 2026 (31 lines)');
+  const dropped = { ...sealed, type: 'ledger.dropped', reason: '2025-01: lines 9 to 9, kept for 90 days' };
+  expect(said(dropped)).toBe('The server dropped the ledger of January 2025 (1 line, kept for 90 days)');
+  expect(deedInWords({ ...sealed, reason: 'something else' })).toBe('sealed a month of the ledger');
+  expect(reasonInWords({ ...sealed, reason: 'something else' })).toBe('something else');
+});
+
+test('a reason is told with its hashes shortened, and not when the actor says it already', () => {
+  const shipped = {
+    ...sealed,
+    type: 'bundle.shipped',
+    reason: `ship-a: workspace, 5 bytes, sha256:${'0123abcd'.repeat(8)}`,
+  };
+  expect(reasonInWords(shipped)).toBe('ship-a: workspace, 5 bytes, sha256:0123abcd0123…');
+  const signedIn = { ...sealed, type: 'person.signed_in', actor: 'key:admin', reason: 'by the admin key' };
+  expect(reasonInWords(signedIn)).toBeNull();
+  expect(reasonInWords({ ...signedIn, actor: 'user:ada', reason: 'by password' })).toBe('by password');
+});
+
+test('a line without a sandbox ends without a word that waits for one', () => {
+  expect(deedInWords({ ...sealed, type: 'bundle.imported', reason: null })).toBe('imported a bundle');
+  expect(deedInWords({ ...sealed, type: 'orphan.set_aside', reason: null })).toBe('set aside a stray file');
+  expect(deedInWords({ ...sealed, type: 'person.signed_in', reason: null })).toBe('signed in');
+  expect(deedInWords({ ...sealed, type: 'orphan.set_aside', reason: null, instance: 'a' })).toBe(
+    'set aside a stray file of',
+  );
+});
+
+test('a wake is told with where the file came from and how long it took', () => {
+  expect(wokeInWords({ source: 'cold', took_ms: 34.2 })).toBe('It woke from the cold drawer in 34 ms.');
+  expect(wokeInWords({ took_ms: 2 })).toBe('It woke in 2.0 ms.');
+});

@@ -1,0 +1,245 @@
+/** A ledger line as a sentence. Pure: it says only what the line says. */
+import type { Event } from '#lib/contract/schema.ts';
+import type { State } from '#lib/lifecycle/states.ts';
+import { tookInWords } from '../ui/durations.ts';
+
+const MOVED: Readonly<Record<State, string>> = {
+  created: 'registered',
+  active: 'woke',
+  suspended: 'suspended',
+  frozen: 'froze',
+  archived: 'archived',
+  deleted: 'deleted',
+};
+
+const SOURCES: Readonly<Record<string, string>> = {
+  local: 'from its live file',
+  cold: 'from the cold drawer',
+  archive: 'from the archive',
+  cloud: 'from the object store',
+  snapshot: 'from a snapshot',
+  blueprint: 'from a blueprint',
+  fresh: 'with a fresh file',
+};
+
+/** What each kind of line says was done, before its object. One that ends in `of` or `as` is about a sandbox. */
+const TYPES: Readonly<Record<string, string>> = {
+  'instance.created': 'registered',
+  'instance.imported': 'imported',
+  'instance.changed': 'changed the settings of',
+  'create.refused': 'was refused a new sandbox',
+  'settings.changed': 'changed the settings',
+  'registry.checked': 'checked the registry',
+  'backup.made': 'made a backup',
+  'backup.restored': 'restored a backup',
+  'backup.placed': 'brought back from a backup the file of',
+  'keys.made': 'made new key files',
+  'tenant.changed': 'changed the settings of a tenant',
+  'tenant.forgetting': 'began to forget a tenant',
+  'tenant.forgotten': 'forgot a tenant',
+  'fault.raised': 'found a fault in',
+  'fault.cleared': 'cleared the fault of',
+  'exec.timed_out': 'ended a call for time in',
+  'clock.set_back': 'found the clock set back',
+  'process.silent': 'heard nothing from the process of',
+  'exec.out_of_memory': 'ended a call for memory in',
+  'plan.refused': 'was refused a plan for',
+  'suspend.failed': 'failed to suspend',
+  'suspend.refused': 'was kept from suspending',
+  'freeze.failed': 'failed to freeze',
+  'freeze.refused': 'was kept from freezing',
+  'archive.failed': 'failed to archive',
+  'archive.refused': 'was kept from archiving',
+  'delete.failed': 'failed to delete',
+  'delete.refused': 'was kept from deleting',
+  'prefetch.failed': 'failed to bring home',
+  'wake.failed': 'failed to wake',
+  'wake.refused': 'was refused a wake of',
+  'file.prefetched': 'brought home the file of',
+  'file.reclaimed': 'found in another drawer, and took back, the file of',
+  'file.rescued': 'saved the lost file of',
+  'file.returned': 'filed back, unused, the file of',
+  'recovery.failed': 'could not take up the log of',
+  'instance.adopted': 'took back by its key the file of',
+  'instance.found': 'found, where it was filed later, the file of',
+  'snapshot.adopted': 'took back by its hash a snapshot',
+  'blueprint.adopted': 'took back by its hash a blueprint',
+  'registry.recounted': 'counted again in the registry',
+  'staging.cleared': 'removed unfinished work',
+  'orphan.set_aside': 'set aside a stray file of',
+  'private.read': 'read private files of',
+  'job.started': 'started a job',
+  'job.done': 'finished a job',
+  'job.cancelled': 'cancelled a job',
+  'ledger.exported': 'exported lines of the ledger',
+  'ledger.sealed': 'sealed a month of the ledger',
+  'ledger.dropped': 'dropped a month of the ledger',
+  'ledger.broken': 'found the ledger changed',
+  'ledger.epoch_begun': 'began a new epoch of the ledger',
+  'ledger.head_missing': 'found the ledger without its signed head',
+  'snapshot.taken': 'took a snapshot of',
+  'snapshot.failed': 'failed to take a snapshot of',
+  'snapshot.deleted': 'deleted a snapshot of',
+  'snapshot.restored': 'restored a snapshot',
+  'blueprint.made': 'made a blueprint of',
+  'blueprint.failed': 'failed to make a blueprint of',
+  'blueprint.deleted': 'deleted a blueprint of',
+  'blueprint.cloned': 'cloned a blueprint',
+  'start.progress': 'is starting what was made',
+  'start.done': 'started what was made',
+  'start.paused': 'paused starting what was made',
+  'start.resumed': 'went on starting what was made',
+  'bundle.shipped': 'shipped a bundle of',
+  'bundle.failed': 'failed to ship',
+  'bundle.imported': 'imported a bundle as',
+  'import.refused': 'was refused a bundle',
+  'raw.sent': 'sent out the raw file of',
+  'raw.failed': 'failed to send out the raw file of',
+  'instance.salvaged': 'salvaged what is readable of',
+  'salvage.failed': 'failed to salvage',
+  'file.kept_aside': 'kept aside the file of',
+  'file.restored': 'restored in place the file of',
+  'restore.failed': 'failed to restore',
+  'restore.refused': 'was kept from restoring',
+  'checkout.sent': 'checked out the work of',
+  'checkout.failed': 'failed to check out',
+  'person.invited': 'invited somebody',
+  'person.joined': 'joined',
+  'person.signed_in': 'signed in',
+  'person.changed': 'changed the rights of somebody',
+  'person.disabled': 'disabled an account',
+  'person.enabled': 'enabled an account',
+  'invitation.withdrawn': 'withdrew an invitation',
+  'password.changed': 'changed a password',
+  'session.ended': 'ended a session',
+  'signin.failed': 'failed to sign in',
+  'key.created': 'made a key',
+  'key.revoked': 'revoked a key',
+  'access.refused': 'was refused',
+  'reconcile.rolled_back': 'took back what was half done to',
+  'reconcile.rolled_forward': 'finished what was half done to',
+};
+
+/** The types of lines that the console has words for, to choose from. A line may be of another one. */
+export const EVENT_TYPES: readonly string[] = ['transition', ...Object.keys(TYPES)];
+
+/** A trigger in two words, for a column, and as the reason in a sentence. */
+const TRIGGERS: Readonly<Record<Event['trigger'], { short: string; because: string | null }>> = {
+  request: { short: 'a request', because: null },
+  idle: { short: 'idle', because: 'it was idle' },
+  schedule: { short: 'a schedule', because: 'a schedule fired' },
+  operator: { short: 'by hand', because: null },
+  plan: { short: 'a plan', because: 'it was a step of a plan' },
+  crash: { short: 'a crash', because: 'its process crashed' },
+  timeout: { short: 'out of time', because: 'a call ran out of time' },
+  reconcile: { short: 'found unfinished', because: 'the server found it unfinished' },
+  memory: { short: 'short memory', because: 'the sandboxes’ memory was short' },
+  quota: { short: 'a quota', because: 'a quota was reached' },
+  boot: { short: 'server start', because: 'the server started' },
+  stop: { short: 'server stop', because: 'the server stopped' },
+};
+
+/** What actors are called: by people who may know it. */
+export type ActorNames = ReadonlyMap<string, string>;
+
+/** Who did it: the ladder, the server, or the actor by name. */
+export function actorInWords(event: Pick<Event, 'actor' | 'via' | 'trigger'>, names?: ActorNames): string {
+  if (event.via === 'ticker' || event.trigger === 'idle') return 'The ladder';
+  if (event.via === 'system') return 'The server';
+  if (event.via === 'schedule') return 'A schedule';
+  return names?.get(event.actor) ?? nameOfActor(event.actor);
+}
+
+/** An actor as the ledger writes it, as a person says it. */
+export function nameOfActor(actor: string): string {
+  if (actor === 'key:admin') return 'The admin key';
+  if (actor === 'nobody') return 'Somebody';
+  if (actor.startsWith('key:')) return `The key wd_${actor.slice('key:'.length)}`;
+  return actor.startsWith('user:') ? 'A person' : actor;
+}
+
+/** `2026-10: lines 1 to 31, kept for 90 days`, as the line of a month says it. */
+const MONTH = /^(\d{4})-(\d{2}): lines (\d+) to (\d+)(?:, (.+))?$/;
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+/** `the ledger of October 2026 (31 lines)`; null for a reason that names no month. */
+function monthInWords(reason: string | null): string | null {
+  const [, year, month, first, last, kept] = MONTH.exec(reason ?? '') ?? [];
+  const name = MONTHS[Number(month) - 1];
+  if (name === undefined) return null;
+  const lines = Number(last) - Number(first) + 1;
+  const count = `${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'}`;
+  return `the ledger of ${name} ${year} (${[count, ...(kept === undefined ? [] : [kept])].join(', ')})`;
+}
+
+/** A hash as it stands in a reason, with its beginning, which is enough to tell it by. */
+const HASH = /\b(sha256:[0-9a-f]{12})[0-9a-f]{52}\b/g;
+
+/** The reason that a line gives, its hashes shortened, or null when there is none or the rest of the line says it already. */
+export function reasonInWords(event: Pick<Event, 'type' | 'reason' | 'actor'>): string | null {
+  const told =
+    ((event.type === 'ledger.sealed' || event.type === 'ledger.dropped') && monthInWords(event.reason) !== null) ||
+    (event.type === 'person.signed_in' && event.actor === 'key:admin' && event.reason === 'by the admin key');
+  return told || event.reason === null ? null : event.reason.replace(HASH, '$1…');
+}
+
+/** Whether there are words for a type of line. */
+export function hasWords(type: string): boolean {
+  return type === 'transition' || Object.hasOwn(TYPES, type);
+}
+
+/** What was done, without its object: `suspended`, `failed to freeze`. */
+export function deedInWords(event: Pick<Event, 'type' | 'from' | 'to' | 'reason' | 'instance'>): string {
+  if (event.type === 'transition' && event.to !== null) {
+    if (event.to === 'active' && event.from === 'archived') return 'revived';
+    return MOVED[event.to];
+  }
+  if (event.type === 'ledger.sealed' || event.type === 'ledger.dropped') {
+    const month = monthInWords(event.reason);
+    if (month !== null) return `${event.type === 'ledger.sealed' ? 'sealed' : 'dropped'} ${month}`;
+  }
+  const words = TYPES[event.type] ?? event.type.replace(/[._]/g, ' ');
+  return event.instance === null ? words.replace(/ (?:of|as|for)$/, '') : words;
+}
+
+/** Where the file came from, for wakes. */
+export function sourceInWords(event: Pick<Event, 'source'>): string | null {
+  return event.source === null ? null : (SOURCES[event.source] ?? event.source);
+}
+
+/** How a wake went: `It woke from the cold drawer in 34 ms.` */
+export function wokeInWords({ source, took_ms }: { source?: Event['source']; took_ms: number | null }): string {
+  const from = source === undefined || source === null ? '' : ` ${sourceInWords({ source })}`;
+  return `It woke${from}${took_ms === null ? '' : ` in ${tookInWords(took_ms)}`}.`;
+}
+
+/** Why it happened, in a word or two. */
+export function triggerInWords(event: Pick<Event, 'trigger'>): string {
+  return TRIGGERS[event.trigger].short;
+}
+
+/** The sentence that explains where a sandbox is: who put it there, why, from where and how long that took. */
+export function whyItIsHere(event: Event, names?: ActorNames): string {
+  const parts = [`${actorInWords(event, names)} ${deedInWords(event)} it`];
+  const source = sourceInWords(event);
+  if (source !== null && event.to === 'active') parts.push(source);
+  const { because } = TRIGGERS[event.trigger];
+  if (because !== null) parts.push(`because ${because}`);
+  else if (event.via === 'console') parts.push('in the console');
+  else if (event.via === 'api') parts.push('through the API');
+  const sentence = parts.join(' ');
+  return event.took_ms === null ? `${sentence}.` : `${sentence}; it took ${tookInWords(event.took_ms)}.`;
+}

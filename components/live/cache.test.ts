@@ -1,0 +1,146 @@
+import { QueryClient } from '@tanstack/react-query';
+import { expect, test } from 'vitest';
+import type { Changes, Event, Instance, Job } from '#lib/contract/schema.ts';
+import { STATES } from '#lib/lifecycle/states.ts';
+import {
+  applyChanges,
+  countsKey,
+  hearLines,
+  instanceKey,
+  jobKey,
+  type Kept,
+  laterJob,
+  linesKey,
+  looseRow,
+  mergeLines,
+  newerOf,
+  shownOf,
+  startedKey,
+  tenantKey,
+} from './cache.ts';
+
+const none = Object.fromEntries(STATES.map((state) => [state, 0])) as Changes['states'];
+const noFaults = { error: 0, unknown: 0, corrupt: 0, missing: 0 };
+
+function row(id: string, state: Instance['state']): Instance {
+  return { id, tenant: 'acme', state } as Instance;
+}
+
+function changed(seq: number, ...rows: Instance[]): Changes {
+  const states = { ...none, active: seq };
+  const tenants = [{ tenant: 'acme', states }];
+  return { seq, rows, more: false, states, faults: noFaults, tenants, jobs: [], starts: [] };
+}
+
+function line(seq: number, time_ms = seq): Event {
+  return { seq, time_ms } as Event;
+}
+
+/** A cache in which a leaf shows the row `a`, as of line 10. */
+function cacheWithRow(): QueryClient {
+  const queries = new QueryClient();
+  queries.setQueryData<Kept<Instance>>(instanceKey('a'), { seq: 10, at: 0, value: row('a', 'active') });
+  return queries;
+}
+
+const stateOf = (queries: QueryClient, id: string) =>
+  queries.getQueryData<Kept<Instance>>(instanceKey(id))?.value.state;
+
+test('what the stream tells takes the place of an older row, in whatever order and however often it arrives', () => {
+  const told = [changed(11, row('a', 'suspended')), changed(12, row('a', 'frozen')), changed(13, row('a', 'archived'))];
+  const orders = [
+    [0, 1, 2],
+    [2, 1, 0],
+    [1, 2, 0, 2, 1],
+    [2, 2, 0, 1, 1],
+  ];
+  for (const order of orders) {
+    const queries = cacheWithRow();
+    order.forEach((at, arrived) => {
+      applyChanges(queries, told[at] as Changes, arrived + 1);
+    });
+    expect([order, stateOf(queries, 'a')]).toEqual([order, 'archived']);
+    expect(queries.getQueryData<Kept<unknown>>(countsKey)?.seq).toBe(13);
+    expect(queries.getQueryData<Kept<Changes['states']>>(tenantKey('acme'))?.value.active).toBe(13);
+  }
+});
+
+test('a row that was read before the last line does not take the place of what the line told', () => {
+  const queries = cacheWithRow();
+  applyChanges(queries, changed(12, row('a', 'frozen')), 5);
+  applyChanges(queries, changed(9, row('a', 'active')), 6);
+  expect(stateOf(queries, 'a')).toBe('frozen');
+});
+
+test('of two readings at the same line the later one counts: use sets a clock back without a line', () => {
+  const first = { seq: 5, at: 100, value: 'first' };
+  const second = { seq: 5, at: 200, value: 'second' };
+  expect(newerOf(first, second)).toBe(second);
+  expect(newerOf(second, first)).toBe(second);
+  expect(newerOf(undefined, first)).toBe(first);
+});
+
+test('a page shows what it was rendered with until something newer was told, and again once it is rendered anew', () => {
+  const told = { seq: 12, at: 0, value: 'told' };
+  expect(shownOf(undefined, 'rendered', 12, 50)).toBe('rendered');
+  expect(shownOf(told, 'rendered', 11, 50)).toBe('told');
+  expect(shownOf(told, 'rendered', 13, 50)).toBe('rendered');
+  expect(shownOf(told, 'rendered', 12, 50)).toBe('rendered');
+  expect(shownOf({ ...told, at: 60 }, 'rendered', 12, 50)).toBe('told');
+  expect(shownOf(told, 'rendered', -1, 50)).toBe('told');
+});
+
+test('a row that no leaf shows yet is kept for one that will, but not every row there is', () => {
+  const queries = cacheWithRow();
+  applyChanges(queries, changed(11, row('b', 'frozen')), 1);
+  expect(stateOf(queries, 'b')).toBeUndefined();
+  expect(looseRow(queries, 'b')?.value.state).toBe('frozen');
+  const many = Array.from({ length: 1200 }, (_, n) => row(`many-${n}`, 'active'));
+  applyChanges(queries, changed(12, ...many), 2);
+  expect(looseRow(queries, 'b')).toBeUndefined();
+  expect(looseRow(queries, 'many-0')).toBeUndefined();
+  expect(looseRow(queries, 'many-1199')?.value.state).toBe('active');
+  expect(queries.getQueryCache().getAll().length).toBeLessThan(10);
+  expect(stateOf(queries, 'a')).toBe('active');
+});
+
+test('lines are shown newest first, each once, as many as there is room for', () => {
+  expect(mergeLines([line(3), line(2)], [line(4), line(3)], 10).map(({ seq }) => seq)).toEqual([4, 3, 2]);
+  expect(mergeLines([line(3), line(2)], [line(4), line(5)], 2).map(({ seq }) => seq)).toEqual([5, 4]);
+  expect(mergeLines([line(3, 9)], [line(4, 9), line(5, 8)], 10).map(({ seq }) => seq)).toEqual([4, 3, 5]);
+  const queries = new QueryClient();
+  hearLines(queries, [line(2)]);
+  hearLines(queries, [line(1), line(2)]);
+  expect(queries.getQueryData<Event[]>(linesKey)?.map(({ seq }) => seq)).toEqual([2, 1]);
+});
+
+test('a job never goes back, in whatever order it is told: it comes further, and ends once', () => {
+  const at = (done: number, skipped: number, finished: number | null) => {
+    const state = finished === null ? 'running' : 'cancelled';
+    return { id: 'job-1', state, finished, done, failed: 0, skipped } as Job;
+  };
+  const told = [at(0, 0, null), at(3, 1, null), at(5, 2, null), at(4, 2, 9), at(6, 2, 9)];
+  for (const order of [
+    [0, 1, 2, 3, 4],
+    [4, 3, 2, 1, 0],
+    [2, 4, 1, 3, 0, 4],
+  ]) {
+    const queries = new QueryClient();
+    for (const n of order) {
+      applyChanges(queries, { ...changed(1), jobs: [told[n] as Job] }, 1);
+      expect(queries.getQueryData<Job>(jobKey('job-1'))).toBeDefined();
+    }
+    expect([order, queries.getQueryData(jobKey('job-1'))]).toEqual([order, told[4]]);
+  }
+  // What was rendered since is further than what was told.
+  expect(laterJob(told[1], told[3] as Job)).toBe(told[3]);
+  expect(laterJob(told[3], told[2] as Job)).toBe(told[3]);
+});
+
+test('of what is being started the most that was told is kept, for each call', () => {
+  const queries = new QueryClient();
+  const start = { request_id: 'one', tenant: 'acme', failed: 0, total: 9 };
+  for (const started of [1, 4, 3]) applyChanges(queries, { ...changed(1), starts: [{ ...start, started }] }, 1);
+  expect(queries.getQueryData(startedKey('one'))).toBe(4);
+  expect(queries.getQueryData(startedKey('two'))).toBeUndefined();
+});

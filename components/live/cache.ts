@@ -1,0 +1,144 @@
+/**
+ * What the event stream told, in React Query's cache: rows, counts, the last lines. Each is kept with the number of the ledger's newest
+ * line when it was read, so that something older never takes its place, in whatever order things arrive.
+ */
+import { hashKey, type QueryClient } from '@tanstack/react-query';
+import type { Changes, Event, Instance, Job } from '#lib/contract/schema.ts';
+import { settledOf } from '../jobs/job-words.ts';
+
+export interface Kept<T> {
+  /** The ledger's newest line when it was read. */
+  seq: number;
+  /** When it arrived, epoch milliseconds of this browser. */
+  at: number;
+  value: T;
+}
+
+export type States = Changes['states'];
+export type Counts = Pick<Changes, 'states' | 'faults'>;
+
+/** Rows that no leaf shows yet: a page that is on its way may show them. */
+const LOOSE_ROWS = 1000;
+/** More lines than any page shows. */
+const LINES = 100;
+
+export const countsKey = ['counts'] as const;
+export const linesKey = ['lines'] as const;
+const looseKey = ['loose'] as const;
+
+/** The cache key of one row. */
+export function instanceKey(id: string): readonly ['instance', string] {
+  return ['instance', id];
+}
+
+/** The cache key of the counts of one tenant. */
+export function tenantKey(tenant: string): readonly ['tenant', string] {
+  return ['tenant', tenant];
+}
+
+/** The cache key of one job. */
+export function jobKey(id: string): readonly ['job', string] {
+  return ['job', id];
+}
+
+/** The cache key of how many were started of what one call made. */
+export function startedKey(requestId: string): readonly ['started', string] {
+  return ['started', requestId];
+}
+
+/** The later of two: a job only goes on, and ends once. */
+export function laterJob(kept: Job | undefined, next: Job): Job {
+  if (kept === undefined || (kept.finished === null) !== (next.finished === null)) {
+    return kept === undefined || kept.finished === null ? next : kept;
+  }
+  return settledOf(next) >= settledOf(kept) ? next : kept;
+}
+
+/** The newer of two: by the ledger first, for only that is one order for all; then by arrival. */
+export function newerOf<T>(kept: Kept<T> | undefined, next: Kept<T>): Kept<T> {
+  if (kept === undefined || next.seq > kept.seq) return next;
+  return next.seq === kept.seq && next.at >= kept.at ? next : kept;
+}
+
+/** What to show: what was rendered on the server as of `asOf`, at `renderedMs`, or what arrived since. */
+export function shownOf<T>(kept: Kept<T> | undefined, rendered: T, asOf: number, renderedMs: number): T {
+  return kept === undefined ? rendered : newerOf({ seq: asOf, at: renderedMs, value: rendered }, kept).value;
+}
+
+/** Newest first, as the ledger lists them; of one line only one; at most `limit`. */
+export function mergeLines(a: readonly Event[], b: readonly Event[], limit: number): Event[] {
+  const bySeq = new Map([...a, ...b].map((event) => [event.seq, event]));
+  return [...bySeq.values()].sort((x, y) => y.time_ms - x.time_ms || y.seq - x.seq).slice(0, limit);
+}
+
+/** Adds lines that were heard. */
+export function hearLines(queries: QueryClient, events: readonly Event[]): void {
+  queries.setQueryData<Event[]>(linesKey, (lines = []) => mergeLines(lines, events, LINES));
+}
+
+function keep<T>(queries: QueryClient, key: readonly string[], next: Kept<T>): void {
+  queries.setQueryData<Kept<T>>(key, (kept) => newerOf(kept, next));
+}
+
+/** Patches everything that the changes tell of. `at` in epoch milliseconds. */
+export function applyChanges(queries: QueryClient, changes: Changes, at: number): void {
+  const { seq, rows, states, faults, tenants, jobs, starts } = changes;
+  const loose = looseRows(queries);
+  for (const value of rows) {
+    const next = { seq, at, value };
+    const kept = newerOf(loose.get(value.id), next);
+    loose.delete(value.id);
+    loose.set(value.id, kept);
+    if (queries.getQueryState(instanceKey(value.id)) !== undefined) keep(queries, instanceKey(value.id), next);
+  }
+  for (const id of loose.keys()) {
+    if (loose.size <= LOOSE_ROWS) break;
+    loose.delete(id);
+  }
+  keep<Counts>(queries, countsKey, { seq, at, value: { states, faults } });
+  for (const { tenant, states: value } of tenants) keep(queries, tenantKey(tenant), { seq, at, value });
+  for (const job of jobs) queries.setQueryData<Job>(jobKey(job.id), (kept) => laterJob(kept, job));
+  for (const { request_id, started } of starts) {
+    queries.setQueryData<number>(startedKey(request_id), (kept = 0) => Math.max(kept, started));
+  }
+}
+
+function looseRows(queries: QueryClient): Map<string, Kept<Instance>> {
+  const found = queries.getQueryData<Map<string, Kept<Instance>>>(looseKey);
+  if (found !== undefined) return found;
+  const made = new Map<string, Kept<Instance>>();
+  queries.setQueryDefaults(looseKey, { gcTime: Number.POSITIVE_INFINITY });
+  queries.setQueryData(looseKey, made);
+  return made;
+}
+
+/** A row that was told before a leaf showed it. */
+export function looseRow(queries: QueryClient, id: string): Kept<Instance> | undefined {
+  return looseRows(queries).get(id);
+}
+
+/** Whether a leaf shows the row now. */
+export function isShown(queries: QueryClient, id: string): boolean {
+  const query = queries.getQueryCache().get(hashKey(instanceKey(id)));
+  return query !== undefined && query.getObserversCount() > 0;
+}
+
+/**
+ * Reads one row through the API. It is as of the newest line that was heard before, or of `asOf`. Throws when the answer is not a row.
+ */
+export async function readRow(
+  queries: QueryClient,
+  id: string,
+  asOf: number,
+  signal: AbortSignal,
+): Promise<Kept<Instance>> {
+  const heard = queries.getQueryData<Event[]>(linesKey) ?? [];
+  const seq = heard.reduce((newest, line) => Math.max(newest, line.seq), asOf);
+  const answer = await fetch(`/api/instances/${encodeURIComponent(id)}`, {
+    signal,
+    headers: { accept: 'application/json' },
+  });
+  if (!answer.ok) throw new Error(`The row of ${id} could not be read: ${answer.status}.`);
+  const next = { seq, at: Date.now(), value: (await answer.json()) as Instance };
+  return newerOf(queries.getQueryData<Kept<Instance>>(instanceKey(id)), next);
+}

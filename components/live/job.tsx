@@ -1,0 +1,61 @@
+'use client';
+/** A job as it is now: its headline, how far it is, its bar, its tabs, and what there is only while it runs. */
+import type { ReactNode } from 'react';
+import type { Job } from '#lib/contract/schema.ts';
+import { jobHeadline, jobStanding, settledOf } from '../jobs/job-words.ts';
+import { Progress } from '../ui/progress.tsx';
+import { Tabs } from '../ui/tabs.tsx';
+import { useJob } from './leaves.tsx';
+
+interface Props {
+  job: Job;
+}
+
+/** `Freezing 5 sandboxes`. */
+export function LiveJobHeadline({ job }: Props) {
+  return jobHeadline(useJob(job));
+}
+
+/** `3 of 5 so far`. `marked`: in the colour of faults when some failed. */
+export function LiveJobStanding({ job, marked = false }: Props & { marked?: boolean }) {
+  const now = useJob(job);
+  return <span className={marked && now.failed > 0 ? 'text-fault-ink' : undefined}>{jobStanding(now)}</span>;
+}
+
+/** How many failed, when there are any. */
+export function LiveJobFailures({ job }: Props) {
+  const { failed } = useJob(job);
+  if (failed === 0) return null;
+  return <span className="text-small text-fault-ink">{failed.toLocaleString('en')} failed so far</span>;
+}
+
+/** The bar. `label` says what it is of; default: the headline. */
+export function LiveJobProgress({ job, label }: Props & { label?: string }) {
+  const now = useJob(job);
+  return <Progress label={label ?? jobHeadline(now)} value={settledOf(now)} max={now.chosen} />;
+}
+
+/** What there is only while it runs. */
+export function WhileRunning({ job, children }: Props & { children: ReactNode }) {
+  return useJob(job).state === 'running' ? children : null;
+}
+
+interface JobTab {
+  name: string;
+  /** Whose number stands beside the name; absent: of all. */
+  counts?: 'done' | 'failed' | 'skipped';
+  href: string;
+  current: boolean;
+}
+
+/** The results by what became of them, with their numbers. */
+export function LiveJobTabs({ job, tabs }: Props & { tabs: readonly JobTab[] }) {
+  const now = useJob(job);
+  const count = ({ counts }: JobTab) => (counts === undefined ? settledOf(now) : now[counts]);
+  return (
+    <Tabs
+      label="Results"
+      tabs={tabs.map((tab) => ({ ...tab, name: `${tab.name} ${count(tab).toLocaleString('en')}` }))}
+    />
+  );
+}

@@ -1,0 +1,33 @@
+'use client';
+/** How far the resumes of what was just made have come, as it is now. */
+import { useStarted } from './leaves.tsx';
+
+/** `requestId`: of the call that made them; `ended`: nothing more is started; `problem`: why, when some are not. */
+export function LiveStarted({
+  requestId,
+  started,
+  total,
+  ended,
+  problem,
+}: {
+  requestId: string;
+  started: number;
+  total: number;
+  ended: boolean;
+  problem: string | null;
+}) {
+  const now = Math.min(total, useStarted(requestId, started));
+  return (
+    <div className="mb-5 max-w-2xl" role="status" aria-busy={!ended && now < total}>
+      <p className="mb-2">
+        {now.toLocaleString('en')} of {total.toLocaleString('en')} started
+        {!ended && now < total && ', the others are on their way'}
+        {ended && now < total && '; the others start at their first request'}.
+      </p>
+      <progress className="progress" aria-label="Started so far" max={total} value={now} />
+      {problem !== null && ended && now < total && (
+        <p className="mt-2 text-small text-fault-ink [overflow-wrap:anywhere]">{problem}</p>
+      )}
+    </div>
+  );
+}

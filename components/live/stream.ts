@@ -1,0 +1,169 @@
+/**
+ * One connection to the server's event stream that is kept open: comes back after the last line that was seen, notices a line
+ * that has gone silent, and tells a session that has ended from a server that is away. Knows nothing of tabs or of React.
+ */
+import type { Changes, Event, Problem } from '#lib/contract/schema.ts';
+
+export type LineStatus =
+  | { is: 'connecting' }
+  | { is: 'live' }
+  /** `since`: the last sign of the server, epoch milliseconds. */
+  | { is: 'behind'; since: number }
+  /** The session has ended: nothing comes until somebody signs in again. */
+  | { is: 'out' };
+
+/** What comes over the line. */
+export interface Heard {
+  /** New lines in order, at least one, each once. */
+  onEvents(events: Event[]): void;
+  onChanges(changes: Changes): void;
+  onStatus(status: LineStatus): void;
+  /** Something may have been missed: read everything again. */
+  onGap(): void;
+}
+
+const STREAM = '/api/events/stream';
+/** The server beats every 15 s. */
+const SILENCE_MS = 20_000;
+const LOOK_MS = 2500;
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 30_000;
+
+/** How far the ledger was seen. */
+export class Seen {
+  seq: number;
+
+  constructor(seq: number) {
+    this.seq = seq;
+  }
+
+  /** The events that are new, in order; from then on they are seen. */
+  take(events: readonly Event[]): Event[] {
+    return events.filter(({ seq }) => {
+      if (seq <= this.seq) return false;
+      this.seq = seq;
+      return true;
+    });
+  }
+
+  /** Nothing up to `seq` is to come any more. */
+  reach(seq: number): void {
+    this.seq = Math.max(this.seq, seq);
+  }
+}
+
+/** Opens the stream and keeps it open. The browser sends `Last-Event-ID` when it reconnects by itself. Returns the closer. */
+export function keepStream(seen: Seen, heard: Heard): () => void {
+  let source: EventSource | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let wait = FIRST_RETRY_MS;
+  let sign = Date.now();
+  let opened = sign;
+  let lost = false;
+  let closed = false;
+  let gathered: Event[] = [];
+  // A timer of a hidden tab may wait for a minute; a message does not.
+  const tick = new MessageChannel();
+  const flush = () => {
+    const events = gathered;
+    gathered = [];
+    if (events.length > 0 && !closed) heard.onEvents(events);
+  };
+  tick.port1.onmessage = flush;
+
+  const behind = () => {
+    lost = true;
+    flush();
+    heard.onStatus({ is: 'behind', since: sign });
+  };
+  const drop = () => {
+    clearTimeout(retry);
+    source?.close();
+  };
+
+  const open = () => {
+    drop();
+    opened = Date.now();
+    const stream = new EventSource(`${STREAM}?with=changes&last_event_id=${seen.seq}`);
+    source = stream;
+    const on = <T>(name: string, act: (data: T) => void) =>
+      stream.addEventListener(name, (message: MessageEvent<string>) => {
+        sign = Date.now();
+        if (name !== 'message') flush();
+        act(JSON.parse(message.data) as T);
+      });
+    stream.onopen = () => {
+      sign = Date.now();
+      wait = FIRST_RETRY_MS;
+      heard.onStatus({ is: 'live' });
+      if (lost) heard.onGap();
+      lost = false;
+    };
+    on<Event>('message', (event) => {
+      const [fresh] = seen.take([event]);
+      if (fresh === undefined) return;
+      if (gathered.push(fresh) === 1) tick.port2.postMessage(null);
+    });
+    on<Changes>('changes', heard.onChanges);
+    on<{ seq: number | null }>('beat', ({ seq }) => {
+      if (seq !== null) seen.reach(seq);
+      heard.onStatus({ is: 'live' });
+    });
+    on<{ seq: number }>('gap', ({ seq }) => {
+      seen.seq = seq;
+      heard.onGap();
+    });
+    stream.onerror = (event) => {
+      behind();
+      // The server's own word, or its refusal: the browser would ask for ever, or not at all.
+      if (event instanceof MessageEvent) end((JSON.parse(event.data) as Problem).code);
+      else if (stream.readyState === EventSource.CLOSED) void ask();
+    };
+  };
+
+  const out = () => {
+    close();
+    heard.onStatus({ is: 'out' });
+  };
+
+  /** The server has ended the stream and said why. */
+  const end = (code: string) => {
+    drop();
+    if (code === 'unauthorized') out();
+    else retry = setTimeout(open, code === 'forbidden' ? 0 : wait);
+  };
+
+  /** Asks why it was refused, and opens again when nothing is wrong, more and more seldom while something is. */
+  const ask = async () => {
+    drop();
+    const status = await fetch(STREAM, { method: 'HEAD' }).then(
+      (answer) => answer.status,
+      () => null,
+    );
+    if (closed) return;
+    if (status === 401) return out();
+    const soon = status !== null && status < 400;
+    retry = setTimeout(open, soon ? 0 : wait);
+    if (!soon) wait = Math.min(wait * 2, LONGEST_RETRY_MS);
+  };
+
+  const look = setInterval(() => {
+    if (lost) behind();
+    if (source?.readyState === EventSource.CLOSED || Date.now() - Math.max(sign, opened) < SILENCE_MS) return;
+    behind();
+    open();
+  }, LOOK_MS);
+  const online = () => {
+    if (lost) open();
+  };
+  const close = () => {
+    closed = true;
+    clearInterval(look);
+    window.removeEventListener('online', online);
+    tick.port1.close();
+    drop();
+  };
+  window.addEventListener('online', online);
+  open();
+  return close;
+}

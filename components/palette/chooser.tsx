@@ -1,0 +1,131 @@
+'use client';
+/** The palette's list with its field: typing narrows it, the arrows move in it, Enter chooses. Knows nothing of what is chosen from. */
+import { CommandGroup, CommandInput, CommandItem, CommandList, CommandRoot } from 'cmdk';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { StateMark } from '../sandbox/state-mark.tsx';
+import { standing } from '../sandbox/state-words.ts';
+import type { Deed, Group, Item } from './items.ts';
+
+function Row({ item, onSelect }: { item: Item; onSelect: () => void }) {
+  const { value, name, detail, sandbox, deed } = item;
+  return (
+    <CommandItem value={value} disabled={deed === null} onSelect={onSelect} className="palette-item">
+      {sandbox !== undefined && (
+        <StateMark state={sandbox.state} fault={sandbox.fault} size={15} className="flex-none self-center" />
+      )}
+      {sandbox === undefined && deed?.kind === 'choose' && <span className="w-[15px] flex-none" />}
+      <span className="min-w-0 truncate">{name}</span>
+      {sandbox !== undefined && <span className="flex-none text-small text-ink-2">{standing(sandbox)}</span>}
+      {detail !== undefined && <span className="palette-detail">{detail}</span>}
+    </CommandItem>
+  );
+}
+
+/**
+ * `fresh`: the list belongs to what is typed; Enter waits for that, so that nothing is chosen unseen. `directly`: with Ctrl or ⌘.
+ */
+export function Chooser({
+  typed,
+  onType,
+  placeholder,
+  groups,
+  fresh,
+  entered = false,
+  onChoose,
+  onBack,
+  children,
+}: {
+  typed: string;
+  onType: (typed: string) => void;
+  placeholder: string;
+  groups: readonly Group[];
+  fresh: boolean;
+  /** Enter was pressed already. */
+  entered?: boolean;
+  onChoose: (deed: Deed, directly: boolean) => void;
+  onBack?: () => void;
+  children?: ReactNode;
+}) {
+  const items = groups.flatMap((group) => group.items).filter(({ deed }) => deed !== null);
+  const first = items[0]?.value ?? '';
+  const [picked, setPicked] = useState<string | null>(null);
+  const [impatient, setImpatient] = useState<'choose' | 'directly' | null>(entered ? 'choose' : null);
+  const value = picked !== null && items.some((item) => item.value === picked) ? picked : first;
+  const chosen = items.find((item) => item.value === value);
+  const choose = (directly: boolean) => {
+    if (chosen?.deed != null) onChoose(chosen.deed, directly);
+  };
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // What was typed before goes on at its end.
+    field.current?.focus();
+    field.current?.setSelectionRange(field.current.value.length, field.current.value.length);
+  }, []);
+  const chooseNow = useRef(choose);
+  chooseNow.current = choose;
+  useEffect(() => {
+    if (!fresh || impatient === null) return;
+    setImpatient(null);
+    chooseNow.current(impatient === 'directly');
+  }, [fresh, impatient]);
+
+  const press = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === 'Backspace' && typed === '' && onBack !== undefined) {
+      event.preventDefault();
+      onBack();
+    }
+    if (event.key !== 'Enter') return;
+    const directly = event.ctrlKey || event.metaKey;
+    if (!fresh) setImpatient(directly ? 'directly' : 'choose');
+    else if (directly) choose(true);
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <CommandRoot
+      label={placeholder}
+      shouldFilter={false}
+      loop
+      vimBindings={false}
+      value={value}
+      onValueChange={setPicked}
+      onKeyDown={press}
+      className="palette-body"
+    >
+      <CommandInput
+        ref={field}
+        className="palette-field"
+        placeholder={placeholder}
+        value={typed}
+        onValueChange={(next) => {
+          setPicked(null);
+          setImpatient(null);
+          onType(next);
+        }}
+      />
+      <CommandList className="palette-list" label="What there is">
+        {groups.map(({ name, items: own }) => (
+          <CommandGroup key={name} heading={name} className="palette-group">
+            {own.map((item) => (
+              <Row
+                key={item.value}
+                item={item}
+                onSelect={() => {
+                  if (item.deed !== null) onChoose(item.deed, false);
+                }}
+              />
+            ))}
+          </CommandGroup>
+        ))}
+      </CommandList>
+      {children}
+    </CommandRoot>
+  );
+}
+
+/** What the keys do here. */
+export function Keys({ children }: { children: ReactNode }) {
+  return <p className="palette-keys">{children}</p>;
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { type Chosen, matches, moveGroups, pageItems, recentItems, sandboxItems } from './items.ts';
+
+const sandbox = {
+  id: 'night-crawler',
+  name: 'Night crawler',
+  tenant: 'acme',
+  state: 'suspended',
+  fault: null,
+  fault_reason: null,
+  state_since: 0,
+  pending: null,
+  interrupted: false,
+} as const;
+
+const offer = { whyNot: null, force: null, hops: null };
+const chosen = {
+  sandbox,
+  parts: [{ name: 'Ledger', href: '/sandboxes/night-crawler?tab=ledger' }],
+  offers: [
+    { ...offer, verb: 'resume' },
+    { ...offer, verb: 'suspend', whyNot: 'It is suspended already.' },
+    { ...offer, verb: 'archive', whyNot: 'Freeze it first.', hops: ['frozen', 'archived'] },
+    { ...offer, verb: 'revive' },
+    { ...offer, verb: 'delete' },
+  ],
+} satisfies Chosen;
+
+const itemsOf = (typed: string) => moveGroups(chosen, typed).flatMap(({ items }) => items);
+
+test('a move that is one press is made at once, one that needs more leads to where it is granted', () => {
+  const deeds = new Map(itemsOf('').map(({ name, deed }) => [name, deed]));
+  expect(deeds.get('Resume')).toMatchObject({ kind: 'move' });
+  expect(deeds.get('Archive in two steps…')).toEqual({
+    kind: 'go',
+    href: '/sandboxes/night-crawler/plan?to=archived',
+  });
+  expect(deeds.get('Revive…')).toMatchObject({ kind: 'reason' });
+  expect(deeds.get('Delete…')).toEqual({ kind: 'go', href: '/sandboxes/night-crawler#moves' });
+});
+
+test('what may not be done stands last, cannot be chosen and says why', () => {
+  const last = itemsOf('').at(-1);
+  expect(last).toMatchObject({ name: 'Suspend', deed: null, detail: 'It is suspended already.' });
+});
+
+test('typing narrows what may be done by its name', () => {
+  expect(itemsOf('arch').map(({ name }) => name)).toEqual(['Archive in two steps…']);
+  expect(itemsOf('zzz')).toEqual([]);
+});
+
+test('every word that is typed has to be found', () => {
+  expect(matches('night cra', 'Night crawler')).toBe(true);
+  expect(matches('night day', 'Night crawler')).toBe(false);
+  expect(matches('', 'anything')).toBe(true);
+  expect(pageItems('audit').map(({ name }) => name)).toEqual(['Audit']);
+  expect(recentItems([{ id: 'night-crawler', name: null }], 'craw')).toHaveLength(1);
+});
+
+test('each thing to choose has a value of its own', () => {
+  const all = [...sandboxItems([sandbox], true), ...recentItems([sandbox], ''), ...pageItems(''), ...itemsOf('')];
+  expect(new Set(all.map(({ value }) => value)).size).toBe(all.length);
+});

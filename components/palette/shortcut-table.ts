@@ -1,0 +1,67 @@
+/** The shortcuts of the console: the only table of them. The listener, the sheet and their test read it. Pure. */
+import { PLACES, TOOLS } from '../ui/nav-items.ts';
+
+/** What a shortcut does, besides going somewhere. */
+export type Deed = 'palette' | 'sheet' | 'find' | 'create' | 'next' | 'previous' | 'choose' | 'message';
+
+export interface Shortcut {
+  /** Pressed one after the other; `mod` is Ctrl, or ⌘ on a Mac, held with the next. */
+  keys: readonly string[];
+  says: string;
+  does: Deed | { go: string } | 'native';
+}
+
+interface Group {
+  name: string;
+  shortcuts: readonly Shortcut[];
+}
+
+export const SHORTCUTS: readonly Group[] = [
+  {
+    name: 'Everywhere',
+    shortcuts: [
+      { keys: ['mod', 'k'], says: 'Find a sandbox or a page, and do something with it', does: 'palette' },
+      { keys: ['?'], says: 'Show this sheet', does: 'sheet' },
+      { keys: ['/'], says: 'Go to the page’s search', does: 'find' },
+      { keys: ['n'], says: 'Make a new sandbox', does: 'create' },
+      { keys: ['m'], says: 'Go to the newest message', does: 'message' },
+      { keys: ['Escape'], says: 'Close what is open, or the newest message', does: 'native' },
+    ],
+  },
+  {
+    name: 'In a list',
+    shortcuts: [
+      { keys: ['j'], says: 'Next row', does: 'next' },
+      { keys: ['k'], says: 'Row before', does: 'previous' },
+      { keys: ['Enter'], says: 'Open the row', does: 'native' },
+      { keys: ['x'], says: 'Choose the row, or leave it out', does: 'choose' },
+    ],
+  },
+  {
+    name: 'Places',
+    shortcuts: [...PLACES, ...TOOLS].flatMap(({ key, name, href }) =>
+      key === undefined ? [] : [{ keys: ['g', key], says: name, does: { go: href } }],
+    ),
+  },
+];
+
+const ALL = SHORTCUTS.flatMap(({ shortcuts }) => shortcuts);
+
+/** What a press of a key does after `before`, the first key of a pair: a shortcut, `waits` for a second key, or nothing. */
+export function shortcutFor(before: string | null, key: string): Shortcut | 'waits' | null {
+  const wanted = before === null ? [key] : [before, key];
+  const hit = ALL.find(
+    ({ keys, does }) =>
+      does !== 'native' && keys.length === wanted.length && keys.every((each, at) => each === wanted[at]),
+  );
+  if (hit !== undefined) return hit;
+  const begins = before === null && ALL.some(({ keys }) => keys.length > 1 && keys[0] === key);
+  return begins ? 'waits' : null;
+}
+
+/** A key as it is written on a keyboard. */
+export function keyInWords(key: string, mac: boolean): string {
+  if (key === 'mod') return mac ? '⌘' : 'Ctrl';
+  if (key === 'Escape') return 'Esc';
+  return /^[a-z]$/.test(key) ? key.toUpperCase() : key;
+}

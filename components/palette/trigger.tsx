@@ -1,0 +1,138 @@
+'use client';
+/**
+ * The way into the palette and the sheet of shortcuts: the button, the keys, and the dialogs. What is in them is loaded when it is first wanted;
+ * what is typed meanwhile is kept. Without JavaScript the button is a link to the list's own search.
+ */
+import { type ComponentType, useEffect, useRef, useState } from 'react';
+import { Skeleton } from '../ui/skeleton.tsx';
+import type { PaletteProps } from './palette.tsx';
+import { Shortcuts } from './shortcuts.tsx';
+
+type Sheet = ComponentType<{ onClose: () => void }>;
+type Inside = ComponentType<PaletteProps>;
+
+const loadPalette = async () => (await import('./palette.tsx')).Palette;
+const loadSheet = async () => (await import('./help-sheet.tsx')).HelpSheet;
+
+function Glass() {
+  return (
+    <svg width="15" height="15" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+      <g fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round">
+        <circle cx="6.75" cy="6.75" r="4.5" />
+        <path d="M10.2 10.2 14 14" />
+      </g>
+    </svg>
+  );
+}
+
+/** What was done with the field while the palette was loading. */
+export interface Start {
+  typed: string;
+  /** Enter was pressed. */
+  entered: boolean;
+}
+
+const EMPTY: Start = { typed: '', entered: false };
+
+/** Stands in for the palette while it loads, and takes what is typed. */
+function Loading({ start, onStart }: { start: Start; onStart: (start: Start) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <div className="palette-body">
+      <input
+        ref={field}
+        className="palette-field"
+        aria-label="Find a sandbox, a tenant or a page"
+        value={start.typed}
+        onChange={({ target }) => onStart({ typed: target.value, entered: false })}
+        onKeyDown={({ key }) => key === 'Enter' && onStart({ ...start, entered: true })}
+      />
+      <Skeleton lines={4} says="Opening" />
+    </div>
+  );
+}
+
+export function PaletteDoor({ actor, ask, move }: Pick<PaletteProps, 'actor' | 'ask' | 'move'>) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [ready, setReady] = useState(false);
+  const [mac, setMac] = useState(false);
+  const [open, setOpen] = useState(false);
+  const [start, setStart] = useState(EMPTY);
+  const [inside, setInside] = useState<Inside | null>(null);
+  const [sheet, setSheet] = useState<Sheet | null>(null);
+  useEffect(() => {
+    setReady(true);
+    setMac(/Mac|iPhone|iPad/.test(navigator.platform));
+  }, []);
+
+  const fetchInside = () => {
+    // Without it the dialog stays as it is while loading; the next press tries again.
+    loadPalette().then(
+      (loaded) => setInside(() => loaded),
+      () => {},
+    );
+  };
+  const close = () => dialog.current?.close();
+  const toggle = () => {
+    if (dialog.current === null) return;
+    if (dialog.current.open) return close();
+    fetchInside();
+    setStart(EMPTY);
+    setOpen(true);
+    dialog.current.showModal();
+  };
+  const showSheet = () => {
+    loadSheet().then(
+      (loaded) => setSheet(() => loaded),
+      () => {},
+    );
+  };
+
+  const Palette = inside;
+  const HelpSheet = sheet;
+  const look = 'button button-quiet palette-button';
+  const label = (
+    <>
+      <Glass />
+      <span className="palette-button-name">Jump to…</span>
+      <kbd className="key palette-button-key">{mac ? '⌘ K' : 'Ctrl K'}</kbd>
+    </>
+  );
+  return (
+    <>
+      {ready ? (
+        <button
+          type="button"
+          className={look}
+          aria-label="Jump to anything"
+          aria-keyshortcuts={mac ? 'Meta+K' : 'Control+K'}
+          onClick={toggle}
+          onPointerEnter={fetchInside}
+        >
+          {label}
+        </button>
+      ) : (
+        <a href="/sandboxes" className={look} aria-label="Jump to the list of sandboxes">
+          {label}
+        </a>
+      )}
+      <Shortcuts onPalette={toggle} onSheet={showSheet} />
+      <dialog
+        ref={dialog}
+        className="palette"
+        aria-label="Jump to anything"
+        onClose={() => setOpen(false)}
+        {...{ closedby: 'any' }}
+      >
+        {open &&
+          (Palette === null ? (
+            <Loading start={start} onStart={setStart} />
+          ) : (
+            <Palette actor={actor} ask={ask} move={move} start={start} close={close} onSheet={showSheet} />
+          ))}
+      </dialog>
+      {HelpSheet !== null && <HelpSheet onClose={() => setSheet(null)} />}
+    </>
+  );
+}

@@ -1,0 +1,129 @@
+/** What the console calls states, faults, verbs and moves. Pure; made from the state map's own words. */
+import type { Instance } from '#lib/contract/schema.ts';
+import type { State, Verb } from '#lib/lifecycle/states.ts';
+import { waysOut } from '#lib/lifecycle/ways-out.ts';
+import type { Fault } from '#lib/lifecycle/words.ts';
+import { agoInWords, lengthInWords } from '../ui/durations.ts';
+
+/** A state as a person hears it: where the sandbox is, before the state's own name. */
+const STANDING: Readonly<Record<State, string>> = {
+  created: 'Registered',
+  active: 'Awake',
+  suspended: 'Asleep',
+  frozen: 'Asleep',
+  archived: 'Filed away',
+  deleted: 'Gone',
+};
+
+const FAULT_STANDING: Readonly<Record<Fault, string>> = {
+  error: 'Crashed',
+  unknown: 'Stuck',
+  corrupt: 'Damaged',
+  missing: 'File missing',
+};
+
+const PENDING: Readonly<Record<string, string>> = {
+  resume: 'waking now',
+  suspend: 'being suspended now',
+  freeze: 'being frozen now',
+  archive: 'being archived now',
+  revive: 'being revived now',
+  delete: 'being deleted now',
+  prefetch: 'being brought home now',
+  restore: 'being restored now',
+};
+
+export type Headlined = Pick<Instance, 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'>;
+
+/** The first word of the headline: `Awake`, `Asleep`, `Damaged`. */
+export function standing(instance: Headlined): string {
+  return instance.fault === null ? STANDING[instance.state] : FAULT_STANDING[instance.fault];
+}
+
+/** The rest of the headline: where it is and since when. `now` in epoch seconds. */
+export function standingDetail(instance: Headlined, now: number): string {
+  if (instance.interrupted)
+    return `interrupted while ${(PENDING[instance.pending ?? ''] ?? 'moved').replace(/ now$/, '')}`;
+  if (instance.pending !== null) return PENDING[instance.pending] ?? `${instance.pending} under way`;
+  const seconds = Math.max(0, now - instance.state_since);
+  if (instance.fault === 'corrupt') return 'refused at wake';
+  if (instance.fault === 'missing') return `${instance.state}, but its file is not in its drawer`;
+  if (instance.fault === 'unknown') return `${instance.state}, filing failed three times`;
+  if (instance.state === 'created') return agoInWords(seconds);
+  if (instance.state === 'active') return `for ${lengthInWords(seconds)}`;
+  return `${instance.state} ${agoInWords(seconds)}`;
+}
+
+/** What has happened to a sandbox with a fault, in plain words. */
+export const FAULT_HAPPENED: Readonly<Record<Fault, string>> = {
+  error: 'Its process crashed or ran out of memory. Everything that was answered is safe; the next wake clears this.',
+  unknown: 'Filing it failed three times, so it is left alone until somebody decides. The ledger has the cause.',
+  corrupt:
+    'Its file failed its check, so it was not opened for work. It is kept as it is, and nothing was written to it.',
+  missing: 'Its file is not where the row says. Nothing was started in its place.',
+};
+
+/** The same with the ways out of it, in one text. */
+export const FAULT_MEANS: Readonly<Record<Fault, string>> = {
+  error: FAULT_HAPPENED.error,
+  unknown: `${FAULT_HAPPENED.unknown} ${waysOut('unknown')}`,
+  corrupt: `${FAULT_HAPPENED.corrupt} ${waysOut('corrupt')}`,
+  missing: `${FAULT_HAPPENED.missing} ${waysOut('missing')}`,
+};
+
+export const VERB_WORDS: Readonly<Record<Verb, { label: string; does: string }>> = {
+  resume: { label: 'Resume', does: 'Start a process on its file. tmp is cleared on the way.' },
+  suspend: { label: 'Suspend', does: 'End the process, keep the file where it is.' },
+  freeze: { label: 'Freeze', does: 'Move the file into the cold drawer.' },
+  archive: { label: 'Archive', does: 'Compress the file into the archive. Nothing wakes it there but a revive.' },
+  revive: { label: 'Revive', does: 'Take it out of the archive and start it again.' },
+  delete: { label: 'Delete', does: 'Remove the file for good. Its ledger stays.' },
+};
+
+/** What the ladder will do, as the subject's verb: `suspends`, `freezes`. */
+export const MOVE_WORDS: Readonly<Record<State, string>> = {
+  created: 'returns to created',
+  active: 'wakes',
+  suspended: 'suspends',
+  frozen: 'freezes',
+  archived: 'is archived',
+  deleted: 'is deleted',
+};
+
+const NUMBERS = [
+  'no',
+  'one',
+  'two',
+  'three',
+  'four',
+  'five',
+  'six',
+  'seven',
+  'eight',
+  'nine',
+  'ten',
+  'eleven',
+  'twelve',
+];
+
+/** Small numbers in words, null for larger ones. */
+export function numberInWords(count: number): string | null {
+  return NUMBERS[count] ?? null;
+}
+
+function figures(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** The headline of the dock: what is awake, asleep and filed away, in words. */
+export function dockInWords(states: Readonly<Record<State, number>>): string {
+  const asleep = states.suspended + states.frozen;
+  if (states.created + states.active + asleep + states.archived === 0) return 'The dock is empty.';
+  const counts = [states.active, asleep, states.archived];
+  // Words and figures do not mix in one sentence.
+  const inWords = counts.every((count) => numberInWords(count) !== null);
+  const said = counts.map((count) => (count === 0 ? 'none' : inWords ? numberInWords(count) : figures(count)));
+  const words = [`${said[0]} awake`, `${said[1]} asleep`, `${said[2]} filed away`];
+  const sentence = words.join(', ');
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}

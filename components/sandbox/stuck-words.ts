@@ -1,0 +1,39 @@
+/** What the console says of operations that take too long. Pure. */
+import type { Instance } from '#lib/contract/schema.ts';
+import { isOpenTo, VERB_TARGET } from '#lib/lifecycle/states.ts';
+import { lengthInWords } from '../ui/durations.ts';
+
+const BEING: Readonly<Record<string, string>> = {
+  resume: 'being woken',
+  suspend: 'being suspended',
+  freeze: 'being frozen',
+  archive: 'being archived',
+  revive: 'being revived',
+  delete: 'being deleted',
+  prefetch: 'being brought home',
+};
+
+/** Verbs that may be tried again without asking anybody anew: what they do is undone by the next call. */
+const AGAIN: Readonly<Record<string, { label: string; verb: 'resume' | 'suspend' | 'freeze' } | undefined>> = {
+  resume: { label: 'Settle and wake it', verb: 'resume' },
+  suspend: { label: 'Settle and suspend it', verb: 'suspend' },
+  freeze: { label: 'Settle and freeze it', verb: 'freeze' },
+};
+
+export type Stuck = Pick<Instance, 'pending' | 'pending_since' | 'interrupted'>;
+
+/** `Being frozen for 12 minutes, and nobody carries it out any more.` `now` in epoch seconds. */
+export function stuckInWords({ pending, pending_since, interrupted }: Stuck, now: number): string {
+  const being = BEING[pending ?? ''] ?? `under "${pending}"`;
+  const long = lengthInWords(Math.max(0, now - (pending_since ?? now)));
+  const begun = `${being.charAt(0).toUpperCase()}${being.slice(1)} for ${long}`;
+  return interrupted
+    ? `${begun}, and nobody carries it out any more.`
+    : `${begun}, and still under way. A restart of the server would settle it.`;
+}
+
+/** The way to try it once more, or null for what only a person decides. */
+export function againOf({ pending, ephemeral }: Pick<Instance, 'pending' | 'ephemeral'>) {
+  const again = AGAIN[pending ?? ''];
+  return again !== undefined && isOpenTo(VERB_TARGET[again.verb], { ephemeral }) ? again : null;
+}

@@ -1,0 +1,170 @@
+/** Every setting, read from the environment in one place and checked at boot. */
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../lifecycle/ladder.ts';
+import { machineMemory, shareOfSandboxes } from './machine-memory.ts';
+
+const MIB = 1024 * 1024;
+const integer = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
+    .default(fallback);
+const text = z.string().min(1);
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+
+/** Settings whose value is never told. The passphrase is the backup command's; a server that has it in its environment too does nothing with it. */
+const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE']);
+
+/** Two processes of sandboxes fit into the least of it. */
+const LEAST_MEMORY = 64 * MIB;
+const MOST_MEMORY = 64 * 1024 * 1024 * MIB;
+const MEMORY_RANGE = `must be a whole number of bytes from ${LEAST_MEMORY} to ${MOST_MEMORY}, or 0 for no budget`;
+const isMemory = (bytes: number) => bytes === 0 || (bytes >= LEAST_MEMORY && bytes <= MOST_MEMORY);
+
+const environmentSchema = z.object({
+  PORT: integer(0, 65_535, 3000),
+  HOST: text.default('127.0.0.1'),
+  WB_PUBLIC_URL: httpUrl.optional(),
+  WB_DATA: text.default('./data'),
+  WB_REGISTRY: text.optional(),
+  WB_CACHE: text.optional(),
+  WB_TICK_MS: integer(50, 3_600_000, 5000),
+  WB_IDLE_TO_SUSPEND: integer(1, 31_536_000, DEFAULT_IDLE_TO_SUSPEND_SECONDS),
+  WB_IDLE_TO_FREEZE: integer(1, 31_536_000, DEFAULT_IDLE_TO_FREEZE_SECONDS),
+  WB_POOL: integer(0, 64, 2),
+  WB_MAX_ACTIVE: integer(1, 10_000, 200),
+  WB_MEMORY: z.string().regex(/^\d+$/, MEMORY_RANGE).transform(Number).refine(isMemory, MEMORY_RANGE).optional(),
+  WB_DRAIN_MS: integer(0, 600_000, 5000),
+  WB_MAX_BODY: integer(1024, 1024 * MIB, 100 * MIB),
+  WB_MAX_FILE: integer(1024, 256 * MIB, 64 * MIB),
+  WB_MAX_SANDBOX: integer(MIB, 1024 * 1024 * MIB, 1024 * MIB),
+  WB_RATE_KEY: integer(0, 10_000_000, 12_000),
+  WB_RATE_ADDRESS: integer(0, 10_000_000, 24_000),
+  WB_RATE_WRONG_KEYS: integer(0, 10_000_000, 100),
+  WB_TRUST_PROXY: z.enum(['0', '1']).default('0'),
+  WB_LEDGER_KEEP_DAYS: integer(0, 36_500, 0),
+  WB_METRICS: z.enum(['key', 'open']).default('key'),
+  WB_ADMIN_KEY: z.string().min(16, 'must have at least 16 characters').max(512).optional(),
+  WB_BACKUP_PASSPHRASE: text.optional(),
+  WB_LOG: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
+});
+
+export interface Config {
+  port: number;
+  host: string;
+  /** Origin that people use, without a trailing slash; null: `http://HOST:PORT`. */
+  publicUrl: string | null;
+  /** Absolute path of the data folder. */
+  dataFolder: string;
+  /** Absolute path, or `:memory:`. */
+  registryPath: string;
+  /** Absolute path that compiled code of the workers is kept below; servers of one user may share it. */
+  cacheFolder: string;
+  tickMs: number;
+  idleToSuspendSeconds: number;
+  idleToFreezeSeconds: number;
+  poolSize: number;
+  maxActive: number;
+  /** Bytes that the processes of sandboxes may take together; null: as many as they like. */
+  memoryBytes: number | null;
+  drainMs: number;
+  maxBodyBytes: number;
+  maxFileBytes: number;
+  maxSandboxBytes: number;
+  /** Requests a minute of one key, from one address, and wrong keys from one address; 0: no limit. */
+  ratePerKey: number;
+  ratePerAddress: number;
+  rateWrongKeys: number;
+  trustProxy: boolean;
+  /** Days that a sealed and exported month of the ledger is kept; null: for ever. */
+  ledgerKeepDays: number | null;
+  metricsOpen: boolean;
+  adminKey: string | null;
+  logLevel: string;
+}
+
+/**
+ * Parses the environment. Throws an Error that names each wrong setting, its value and what is allowed;
+ * the value of a secret is never in it.
+ */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => {
+      const name = String(issue.path[0]);
+      const value = SECRET.has(name) ? '(hidden)' : JSON.stringify(given[name]);
+      return `${name}=${value}: ${issue.message}`;
+    });
+    throw new Error(`Wrong settings:\n  ${lines.join('\n  ')}`);
+  }
+  const env = parsed.data;
+  const dataFolder = resolve(env.WB_DATA);
+  const registry = env.WB_REGISTRY ?? join(dataFolder, 'registry.sqlite');
+  if (/^[a-z]+:\/\//.test(registry)) {
+    throw new Error(`Wrong settings:\n  WB_REGISTRY=${JSON.stringify(registry)}: must be a file path or :memory:`);
+  }
+  return {
+    port: env.PORT,
+    host: env.HOST,
+    publicUrl: env.WB_PUBLIC_URL ? env.WB_PUBLIC_URL.replace(/\/+$/, '') : null,
+    dataFolder,
+    registryPath: registry === ':memory:' ? registry : resolve(registry),
+    cacheFolder: resolve(env.WB_CACHE ?? join(dataFolder, 'cache')),
+    tickMs: env.WB_TICK_MS,
+    idleToSuspendSeconds: env.WB_IDLE_TO_SUSPEND,
+    idleToFreezeSeconds: env.WB_IDLE_TO_FREEZE,
+    poolSize: env.WB_POOL,
+    maxActive: env.WB_MAX_ACTIVE,
+    memoryBytes: env.WB_MEMORY === 0 ? null : (env.WB_MEMORY ?? shareOfSandboxes(machineMemory())),
+    drainMs: env.WB_DRAIN_MS,
+    maxBodyBytes: env.WB_MAX_BODY,
+    maxFileBytes: env.WB_MAX_FILE,
+    maxSandboxBytes: env.WB_MAX_SANDBOX,
+    ratePerKey: env.WB_RATE_KEY,
+    ratePerAddress: env.WB_RATE_ADDRESS,
+    rateWrongKeys: env.WB_RATE_WRONG_KEYS,
+    trustProxy: env.WB_TRUST_PROXY === '1',
+    ledgerKeepDays: env.WB_LEDGER_KEEP_DAYS === 0 ? null : env.WB_LEDGER_KEEP_DAYS,
+    metricsOpen: env.WB_METRICS === 'open',
+    adminKey: env.WB_ADMIN_KEY ?? null,
+    logLevel: env.WB_LOG,
+  };
+}
+
+/** How many letters have to be put in, left out or changed to make one word of the other. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const same = from[i - 1] === to[j - 1] ? 0 : 1;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
+
+/** A name that is further off than this is another word. */
+const MISSPELT_LETTERS = 3;
+
+/** A sentence for every `WB_` name of the environment that is no setting, with the one that is meant. Never a value. */
+export function unknownSettings(environment: Record<string, string | undefined>): string[] {
+  const known = Object.keys(environmentSchema.shape);
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith('WB_') && !name.startsWith('WB_TEST_') && !known.includes(name),
+  );
+  return unknown.map((name) => {
+    const [nearest] = known
+      .map((setting) => ({ setting, off: distance(name, setting) }))
+      .sort((one, other) => one.off - other.off);
+    const meant = nearest !== undefined && nearest.off <= MISSPELT_LETTERS ? ` Did you mean ${nearest.setting}?` : '';
+    return `${name} is not a setting of Winterdock and does nothing.${meant}`;
+  });
+}

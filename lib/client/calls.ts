@@ -1,0 +1,456 @@
+/** The table of calls, printed from the route table by `npm run client:calls`. Not to be written by hand. */
+import type { Volume } from '../vfs/volumes.ts';
+import type { Download } from './bytes.ts';
+import type { CallLine, CallOptions, Upload, Written } from './call.ts';
+import type { Pages } from './pages.ts';
+import type {
+  Attachment,
+  Blueprint,
+  BlueprintsQuery,
+  CheckoutQuery,
+  CloneInput,
+  CreateBlueprintInput,
+  CreateBlueprintQuery,
+  CreatedKey,
+  CreateInput,
+  DeleteFolderQuery,
+  DeleteInput,
+  DryRun,
+  EndSessionQuery,
+  EvalAnswer,
+  EvalInput,
+  Event,
+  EventsQuery,
+  ExecAnswer,
+  ExecInput,
+  ExportQuery,
+  FileInfo,
+  FilesQuery,
+  FolderItem,
+  FolderQuery,
+  ForgetTenantInput,
+  ForgettingStarted,
+  Health,
+  ImportQuery,
+  Inspection,
+  Instance,
+  InstanceEventsQuery,
+  InstanceSharesQuery,
+  Invitation,
+  Invited,
+  InviteInput,
+  Job,
+  JobResult,
+  JobResultsQuery,
+  JobStarted,
+  JobsQuery,
+  Key,
+  KeyInput,
+  LedgerHead,
+  LedgerProof,
+  LedgerSegment,
+  Lineage,
+  ListQuery,
+  MakeFolderInput,
+  Me,
+  MoveInput,
+  PasswordChangeInput,
+  PatchInput,
+  Person,
+  PersonPatchInput,
+  Plan,
+  PlanQuery,
+  PrefetchAnswer,
+  PreviewAnswer,
+  PreviewInput,
+  RawQuery,
+  RestoreInput,
+  RestoreInstanceInput,
+  ResumeAnswer,
+  ResumeInput,
+  SalvageAnswer,
+  SalvageInput,
+  SearchHit,
+  SearchQuery,
+  Session,
+  Settings,
+  SettingsPatchInput,
+  Share,
+  SharesQuery,
+  ShipInput,
+  SimulateInput,
+  Simulation,
+  Snapshot,
+  SnapshotsQuery,
+  SqlAnswer,
+  SqlInput,
+  StartJobInput,
+  Storage,
+  StorageCheckInput,
+  StreamQuery,
+  TakeSnapshotInput,
+  Tenant,
+  TenantForgetPlan,
+  TenantPatchInput,
+  TenantsQuery,
+  VerbBodyInput,
+  VolumeInfo,
+  WakeTime,
+  WakeTimesQuery,
+  WalkInput,
+} from './types.ts';
+
+/** Every operation of the route table. */
+export interface Calls {
+  /** Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking wakes nothing. */
+  listInstances(query?: ListQuery, options?: CallOptions): Pages<Instance>;
+  /** Creates an instance. It has no process and no file until its first resume or call. */
+  createInstance(input: CreateInput, options?: CallOptions): Promise<Instance>;
+  /** Shows an instance. Looking wakes nothing. */
+  getInstance(id: string, options?: CallOptions): Promise<Instance>;
+  /** Changes what a person may change without a transition. A policy holds from the next start of a process. With `If-Match` only what nobody changed meanwhile. */
+  patchInstance(id: string, input?: PatchInput, options?: CallOptions): Promise<Instance>;
+  /** Deletes an archived instance for good. Its id is never used again. */
+  deleteInstance(id: string, input?: DeleteInput, options?: CallOptions): Promise<void>;
+  /** Wakes an instance from any state but deleted. `force` clears a fault and tries once more. */
+  resumeInstance(id: string, input?: ResumeInput, options?: CallOptions): Promise<ResumeAnswer>;
+  /** Brings the file home without starting a process. It is filed back by itself when nothing comes. */
+  prefetchInstance(id: string, options?: CallOptions): Promise<PrefetchAnswer>;
+  /** Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a start of the server does. Without one nothing changes. */
+  settleInstance(id: string, options?: CallOptions): Promise<Instance>;
+  /** Ends the process and keeps the file where it is. An ephemeral instance ends at its time instead: `conflict`. */
+  suspendInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
+  /** Files a suspended instance into the cold drawer. An ephemeral one is never frozen: `conflict`. */
+  freezeInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
+  /** Files an active or frozen instance away; only resume or revive brings it back. */
+  archiveInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
+  /** Brings an archived instance back to active. */
+  reviveInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
+  /** Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}` when it is bytes, and no piece ends within a character. Closing the connection stops the script. */
+  execInInstance(id: string, input: ExecInput, options?: CallOptions): Promise<ExecAnswer>;
+  /** Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it. */
+  evalInInstance(id: string, input: EvalInput, options?: CallOptions): Promise<EvalAnswer>;
+  /** Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends. */
+  attachToInstance(id: string, attachment: string, options?: CallOptions): Promise<Attachment>;
+  /** Ends an attachment: the idle clock starts. */
+  detachFromInstance(id: string, attachment: string, options?: CallOptions): Promise<void>;
+  /** Lists the three volumes with what they hold and promise. */
+  listVolumes(id: string, options?: CallOptions): Promise<VolumeInfo[]>;
+  /** Lists the files of a volume by path. Wakes nothing. */
+  listFiles(id: string, volume: Volume, query?: FilesQuery, options?: CallOptions): Pages<FileInfo>;
+  /** Lists what lies directly in a folder, folders first. Wakes nothing. */
+  listFolder(id: string, volume: Volume, query?: FolderQuery, options?: CallOptions): Pages<FolderItem>;
+  /** Makes a folder with what is missing above it, waking what sleeps. */
+  makeFolder(id: string, volume: Volume, input: MakeFolderInput, options?: CallOptions): Promise<void>;
+  /** Deletes an empty folder, or with `recursive` one with all that is in it, waking what sleeps. */
+  deleteFolder(id: string, volume: Volume, query: DeleteFolderQuery, options?: CallOptions): Promise<void>;
+  /** Gives the bytes of a file, or a range of them. Wakes nothing. */
+  getFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<Download>;
+  /** Writes a file, waking what sleeps. Durable when answered. */
+  putFile(id: string, volume: Volume, path: string, body: Upload, options?: CallOptions): Promise<Written>;
+  /** Deletes a file, waking what sleeps. */
+  deleteFile(id: string, volume: Volume, path: string, options?: CallOptions): Promise<void>;
+  /** Moves a file or a folder within its volume, waking what sleeps. */
+  moveFile(id: string, volume: Volume, input: MoveInput, options?: CallOptions): Promise<void>;
+  /** Searches names or contents. Wakes nothing. */
+  searchFiles(id: string, query: SearchQuery, options?: CallOptions): Pages<SearchHit>;
+  /** Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached. */
+  queryFiles(id: string, input: SqlInput, options?: CallOptions): Promise<SqlAnswer>;
+  /** Keeps what an instance holds now, its tmp aside. It keeps running, or sleeping. */
+  takeSnapshot(id: string, input?: TakeSnapshotInput, options?: CallOptions): Promise<Snapshot>;
+  /** Lists snapshots, newest first, a page at a time. */
+  listSnapshots(query?: SnapshotsQuery, options?: CallOptions): Pages<Snapshot>;
+  /** Shows a snapshot. */
+  getSnapshot(id: string, options?: CallOptions): Promise<Snapshot>;
+  /** Deletes a snapshot. Instances that came from it keep what they have. */
+  deleteSnapshot(id: string, options?: CallOptions): Promise<void>;
+  /** Makes 1 to 1 000 new instances from a snapshot, all or none. `start` resumes them in the background. */
+  restoreSnapshot(id: string, input?: RestoreInput, options?: CallOptions): Promise<Instance[]>;
+  /** Makes a blueprint of the work of an instance; with `?name=` of the SQLite file of a sandbox that is the body. */
+  createBlueprint(
+    input: CreateBlueprintInput | Upload,
+    query?: CreateBlueprintQuery,
+    options?: CallOptions,
+  ): Promise<Blueprint>;
+  /** Lists blueprints by name, a page at a time. */
+  listBlueprints(query?: BlueprintsQuery, options?: CallOptions): Pages<Blueprint>;
+  /** Shows a blueprint. */
+  getBlueprint(name: string, options?: CallOptions): Promise<Blueprint>;
+  /** Deletes a blueprint. Clones keep what they have. */
+  deleteBlueprint(name: string, options?: CallOptions): Promise<void>;
+  /** Makes 1 to 1 000 new instances from a blueprint, all or none. `start` resumes them in the background. */
+  cloneBlueprint(name: string, input: CloneInput, options?: CallOptions): Promise<Instance[]>;
+  /** Shows what an instance came from and what came from it, with what each takes on disk. */
+  getInstanceLineage(id: string, options?: CallOptions): Promise<Lineage>;
+  /** Shows what a snapshot came from and what came from it. */
+  getSnapshotLineage(id: string, options?: CallOptions): Promise<Lineage>;
+  /** Shows what came from a blueprint. */
+  getBlueprintLineage(name: string, options?: CallOptions): Promise<Lineage>;
+  /** Makes a signed bundle of an instance: its workspace, or with `include_private` all volumes. Wakes nothing. */
+  shipInstance(id: string, input?: ShipInput, options?: CallOptions): Promise<Download>;
+  /** Gives the workspace as a directory tree with a `.gitignore` for the private volumes. Wakes nothing. */
+  checkoutInstance(id: string, query?: CheckoutQuery, options?: CallOptions): Promise<Download>;
+  /** Lists what left of an instance in bundles, newest first. */
+  listInstanceShares(id: string, query?: InstanceSharesQuery, options?: CallOptions): Pages<Share>;
+  /** Lists what left in bundles, newest first, a page at a time. */
+  listShares(query?: SharesQuery, options?: CallOptions): Pages<Share>;
+  /** Says who signed a bundle, what is wrong with it, and which of our shares it is. Keeps nothing of it. */
+  inspectBundle(body: Upload, options?: CallOptions): Promise<Inspection>;
+  /** Makes a new instance of a bundle, or of a bare VFS file. */
+  importBundle(body: Upload, query: ImportQuery, options?: CallOptions): Promise<Instance>;
+  /** Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing. */
+  rawInstance(id: string, query?: RawQuery, options?: CallOptions): Promise<Download>;
+  /** Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not. The file is left as it is; tmp is left out. */
+  salvageInstance(id: string, input?: SalvageInput, options?: CallOptions): Promise<SalvageAnswer>;
+  /** Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is kept aside, a fault is cleared, the state stays. */
+  restoreInstance(id: string, input: RestoreInstanceInput, options?: CallOptions): Promise<Instance>;
+  /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
+  getPlan(id: string, query: PlanQuery, options?: CallOptions): Promise<Plan>;
+  /** Walks an instance to a state, hop by hop, each in the ledger. `active` is passed through without a process. A walk that fails stays where it came to. */
+  walkPlan(id: string, input: WalkInput, options?: CallOptions): Promise<Instance>;
+  /** Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what it would do and whom it would pass over, and why. */
+  startJob(input: StartJobInput, options?: CallOptions): Promise<DryRun | JobStarted>;
+  /** Lists jobs, newest first. */
+  listJobs(query?: JobsQuery, options?: CallOptions): Pages<Job>;
+  /** Shows a job and how far it is. */
+  getJob(id: string, options?: CallOptions): Promise<Job>;
+  /** Cancels a job: what is under way ends, nothing more begins. A job that has ended stays as it is. */
+  cancelJob(id: string, options?: CallOptions): Promise<Job>;
+  /** Lists what became of each instance of a job, in the job’s order. */
+  listJobResults(id: string, query?: JobResultsQuery, options?: CallOptions): Pages<JobResult>;
+  /** Lists tenants by name with what they have and may have. */
+  listTenants(query?: TenantsQuery, options?: CallOptions): Pages<Tenant>;
+  /** Shows a tenant: counts by state, bytes by drawer, thresholds, quotas with their use. */
+  getTenant(tenant: string, options?: CallOptions): Promise<Tenant>;
+  /** Changes a tenant’s thresholds and quotas. What it has beyond a new quota stays; it gets no more. */
+  patchTenant(tenant: string, input?: TenantPatchInput, options?: CallOptions): Promise<Tenant>;
+  /** Forgets a tenant for good: sandboxes, snapshots, blueprints, shares, keys, people, search words; the ledger keeps ids only. A job does it, which nothing cancels. With `dry_run` it only says what would go and what would still hold it; else its name must be in `confirm`. */
+  forgetTenant(
+    tenant: string,
+    input?: ForgetTenantInput,
+    options?: CallOptions,
+  ): Promise<TenantForgetPlan | ForgettingStarted>;
+  /** Shows how long wakes took in the last days, by where the file came from; kept over restarts. */
+  wakeTimes(query?: WakeTimesQuery, options?: CallOptions): Promise<WakeTime[]>;
+  /** Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they would spare. Changes nothing. */
+  previewThresholds(input?: PreviewInput, options?: CallOptions): Promise<PreviewAnswer>;
+  /** Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws. Changes nothing. */
+  simulate(input?: SimulateInput, options?: CallOptions): Promise<Simulation>;
+  /** Lists what happened to an instance, newest first. */
+  listInstanceEvents(id: string, query?: InstanceEventsQuery, options?: CallOptions): Pages<Event>;
+  /** Lists what happened, newest first. A refusal that repeats is its first line, then one line now and then with how often, since when and when last. */
+  listEvents(query?: EventsQuery, options?: CallOptions): Pages<Event>;
+  /** Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now, and how far the jobs and the starts of what was made are, at most twice a second; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again. When the key or the session ends, the last event is `error` with the problem `unauthorized`; when its rights change, with `forbidden`: then follow again. */
+  streamEvents(query?: StreamQuery, options?: CallOptions): Promise<Download>;
+  /** Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger; the same one again is counted. */
+  exportEvents(query: ExportQuery, options?: CallOptions): Promise<Download>;
+  /** Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that nothing up to there was changed or removed. */
+  getLedgerHead(options?: CallOptions): Promise<LedgerHead>;
+  /** Proves that no line of the ledger was changed, removed or reordered, or says which is the first that was. */
+  verifyLedger(options?: CallOptions): Promise<LedgerProof>;
+  /** Lists the sealed months of the ledger, oldest first. */
+  listLedgerSegments(options?: CallOptions): Promise<LedgerSegment[]>;
+  /** Downloads a sealed month as JSON lines, each with its hash, the signed head last: a file that `npm run ledger:verify -- --file` proves by itself. Once it was taken whole, the month may be dropped after `WB_LEDGER_KEEP_DAYS`. */
+  exportLedgerSegment(id: string, options?: CallOptions): Promise<Download>;
+  /** Shows who is calling and what the role allows. */
+  me(options?: CallOptions): Promise<Me>;
+  /** Changes the caller’s own password and ends all its other sessions. */
+  changePassword(input: PasswordChangeInput, options?: CallOptions): Promise<void>;
+  /** Lists the people who have an account, the oldest first. */
+  people(options?: CallOptions): Promise<Person[]>;
+  /** Lists the invitations that are still open, the newest first. */
+  invitations(options?: CallOptions): Promise<Invitation[]>;
+  /** Makes a link that lets one person in, once and for a week. The link is shown this once. */
+  invite(input: InviteInput, options?: CallOptions): Promise<Invited>;
+  /** Withdraws an open invitation. */
+  withdrawInvitation(id: string, options?: CallOptions): Promise<void>;
+  /** Changes a person’s name, role or tenants, or disables the account, which ends its sessions. */
+  patchPerson(id: string, input?: PersonPatchInput, options?: CallOptions): Promise<Person>;
+  /** Lists the open sessions of a person, the newest first. `me` is the caller. */
+  sessionsOf(id: string, options?: CallOptions): Promise<Session[]>;
+  /** Ends one session of a person, or all of them. `me` is the caller. */
+  endSession(id: string, query?: EndSessionQuery, options?: CallOptions): Promise<void>;
+  /** Lists the keys that are not revoked, the newest first. */
+  listKeys(options?: CallOptions): Promise<Key[]>;
+  /** Makes a key for a program. It is shown this once; only its digest is kept. */
+  createKey(input: KeyInput, options?: CallOptions): Promise<CreatedKey>;
+  /** Revokes a key, at once and for open streams too. */
+  revokeKey(id: string, options?: CallOptions): Promise<void>;
+  /** Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same whatever there is. */
+  storage(options?: CallOptions): Promise<Storage>;
+  /** Checks the registry’s structure, or measures what lies in the drawers. Answers after ten seconds at the latest; what is still `running` then goes on. */
+  checkStorage(input: StorageCheckInput, options?: CallOptions): Promise<Storage>;
+  /** Shows the global thresholds of the ladder. */
+  getSettings(options?: CallOptions): Promise<Settings>;
+  /** Changes the global thresholds of the ladder. */
+  patchSettings(input?: SettingsPatchInput, options?: CallOptions): Promise<Settings>;
+  /** Answers while the process lives. */
+  health(options?: CallOptions): Promise<Health>;
+  /** Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then. */
+  readiness(options?: CallOptions): Promise<Health>;
+  /** Shows the metrics in the Prometheus text format. */
+  metrics(options?: CallOptions): Promise<string>;
+  /** Shows this document (OpenAPI 3.1). */
+  openapi(options?: CallOptions): Promise<unknown>;
+}
+
+/** How each is sent and read. */
+export const CALLS = {
+  listInstances: { method: 'GET', path: '/api/instances', body: null, query: true, answer: 'page' },
+  createInstance: { method: 'POST', path: '/api/instances', body: 'json', query: false, answer: 'json' },
+  getInstance: { method: 'GET', path: '/api/instances/:id', body: null, query: false, answer: 'json' },
+  patchInstance: { method: 'PATCH', path: '/api/instances/:id', body: 'json', query: false, answer: 'json' },
+  deleteInstance: { method: 'DELETE', path: '/api/instances/:id', body: 'json', query: false, answer: 'nothing' },
+  resumeInstance: { method: 'POST', path: '/api/instances/:id/resume', body: 'json', query: false, answer: 'json' },
+  prefetchInstance: { method: 'POST', path: '/api/instances/:id/prefetch', body: null, query: false, answer: 'json' },
+  settleInstance: { method: 'POST', path: '/api/instances/:id/settle', body: null, query: false, answer: 'json' },
+  suspendInstance: { method: 'POST', path: '/api/instances/:id/suspend', body: 'json', query: false, answer: 'json' },
+  freezeInstance: { method: 'POST', path: '/api/instances/:id/freeze', body: 'json', query: false, answer: 'json' },
+  archiveInstance: { method: 'POST', path: '/api/instances/:id/archive', body: 'json', query: false, answer: 'json' },
+  reviveInstance: { method: 'POST', path: '/api/instances/:id/revive', body: 'json', query: false, answer: 'json' },
+  execInInstance: { method: 'POST', path: '/api/instances/:id/exec', body: 'json', query: false, answer: 'json' },
+  evalInInstance: { method: 'POST', path: '/api/instances/:id/eval', body: 'json', query: false, answer: 'json' },
+  attachToInstance: {
+    method: 'PUT',
+    path: '/api/instances/:id/attachments/:attachment',
+    body: null,
+    query: false,
+    answer: 'json',
+  },
+  detachFromInstance: {
+    method: 'DELETE',
+    path: '/api/instances/:id/attachments/:attachment',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
+  listVolumes: { method: 'GET', path: '/api/instances/:id/volumes', body: null, query: false, answer: 'json' },
+  listFiles: { method: 'GET', path: '/api/instances/:id/volumes/:volume', body: null, query: true, answer: 'page' },
+  listFolder: { method: 'GET', path: '/api/instances/:id/folders/:volume', body: null, query: true, answer: 'page' },
+  makeFolder: {
+    method: 'POST',
+    path: '/api/instances/:id/folders/:volume',
+    body: 'json',
+    query: false,
+    answer: 'nothing',
+  },
+  deleteFolder: {
+    method: 'DELETE',
+    path: '/api/instances/:id/folders/:volume',
+    body: null,
+    query: true,
+    answer: 'nothing',
+  },
+  getFile: {
+    method: 'GET',
+    path: '/api/instances/:id/volumes/:volume/*',
+    body: null,
+    query: false,
+    answer: 'download',
+  },
+  putFile: {
+    method: 'PUT',
+    path: '/api/instances/:id/volumes/:volume/*',
+    body: 'bytes',
+    query: false,
+    answer: 'written',
+  },
+  deleteFile: {
+    method: 'DELETE',
+    path: '/api/instances/:id/volumes/:volume/*',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
+  moveFile: {
+    method: 'POST',
+    path: '/api/instances/:id/volumes/:volume/move',
+    body: 'json',
+    query: false,
+    answer: 'nothing',
+  },
+  searchFiles: { method: 'GET', path: '/api/instances/:id/search', body: null, query: true, answer: 'page' },
+  queryFiles: { method: 'POST', path: '/api/instances/:id/query', body: 'json', query: false, answer: 'json' },
+  takeSnapshot: { method: 'POST', path: '/api/instances/:id/snapshots', body: 'json', query: false, answer: 'json' },
+  listSnapshots: { method: 'GET', path: '/api/snapshots', body: null, query: true, answer: 'page' },
+  getSnapshot: { method: 'GET', path: '/api/snapshots/:id', body: null, query: false, answer: 'json' },
+  deleteSnapshot: { method: 'DELETE', path: '/api/snapshots/:id', body: null, query: false, answer: 'nothing' },
+  restoreSnapshot: { method: 'POST', path: '/api/snapshots/:id/restore', body: 'json', query: false, answer: 'json' },
+  createBlueprint: { method: 'POST', path: '/api/blueprints', body: 'either', query: true, answer: 'json' },
+  listBlueprints: { method: 'GET', path: '/api/blueprints', body: null, query: true, answer: 'page' },
+  getBlueprint: { method: 'GET', path: '/api/blueprints/:name', body: null, query: false, answer: 'json' },
+  deleteBlueprint: { method: 'DELETE', path: '/api/blueprints/:name', body: null, query: false, answer: 'nothing' },
+  cloneBlueprint: { method: 'POST', path: '/api/blueprints/:name/clone', body: 'json', query: false, answer: 'json' },
+  getInstanceLineage: { method: 'GET', path: '/api/instances/:id/lineage', body: null, query: false, answer: 'json' },
+  getSnapshotLineage: { method: 'GET', path: '/api/snapshots/:id/lineage', body: null, query: false, answer: 'json' },
+  getBlueprintLineage: {
+    method: 'GET',
+    path: '/api/blueprints/:name/lineage',
+    body: null,
+    query: false,
+    answer: 'json',
+  },
+  shipInstance: { method: 'POST', path: '/api/instances/:id/ship', body: 'json', query: false, answer: 'download' },
+  checkoutInstance: { method: 'GET', path: '/api/instances/:id/checkout', body: null, query: true, answer: 'download' },
+  listInstanceShares: { method: 'GET', path: '/api/instances/:id/shares', body: null, query: true, answer: 'page' },
+  listShares: { method: 'GET', path: '/api/shares', body: null, query: true, answer: 'page' },
+  inspectBundle: { method: 'POST', path: '/api/bundles/inspect', body: 'bytes', query: false, answer: 'json' },
+  importBundle: { method: 'POST', path: '/api/instances/import', body: 'bytes', query: true, answer: 'json' },
+  rawInstance: { method: 'GET', path: '/api/instances/:id/raw', body: null, query: true, answer: 'download' },
+  salvageInstance: { method: 'POST', path: '/api/instances/:id/salvage', body: 'json', query: false, answer: 'json' },
+  restoreInstance: { method: 'POST', path: '/api/instances/:id/restore', body: 'json', query: false, answer: 'json' },
+  getPlan: { method: 'GET', path: '/api/instances/:id/plan', body: null, query: true, answer: 'json' },
+  walkPlan: { method: 'POST', path: '/api/instances/:id/plan', body: 'json', query: false, answer: 'json' },
+  startJob: { method: 'POST', path: '/api/jobs', body: 'json', query: false, answer: 'json' },
+  listJobs: { method: 'GET', path: '/api/jobs', body: null, query: true, answer: 'page' },
+  getJob: { method: 'GET', path: '/api/jobs/:id', body: null, query: false, answer: 'json' },
+  cancelJob: { method: 'DELETE', path: '/api/jobs/:id', body: null, query: false, answer: 'json' },
+  listJobResults: { method: 'GET', path: '/api/jobs/:id/results', body: null, query: true, answer: 'page' },
+  listTenants: { method: 'GET', path: '/api/tenants', body: null, query: true, answer: 'page' },
+  getTenant: { method: 'GET', path: '/api/tenants/:tenant', body: null, query: false, answer: 'json' },
+  patchTenant: { method: 'PATCH', path: '/api/tenants/:tenant', body: 'json', query: false, answer: 'json' },
+  forgetTenant: { method: 'DELETE', path: '/api/tenants/:tenant', body: 'json', query: false, answer: 'json' },
+  wakeTimes: { method: 'GET', path: '/api/metrics/wakes', body: null, query: true, answer: 'json' },
+  previewThresholds: { method: 'POST', path: '/api/settings/preview', body: 'json', query: false, answer: 'json' },
+  simulate: { method: 'POST', path: '/api/settings/simulate', body: 'json', query: false, answer: 'json' },
+  listInstanceEvents: { method: 'GET', path: '/api/instances/:id/events', body: null, query: true, answer: 'page' },
+  listEvents: { method: 'GET', path: '/api/events', body: null, query: true, answer: 'page' },
+  streamEvents: { method: 'GET', path: '/api/events/stream', body: null, query: true, answer: 'events' },
+  exportEvents: { method: 'GET', path: '/api/events/export', body: null, query: true, answer: 'download' },
+  getLedgerHead: { method: 'GET', path: '/api/events/head', body: null, query: false, answer: 'json' },
+  verifyLedger: { method: 'GET', path: '/api/events/verify', body: null, query: false, answer: 'json' },
+  listLedgerSegments: { method: 'GET', path: '/api/events/segments', body: null, query: false, answer: 'json' },
+  exportLedgerSegment: {
+    method: 'GET',
+    path: '/api/events/segments/:id',
+    body: null,
+    query: false,
+    answer: 'download',
+  },
+  me: { method: 'GET', path: '/api/me', body: null, query: false, answer: 'json' },
+  changePassword: { method: 'PUT', path: '/api/me/password', body: 'json', query: false, answer: 'nothing' },
+  people: { method: 'GET', path: '/api/people', body: null, query: false, answer: 'json' },
+  invitations: { method: 'GET', path: '/api/people/invitations', body: null, query: false, answer: 'json' },
+  invite: { method: 'POST', path: '/api/people/invitations', body: 'json', query: false, answer: 'json' },
+  withdrawInvitation: {
+    method: 'DELETE',
+    path: '/api/people/invitations/:id',
+    body: null,
+    query: false,
+    answer: 'nothing',
+  },
+  patchPerson: { method: 'PATCH', path: '/api/people/:id', body: 'json', query: false, answer: 'json' },
+  sessionsOf: { method: 'GET', path: '/api/people/:id/sessions', body: null, query: false, answer: 'json' },
+  endSession: { method: 'DELETE', path: '/api/people/:id/sessions', body: null, query: true, answer: 'nothing' },
+  listKeys: { method: 'GET', path: '/api/keys', body: null, query: false, answer: 'json' },
+  createKey: { method: 'POST', path: '/api/keys', body: 'json', query: false, answer: 'json' },
+  revokeKey: { method: 'DELETE', path: '/api/keys/:id', body: null, query: false, answer: 'nothing' },
+  storage: { method: 'GET', path: '/api/settings/storage', body: null, query: false, answer: 'json' },
+  checkStorage: { method: 'POST', path: '/api/settings/storage/check', body: 'json', query: false, answer: 'json' },
+  getSettings: { method: 'GET', path: '/api/settings', body: null, query: false, answer: 'json' },
+  patchSettings: { method: 'PATCH', path: '/api/settings', body: 'json', query: false, answer: 'json' },
+  health: { method: 'GET', path: '/healthz', body: null, query: false, answer: 'json' },
+  readiness: { method: 'GET', path: '/readyz', body: null, query: false, answer: 'json' },
+  metrics: { method: 'GET', path: '/metrics', body: null, query: false, answer: 'text' },
+  openapi: { method: 'GET', path: '/openapi.json', body: null, query: false, answer: 'json' },
+} as const satisfies Record<keyof Calls, CallLine>;

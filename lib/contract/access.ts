@@ -1,0 +1,226 @@
+/**
+ * Who may do what: one table for the API, the server actions and the console's buttons. Pure and safe for the browser. The guard
+ * (guard.ts) holds every operation to it; what belongs to which tenant it learns elsewhere.
+ */
+import { ROLES, type Role } from '../auth/roles.ts';
+import { VOLUMES, type Volume } from '../vfs/volumes.ts';
+
+/** The kinds of things that belong to a tenant and are asked for by id. */
+export const OWNED = ['instance', 'snapshot', 'job'] as const;
+export type Owned = (typeof OWNED)[number];
+
+/**
+ * What a request is about, which decides whom it may concern.
+ * - an `Owned` kind: the first argument is the id of one; that of another tenant answers like an unknown id
+ * - `tenant`: the first argument is a tenant's name; another's answers like an unknown one
+ * - `list`: the first argument is a query; without `tenant` the answer is narrowed to the caller's tenants
+ * - `input`: the first argument says for which tenant
+ * - `dock`: the whole dock, and nothing of any tenant
+ * - `everyone`: the whole dock with all its tenants; who is limited to some may not
+ * - `person`: the first argument is a person's id or `me`; who is not in `others` may name only himself
+ */
+type Subject = Owned | 'tenant' | 'list' | 'input' | 'dock' | 'everyone' | 'person';
+
+export interface Rule {
+  roles: readonly Role[];
+  about: Subject;
+  /**
+   * The contents that it shows or changes: those of the volume in the second argument (`named`), of the volume that the input
+   * names or else of all that the caller may read (`searched`), or of all three (`all`). Absent: none.
+   */
+  contents?: 'named' | 'searched' | 'all';
+  /** Roles that must say why: the input's `reason`. */
+  reason?: readonly Role[];
+  /** Members of the input that name things of tenants. */
+  names?: Readonly<Record<string, Owned>>;
+  /** Roles that may name other persons than themselves. */
+  others?: readonly Role[];
+}
+
+const EVERYONE = ROLES;
+const PEOPLE: readonly Role[] = ['admin', 'operator', 'support', 'viewer'];
+const READERS: readonly Role[] = ['admin', 'operator', 'support', 'tenant'];
+const WORKERS: readonly Role[] = ['admin', 'operator', 'tenant'];
+/** A blueprint is every tenant's: who makes one gives its work to all. */
+const KEEPERS: readonly Role[] = ['admin', 'operator'];
+const ADMIN: readonly Role[] = ['admin'];
+
+const look: Rule = { roles: EVERYONE, about: 'instance' };
+const move: Rule = { roles: WORKERS, about: 'instance' };
+const run: Rule = { roles: WORKERS, about: 'instance', contents: 'all' };
+
+const TABLE = {
+  listInstances: { roles: EVERYONE, about: 'list' },
+  createInstance: { roles: WORKERS, about: 'input' },
+  getInstance: look,
+  patchInstance: move,
+  resume: move,
+  prefetch: move,
+  suspend: move,
+  freeze: move,
+  archive: move,
+  revive: { roles: READERS, about: 'instance', reason: ['support'] },
+  settle: move,
+  deleteInstance: move,
+  exec: run,
+  eval: run,
+  attach: run,
+  detach: run,
+  instanceEvents: look,
+  volumes: { roles: READERS, about: 'instance' },
+  files: { roles: READERS, about: 'instance', contents: 'named' },
+  file: { roles: READERS, about: 'instance', contents: 'named' },
+  fileStat: { roles: READERS, about: 'instance', contents: 'named' },
+  folder: { roles: READERS, about: 'instance', contents: 'named' },
+  putFile: { roles: WORKERS, about: 'instance', contents: 'named' },
+  deleteFile: { roles: WORKERS, about: 'instance', contents: 'named' },
+  moveFile: { roles: WORKERS, about: 'instance', contents: 'named' },
+  makeFolder: { roles: WORKERS, about: 'instance', contents: 'named' },
+  deleteFolder: { roles: WORKERS, about: 'instance', contents: 'named' },
+  search: { roles: READERS, about: 'instance', contents: 'searched' },
+  query: run,
+  takeSnapshot: move,
+  listSnapshots: { roles: EVERYONE, about: 'list' },
+  getSnapshot: { roles: EVERYONE, about: 'snapshot' },
+  deleteSnapshot: { roles: WORKERS, about: 'snapshot' },
+  restoreSnapshot: { roles: WORKERS, about: 'snapshot' },
+  createBlueprint: { roles: KEEPERS, about: 'dock', names: { from_instance: 'instance' } },
+  uploadBlueprint: { roles: KEEPERS, about: 'dock' },
+  listBlueprints: { roles: EVERYONE, about: 'dock' },
+  getBlueprint: { roles: EVERYONE, about: 'dock' },
+  deleteBlueprint: { roles: KEEPERS, about: 'everyone' },
+  cloneBlueprint: { roles: WORKERS, about: 'dock' },
+  instanceLineage: look,
+  snapshotLineage: { roles: EVERYONE, about: 'snapshot' },
+  blueprintLineage: { roles: EVERYONE, about: 'dock' },
+  ship: run,
+  checkout: run,
+  // What lies in a damaged file may be another tenant's: that is for people to judge who may see both.
+  raw: { roles: KEEPERS, about: 'instance', contents: 'all' },
+  salvage: { roles: KEEPERS, about: 'instance', contents: 'all' },
+  restoreInstance: { roles: WORKERS, about: 'instance', names: { snapshot: 'snapshot' } },
+  shares: { roles: EVERYONE, about: 'list' },
+  instanceShares: look,
+  inspectBundle: { roles: READERS, about: 'dock' },
+  importBundle: { roles: WORKERS, about: 'input' },
+  plan: look,
+  walk: move,
+  startJob: { roles: WORKERS, about: 'input' },
+  listJobs: { roles: EVERYONE, about: 'list' },
+  getJob: { roles: EVERYONE, about: 'job' },
+  cancelJob: { roles: WORKERS, about: 'job' },
+  jobResults: { roles: EVERYONE, about: 'job' },
+  listTenants: { roles: EVERYONE, about: 'list' },
+  getTenant: { roles: EVERYONE, about: 'tenant' },
+  patchTenant: { roles: ADMIN, about: 'tenant' },
+  forgetTenant: { roles: ADMIN, about: 'tenant' },
+  previewThresholds: { roles: EVERYONE, about: 'list' },
+  simulate: { roles: EVERYONE, about: 'list' },
+  wakeTimes: { roles: PEOPLE, about: 'everyone' },
+  events: { roles: EVERYONE, about: 'list' },
+  eventsAfter: { roles: EVERYONE, about: 'dock' },
+  followEvents: { roles: EVERYONE, about: 'list' },
+  exportEvents: { roles: EVERYONE, about: 'list' },
+  verifyLedger: { roles: PEOPLE, about: 'everyone' },
+  ledgerHead: { roles: PEOPLE, about: 'everyone' },
+  ledgerSegments: { roles: PEOPLE, about: 'everyone' },
+  exportSegment: { roles: ADMIN, about: 'everyone' },
+  getSettings: { roles: EVERYONE, about: 'dock' },
+  patchSettings: { roles: ADMIN, about: 'everyone' },
+  storage: { roles: ADMIN, about: 'everyone' },
+  checkStorage: { roles: ADMIN, about: 'everyone' },
+  counts: { roles: EVERYONE, about: 'dock' },
+  due: { roles: EVERYONE, about: 'dock' },
+  dueCounts: { roles: EVERYONE, about: 'dock' },
+  metricsText: { roles: PEOPLE, about: 'everyone' },
+
+  me: { roles: EVERYONE, about: 'dock' },
+  people: { roles: ADMIN, about: 'everyone' },
+  invitations: { roles: ADMIN, about: 'everyone' },
+  invite: { roles: ADMIN, about: 'everyone' },
+  withdrawInvitation: { roles: ADMIN, about: 'everyone' },
+  patchPerson: { roles: ADMIN, about: 'everyone' },
+  sessionsOf: { roles: PEOPLE, about: 'person', others: ADMIN },
+  endSession: { roles: PEOPLE, about: 'person', others: ADMIN },
+  changePassword: { roles: PEOPLE, about: 'dock' },
+  listKeys: { roles: ADMIN, about: 'everyone' },
+  createKey: { roles: ADMIN, about: 'everyone' },
+  revokeKey: { roles: ADMIN, about: 'everyone' },
+} as const satisfies Record<string, Rule>;
+
+/** The name of an operation. */
+export type OperationName = keyof typeof TABLE;
+
+/** The table. Every operation has its line; one that has none does not start. */
+export const RULES: Readonly<Record<OperationName, Rule>> = TABLE;
+
+/** The volumes whose contents a role may read. */
+export const READS: Readonly<Record<Role, readonly Volume[]>> = {
+  admin: VOLUMES,
+  operator: VOLUMES,
+  support: ['workspace'],
+  viewer: [],
+  tenant: VOLUMES,
+};
+
+/** Whose rights are asked about: a caller, or what a page was told of one. */
+export interface Rights {
+  role: Role;
+  /** Null: all. */
+  tenants: readonly string[] | null;
+}
+
+/** What a request is about, as far as it is known. */
+export interface Aim {
+  tenant?: string | null;
+  volume?: Volume | null;
+  reason?: string | null;
+}
+
+/** Role and article, for sentences. */
+const ROLE_WORDS: Readonly<Record<Role, string>> = {
+  admin: 'An admin',
+  operator: 'An operator',
+  support: 'Support',
+  viewer: 'A viewer',
+  tenant: 'A tenant’s key',
+};
+
+/**
+ * Why a role alone forbids an operation, in a sentence, or null when it does not. Asked before anything is looked up, so that the
+ * answer is the same whatever the request names.
+ */
+export function roleRefusal(who: Rights, operation: OperationName, aim: Pick<Aim, 'volume'> = {}): string | null {
+  const { roles, about, contents } = RULES[operation];
+  const name = ROLE_WORDS[who.role];
+  if (!roles.includes(who.role)) return `${name} may not do this.`;
+  if (about === 'everyone' && who.tenants !== null) return `${name} of some tenants may not do this: it is about all.`;
+  if (contents === undefined) return null;
+  const reads = READS[who.role];
+  if (contents === 'all' && reads.length < VOLUMES.length) return `${name} may not do this: it reaches every volume.`;
+  if (reads.length === 0) return `${name} sees no contents.`;
+  const { volume } = aim;
+  return volume === undefined || volume === null || reads.includes(volume)
+    ? null
+    : `${name} reads ${reads.join(' and ')} only.`;
+}
+
+/** Why a caller may not do something, in a sentence for a greyed button, or null when nothing stands against it. */
+export function whyNot(who: Rights, operation: OperationName, aim: Aim = {}): string | null {
+  const refusal = roleRefusal(who, operation, aim);
+  if (refusal !== null) return refusal;
+  const { tenant, reason } = aim;
+  if (typeof tenant === 'string' && who.tenants !== null && !who.tenants.includes(tenant))
+    return 'It belongs to another tenant.';
+  return reason === '' && needsReason(who, operation) ? 'This needs a reason.' : null;
+}
+
+/** Whether nothing stands against it. */
+export function mayDo(who: Rights, operation: OperationName, aim: Aim = {}): boolean {
+  return whyNot(who, operation, aim) === null;
+}
+
+/** Whether the caller must say why. */
+export function needsReason(who: Rights, operation: OperationName): boolean {
+  return RULES[operation].reason?.includes(who.role) ?? false;
+}

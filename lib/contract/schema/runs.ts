@@ -1,0 +1,79 @@
+/** The words of the contract about running something in a sandbox: commands and code. Safe for the browser. */
+import { z } from 'zod';
+import { MAX_STDIN_BYTES } from '../../client/limits.ts';
+import { THERMALS } from '../../lifecycle/words.ts';
+
+const thermalSchema = z.enum(THERMALS);
+const COMMAND_LENGTH = 1024 * 1024;
+const timeoutSchema = z.int().min(1).max(600_000);
+/** Half of a surrogate pair has no bytes; whatever was sent for it would be another character. */
+const unicode = z
+  .string()
+  .refine((text) => text.isWellFormed(), 'must be whole characters: half a surrogate pair is none');
+const base64 = z
+  .string()
+  .max(Math.ceil(MAX_STDIN_BYTES / 3) * 4, `must be at most ${MAX_STDIN_BYTES} bytes in base64`)
+  .refine((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text), {
+    message: 'must be base64 (RFC 4648, padded, without line breaks)',
+  });
+const encodingSchema = z.literal('base64').meta({
+  description: 'Asks for stdout and stderr in base64, whatever they hold.',
+});
+
+export const execSchema = z
+  .strictObject({
+    command: unicode.max(COMMAND_LENGTH),
+    cwd: unicode.max(1100).optional(),
+    env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), unicode.max(65_536)).optional(),
+    stdin: unicode.max(MAX_STDIN_BYTES).optional().meta({ description: 'Text for its stdin, in UTF-8.' }),
+    stdin_base64: base64.optional().meta({
+      description: `Any bytes for its stdin, at most ${MAX_STDIN_BYTES}. Instead of \`stdin\`.`,
+    }),
+    encoding: encodingSchema.optional(),
+    timeout_ms: timeoutSchema.optional(),
+  })
+  .refine(({ stdin, stdin_base64 }) => stdin === undefined || stdin_base64 === undefined, {
+    path: ['stdin_base64'],
+    message: 'cannot be given together with stdin: send the input as one of them',
+  });
+export type ExecInput = z.infer<typeof execSchema>;
+
+/** What was said: text, or base64 when that was asked for or when it is no UTF-8. */
+const outputs = {
+  stdout: z.string(),
+  stderr: z.string(),
+  stdout_encoding: z.literal('base64').optional().meta({
+    description: 'There when `stdout` is in base64: it was asked for, or it is no UTF-8. Without it `stdout` is text.',
+  }),
+  stderr_encoding: z.literal('base64').optional().meta({ description: 'As `stdout_encoding`, of `stderr`.' }),
+};
+
+export const execAnswerSchema = z.object({
+  exit_code: z.int(),
+  ...outputs,
+  cwd: z.string(),
+  timed_out: z.boolean(),
+  truncated: z.boolean(),
+  took_ms: z.number(),
+  woke: thermalSchema,
+});
+export type ExecAnswer = z.infer<typeof execAnswerSchema>;
+
+export const evalSchema = z.strictObject({
+  language: z.enum(['js', 'python']),
+  code: unicode.max(COMMAND_LENGTH),
+  encoding: encodingSchema.optional(),
+  timeout_ms: timeoutSchema.optional(),
+});
+export type EvalInput = z.infer<typeof evalSchema>;
+
+export const evalAnswerSchema = z.object({
+  ok: z.boolean(),
+  value: z.unknown().optional(),
+  ...outputs,
+  error: z.string().optional(),
+  timed_out: z.boolean(),
+  took_ms: z.number(),
+  woke: thermalSchema,
+});
+export type EvalAnswer = z.infer<typeof evalAnswerSchema>;

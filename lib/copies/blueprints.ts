@@ -1,0 +1,130 @@
+/** Blueprints: read-only bases that clones are made from, out of a sandbox's work or an uploaded file. Knows nothing of HTTP. */
+
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import { tellable, WinterdockError } from '../base/errors.ts';
+import type { Bundles, Save } from '../bundles/bundles.ts';
+import { DEFAULT_POLICY } from '../instance/policies.ts';
+import type { BlueprintRow, CopyContent } from '../registry/copies.ts';
+import type { InstanceRow, LedgerEntry, Page, Registry } from '../registry/registry.ts';
+import { line, rowOf, since } from '../sessions/engine.ts';
+import type { Cause, Sessions } from '../sessions/sessions.ts';
+import type { Copied } from '../vfs/copy.ts';
+import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
+import type { Copies } from './copies.ts';
+import type { Seeding } from './seeding.ts';
+
+interface CloneRequest {
+  tenant: string;
+  /** 1 to 1 000; default 1. */
+  count?: number;
+  name?: string;
+  start?: boolean;
+}
+
+export interface Blueprints {
+  /**
+   * Makes one of the work of a sandbox: of what may leave it, so not of its memory, as a blueprint is every tenant's. In any state, waking
+   * nothing. Throws `conflict` for a taken name, and what a snapshot throws.
+   */
+  fromInstance(name: string, instance: string, cause: Cause): Promise<BlueprintRow>;
+  /** Makes one of a bundle or a VFS file that `save` writes to the path that it is given. Throws `validation` when it is neither, `conflict`. */
+  fromUpload(name: string, save: Save, cause: Cause): Promise<BlueprintRow>;
+  get(name: string): Promise<BlueprintRow>;
+  list(limit: number, cursor?: string): Promise<Page<BlueprintRow>>;
+  /** Clones keep what they have. Throws `not_found`. */
+  delete(name: string, cause: Cause): Promise<void>;
+  /** New sandboxes, all or none. Throws `not_found`, `conflict`, `corrupt`, `missing_file`, `validation`. */
+  clone(name: string, request: CloneRequest, cause: Cause): Promise<InstanceRow[]>;
+}
+
+const LEAVES = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].ships);
+
+/** Makes them. */
+export function createBlueprints(parts: {
+  clock: Clock;
+  registry: Registry;
+  bundles: Pick<Bundles, 'takeIn'>;
+  sessions: Pick<Sessions, 'copyOut'>;
+  copies: Copies;
+  seeding: Seeding;
+}): Blueprints {
+  const { clock, registry, bundles, sessions, copies, seeding } = parts;
+
+  const get = async (name: string): Promise<BlueprintRow> => {
+    const row = await registry.copies.blueprint(name);
+    if (row !== null) return row;
+    throw new WinterdockError('not_found', `There is no blueprint "${name}".`);
+  };
+  const requireFree = async (name: string): Promise<void> => {
+    if ((await registry.copies.blueprint(name)) === null) return;
+    throw new WinterdockError('conflict', `There is a blueprint "${name}" already.`, {
+      hint: 'Choose another name, or delete the one that has it.',
+    });
+  };
+
+  const keep = async (
+    name: string,
+    source: { id: string; tenant: string } | null,
+    make: (path: string) => Promise<Copied>,
+    cause: Cause,
+  ): Promise<BlueprintRow> => {
+    const started = performance.now();
+    const entry = (type: string, extra: Partial<LedgerEntry>) => line(parts, source, cause, type, extra);
+    const claim = async (content: CopyContent): Promise<BlueprintRow> => {
+      const row: BlueprintRow = {
+        ...content,
+        name,
+        tenant: source?.tenant ?? null,
+        source: source?.id ?? null,
+        created: epochSeconds(clock),
+        actor: cause.actor,
+      };
+      const said = `${name}, sha256:${row.hash}, ${row.bytes} bytes`;
+      await registry.copies.addBlueprint(row, entry('blueprint.made', { reason: said, tookMs: since(started) }));
+      return row;
+    };
+    try {
+      await requireFree(name);
+      return await copies.keep('blueprint', make, claim);
+    } catch (error) {
+      await registry.ledger.append([entry('blueprint.failed', { reason: name, error: tellable(error) })]);
+      throw error;
+    }
+  };
+
+  return {
+    async fromInstance(name, instance, cause) {
+      const source = await rowOf(parts, instance);
+      return keep(name, source, (path) => sessions.copyOut(instance, path, { volumes: LEAVES }), cause);
+    },
+    fromUpload: (name, save, cause) => keep(name, null, (path) => bundles.takeIn(save, path, cause.actor), cause),
+    get,
+    list: async (limit, cursor) => registry.copies.blueprints(limit, cursor),
+    async delete(name, cause) {
+      const row = await get(name);
+      const entry = line(parts, null, cause, 'blueprint.deleted', {
+        instance: row.source,
+        tenant: row.tenant,
+        reason: name,
+      });
+      if (!(await registry.copies.deleteBlueprint(name, entry))) await get(name);
+      await copies.sweep();
+    },
+    async clone(name, request, cause) {
+      const row = await get(name);
+      await copies.requireSound('blueprint', name, row);
+      return seeding.seed(
+        { blueprint: name },
+        {
+          tenant: request.tenant,
+          count: request.count ?? 1,
+          name: request.name ?? null,
+          policy: DEFAULT_POLICY,
+          lineage: { blueprint: name, snapshot: null, parent: null },
+          start: request.start ?? false,
+        },
+        cause,
+      );
+    },
+  };
+}

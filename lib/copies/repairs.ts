@@ -1,0 +1,190 @@
+/**
+ * The ways out of a damaged file: the file as it lies for whoever wants to look at it elsewhere, what is readable of it in a new sandbox, and a
+ * snapshot in its place. Owns their ledger lines; knows nothing of HTTP.
+ */
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { isWinterdockError, tellable, WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { land } from '../bundles/landing.ts';
+import type { Outgoing, Passage } from '../bundles/passage.ts';
+import type { InstanceRow, LedgerEntry, Registry } from '../registry/registry.ts';
+import { line, rowOf } from '../sessions/engine.ts';
+import type { Cause, Sessions } from '../sessions/sessions.ts';
+import type { Salvaged } from '../vfs/salvage.ts';
+import type { Snapshots } from './snapshots.ts';
+
+export type RawPart = 'file' | 'log';
+
+/** What is known of raw bytes before the first of them goes. */
+export interface RawFacts {
+  /** A name to keep them under: two parts of one sandbox fit each other. */
+  name: string;
+  bytes: number;
+  /** Lower-case hex. */
+  sha256: string;
+  /** Bytes of the log beside the file, 0 without one: the file is whole only with it. */
+  logBytes: number;
+}
+
+export interface RepairsOptions {
+  config: Config;
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  sessions: Pick<Sessions, 'copyRaw' | 'restore'>;
+  snapshots: Pick<Snapshots, 'sound'>;
+  passage: Passage;
+}
+
+export class Repairs {
+  readonly #options: RepairsOptions;
+
+  constructor(options: RepairsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The file of a sandbox without a process as it lies, or the log beside it, private volumes, deleted bytes and damage included; compressed when it
+   * is archived. Wakes and opens nothing. Throws `not_found` (also for a log that there is not), `gone`, `missing_file`, `conflict`, `rate_limited`.
+   */
+  async raw(
+    id: string,
+    part: RawPart,
+    cause: Cause,
+    signal?: AbortSignal,
+  ): Promise<{ facts: RawFacts; outgoing: Outgoing }> {
+    const { passage, sessions, registry } = this.#options;
+    const row = await rowOf(this.#options, id);
+    const { result, outgoing } = await this.#told(row, cause, 'raw.failed', () =>
+      passage.outwards(cause.actor, (folder) =>
+        passage.withProcess(signal, async (start) => {
+          const copied = await sessions.copyRaw(id, folder);
+          const wanted = part === 'file' ? copied : copied.log;
+          if (wanted === null) throw new WinterdockError('not_found', `There is no log beside the file of "${id}".`);
+          const { hashed } = await (await start()).run({ kind: 'hash', file: wanted.file });
+          const suffix = part === 'file' ? (copied.packed ? '.zst' : '') : (copied.log?.suffix ?? '');
+          const facts: RawFacts = {
+            name: `${id}.sqlite${suffix}`,
+            ...hashed,
+            logBytes: copied.log?.bytes ?? 0,
+          };
+          const what = `${facts.name}, ${facts.bytes} bytes, sha256:${facts.sha256}`;
+          const reason = cause.reason === null ? what : `${cause.reason} (${what})`;
+          await registry.ledger.append([
+            this.#line(row, cause, 'raw.sent', { reason }),
+            this.#line(row, cause, 'private.read', { reason: 'in its raw file' }),
+          ]);
+          return { result: facts, stream: createReadStream(wanted.file), bytes: facts.bytes };
+        }),
+      ),
+    );
+    return { facts: result, outgoing };
+  }
+
+  /**
+   * Makes a new sandbox, in state `created`, of what is readable of the file of one that is not awake, damaged or not. That one is left as it is.
+   * Throws `not_found`, `gone`, `missing_file`, `corrupt` when nothing is readable, `conflict` (awake, another's file, a taken id or name),
+   * `quota_exceeded`, `rate_limited`; nothing is then made.
+   */
+  async salvage(
+    id: string,
+    made: { id: string; name: string | null },
+    cause: Cause,
+    signal?: AbortSignal,
+  ): Promise<{ row: InstanceRow; salvaged: Salvaged }> {
+    const { passage, config } = this.#options;
+    const source = await rowOf(this.#options, id);
+    const limits = { maxBytes: config.maxSandboxBytes, maxFileBytes: config.maxFileBytes };
+    return this.#told(source, cause, 'salvage.failed', () =>
+      passage.inside(cause.actor, async (folder) => {
+        const target = join(folder, 'anew.sqlite');
+        const salvaged = await passage.withProcess(signal, async (start) => {
+          const { row, file, packed, log } = await this.#options.sessions.copyRaw(id, folder);
+          // A log beside a file that was filed clean is nobody's.
+          const withLog = log !== null && row.file?.unsettled === true;
+          const identity = row.file?.identity ?? null;
+          const job = { kind: 'salvage', file, packed, folder, target, withLog, identity, limits } as const;
+          return (await (await start()).run(job)).salvaged;
+        });
+        const row = await this.#landed(source, made, target, salvaged, cause);
+        return { row, salvaged };
+      }),
+    );
+  }
+
+  async #landed(
+    source: InstanceRow,
+    { id, name }: { id: string; name: string | null },
+    file: string,
+    salvaged: Salvaged,
+    cause: Cause,
+  ): Promise<InstanceRow> {
+    const { config, registry } = this.#options;
+    const { recovered, lostCount, sha256 } = salvaged;
+    const files = (count: number) => `${count} ${count === 1 ? 'file' : 'files'}`;
+    const what = `${files(recovered)} recovered, ${lostCount} lost`;
+    const row = await land(
+      { ...this.#options, dataFolder: config.dataFolder },
+      file,
+      sha256,
+      {
+        id,
+        tenant: source.tenant,
+        name,
+        ephemeral: false,
+        policy: source.policy,
+        keepHot: false,
+        idleToSuspendSeconds: null,
+        idleToFreezeSeconds: null,
+        labels: {},
+        workbook: null,
+        lineageBlueprint: null,
+        lineageSnapshot: null,
+        lineageParent: source.id,
+      },
+      this.#line({ id, tenant: source.tenant }, cause, 'instance.created', {
+        to: 'created',
+        reason: `salvaged from ${source.id}: ${what}`,
+      }),
+    );
+    const said = `into ${id}: ${what}`;
+    const reason = cause.reason === null ? said : `${cause.reason} (${said})`;
+    await registry.ledger.append([this.#line(source, cause, 'instance.salvaged', { reason })]);
+    return row;
+  }
+
+  /**
+   * Puts a snapshot of the same tenant in the place of a sandbox's file; what was there is kept in `orphans/`. Throws `not_found` and `conflict` for
+   * the snapshot, and what `Sessions.restore` throws.
+   */
+  async restore(id: string, snapshot: string, cause: Cause): Promise<InstanceRow> {
+    const row = await rowOf(this.#options, id);
+    const { tenant, hash, bytes } = await this.#options.snapshots.sound(snapshot);
+    if (tenant !== row.tenant) {
+      throw new WinterdockError('conflict', `The snapshot "${snapshot}" is of another tenant than "${id}".`, {
+        hint: 'Make a new sandbox of it, for its own tenant or for this one.',
+      });
+    }
+    return this.#options.sessions.restore(id, { name: snapshot, hash, bytes }, cause);
+  }
+
+  /** What goes wrong is in the ledger. */
+  async #told<T>(row: InstanceRow, cause: Cause, type: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isWinterdockError(error) || error.code === 'internal') {
+        this.#options.log.error({ id: row.id, err: error }, type);
+      }
+      await this.#options.registry.ledger.append([this.#line(row, cause, type, { error: tellable(error) })]);
+      throw error;
+    }
+  }
+
+  #line(row: Pick<InstanceRow, 'id' | 'tenant'>, cause: Cause, type: string, extra: Partial<LedgerEntry> = {}) {
+    return line(this.#options, row, cause, type, extra);
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * Many sandboxes from one copy: their rows, all or none, and the resumes that follow in the background. A row is all that a sandbox costs until
+ * its first resume. Knows nothing of how the copy was made.
+ */
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import { isWinterdockError, messageOf, tellable, WinterdockError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { Logger } from '../base/log.ts';
+import type { Ancestor, Starting } from '../registry/copies.ts';
+import type { InstanceRow, NewInstance, Registry } from '../registry/registry.ts';
+import { line } from '../sessions/engine.ts';
+import type { Cause, Sessions } from '../sessions/sessions.ts';
+
+/** Most sandboxes of one call. */
+const MAX_COUNT = 1000;
+/** Resumes that run at a time: bounded by starting processes, which two cores do a few at a time. */
+const STARTING = 4;
+/** A progress line is due after this share of all. */
+const PROGRESS_SHARE = 0.1;
+
+export interface SeedRequest {
+  tenant: string;
+  count: number;
+  /** With more than one, `-1`, `-2`, … are appended. */
+  name: string | null;
+  policy: string;
+  lineage: { blueprint: string | null; snapshot: string | null; parent: string | null };
+  /** Resume them in the background. */
+  start: boolean;
+}
+
+/** How far the resumes of one call are. */
+export interface Started {
+  requestId: string;
+  tenant: string;
+  started: number;
+  failed: number;
+  total: number;
+}
+
+export interface SeedingParts {
+  clock: Clock;
+  log: Logger;
+  registry: Registry;
+  sessions: Pick<Sessions, 'resume'>;
+}
+
+export class Seeding {
+  readonly #parts: SeedingParts;
+  readonly #running = new Set<Promise<void>>();
+  readonly #listeners = new Set<(started: Started) => void>();
+  #stopped = false;
+
+  constructor(parts: SeedingParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Inserts `count` sandboxes in state `created`, all or none, with a line each and one for the whole. Throws `not_found` when the copy is
+   * gone, `conflict` for a taken name, `validation` for a count that is not 1 to 1 000.
+   */
+  async seed(from: Ancestor, request: SeedRequest, cause: Cause): Promise<InstanceRow[]> {
+    const { clock, registry } = this.#parts;
+    const { tenant, count, name, policy, lineage } = request;
+    if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {
+      throw new WinterdockError('validation', `One call makes 1 to ${MAX_COUNT} sandboxes, not ${count}.`, {
+        extra: { errors: [{ path: 'count', message: `must be 1 to ${MAX_COUNT}` }] },
+      });
+    }
+    const [kind, copy] =
+      'snapshot' in from ? (['snapshot', from.snapshot] as const) : (['blueprint', from.blueprint] as const);
+    const instances: NewInstance[] = Array.from({ length: count }, (_, index) => ({
+      id: newId('sb'),
+      tenant,
+      name: name === null || count === 1 ? name : `${name}-${index + 1}`,
+      vfsPath: null,
+      ephemeral: false,
+      policy,
+      keepHot: false,
+      idleToSuspendSeconds: null,
+      idleToFreezeSeconds: null,
+      labels: {},
+      workbook: null,
+      lineageBlueprint: lineage.blueprint,
+      lineageSnapshot: lineage.snapshot,
+      lineageParent: lineage.parent,
+    }));
+    const wish = { tenant, cause: { ...cause, reason: `started after ${kind} ${copy}` } };
+    const rows = await registry.copies.seed(
+      from,
+      instances,
+      epochSeconds(clock),
+      [
+        ...instances.map((instance) =>
+          line({ clock }, instance, cause, 'instance.created', {
+            to: 'created',
+            source: kind,
+            reason: `from the ${kind} ${copy}`,
+          }),
+        ),
+        this.#line(
+          from,
+          tenant,
+          cause,
+          kind === 'snapshot' ? 'snapshot.restored' : 'blueprint.cloned',
+          `${count} made`,
+        ),
+      ],
+      ...(request.start ? [wish] : []),
+    );
+    if (request.start) this.#begin({ ids: rows.map(({ id }) => id), from, ...wish });
+    return rows;
+  }
+
+  /** Goes on with what an earlier server left to be started. */
+  async start(): Promise<void> {
+    for (const starting of await this.#parts.registry.copies.startings()) this.#begin(starting, { again: true });
+  }
+
+  /** Calls back after each resume of what was made to be started. Returns the unsubscriber. */
+  onStarted(listener: (started: Started) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Lets resumes under way end and begins no more; the ledger says so, and the next start goes on. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#running);
+  }
+
+  #line(from: Ancestor, tenant: string, cause: Cause, type: string, what: string, more = '') {
+    const [[kind, copy] = []] = Object.entries(from);
+    return line(this.#parts, null, cause, type, { tenant, reason: `${what} from the ${kind} ${copy}${more}` });
+  }
+
+  #begin(starting: Starting, { again = false } = {}): void {
+    const running = this.#resumeAll(starting, again)
+      .catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'starting what was seeded'))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /**
+   * Each sandbox's failure is in the ledger, and so is how far this came. What left `created` since it was made was started before, unless it was
+   * deleted. `again`: an earlier server had begun it.
+   */
+  async #resumeAll({ ids, from, tenant, cause: kept }: Starting, again: boolean): Promise<void> {
+    const { registry, sessions } = this.#parts;
+    const cause = kept as Cause;
+    const waiting = [...ids];
+    const total = ids.length;
+    let started = 0;
+    let failed = 0;
+    let deleted = 0;
+    let told = 0;
+    let broken: string | null = null;
+    const settled = () => started + failed + deleted;
+    const said = (type: string, more = '') => {
+      told = settled();
+      const gone = deleted === 0 ? '' : `, ${deleted} deleted before`;
+      const failures = failed === 0 ? '' : `, ${failed} failed${broken === null ? '' : `: ${broken}`}`;
+      const what = `${started} of ${total} started${gone}${failures}`;
+      return this.#line(from, tenant, { ...cause, reason: null }, type, what, more);
+    };
+    const tell = () => {
+      const { requestId } = cause;
+      if (requestId === null) return;
+      for (const listener of this.#listeners) listener({ requestId, tenant, started, failed, total });
+    };
+    if (again) {
+      const boot: Cause = { ...cause, trigger: 'boot', reason: null };
+      const went = `going on with ${total}`;
+      await registry.ledger.append([
+        this.#line(from, tenant, boot, 'start.resumed', went, ', after the server was restarted'),
+      ]);
+    }
+    const work = async () => {
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+        if (this.#stopped) return;
+        try {
+          const state = (await registry.instances.get(id))?.state ?? 'deleted';
+          if (state === 'created') await sessions.resume(id, cause);
+          if (state === 'deleted') deleted += 1;
+          else started += 1;
+        } catch (error) {
+          if (this.#stopped) return;
+          failed += 1;
+          broken = tellable(error);
+          // Where there is no place for one there is none for the rest: they stay, and their first request starts them.
+          if (isWinterdockError(error) && (error.code === 'capacity' || error.code === 'quota_exceeded'))
+            failed += waiting.splice(0).length;
+        }
+        tell();
+        if (settled() < total && settled() - told >= total * PROGRESS_SHARE) {
+          await registry.ledger.append([said('start.progress')]);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: STARTING }, work));
+    if (settled() < total)
+      await registry.ledger.append([said('start.paused', '; the server stops, and goes on with it when it is back')]);
+    else await registry.copies.endStarting(ids[0] ?? '', said('start.done'));
+  }
+}

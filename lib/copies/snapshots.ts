@@ -1,0 +1,125 @@
+/** Snapshots: save files of sandboxes, taken in any state without waking it, that outlive it and seed others. Knows nothing of HTTP. */
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import { tellable, WinterdockError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { DEFAULT_POLICY } from '../instance/policies.ts';
+import type { SnapshotFilter, SnapshotRow } from '../registry/copies.ts';
+import type { InstanceRow, Page, Registry } from '../registry/registry.ts';
+import { line, rowOf, since } from '../sessions/engine.ts';
+import type { Cause, Sessions } from '../sessions/sessions.ts';
+import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
+import type { Copies } from './copies.ts';
+import type { Seeding } from './seeding.ts';
+
+interface RestoreRequest {
+  /** Default: the snapshot's. */
+  tenant?: string;
+  /** 1 to 1 000; default 1. */
+  count?: number;
+  name?: string;
+  /** Default: that of the sandbox that the snapshot was made from. */
+  policy?: string;
+  start?: boolean;
+}
+
+export interface Snapshots {
+  /**
+   * Keeps what a sandbox holds now, all volumes but those that end with a resume, as one moment. Nothing is stopped or woken. Throws
+   * `not_found`, `gone`, `corrupt`, `missing_file`, `storage_unavailable`, and `conflict` for a `:memory:` sandbox.
+   */
+  take(instance: string, tag: string | null, cause: Cause): Promise<SnapshotRow>;
+  /** Throws `not_found`, also for a deleted one. */
+  get(id: string): Promise<SnapshotRow>;
+  /** The same, once its file is known to be what was kept. Throws `not_found`, `missing_file`, `corrupt`. */
+  sound(id: string): Promise<SnapshotRow>;
+  list(filter: SnapshotFilter, limit: number, cursor?: string): Promise<Page<SnapshotRow>>;
+  /** Sandboxes that came from it keep what they have. Throws `not_found`. */
+  delete(id: string, cause: Cause): Promise<void>;
+  /** New sandboxes, all or none. Throws `not_found`, `conflict`, `corrupt`, `missing_file`, `validation`. */
+  restore(id: string, request: RestoreRequest, cause: Cause): Promise<InstanceRow[]>;
+}
+
+/** What a snapshot keeps. */
+const KEPT = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].survivesResume);
+
+/** Makes them. */
+export function createSnapshots(parts: {
+  clock: Clock;
+  registry: Registry;
+  sessions: Pick<Sessions, 'copyOut'>;
+  copies: Copies;
+  seeding: Seeding;
+}): Snapshots {
+  const { clock, registry, sessions, copies, seeding } = parts;
+
+  const get = async (id: string): Promise<SnapshotRow> => {
+    const row = await registry.copies.snapshot(id);
+    if (row !== null && row.deleted === null) return row;
+    throw new WinterdockError('not_found', `There is no snapshot "${id}".`);
+  };
+
+  const sound = async (id: string): Promise<SnapshotRow> => {
+    const row = await get(id);
+    await copies.requireSound('snapshot', id, row);
+    return row;
+  };
+
+  return {
+    async take(instance, tag, cause) {
+      const started = performance.now();
+      const source = await rowOf(parts, instance);
+      try {
+        return await copies.keep(
+          'snapshot',
+          (path) => sessions.copyOut(instance, path, { volumes: KEPT }),
+          async (content) => {
+            const row: SnapshotRow = {
+              ...content,
+              id: newId('snap'),
+              tenant: source.tenant,
+              source: instance,
+              tag,
+              created: epochSeconds(clock),
+              actor: cause.actor,
+              deleted: null,
+            };
+            const said = `${row.id}, sha256:${row.hash}, ${row.bytes} bytes`;
+            await registry.copies.addSnapshot(
+              row,
+              line(parts, source, cause, 'snapshot.taken', { reason: said, tookMs: since(started) }),
+            );
+            return row;
+          },
+        );
+      } catch (error) {
+        await registry.ledger.append([line(parts, source, cause, 'snapshot.failed', { error: tellable(error) })]);
+        throw error;
+      }
+    },
+    get,
+    sound,
+    list: async (filter, limit, cursor) => registry.copies.snapshots(filter, limit, cursor),
+    async delete(id, cause) {
+      const row = await get(id);
+      const entry = line(parts, { id: row.source, tenant: row.tenant }, cause, 'snapshot.deleted', { reason: id });
+      if (!(await registry.copies.deleteSnapshot(id, epochSeconds(clock), entry))) await get(id);
+      await copies.sweep();
+    },
+    async restore(id, request, cause) {
+      const row = await sound(id);
+      const source = await registry.instances.get(row.source);
+      return seeding.seed(
+        { snapshot: id },
+        {
+          tenant: request.tenant ?? row.tenant,
+          count: request.count ?? 1,
+          name: request.name ?? null,
+          policy: request.policy ?? source?.policy ?? DEFAULT_POLICY,
+          lineage: { blueprint: null, snapshot: id, parent: row.source },
+          start: request.start ?? false,
+        },
+        cause,
+      );
+    },
+  };
+}

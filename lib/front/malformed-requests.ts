@@ -1,0 +1,89 @@
+/** Requests that are not HTTP enough to be handed on: their answer is a problem of the one error table, and the end of the connection. */
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { answerOf } from '../http/dispatch.ts';
+import { ANSWER_HEADERS } from './headers.ts';
+
+/** Milliseconds for which a refused client may go on sending, so that it sees the answer and not a reset. */
+const LINGER_MS = 1000;
+
+/** Connections on which nothing more is read: they linger after such an answer, or end with the one under way. */
+const refused = new WeakSet<Socket>();
+
+/**
+ * Answers what Node's parser refuses. `underWay`: the answers not yet whole on this connection. A request that came too slowly gets no 408: a browser
+ * would send it again by itself.
+ */
+export function refuseBroken(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  underWay: readonly ServerResponse[],
+  log: Logger,
+): void {
+  if (refused.has(socket)) return;
+  if (!socket.writable || error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    socket.destroy();
+    return;
+  }
+  const last = underWay.at(-1);
+  if (last?.req.complete) {
+    // What is broken comes after requests that were whole: they are answered first.
+    refused.add(socket);
+    last.once('close', () => socket.destroySoon());
+    return;
+  }
+  // What is broken is the body of the request under way, whose answer may have begun, or waits for those before it.
+  if (last?.headersSent || underWay.length > 1) {
+    socket.destroy();
+    return;
+  }
+  const refusal =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? new WinterdockError('headers_too_large', 'The address and the headers are too large.', {
+          hint: 'Together they may have 16 KiB.',
+        })
+      : new WinterdockError('bad_request', 'The request is not valid HTTP.');
+  const named = last?.getHeader('x-request-id');
+  refuseOnSocket(refusal, socket, log, { requestId: typeof named === 'string' ? named : undefined, why: error.code });
+}
+
+/** Answers with a problem on a connection that has no answer object, and ends it. `requestId`: default, a new one. */
+export function refuseOnSocket(
+  refusal: WinterdockError,
+  socket: Socket,
+  log: Logger,
+  { requestId = randomUUID(), why }: { requestId?: string | undefined; why?: string | undefined },
+): void {
+  const { status, headers, body } = answerOf(refusal, requestId);
+  const title = body !== undefined && 'json' in body ? (body.json as { title: string }).title : '';
+  const text = JSON.stringify(body !== undefined && 'json' in body ? body.json : {});
+  const lines = Object.entries({
+    ...ANSWER_HEADERS,
+    ...headers,
+    connection: 'close',
+    'cache-control': 'no-store',
+    'x-request-id': requestId,
+    'content-length': String(Buffer.byteLength(text)),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  refused.add(socket);
+  socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines.join('')}\r\n${text}`);
+  const { remoteAddress: address } = socket;
+  log.info({ status, code: refusal.code, why, address, requestId }, 'a request that is not valid HTTP was refused');
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** Why a request that was parsed may not be answered as one, or null. */
+export function whyNotHttp(rawHeaders: readonly string[], version: string): WinterdockError | null {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts === 1 || (hosts === 0 && version === '1.0')) return null;
+  const says = hosts === 0 ? 'The request has no Host header.' : 'The request has more than one Host header.';
+  return new WinterdockError('bad_request', says);
+}

@@ -1,0 +1,166 @@
+/** The metrics of this process in Prometheus' format. What is counted comes from the ledger; what is measured is read when asked. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PromRegistry } from 'prom-client';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { InstancePool } from '../instance/instance.ts';
+import { STATES } from '../lifecycle/states.ts';
+import { FAULTS, type Source } from '../lifecycle/words.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { type WakeSummary, WakeTimeBook } from './wake-times.ts';
+
+export interface Metrics {
+  readonly contentType: string;
+  text(): Promise<string>;
+  /** Counts a wake that found its process already there. Cold ones are counted from the ledger. */
+  resumedWarm(seconds: number): void;
+  /** How long wakes took in the last `days` days, kept over restarts. */
+  wakeTimes(days: number): Promise<WakeSummary[]>;
+  /** Stops counting and keeps what was counted. */
+  close(): Promise<void>;
+}
+
+/** Seconds. A wake costs milliseconds, so the buckets start there. */
+const RESUME_BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1, 2, 4, 8];
+
+/** Makes the metrics of a host; each host has its own. */
+export function createMetrics(options: {
+  registry: Pick<Registry, 'feed' | 'instances' | 'wakeTimes'>;
+  pool: Pick<InstancePool, 'ready' | 'memory'>;
+  sessions: Pick<Sessions, 'callsRunning'>;
+  clock: Clock;
+  log: Logger;
+  /** Open streams of the ledger. */
+  streams: () => number;
+}): Metrics {
+  const { registry, pool, sessions, clock, log, streams } = options;
+  const times = new WakeTimeBook({
+    kept: registry.wakeTimes,
+    clock,
+    bounds: RESUME_BUCKETS.map((seconds) => seconds * 1000),
+    failed: (error) => log.error({ err: error }, 'wake times were not kept'),
+  });
+  const registers = [new PromRegistry()];
+  const [prom] = registers as [PromRegistry];
+  collectDefaultMetrics({ register: prom });
+
+  new Gauge({
+    name: 'winterdock_instances',
+    help: 'Instances by state.',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      const counts = await registry.instances.countsByState();
+      for (const state of STATES) this.set({ state }, counts[state]);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_faults',
+    help: 'Instances by fault.',
+    labelNames: ['fault'],
+    registers,
+    async collect() {
+      const counts = await registry.instances.countsByFault();
+      for (const fault of FAULTS) this.set({ fault }, counts[fault]);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_pool_ready',
+    help: 'Started workers that wait for a sandbox.',
+    registers,
+    collect() {
+      this.set(pool.ready);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_memory_bytes',
+    help: 'Memory that the processes of sandboxes count: those that serve, and those started ahead of need.',
+    labelNames: ['processes'],
+    registers,
+    collect() {
+      const { servingBytes, spareBytes } = pool.memory;
+      this.set({ processes: 'serving' }, servingBytes);
+      this.set({ processes: 'spare' }, spareBytes);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_memory_limit_bytes',
+    help: 'Memory that the processes of sandboxes may take together (WB_MEMORY); 0: no budget.',
+    registers,
+    collect() {
+      this.set(pool.memory.limitBytes ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_calls_running',
+    help: 'Calls that run in sandboxes now.',
+    registers,
+    collect() {
+      this.set(sessions.callsRunning);
+    },
+  });
+  new Gauge({
+    name: 'winterdock_event_streams',
+    help: 'Streams of the ledger that are open.',
+    registers,
+    collect() {
+      this.set(streams());
+    },
+  });
+  const resumes = new Counter({
+    name: 'winterdock_resume_total',
+    help: 'Wakes by path: warm found the process already there.',
+    labelNames: ['path'],
+    registers,
+  });
+  const coldResumes = new Counter({
+    name: 'winterdock_resume_cold_total',
+    help: 'Cold wakes by where the file came from.',
+    labelNames: ['source'],
+    registers,
+  });
+  const resumeSeconds = new Histogram({
+    name: 'winterdock_resume_seconds',
+    help: 'Time that wakes took.',
+    labelNames: ['path', 'source'],
+    buckets: RESUME_BUCKETS,
+    registers,
+  });
+  const transitions = new Counter({
+    name: 'winterdock_transition_total',
+    help: 'Transitions by hop and trigger.',
+    labelNames: ['from', 'to', 'trigger'],
+    registers,
+  });
+
+  const resumedCold = (source: Source, seconds: number | null) => {
+    resumes.inc({ path: 'cold' });
+    coldResumes.inc({ source });
+    if (seconds === null) return;
+    resumeSeconds.observe({ path: 'cold', source }, seconds);
+    times.observe('cold', source, seconds * 1000);
+  };
+  const stopListening = registry.feed.onAppend((lines) => {
+    for (const { type, from, to, trigger, source, tookMs } of lines) {
+      if (type !== 'transition' || from === null || to === null) continue;
+      transitions.inc({ from, to, trigger });
+      if (to === 'active' && source !== null) resumedCold(source, tookMs === null ? null : tookMs / 1000);
+    }
+  });
+
+  return {
+    contentType: prom.contentType,
+    text: () => prom.metrics(),
+    resumedWarm(seconds) {
+      resumes.inc({ path: 'warm' });
+      resumeSeconds.observe({ path: 'warm', source: '' }, seconds);
+      times.observe('warm', null, seconds * 1000);
+    },
+    wakeTimes: (days) => times.summary(days),
+    async close() {
+      stopListening();
+      prom.clear();
+      await times.stop();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * How long wakes took, over days and restarts: the buckets of the metrics' own histogram, gathered in memory and kept in batches. Knows
+ * nothing of Prometheus.
+ */
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import type { Source } from '../lifecycle/words.ts';
+import type { WakeBucket, WakeTimes } from '../registry/wake-times.ts';
+
+const DAY_SECONDS = 86_400;
+const FLUSH_MS = 10_000;
+/** Older days are forgotten. */
+const KEEP_DAYS = 400;
+
+/** Wakes of one path and source. */
+export interface WakeSummary {
+  path: 'warm' | 'cold';
+  source: Source | null;
+  count: number;
+  meanMs: number;
+  /** Between the bounds of a bucket it is taken to be even; what is above all bounds counts as the last bound. */
+  p50Ms: number;
+  p99Ms: number;
+  /** Not added up: each bucket's own. `leMs` is null for what is above every bound. */
+  buckets: { leMs: number | null; count: number }[];
+}
+
+export class WakeTimeBook {
+  readonly #kept: WakeTimes;
+  readonly #clock: Clock;
+  /** Milliseconds, ascending. */
+  readonly #bounds: readonly number[];
+  readonly #waiting = new Map<string, WakeBucket>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(parts: { kept: WakeTimes; clock: Clock; bounds: readonly number[]; failed: (error: unknown) => void }) {
+    this.#kept = parts.kept;
+    this.#clock = parts.clock;
+    this.#bounds = parts.bounds;
+    this.#timer = setInterval(() => void this.flush().catch(parts.failed), FLUSH_MS);
+    this.#timer.unref();
+  }
+
+  observe(path: 'warm' | 'cold', source: Source | null, ms: number): void {
+    const boundMs = this.#bounds.find((bound) => ms <= bound) ?? null;
+    const key = `${this.#day()} ${path} ${source} ${boundMs}`;
+    const bucket = this.#waiting.get(key) ?? { day: this.#day(), path, source, boundMs, count: 0, sumMs: 0 };
+    bucket.count += 1;
+    bucket.sumMs += ms;
+    this.#waiting.set(key, bucket);
+  }
+
+  /** Keeps what was observed. What a killed server had not kept yet, ten seconds' worth, is lost. */
+  async flush(): Promise<void> {
+    const buckets = [...this.#waiting.values()];
+    this.#waiting.clear();
+    await this.#kept.add(buckets);
+  }
+
+  /** Of the last `days` days, today being one; in order of path and source. */
+  async summary(days: number): Promise<WakeSummary[]> {
+    await this.flush();
+    const byKind = new Map<string, WakeBucket[]>();
+    for (const bucket of await this.#kept.since(this.#day() - days + 1)) {
+      const kind = `${bucket.path} ${bucket.source ?? ''}`;
+      byKind.set(kind, [...(byKind.get(kind) ?? []), bucket]);
+    }
+    return [...byKind].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, buckets]) => this.#summaryOf(buckets) ?? []);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+    await this.#kept.forget(this.#day() - KEEP_DAYS);
+  }
+
+  #day(): number {
+    return Math.floor(epochSeconds(this.#clock) / DAY_SECONDS);
+  }
+
+  #summaryOf(days: readonly WakeBucket[]): WakeSummary | null {
+    const [first] = days;
+    if (first === undefined) return null;
+    const buckets = [...this.#bounds, null].map((leMs) => ({
+      leMs,
+      count: days.filter(({ boundMs }) => boundMs === leMs).reduce((sum, { count }) => sum + count, 0),
+    }));
+    const count = days.reduce((sum, bucket) => sum + bucket.count, 0);
+    const sumMs = days.reduce((sum, bucket) => sum + bucket.sumMs, 0);
+    return {
+      path: first.path,
+      source: first.source,
+      count,
+      meanMs: sumMs / Math.max(1, count),
+      p50Ms: quantile(buckets, 0.5),
+      p99Ms: quantile(buckets, 0.99),
+      buckets,
+    };
+  }
+}
+
+/** The value that a share of what was counted does not exceed, as Prometheus' histogram_quantile has it. */
+function quantile(buckets: readonly { leMs: number | null; count: number }[], share: number): number {
+  const rank = share * buckets.reduce((sum, { count }) => sum + count, 0);
+  let below = 0;
+  let from = 0;
+  for (const { leMs, count } of buckets) {
+    if (count > 0 && below + count >= rank)
+      return leMs === null ? from : from + (leMs - from) * ((rank - below) / count);
+    below += count;
+    if (leMs !== null) from = leMs;
+  }
+  return from;
+}

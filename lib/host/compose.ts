@@ -1,0 +1,286 @@
+/** The composition root: builds every part of the engine once and knows in which order they start and stop. */
+import { dirname } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { createAuth } from '../auth/auth.ts';
+import { cookieRules } from '../auth/cookies.ts';
+import { systemClock } from '../base/clock.ts';
+import { makeFolderNow } from '../base/effects.ts';
+import { tellable, WinterdockError } from '../base/errors.ts';
+import { createLogger } from '../base/log.ts';
+import { openSigner } from '../base/signing.ts';
+import { Bundles } from '../bundles/bundles.ts';
+import { Passage } from '../bundles/passage.ts';
+import { createBlueprints } from '../copies/blueprints.ts';
+import { Copies } from '../copies/copies.ts';
+import { Repairs } from '../copies/repairs.ts';
+import { Seeding } from '../copies/seeding.ts';
+import { createSnapshots } from '../copies/snapshots.ts';
+import { createMetrics } from '../health/metrics.ts';
+import { checkDrawers } from '../health/readiness.ts';
+import { StorageHealth } from '../health/storage-health.ts';
+import { eventText } from '../http/answer.ts';
+import { createChangeFeed } from '../http/changes.ts';
+import { createDispatcher } from '../http/dispatch.ts';
+import { openApiText } from '../http/openapi.ts';
+import { ROUTES } from '../http/routes.ts';
+import { sweepLeftovers } from '../instance/leftovers.ts';
+import { createPool } from '../instance/pool.ts';
+import { Forgetter } from '../jobs/forgetter.ts';
+import { JobRunner } from '../jobs/runner.ts';
+import { createEventHub } from '../ledger/events.ts';
+import { createLedgerKeeper } from '../ledger/keeper.ts';
+import { requireOwnRegistry } from '../ledger/start-check.ts';
+import { accessOperations } from '../operations/access-operations.ts';
+import { bundlesOperations } from '../operations/bundles-operations.ts';
+import { copiesOperations } from '../operations/copies-operations.ts';
+import { createOperations } from '../operations/engine-operations.ts';
+import { guardOperations } from '../operations/guard.ts';
+import { jobsOperations } from '../operations/jobs-operations.ts';
+import { createLedgerOperations } from '../operations/ledger-operations.ts';
+import { createRefusals } from '../operations/refusals.ts';
+import { repairsOperations } from '../operations/repairs-operations.ts';
+import { eventOf } from '../operations/representation.ts';
+import { showing } from '../operations/showing.ts';
+import { storageOperations } from '../operations/storage-operations.ts';
+import { tenantsOperations } from '../operations/tenants-operations.ts';
+import { openSqliteRegistry } from '../registry/sqlite/open.ts';
+import { createSessions } from '../sessions/create.ts';
+import { createReaders } from '../vfs/readers.ts';
+import type { Host, HostOptions } from './host.ts';
+
+/** How long an answer of `/readyz` holds, so that asking often costs nothing. */
+const READY_MS = 1000;
+
+/** How often what was committed is brought from the registry's log into its file, so that the file alone is never far behind. */
+const CHECKPOINT_MS = 60_000;
+
+/** How often it is looked which sums of repeated refusals are due: a sum is that much late at most. */
+const SUMS_MS = 15_000;
+
+/** Builds the engine. Nothing runs before `start`. Throws when a store cannot be opened, and `conflict` when the registry is not the one of this data folder. */
+export async function composeHost(options: HostOptions): Promise<Host> {
+  const { config } = options;
+  const clock = options.clock ?? systemClock;
+  const log = options.log ?? createLogger(config.logLevel);
+  makeFolderNow(config.dataFolder);
+  if (config.registryPath !== ':memory:') makeFolderNow(dirname(config.registryPath));
+  await requireOwnRegistry(config);
+
+  const registry = openSqliteRegistry({
+    path: config.registryPath,
+    thresholds: {
+      idleToSuspendSeconds: config.idleToSuspendSeconds,
+      idleToFreezeSeconds: config.idleToFreezeSeconds,
+    },
+  });
+  const upgraded = await registry.upkeep.upgraded();
+  if (upgraded !== null) {
+    options.tell?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
+  }
+  const readers = createReaders({ maxFileBytes: config.maxFileBytes, log });
+  const pool = createPool({
+    size: config.poolSize,
+    maxActive: config.maxActive,
+    memoryBytes: config.memoryBytes,
+    dataFolder: config.dataFolder,
+    cacheFolder: config.cacheFolder,
+    log,
+  });
+  const sessions = createSessions({
+    config,
+    clock,
+    log,
+    registry,
+    pool,
+    readers,
+    reached: options.reached,
+    registryIsWhole: () => ledger.isWhole(),
+  });
+  const events = createEventHub({
+    registry,
+    log,
+    serialise: (line) => eventText(null, eventOf(line), line.seq),
+  });
+  const metrics = createMetrics({ registry, pool, sessions, clock, log, streams: () => events.listeners });
+  const runner = new JobRunner({ config, clock, log, registry, sessions, pool });
+  const signer = openSigner(config.dataFolder);
+  const ledger = createLedgerKeeper({ ...config, registry, signer, clock, log, keepDays: config.ledgerKeepDays });
+  const health = new StorageHealth({ config, registry, pool, clock, log });
+  const copies = new Copies({
+    config,
+    clock,
+    log,
+    registry,
+    readers,
+    reached: options.reached,
+    registryIsWhole: () => ledger.isWhole(),
+  });
+  const seeding = new Seeding({ clock, log, registry, sessions });
+  const changes = createChangeFeed({ events, registry, seeding, showing: showing({ registry, sessions, clock }) });
+  const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
+  const passage = new Passage(config);
+  const bundles = new Bundles({ config, clock, log, registry, sessions, signer, passage });
+  const repairs = new Repairs({ config, clock, log, registry, sessions, snapshots, passage });
+  const blueprints = createBlueprints({ clock, registry, bundles, sessions, copies, seeding });
+  const auth = createAuth({ config, log, clock, registry });
+  const forgetter = new Forgetter({
+    config,
+    clock,
+    log,
+    registry,
+    sessions,
+    copies,
+    auth,
+    runner,
+    signer,
+    reached: options.reached,
+  });
+  const refused = createRefusals({ registry, clock });
+  const operations = guardOperations(
+    {
+      ...createOperations({ registry, sessions, clock, metrics }),
+      ...bundlesOperations({ registry, sessions, clock, bundles }),
+      ...repairsOperations({ registry, sessions, clock, repairs }),
+      ...jobsOperations({ registry, sessions, runner, clock }),
+      ...tenantsOperations({ registry, clock, metrics, forgetter, config }),
+      ...storageOperations({ registry, health }),
+      ...createLedgerOperations({ registry, keeper: ledger, clock }),
+      ...accessOperations({ auth, registry, clock }),
+      ...copiesOperations({ registry, sessions, clock, snapshots, blueprints, dataFolder: config.dataFolder }),
+    },
+    {
+      instance: (id) => registry.instances.tenantOf(id),
+      snapshot: (id) => registry.copies.snapshotTenant(id),
+      job: async (id) => (await registry.jobs.get(id))?.tenants ?? null,
+    },
+    refused,
+  );
+
+  let started: Promise<void> | null = null;
+  let stopped: Promise<void> | null = null;
+  let serving = false;
+
+  const checkReady = async (): Promise<void> => {
+    if (!serving)
+      throw new WinterdockError('storage_unavailable', 'The engine does not run.', { retryAfterSeconds: 1 });
+    try {
+      await registry.upkeep.ping();
+    } catch (error) {
+      log.error({ err: error }, 'not ready');
+      throw new WinterdockError('storage_unavailable', `The registry cannot be written: ${tellable(error)}.`, {
+        retryAfterSeconds: 5,
+        cause: error,
+      });
+    }
+    await checkDrawers(config.dataFolder).catch((error: unknown) => {
+      log.error({ err: error }, 'not ready');
+      throw error;
+    });
+  };
+  let asked: { at: number; answer: Promise<void> } | null = null;
+  const ready = (): Promise<void> => {
+    if (asked === null || performance.now() - asked.at > READY_MS)
+      asked = { at: performance.now(), answer: checkReady() };
+    return asked.answer;
+  };
+
+  let document: string | null = null;
+  const openapi = (): string => {
+    document ??= openApiText(ROUTES, { version: packageJson.version, sessionCookie: cookieRules(config).session });
+    return document;
+  };
+  const dispatcher = createDispatcher({
+    routes: ROUTES,
+    services: {
+      operations,
+      events,
+      changes,
+      metrics,
+      ready,
+      openapi,
+    },
+    refused,
+    auth,
+    log,
+    ...config,
+  });
+
+  /** What was counted of repeated refusals goes into the ledger; what the disk does not take now is counted on. */
+  const sumUp = async (all: boolean) => {
+    try {
+      await registry.ledger.appendSums(clock.now(), { all });
+    } catch (error) {
+      log.warn({ err: error }, 'the sums of refusals were not written yet');
+    }
+  };
+  let checkpoints: NodeJS.Timeout | undefined;
+  let sums: NodeJS.Timeout | undefined;
+  const settle = async () => {
+    if (!(await registry.upkeep.settle()))
+      log.warn('the disk did not take what is in the log of the registry: it stays there');
+  };
+  const start = async (): Promise<void> => {
+    await sweepLeftovers(config.dataFolder);
+    await readers.start();
+    await ledger.start();
+    await passage.start();
+    await sessions.reconcile();
+    await copies.start();
+    await pool.start();
+    sessions.start();
+    await runner.start();
+    await seeding.start();
+    await forgetter.start();
+    await settle();
+    checkpoints = setInterval(settle, CHECKPOINT_MS).unref();
+    sums = setInterval(() => sumUp(false), SUMS_MS).unref();
+    serving = true;
+  };
+
+  const stop = async (): Promise<void> => {
+    serving = false;
+    clearInterval(checkpoints);
+    clearInterval(sums);
+    events.close();
+    await started?.catch(() => undefined);
+    const seeded = seeding.stop();
+    await health.stop();
+    await passage.stop();
+    await forgetter.stop();
+    await runner.stop();
+    await sessions.stop();
+    await seeded;
+    await copies.stop();
+    await pool.stop();
+    await readers.stop();
+    await auth.close();
+    await metrics.close();
+    await sumUp(true);
+    await ledger.stop();
+    await registry.close();
+  };
+
+  return {
+    config,
+    clock,
+    log,
+    registry,
+    pool,
+    sessions,
+    operations,
+    auth,
+    events,
+    ledger,
+    metrics,
+    dispatcher,
+    openapi,
+    start() {
+      started ??= start();
+      return started;
+    },
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** The running engine, kept on `globalThis`, where bundled code finds it. What it is built from is in compose.ts. */
+
+import type { Auth } from '../auth/auth.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import { WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { CopyStep } from '../copies/copies.ts';
+import type { Metrics } from '../health/metrics.ts';
+import type { Dispatcher } from '../http/dispatch.ts';
+import type { InstancePool } from '../instance/instance.ts';
+import type { ForgetStep } from '../jobs/forgetter.ts';
+import type { EventHub } from '../ledger/events.ts';
+import type { LedgerKeeper } from '../ledger/keeper.ts';
+import type { Operations } from '../operations/operations.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Step } from '../sessions/steps.ts';
+import { currentVisit } from './visit.ts';
+
+export interface Host {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly pool: InstancePool;
+  readonly sessions: Sessions;
+  readonly operations: Operations;
+  readonly auth: Auth;
+  readonly events: EventHub;
+  readonly ledger: LedgerKeeper;
+  readonly metrics: Metrics;
+  readonly dispatcher: Dispatcher;
+  /** The OpenAPI document as JSON text. */
+  openapi(): string;
+  /** Reconciles, then begins to serve. Idempotent. */
+  start(): Promise<void>;
+  /** Suspends what is active and waits for work in flight. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface HostOptions {
+  config: Config;
+  /** Default: the system's clock. */
+  clock?: Clock;
+  /** Default: JSON lines on stderr at the level of the settings. */
+  log?: Logger;
+  /** Told what whoever starts it should know, a line at a time. */
+  tell?: (line: string) => void;
+  /** Fault injection: called as each step of a filing or waking is reached. */
+  reached?: (step: Step | CopyStep | ForgetStep) => void;
+}
+
+const KEY = Symbol.for('winterdock.host');
+
+/** Builds the engine; `start` begins its work. Throws when a store cannot be opened. */
+export async function createHost(options: HostOptions): Promise<Host> {
+  // Pages import this file for getHost: the engine behind createHost must not be bundled with them.
+  const { composeHost } = await import(/* turbopackIgnore: true */ /* webpackIgnore: true */ './compose.ts');
+  return composeHost(options);
+}
+
+/**
+ * The running host. Throws when none was started in this process, and `storage_unavailable` for a request that did not come through the front: what
+ * the front refuses, it has not refused there.
+ */
+export function getHost(): Host {
+  const host = runningHost();
+  if (host === null) throw new Error('The engine is not running in this process: start it with `npm start`.');
+  const visit = currentVisit();
+  if (visit === null) {
+    throw new WinterdockError('storage_unavailable', 'The server is starting.', { retryAfterSeconds: 1 });
+  }
+  visit.begin();
+  return host;
+}
+
+/** The host of this process, or null. */
+export function runningHost(): Host | null {
+  return ((globalThis as Record<symbol, unknown>)[KEY] as Host | undefined) ?? null;
+}
+
+/** Makes `host` the one that getHost returns; null removes it. */
+export function setHost(host: Host | null): void {
+  if (host === null) delete (globalThis as Record<symbol, unknown>)[KEY];
+  else (globalThis as Record<symbol, unknown>)[KEY] = host;
+}

@@ -1,0 +1,67 @@
+/** What a handler gives back, before it becomes bytes on a socket or a web Response. Knows of neither. */
+import type { Outgoing } from '../operations/streams.ts';
+
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+/** Where a stream is written to. Writing after the client has gone does nothing. */
+export interface Sink {
+  write(piece: string | Uint8Array): void;
+  end(): void;
+  /** Ends the connection without a farewell. */
+  drop(): void;
+  /** Bytes written that the client has not taken yet. */
+  readonly queuedBytes: number;
+  /** Aborted when the client has gone, or once the stream has ended. */
+  readonly gone: AbortSignal;
+}
+
+export interface Answer {
+  status: number;
+  headers?: AnswerHeaders;
+  body?:
+    | { json: unknown }
+    | { text: string }
+    | { bytes: Uint8Array }
+    | { stream: (sink: Sink) => void }
+    | { outgoing: Outgoing };
+}
+
+export const json = (status: number, value: unknown, headers?: AnswerHeaders): Answer => ({
+  status,
+  headers,
+  body: { json: value },
+});
+
+export const empty = (status: number, headers?: AnswerHeaders): Answer => ({ status, headers });
+
+/** Headers of a file to be kept, under a name of letters, digits, dots and dashes. It never runs in our origin. */
+export const attachmentHeaders = (type: string, name: string): AnswerHeaders => ({
+  'content-type': type,
+  'content-disposition': `attachment; filename="${name}"`,
+  'content-security-policy': "sandbox; default-src 'none'",
+});
+
+/** A file to be kept, sent as it comes. */
+export const attachment = (outgoing: Outgoing, headers: AnswerHeaders): Answer => ({
+  status: 200,
+  headers,
+  body: { outgoing },
+});
+
+const EVENT_STREAM_HEADERS: AnswerHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+/** A `text/event-stream` answer. */
+export const eventStream = (stream: (sink: Sink) => void): Answer => ({
+  status: 200,
+  headers: EVENT_STREAM_HEADERS,
+  body: { stream },
+});
+
+/** One server-sent event; `data` becomes one line of JSON. */
+export function eventText(event: string | null, data: unknown, id?: number): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}${event === null ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;
+}

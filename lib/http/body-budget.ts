@@ -1,0 +1,76 @@
+/**
+ * How many bytes of bodies the server holds at a time, of everybody and of each caller. A body that does not fit yet is not read yet: its sender
+ * waits, and the server's memory does not grow with how much is sent at once. Knows nothing of sockets.
+ */
+import { WinterdockError } from '../base/errors.ts';
+import { FairLine } from '../base/fair-queue.ts';
+
+/** Bodies of no more than this are not counted: thousands of them are nothing. */
+const SMALL_BYTES = 64 * 1024;
+
+interface Waiting {
+  whose: string;
+  bytes: number;
+  admit: () => void;
+}
+
+export class BodyBudget {
+  readonly #total: number;
+  readonly #each: number;
+  readonly #line = new FairLine<Waiting>();
+  readonly #held = new Map<string, number>();
+
+  /** `each`: bytes that one caller may hold; at least the largest body. `total`: of all. */
+  constructor({ total, each }: { total: number; each: number }) {
+    this.#total = total;
+    this.#each = each;
+  }
+
+  /** Waits until a body of so many bytes fits. Gives what gives its place back. Rejects when its sender goes before that. */
+  async take(whose: string, bytes: number, signal: () => AbortSignal): Promise<() => void> {
+    if (bytes <= SMALL_BYTES) return () => undefined;
+    const waiting = { whose, bytes };
+    if (!this.#fits(waiting)) await this.#wait(waiting, signal());
+    else this.#hold(waiting, 1);
+    return () => {
+      this.#hold(waiting, -1);
+      for (let next = this.#next(); next !== undefined; next = this.#next()) next.admit();
+    };
+  }
+
+  #fits({ whose, bytes }: Pick<Waiting, 'whose' | 'bytes'>): boolean {
+    const all = [...this.#held.values()].reduce((sum, held) => sum + held, 0);
+    return all + bytes <= this.#total && (this.#held.get(whose) ?? 0) + bytes <= this.#each;
+  }
+
+  #hold({ whose, bytes }: Pick<Waiting, 'whose' | 'bytes'>, sign: 1 | -1): void {
+    const held = (this.#held.get(whose) ?? 0) + sign * bytes;
+    if (held > 0) this.#held.set(whose, held);
+    else this.#held.delete(whose);
+  }
+
+  #next(): Waiting | undefined {
+    const next = this.#line.take((one) => this.#fits(one));
+    if (next !== undefined) this.#hold(next, 1);
+    return next;
+  }
+
+  #wait(waiting: Pick<Waiting, 'whose' | 'bytes'>, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#line.remove(place);
+        reject(new WinterdockError('bad_json', 'The body ended in its middle.'));
+      };
+      const place: Waiting = {
+        ...waiting,
+        admit() {
+          signal.removeEventListener('abort', leave);
+          resolve();
+        },
+      };
+      if (signal.aborted) return leave();
+      signal.addEventListener('abort', leave, { once: true });
+      this.#line.add(waiting.whose, place);
+    });
+  }
+}

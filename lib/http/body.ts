@@ -1,0 +1,124 @@
+/** Reading a request's body within a limit: nothing over it is ever kept, however it arrives. */
+
+import { isUtf8 } from 'node:buffer';
+import type { FileHandle } from 'node:fs/promises';
+import { createFile, unlinkFile } from '../base/effects.ts';
+import { WinterdockError } from '../base/errors.ts';
+import { isHeavyJson } from '../base/json-weight.ts';
+import type { Upload } from '../operations/streams.ts';
+
+/** Uploads are written in pieces of at least this size. */
+const PIECE_BYTES = 1024 * 1024;
+/** Values in a JSON body; the largest that anybody sends is a job of 10 000 ids. */
+const MAX_VALUES = 50_000;
+
+/** A body before it is read. */
+export interface BodySource {
+  /** `Content-Length`, or null when the body comes in chunks or there is none. */
+  length: number | null;
+  /**
+   * Calls `onChunk` with each piece, the next one when the promise that it may return has resolved; resolves at the end. Stops for good
+   * when `onChunk` throws or rejects, rejecting with that.
+   */
+  read(onChunk: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
+}
+
+function tooLarge(limit: number): WinterdockError {
+  return new WinterdockError('too_large', `The body is over the limit of ${limit} bytes.`, {
+    hint: 'Nothing of it was kept.',
+    extra: { limit },
+  });
+}
+
+/** The whole body, at most `limit` bytes. Throws `too_large` by `Content-Length` at once, else as soon as it is over. */
+export async function readBody(source: BodySource, limit: number): Promise<Buffer> {
+  if (source.length !== null && source.length > limit) throw tooLarge(limit);
+  if (source.length === 0) return Buffer.alloc(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  await source.read((chunk) => {
+    size += chunk.byteLength;
+    if (size > limit) {
+      chunks.length = 0;
+      throw tooLarge(limit);
+    }
+    chunks.push(chunk);
+  });
+  const [only] = chunks;
+  return chunks.length === 1 && Buffer.isBuffer(only) ? only : Buffer.concat(chunks, size);
+}
+
+/** The upload that a body is, of at most `limit` bytes. */
+export function uploadOf(source: BodySource, type: string | null, limit: number): Upload {
+  return {
+    length: source.length,
+    type,
+    bytes: (most) => readBody(source, Math.min(most, limit)),
+    async saveTo(path) {
+      if (source.length !== null && source.length > limit) throw tooLarge(limit);
+      const file = await createFile(path);
+      try {
+        const size = await pour(source, file, limit);
+        await file.close();
+        return size;
+      } catch (error) {
+        await file.close();
+        await unlinkFile(path);
+        throw isDiskFull(error) ? noRoom(error) : error;
+      }
+    },
+  };
+}
+
+/** Writes a body to an open file, gathered into pieces that are worth a write. Returns its size. */
+async function pour(source: BodySource, file: FileHandle, limit: number): Promise<number> {
+  let size = 0;
+  let gathered: Uint8Array[] = [];
+  let waiting = 0;
+  const write = async () => {
+    const piece = Buffer.concat(gathered, waiting);
+    gathered = [];
+    waiting = 0;
+    await file.writeFile(piece);
+  };
+  if (source.length === 0) return 0;
+  await source.read((chunk) => {
+    size += chunk.byteLength;
+    if (size > limit) throw tooLarge(limit);
+    gathered.push(chunk);
+    waiting += chunk.byteLength;
+    return waiting < PIECE_BYTES ? undefined : write();
+  });
+  await write();
+  return size;
+}
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+function noRoom(cause: unknown): WinterdockError {
+  return new WinterdockError('storage_unavailable', 'There is no room on the disk for the upload.', {
+    hint: 'Nothing of it was kept.',
+    retryAfterSeconds: 60,
+    cause,
+  });
+}
+
+/** Parses a JSON body; none at all is `{}`. Throws `bad_json`, and `too_large` for one of more values than anybody sends. */
+export function parseJson(body: Buffer): unknown {
+  if (body.length === 0) return {};
+  if (!isUtf8(body)) throw badJson('it is not UTF-8');
+  if (isHeavyJson(body, MAX_VALUES)) {
+    throw new WinterdockError('too_large', 'The body holds too many values, or too many in each other.');
+  }
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw badJson('it does not parse');
+  }
+}
+
+function badJson(why: string): WinterdockError {
+  return new WinterdockError('bad_json', `The body is not JSON: ${why}.`);
+}

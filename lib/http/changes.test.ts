@@ -1,0 +1,178 @@
+import { expect, test, vi } from 'vitest';
+import type { Changes, Instance } from '../contract/schema.ts';
+import type { Started } from '../copies/seeding.ts';
+import { STATES, type State } from '../lifecycle/states.ts';
+import { Feed } from '../registry/feed.ts';
+import type { JobRow } from '../registry/jobs.ts';
+import type { InstanceRow, LedgerLine } from '../registry/registry.ts';
+import { createChangeFeed } from './changes.ts';
+
+const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
+const faults = { error: 0, unknown: 0, corrupt: 0, missing: 0 };
+
+/** A feed of a registry in which every id has a row, and of whose lines those up to `dropped` are gone. */
+function feedOf(dropped = 0, last = 100) {
+  const ledgerFeed = new Feed();
+  let listening = 0;
+  const counted =
+    <L>(join: (listener: L) => () => void) =>
+    (listener: L) => {
+      const leave = join(listener);
+      listening += 1;
+      return () => {
+        leave();
+        listening -= 1;
+      };
+    };
+  ledgerFeed.onAppend = counted(ledgerFeed.onAppend.bind(ledgerFeed));
+  ledgerFeed.onJobMoved = counted(ledgerFeed.onJobMoved.bind(ledgerFeed));
+  let started: ((started: Started) => void) | undefined;
+  const read: string[] = [];
+  const feed = createChangeFeed({
+    events: {
+      failed(error) {
+        throw error;
+      },
+    },
+    registry: {
+      feed: ledgerFeed,
+      instances: {
+        async get(id) {
+          read.push(id);
+          return { id, tenant: id.split('-')[0] } as InstanceRow;
+        },
+        countsByState: async () => counts,
+        countsByFault: async () => faults,
+      },
+      ledger: {
+        lastSeq: async () => last,
+        after: async (seq) => [{ seq: Math.max(seq, dropped) + 1 } as LedgerLine],
+      },
+      jobs: {
+        // The name of a job says whose it is: `acme+globex`, `all`.
+        async get(id) {
+          read.push(id);
+          return { id, tenants: id === 'all' ? null : id.split('+'), asked: { filter: {} }, done: 7 } as JobRow;
+        },
+      },
+    },
+    seeding: {
+      onStarted(listener) {
+        started = listener;
+        return () => {
+          started = undefined;
+        };
+      },
+    },
+    showing: {
+      show: async (row) => row as unknown as Instance,
+      showAll: async (rows) => rows as unknown as Instance[],
+    },
+    everyMs: 20,
+  });
+  const append = (...ids: string[]) =>
+    ledgerFeed.appended(
+      ids.map((id) => ({ type: 'instance.changed', instance: id, tenant: id.split('-')[0] }) as LedgerLine),
+    );
+  const isListening = () => listening > 0 || started !== undefined;
+  return {
+    feed,
+    read,
+    append,
+    isListening,
+    move: (id: string) => ledgerFeed.jobMoved(id),
+    start: (far: Started) => started?.(far),
+  };
+}
+
+const parsed = (piece: Buffer): Changes => JSON.parse(/^data: (.*)$/m.exec(piece.toString())?.[1] ?? '');
+
+test('a row that changes often is read seldom, and told in one piece to all who see the same', async () => {
+  const { feed, read, append } = feedOf();
+  const pieces: Buffer[][] = [[], [], []];
+  feed.join(null, (piece) => pieces[0]?.push(piece));
+  feed.join(null, (piece) => pieces[1]?.push(piece));
+  feed.join(['acme'], (piece) => pieces[2]?.push(piece));
+  for (let n = 0; n < 50; n += 1) append('acme-1', 'globex-1');
+  await vi.waitFor(() => expect(pieces[0]?.length).toBe(1), { timeout: 10_000 });
+  expect(read).toEqual(['acme-1', 'globex-1']);
+  expect(pieces[1]?.[0]).toBe(pieces[0]?.[0]);
+  expect(parsed(pieces[2]?.[0] as Buffer).rows.map(({ id }) => id)).toEqual(['acme-1']);
+  expect(parsed(pieces[2]?.[0] as Buffer).tenants.map(({ tenant }) => tenant)).toEqual(['acme']);
+});
+
+test('when more changes than a page shows, it says that there is more', async () => {
+  const { feed, append } = feedOf();
+  const told: Changes[] = [];
+  feed.join(null, (piece) => told.push(parsed(piece)));
+  append(...Array.from({ length: 2000 }, (_, n) => `acme-${n}`));
+  await vi.waitFor(() => expect(told.length).toBe(1), { timeout: 10_000 });
+  expect(told[0]?.more).toBe(true);
+  expect(told[0]?.rows.length).toBe(500);
+});
+
+test('how far a job is hears only who may see all that it concerns; the others not even that something happened', async () => {
+  const { feed, read, move } = feedOf();
+  const scopes = [null, ['acme'], ['globex'], ['acme', 'globex'], ['acme', 'initech', 'globex']];
+  const told = scopes.map((): Changes[] => []);
+  scopes.forEach((scope, at) => {
+    feed.join(scope, (piece) => told[at]?.push(parsed(piece)));
+  });
+  for (let n = 0; n < 30; n += 1) move('acme+globex');
+  await vi.waitFor(() => expect(told[0]?.length).toBe(1));
+  expect(read).toEqual(['acme+globex']);
+  expect(told.map((pieces) => pieces.map(({ jobs }) => jobs.map(({ id, done }) => [id, done])))).toEqual([
+    [[['acme+globex', 7]]],
+    [],
+    [],
+    [[['acme+globex', 7]]],
+    [[['acme+globex', 7]]],
+  ]);
+  move('all');
+  move('globex');
+  await vi.waitFor(() => expect(told[0]?.[1]?.jobs.map(({ id }) => id)).toEqual(['all', 'globex']));
+  expect(told.map((pieces) => pieces[1]?.jobs.map(({ id }) => id))).toEqual([
+    ['all', 'globex'],
+    undefined,
+    undefined,
+    ['globex'],
+    ['globex'],
+  ]);
+  expect(told[2]?.map(({ jobs }) => jobs.map(({ id }) => id))).toEqual([['globex']]);
+});
+
+test('more jobs than are told at once have their turn, and a start is told to its tenant with its newest numbers', async () => {
+  const { feed, move, start } = feedOf();
+  const told: Changes[] = [];
+  const others: Changes[] = [];
+  feed.join(['acme'], (piece) => told.push(parsed(piece)));
+  feed.join(['globex'], (piece) => others.push(parsed(piece)));
+  for (let n = 0; n < 250; n += 1) move(`acme${'+acme'.repeat(n)}`);
+  await vi.waitFor(() => expect(new Set(told.flatMap(({ jobs }) => jobs.map(({ id }) => id))).size).toBe(250));
+  expect(told.every(({ jobs, more }) => jobs.length <= 100 && !more)).toBe(true);
+  for (const started of [1, 2, 3]) start({ requestId: 'one', tenant: 'acme', started, failed: 0, total: 9 });
+  await vi.waitFor(() =>
+    expect(told.at(-1)?.starts).toEqual([{ request_id: 'one', tenant: 'acme', started: 3, failed: 0, total: 9 }]),
+  );
+  expect(others).toEqual([]);
+});
+
+test('nothing is read while nobody follows', async () => {
+  const { feed, read, append, isListening } = feedOf();
+  expect(isListening()).toBe(false);
+  const leave = feed.join(null, () => undefined);
+  expect(isListening()).toBe(true);
+  append('acme-1');
+  leave();
+  expect(isListening()).toBe(false);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(read).toEqual([]);
+});
+
+test('lines that were dropped since, or that there never were, are no whole ledger', async () => {
+  const { feed } = feedOf(40, 100);
+  expect(await feed.standing(100)).toEqual({ last: 100, whole: true });
+  expect(await feed.standing(60)).toEqual({ last: 100, whole: true });
+  expect(await feed.standing(20)).toEqual({ last: 100, whole: false });
+  expect(await feed.standing(500)).toEqual({ last: 100, whole: false });
+});

@@ -1,0 +1,176 @@
+/**
+ * What changed, as it is now: the rows and counts that the ledger's lines are about, and how far jobs and starts are, which have no line
+ * for each step. Read and serialised once for everybody who may see the same. Knows nothing of connections.
+ */
+
+import type { Changes } from '../contract/schema.ts';
+import type { Seeding, Started } from '../copies/seeding.ts';
+import type { EventHub } from '../ledger/events.ts';
+import { jobOf } from '../operations/representation.ts';
+import type { Showing } from '../operations/showing.ts';
+import type { Feed } from '../registry/feed.ts';
+import type { LedgerLine, Registry } from '../registry/registry.ts';
+import { eventText } from './answer.ts';
+
+/** At most so often: what is looked at needs no more, and under a flood a row is then read once for many lines. */
+const EVERY_MS = 500;
+/** More rows than a page shows are not told one by one. */
+const MOST_ROWS = 500;
+const MOST_TENANTS = 100;
+const MOST_JOBS = 100;
+
+/** The tenants whose rows a follower may see; null: all. */
+type Scope = readonly string[] | null;
+
+export interface ChangeFeed {
+  /** Calls `send` with a server-sent event whenever something changed that its scope may see. Returns the way out. */
+  join(scope: Scope, send: (piece: Buffer) => void): () => void;
+  /** Tells once more what these lines are about: somebody missed it. */
+  again(lines: readonly About[]): void;
+  /** How the ledger stands for who has seen it up to `seq`: its last number, and whether every line after `seq` is still there. */
+  standing(seq: number): Promise<{ last: number; whole: boolean }>;
+}
+
+/** What a line is about. Those of a job go by the job's id as their request. */
+type About = Pick<LedgerLine, 'type' | 'instance' | 'tenant'> & { request_id: string | null };
+
+interface Group {
+  scope: Scope;
+  sends: Set<(piece: Buffer) => void>;
+}
+
+/** Whether a scope holds all of these tenants. What concerns all of them, or none, only who sees all is told. */
+function holds(scope: Scope, tenants: readonly string[] | null): boolean {
+  if (scope === null) return true;
+  return tenants !== null && tenants.length > 0 && tenants.every((tenant) => scope.includes(tenant));
+}
+
+/** Makes the feed. It reads only while somebody follows. */
+export function createChangeFeed(parts: {
+  events: Pick<EventHub, 'failed'>;
+  registry: {
+    feed: Feed;
+    instances: Pick<Registry['instances'], 'get' | 'countsByState' | 'countsByFault'>;
+    ledger: Pick<Registry['ledger'], 'lastSeq' | 'after'>;
+    jobs: Pick<Registry['jobs'], 'get'>;
+  };
+  seeding: Pick<Seeding, 'onStarted'>;
+  showing: Showing;
+  everyMs?: number;
+}): ChangeFeed {
+  const { events, registry, seeding, showing, everyMs = EVERY_MS } = parts;
+  const groups = new Map<string, Group>();
+  let leaves: (() => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let told = 0;
+  let rows = new Set<string>();
+  let tenants = new Set<string>();
+  let jobs = new Set<string>();
+  let starts = new Map<string, Started>();
+
+  const waits = () => rows.size + tenants.size + jobs.size + starts.size > 0;
+  const tell = async () => {
+    const ids = [...rows];
+    const names = [...tenants];
+    const [moved, begun] = [[...jobs], [...starts.values()]];
+    rows = new Set();
+    tenants = new Set();
+    // Those beyond what is told at once have their turn the next time.
+    jobs = new Set(moved.slice(MOST_JOBS));
+    starts = new Map();
+    const seq = await registry.ledger.lastSeq();
+    const found = await Promise.all(ids.slice(0, MOST_ROWS).map((id) => registry.instances.get(id)));
+    const shown = await showing.showAll(found.filter((row) => row !== null));
+    const far = await Promise.all(moved.slice(0, MOST_JOBS).map((id) => registry.jobs.get(id)));
+    const cut = ids.length > MOST_ROWS || names.length > MOST_TENANTS;
+    const theirs = new Map<string, Changes['states']>();
+    for (const tenant of names.slice(0, MOST_TENANTS))
+      theirs.set(tenant, await registry.instances.countsByState([tenant]));
+    for (const { scope, sends } of groups.values()) {
+      const sees = (tenant: string) => holds(scope, [tenant]);
+      const more = cut && (scope === null || names.some(sees));
+      const its = {
+        rows: shown.filter(({ tenant }) => sees(tenant)),
+        tenants: [...theirs].flatMap(([tenant, states]) => (sees(tenant) ? [{ tenant, states }] : [])),
+        jobs: far.flatMap((job) => (job !== null && holds(scope, job.tenants) ? [jobOf(job)] : [])),
+        starts: begun.flatMap(({ requestId, ...start }) =>
+          sees(start.tenant) ? [{ request_id: requestId, ...start }] : [],
+        ),
+      };
+      // Of what happens to others not even that it does.
+      if (!more && Object.values(its).every(({ length }) => length === 0)) continue;
+      const counted = scope === null ? [] : ([scope] as const);
+      const changes: Changes = {
+        seq,
+        more,
+        states: await registry.instances.countsByState(...counted),
+        faults: await registry.instances.countsByFault(...counted),
+        ...its,
+      };
+      const piece = Buffer.from(eventText('changes', changes));
+      for (const send of [...sends]) send(piece);
+    }
+  };
+
+  const plan = () => {
+    timer ??= setTimeout(
+      () => {
+        told = performance.now();
+        tell()
+          .catch(events.failed)
+          .finally(() => {
+            timer = undefined;
+            if (waits()) plan();
+          });
+      },
+      Math.max(0, told + everyMs - performance.now()),
+    );
+  };
+
+  const hear = (lines: readonly About[]) => {
+    for (const { type, instance, tenant, request_id: request } of lines) {
+      // Looking changes nothing.
+      if (type === 'private.read') continue;
+      if (instance !== null) rows.add(instance);
+      if (tenant !== null) tenants.add(tenant);
+      if (type.startsWith('job.') && request !== null) jobs.add(request);
+    }
+    if (waits()) plan();
+  };
+  const listen = () => [
+    registry.feed.onAppend((lines) => hear(lines.map((line) => ({ ...line, request_id: line.requestId })))),
+    registry.feed.onJobMoved((id) => {
+      jobs.add(id);
+      plan();
+    }),
+    seeding.onStarted((started) => {
+      starts.set(started.requestId, started);
+      plan();
+    }),
+  ];
+
+  return {
+    join(scope, send) {
+      const key = scope === null ? '*' : [...scope].sort().join(' ');
+      const group = groups.get(key) ?? { scope, sends: new Set() };
+      groups.set(key, group);
+      group.sends.add(send);
+      if (leaves.length === 0) leaves = listen();
+      return () => {
+        group.sends.delete(send);
+        if (group.sends.size === 0 && groups.get(key) === group) groups.delete(key);
+        if (groups.size > 0) return;
+        for (const leave of leaves.splice(0)) leave();
+        clearTimeout(timer);
+        timer = undefined;
+      };
+    },
+    again: hear,
+    async standing(seq) {
+      const last = await registry.ledger.lastSeq();
+      if (seq >= last) return { last, whole: seq === last };
+      const [next] = await registry.ledger.after(seq, 1);
+      return { last, whole: next?.seq === seq + 1 };
+    },
+  };
+}

@@ -1,0 +1,21 @@
+/** Ledger lines as CSV (RFC 4180). Pure. What a spreadsheet would take for a formula is made text. */
+import { type Event, eventSchema } from '../contract/schema.ts';
+
+const COLUMNS = Object.keys(eventSchema.shape) as (keyof Event)[];
+/** What makes a cell a formula: https://owasp.org/www-community/attacks/CSV_Injection, the full-width twins included. */
+const FORMULA = /^[\s\p{Cf}]*[=+\-@\t\r\n＝＋－＠]/u;
+
+/** The first row: the names of the columns. */
+export const CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
+
+/** One row. */
+export function csvRow(event: Event): string {
+  return `${COLUMNS.map((name) => cell(event[name])).join(',')}\r\n`;
+}
+
+function cell(value: string | number | null): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const safe = FORMULA.test(value) || /^[\t\r\n]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,281 @@
+/**
+ * From a request to an answer: finds the route, asks who is calling, parses what was sent, runs the handler, turns what was thrown
+ * into a problem. The doors (node-door.ts, web-door.ts) bring requests and send answers; nothing here knows sockets.
+ */
+import type { z } from 'zod';
+import { addressOf } from '../auth/address.ts';
+import type { Auth, Caller } from '../auth/auth.ts';
+import { type AnyHeaders, headerOf, requestIdOf } from '../auth/header.ts';
+import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
+import { isWinterdockError, storageFailure, WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { roleRefusal } from '../contract/access.ts';
+import type { Refused } from '../operations/refusals.ts';
+import { type Answer, json } from './answer.ts';
+import { type BodySource, parseJson, readBody, uploadOf } from './body.ts';
+import { BodyBudget } from './body-budget.ts';
+import { type Found, Matcher } from './match.ts';
+import { toProblem } from './problem.ts';
+import type { Route, Services } from './route.ts';
+import { decodeSegment, filePathOf, parseTarget, type Target } from './target.ts';
+import { parse, queryObject } from './validate.ts';
+import { sourceWhile, whileAllowed } from './while-allowed.ts';
+
+/** A request as a door brings it. */
+interface Incoming {
+  method: string;
+  /** The request target as it was sent: not decoded, not normalised. */
+  target: string;
+  headers: AnyHeaders;
+  body: BodySource;
+  /** The address of the other end of the connection. */
+  peer: string | null;
+  /** Aborted when the client goes away before the answer is complete. */
+  signal(): AbortSignal;
+}
+
+interface Answered {
+  answer: Answer;
+  requestId: string;
+}
+
+export interface Dispatcher {
+  /** Whether a request target belongs to the API, known path or not. */
+  owns(target: string): boolean;
+  /** Answers; never throws. */
+  answer(incoming: Incoming): Promise<Answered>;
+}
+
+export interface DispatchOptions {
+  routes: readonly Route[];
+  services: Services;
+  /** Told when a role forbids a route. */
+  refused: Refused;
+  auth: Pick<Auth, 'callerFromHeaders' | 'count' | 'whenEnded'>;
+  log: Logger;
+  /** Largest JSON body, largest file, and largest upload, which holds a sandbox: in bytes. */
+  maxBodyBytes: number;
+  maxFileBytes: number;
+  maxSandboxBytes: number;
+  metricsOpen: boolean;
+  publicUrl: string | null;
+  trustProxy: boolean;
+}
+
+/** The command line names itself. It only says how; whoever sends it falsely hides nothing of who he is. */
+const CLIENT_HEADER = 'x-winterdock-client';
+/** Who asks on a route that is open. It may read what is open, which is of no tenant. */
+const NOBODY: Omit<Caller, 'requestId' | 'address'> = {
+  actor: 'nobody',
+  via: 'api',
+  role: 'viewer',
+  tenants: null,
+  session: null,
+};
+/** Bodies of the largest file that one caller may have in memory at a time; all of them together, twice as many. */
+const BODIES_EACH = 4;
+const OWN_ROOTS = new Set(['api', 'instances', 'healthz', 'readyz', 'metrics', 'openapi.json']);
+
+/** Logs what is unexpected, or a fault of the storage, under the request's id. */
+export function logFailure(thrown: unknown, requestId: string, log: Logger): void {
+  const error = storageFailure(thrown) ?? thrown;
+  if (!isWinterdockError(error) || error.code === 'internal') log.error({ err: error, requestId }, 'a request failed');
+  else if (error.code === 'storage_unavailable') log.warn({ err: error, requestId }, 'the storage refused a request');
+}
+
+/** The problem answer of anything that was thrown. */
+export function answerOf(thrown: unknown, requestId: string): Answer {
+  const error = storageFailure(thrown) ?? thrown;
+  const problem = toProblem(error, requestId);
+  const headers: Record<string, string> = { 'content-type': 'application/problem+json' };
+  if (isWinterdockError(error)) {
+    if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfterSeconds));
+    if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer';
+    if (Array.isArray(error.extra.allow)) headers.allow = error.extra.allow.join(', ');
+    if (error.code === 'range_not_satisfiable') headers['content-range'] = `bytes */${error.extra.size}`;
+  }
+  return json(problem.status, problem, headers);
+}
+
+/** The problem answer of anything that was thrown; what is unexpected is logged under the request's id. */
+export function problemAnswer(thrown: unknown, requestId: string, log: Logger): Answer {
+  logFailure(thrown, requestId, log);
+  return answerOf(thrown, requestId);
+}
+
+/** Makes the dispatcher of a route table. */
+export function createDispatcher(options: DispatchOptions): Dispatcher {
+  const { services, auth, log } = options;
+  const matcher = new Matcher<Route>();
+  for (const route of options.routes) {
+    if (route.root) matcher.add(route.method, route.path, route);
+    else matcher.add(route.method, `/api${route.path}`, route);
+    if (!route.root && route.path.startsWith('/instances')) matcher.add(route.method, route.path, route);
+  }
+
+  const resolve = (method: string, target: Target): { route: Route; found: Found<Route> } => {
+    const candidates = matcher.find(target.segments);
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    for (const found of candidates) {
+      const route = found.methods.get(wanted);
+      if (route !== undefined) return { route, found };
+    }
+    if (candidates.length === 0) {
+      const meant = meantBy(target);
+      throw new WinterdockError('not_found', 'There is nothing at this address.', {
+        ...(meant === null ? {} : { hint: `Did you mean ${meant}?` }),
+      });
+    }
+    const allow = [...new Set(candidates.flatMap((found) => [...found.methods.keys()]))];
+    if (allow.includes('GET')) allow.push('HEAD');
+    throw new WinterdockError('method_not_allowed', `${method.slice(0, 20)} is not a method of this address.`, {
+      hint: `It has ${allow.join(', ')}.`,
+      extra: { allow },
+    });
+  };
+
+  /** The address that a wrong one misses by a slash at its end, or by `/api` before or not before it; null when it is neither. */
+  const meantBy = ({ segments }: Target): string | null => {
+    const bare = segments.at(-1) === '' ? segments.slice(0, -1) : segments;
+    const near = [bare, ['api', ...bare], ...(bare[0] === 'api' ? [bare.slice(1)] : [])];
+    const found = near.find((path) => matcher.find(path).length > 0);
+    return found === undefined ? null : `/${found.join('/')}`;
+  };
+
+  const admit = async (route: Route, incoming: Incoming, requestId: string): Promise<Caller> => {
+    const address = addressOf(incoming.headers, incoming.peer, options.trustProxy);
+    if (route.access === 'open' || (route.access === 'metrics' && options.metricsOpen)) {
+      await auth.count(null, address);
+      return { ...NOBODY, requestId, address };
+    }
+    const via = headerOf(incoming.headers, CLIENT_HEADER) === 'cli' ? 'cli' : 'api';
+    const caller = await auth.callerFromHeaders(incoming.headers, { requestId, address, via });
+    await auth.count(caller, address);
+    if (caller === null) {
+      throw new WinterdockError('unauthorized', whyNobody(incoming.headers), {
+        hint: 'Send `Authorization: Bearer <key>`, or sign in.',
+      });
+    }
+    const byCookie = headerOf(incoming.headers, 'authorization') === null;
+    if (byCookie && !isSafeMethod(incoming.method) && !isSameOrigin(incoming.headers, options)) {
+      throw new WinterdockError('forbidden', 'A session may change things only from the console itself.', {
+        hint: 'Requests from elsewhere need a key.',
+      });
+    }
+    // Before anything that was sent is looked at: whose role forbids it learns nothing and costs nothing.
+    const refusal = route.needs === null ? null : roleRefusal(caller, route.needs);
+    if (refusal !== null) {
+      await options.refused(caller, route.needs ?? route.name, refusal);
+      throw new WinterdockError('forbidden', refusal);
+    }
+    return caller;
+  };
+
+  const each = Math.max(BODIES_EACH * options.maxFileBytes, options.maxBodyBytes);
+  const budget = new BodyBudget({ total: 2 * each, each });
+
+  /** The body and what gives back the memory that it takes, when the request is done. */
+  const bodyOf = async (
+    route: Route,
+    incoming: Incoming,
+    source: BodySource,
+    { query, actor }: { query: Record<string, unknown>; actor: string },
+  ): Promise<{ body: unknown; release: () => void }> => {
+    const { body } = route;
+    if (body === null) return { body: {}, release: () => undefined };
+    const either = typeof body === 'object' && 'isUpload' in body ? body : null;
+    if (body === 'stream' || either?.isUpload(query)) {
+      const type = headerOf(incoming.headers, 'content-type');
+      return { body: uploadOf(source, type, options.maxSandboxBytes), release: () => undefined };
+    }
+    const limit = body === 'bytes' ? Math.min(options.maxFileBytes, options.maxBodyBytes) : options.maxBodyBytes;
+    const wanted = source.length ?? limit;
+    const release = await budget.take(actor, wanted > limit ? 0 : wanted, () => incoming.signal());
+    try {
+      const bytes = await readBody(source, limit);
+      if (body === 'bytes') return { body: bytes, release };
+      return { body: parse(either?.json ?? (body as z.ZodType), parseJson(bytes), 'body'), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+
+  const run = async (incoming: Incoming, requestId: string): Promise<Answer> => {
+    const target = parseTarget(incoming.target);
+    const { route, found } = resolve(incoming.method, target);
+    const caller = await admit(route, incoming, requestId);
+    const params = route.params === null ? {} : parse(route.params, parametersOf(route, found), 'path');
+    const query =
+      route.query === null ? noQuery(target.search) : parse(route.query, queryObject(target.search), 'query');
+    const answerTo = async (allowed: AbortSignal | null): Promise<Answer> => {
+      const source = allowed === null ? incoming.body : sourceWhile(incoming.body, allowed);
+      const asked = { query: query as Record<string, unknown>, actor: caller.actor };
+      const { body, release } = await bodyOf(route, incoming, source, asked);
+      try {
+        return await route.handle({
+          services,
+          caller,
+          params,
+          query,
+          body,
+          head: incoming.method === 'HEAD',
+          path: target.path,
+          search: target.search,
+          header: (name) => headerOf(incoming.headers, name),
+          get signal() {
+            return allowed === null ? incoming.signal() : AbortSignal.any([incoming.signal(), allowed]);
+          },
+        });
+      } finally {
+        release();
+      }
+    };
+    return route.access === 'key'
+      ? whileAllowed(auth, { caller, gone: () => incoming.signal() }, answerTo)
+      : answerTo(null);
+  };
+
+  return {
+    owns(target) {
+      return OWN_ROOTS.has(parseTarget(target).segments[0] ?? '');
+    },
+    async answer(incoming) {
+      const requestId = requestIdOf(incoming.headers);
+      try {
+        return { answer: await run(incoming, requestId), requestId };
+      } catch (error) {
+        return { answer: problemAnswer(error, requestId, log), requestId };
+      }
+    },
+  };
+}
+
+/** What is wrong with who came without a name: said of what was sent, and the same of every key that opens nothing. */
+function whyNobody(headers: AnyHeaders): string {
+  const sent = headerOf(headers, 'authorization');
+  if (sent === null) return 'This needs a key or a session.';
+  if (!/^bearer\s+\S/i.test(sent)) return 'The Authorization header has no Bearer key.';
+  return 'The key is not one of this server: it is wrong, revoked, or has expired.';
+}
+
+function parametersOf(route: Route, found: Found<Route>): Record<string, string> {
+  const params: Record<string, string> = {};
+  let index = 0;
+  for (const segment of route.path.split('/')) {
+    if (!segment.startsWith(':')) continue;
+    const name = segment.slice(1);
+    params[name] = decodeSegment(found.parameters[index++] ?? '', name);
+  }
+  if (found.rest !== null) params.path = filePathOf(found.rest);
+  return params;
+}
+
+/** A route without a query takes none: what is asked and not known is refused, not ignored. */
+function noQuery(search: string): Record<string, never> {
+  const [key] = Object.keys(queryObject(search));
+  if (key === undefined) return {};
+  throw new WinterdockError('validation', 'The query is not valid: this address takes none.', {
+    extra: { errors: [{ path: key.slice(0, 200), message: 'is not known here' }] },
+  });
+}

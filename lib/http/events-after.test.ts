@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { Caller } from '../auth/auth.ts';
+import { readingOperations } from '../operations/engine-reading.ts';
+import type { LedgerLine, Registry } from '../registry/registry.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+
+const LINES = 1_000_000;
+const caller: Caller = {
+  actor: 'key:few',
+  via: 'api',
+  requestId: 'r',
+  role: 'tenant',
+  tenants: ['few'],
+  address: null,
+  session: null,
+};
+
+test('a tenant of few lines among a million finds them a part at a time, and other work goes on in between', async () => {
+  let asked = 0;
+  let longest = 0;
+  const ledger: Pick<Registry['ledger'], 'lastSeq' | 'among'> = {
+    lastSeq: async () => LINES,
+    async among(tenants, { from, to }) {
+      asked += 1;
+      longest = Math.max(longest, to - from);
+      expect(tenants).toEqual(['few']);
+      return [700_001, 700_002].filter((seq) => from < seq && seq <= to).map((seq) => ({ seq }) as LedgerLine);
+    },
+  };
+  const operations = readingOperations({
+    registry: { ledger } as Registry,
+    sessions: {} as Sessions,
+    rowOf: () => Promise.reject(new Error('No row is asked for.')),
+    privateRead: async () => undefined,
+  });
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    timer = setImmediate(count);
+  };
+  let timer = setImmediate(count);
+  const found = await operations.eventsAfter(caller, 0, 500);
+  expect(found.map(({ seq }) => seq)).toEqual([700_001, 700_002]);
+  expect(turns).toBeGreaterThanOrEqual(asked - 2);
+  expect([longest, asked]).toEqual([10_000, 71]);
+  expect(await operations.eventsAfter(caller, 700_002, 500)).toEqual([]);
+  clearImmediate(timer);
+});

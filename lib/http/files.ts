@@ -1,0 +1,161 @@
+/** The answers of one file: conditional reads, ranges, writes. What a file holds is never shown as a page of this origin. */
+import { WinterdockError } from '../base/errors.ts';
+import { type ByteRange, rangeOf, readVerdict } from '../operations/conditions.ts';
+import type { FileContent } from '../operations/operations.ts';
+import { asVolume } from '../vfs/volumes.ts';
+import { type Answer, type AnswerHeaders, empty } from './answer.ts';
+import type { Context } from './route.ts';
+
+interface FileParams {
+  id: string;
+  volume: string;
+  path: string;
+}
+
+/** Types that a browser only shows and never runs; all others are bytes. */
+const SAFE_TYPES: Readonly<Record<string, string>> = {
+  avif: 'image/avif',
+  csv: 'text/csv; charset=utf-8',
+  gif: 'image/gif',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  log: 'text/plain; charset=utf-8',
+  md: 'text/plain; charset=utf-8',
+  png: 'image/png',
+  txt: 'text/plain; charset=utf-8',
+  webp: 'image/webp',
+};
+
+/** A file is data: whatever opens it gets a place without an origin where nothing loads, runs or is framed. */
+const INERT_FILE = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** A file that is written while it is read is looked at anew so often. */
+const READ_ATTEMPTS = 5;
+
+type Stat = FileContent['stat'];
+
+function headersOf(path: string, stat: Stat): AnswerHeaders {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const extension = name.includes('.') ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : '';
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return {
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'content-disposition': `attachment; filename*=UTF-8''${encoded}`,
+    'content-security-policy': INERT_FILE,
+    'content-type': Object.hasOwn(SAFE_TYPES, extension) ? (SAFE_TYPES[extension] ?? '') : 'application/octet-stream',
+    etag: stat.etag,
+    'last-modified': new Date(stat.mtime * 1000).toUTCString(),
+  };
+}
+
+/** GET and HEAD of a file. */
+export async function getFile(context: Context<FileParams>): Promise<Answer> {
+  const { services, caller, params, head, header } = context;
+  const volume = asVolume(params.volume);
+  const conditions = {
+    ifMatch: header('if-match'),
+    ifNoneMatch: header('if-none-match'),
+    ifModifiedSince: header('if-modified-since'),
+    ifUnmodifiedSince: header('if-unmodified-since'),
+  };
+  const conditional = Object.values(conditions).some((value) => value !== null);
+  if (!head && !conditional && header('range') === null) {
+    const { stat, content } = await services.operations.file(caller, params.id, volume, params.path);
+    return { status: 200, headers: headersOf(params.path, stat), body: { bytes: content } };
+  }
+  for (let attempt = 1; ; attempt++) {
+    const stat = await services.operations.fileStat(caller, params.id, volume, params.path);
+    const headers = headersOf(params.path, stat);
+    const verdict = readVerdict(conditions, stat);
+    if (verdict === 'failed') throw preconditionFailed(params.path, stat);
+    if (verdict === 'not_modified') return empty(304, { etag: stat.etag, 'cache-control': 'private, no-cache' });
+    const range = wantedRange(context, stat);
+    if (range === 'unsatisfiable') throw unsatisfiable(stat);
+    if (head) return empty(200, { ...headers, 'content-length': String(stat.size) });
+    const bounds = range === 'whole' ? undefined : range;
+    const read = await services.operations.file(caller, params.id, volume, params.path, bounds);
+    if (read.stat.version === stat.version) return bytesAnswer(headers, read.content, bounds, stat);
+    if (attempt === READ_ATTEMPTS) {
+      throw new WinterdockError(
+        'conflict',
+        `"${params.path}" is being written over and over: no read of it was whole.`,
+      );
+    }
+  }
+}
+
+function bytesAnswer(headers: AnswerHeaders, content: Uint8Array, range: ByteRange | undefined, stat: Stat): Answer {
+  if (range === undefined) return { status: 200, headers, body: { bytes: content } };
+  return {
+    status: 206,
+    headers: { ...headers, 'content-range': `bytes ${range.start}-${range.end}/${stat.size}` },
+    body: { bytes: content },
+  };
+}
+
+/** HEAD has no ranges, and a range of another version than `If-Range` names is the whole file. */
+function wantedRange({ head, header }: Pick<Context, 'head' | 'header'>, stat: Stat): ReturnType<typeof rangeOf> {
+  const ifRange = header('if-range');
+  if (head || (ifRange !== null && ifRange !== stat.etag)) return 'whole';
+  return rangeOf(header('range'), stat.size);
+}
+
+function preconditionFailed(path: string, stat: Stat): WinterdockError {
+  return new WinterdockError(
+    'precondition_failed',
+    `"${path}" is at ${stat.etag}, which is not what the request expects.`,
+    {
+      hint: 'Read it again and decide anew.',
+      extra: { etag: stat.etag },
+    },
+  );
+}
+
+function unsatisfiable(stat: Stat): WinterdockError {
+  return new WinterdockError(
+    'range_not_satisfiable',
+    `The file has ${stat.size} bytes; the range starts past its end.`,
+    {
+      extra: { size: stat.size },
+    },
+  );
+}
+
+function conditionOf(header: Context['header']): { ifMatch?: string; ifNoneMatch?: string } | undefined {
+  const ifMatch = header('if-match') ?? undefined;
+  const ifNoneMatch = header('if-none-match') ?? undefined;
+  return ifMatch === undefined && ifNoneMatch === undefined ? undefined : { ifMatch, ifNoneMatch };
+}
+
+/** PUT of a file: 201 when it is new, 204 when it replaced one. */
+export async function putFile(context: Context<FileParams, unknown, Uint8Array>): Promise<Answer> {
+  const { services, caller, params, body, header, path } = context;
+  // Whoever goes on with an upload sends the rest of the file, which is not to become the whole of it.
+  if (header('content-range') !== null) {
+    throw new WinterdockError('validation', 'A write is of the whole file: Content-Range cannot be met.', {
+      hint: 'Nothing was written. Send all of it again.',
+      extra: { errors: [{ path: 'Content-Range', message: 'is not known here' }] },
+    });
+  }
+  const written = await services.operations.putFile(
+    caller,
+    params.id,
+    asVolume(params.volume),
+    params.path,
+    body,
+    conditionOf(header),
+  );
+  return written.created ? empty(201, { etag: written.etag, location: path }) : empty(204, { etag: written.etag });
+}
+
+/** DELETE of a file. */
+export async function deleteFile(context: Context<FileParams>): Promise<Answer> {
+  const { services, caller, params, header } = context;
+  await services.operations.deleteFile(caller, params.id, asVolume(params.volume), params.path, conditionOf(header));
+  return empty(204);
+}

@@ -1,0 +1,91 @@
+/** Routes of damaged files: the file as it lies. */
+
+import {
+  instanceSchema,
+  rawQuerySchema,
+  restoreInstanceSchema,
+  salvageAnswerSchema,
+  salvageSchema,
+} from '../../contract/schema.ts';
+import { attachment, attachmentHeaders, empty, json } from '../answer.ts';
+import { type Route, route } from '../route.ts';
+import { idParams } from './instances.ts';
+
+const tag = 'Repairs';
+const BYTES = 'application/octet-stream';
+
+/** RFC 9530. */
+const contentDigest = (sha256: string) => `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
+
+export const repairRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/instances/:id/raw',
+    name: 'rawInstance',
+    needs: 'raw',
+    summary:
+      'Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing.',
+    tag,
+    params: idParams,
+    query: rawQuerySchema,
+    answers: {
+      200: {
+        description: 'The bytes',
+        mediaType: BYTES,
+        headers: {
+          'Content-Digest': 'The hash of the bytes, as in RFC 9530',
+          'X-SHA256': 'The hash of the bytes, in hex',
+          'X-Log-Bytes': 'Size of the log that lies beside the file, which is whole only with it; 0 without one',
+        },
+      },
+    },
+    async handle({ services, caller, params, query, head, signal }) {
+      if (head) {
+        await services.operations.getInstance(caller, params.id);
+        return empty(200, attachmentHeaders(BYTES, `${params.id}.sqlite`));
+      }
+      const { facts, outgoing } = await services.operations.raw(caller, params.id, query, signal);
+      return attachment(outgoing, {
+        ...attachmentHeaders(BYTES, facts.name),
+        'content-digest': contentDigest(facts.sha256),
+        'x-sha256': facts.sha256,
+        'x-log-bytes': String(facts.logBytes),
+      });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/salvage',
+    name: 'salvageInstance',
+    needs: 'salvage',
+    summary:
+      'Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not. The file is left as it is; tmp is left out.',
+    tag,
+    params: idParams,
+    body: salvageSchema,
+    answers: {
+      201: {
+        description: 'The new instance, and what is lost',
+        schema: salvageAnswerSchema,
+        headers: { Location: 'The address of the new instance' },
+      },
+    },
+    async handle({ services, caller, params, body, signal }) {
+      const salvaged = await services.operations.salvage(caller, params.id, body, signal);
+      return json(201, salvaged, { location: `/api/instances/${salvaged.instance.id}` });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/restore',
+    name: 'restoreInstance',
+    summary:
+      'Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is kept aside, a fault is cleared, the state stays.',
+    tag,
+    params: idParams,
+    body: restoreInstanceSchema,
+    answers: { 200: { description: 'The instance', schema: instanceSchema } },
+    handle: async ({ services, caller, params, body }) =>
+      json(200, await services.operations.restoreInstance(caller, params.id, body)),
+  }),
+];

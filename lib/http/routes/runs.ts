@@ -1,0 +1,127 @@
+/** Routes that run code in a sandbox: exec, as one answer or as a stream, and eval. */
+
+import {
+  attachmentSchema,
+  type ExecInput,
+  evalAnswerSchema,
+  evalSchema,
+  execAnswerSchema,
+  execSchema,
+  slugSchema,
+} from '../../contract/schema.ts';
+import { type Answer, empty, eventStream, eventText, json, type Sink } from '../answer.ts';
+import { toProblem } from '../problem.ts';
+import { type Context, type Route, route } from '../route.ts';
+import { idParams } from './instances.ts';
+
+const tag = 'Runs';
+const attachmentParams = idParams.extend({ attachment: slugSchema });
+
+export const runRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/instances/:id/exec',
+    name: 'execInInstance',
+    needs: 'exec',
+    summary:
+      'Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}` when it is bytes, and no piece ends within a character. Closing the connection stops the script.',
+    tag,
+    params: idParams,
+    body: execSchema,
+    answers: { 200: { description: 'What it did', schema: execAnswerSchema, orMediaType: 'text/event-stream' } },
+    async handle(context) {
+      if (/\btext\/event-stream\b/i.test(context.header('accept') ?? '')) return execAsStream(context);
+      const { services, caller, params, body, signal } = context;
+      return json(200, await services.operations.exec(caller, params.id, body, { signal }));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/eval',
+    name: 'evalInInstance',
+    needs: 'eval',
+    summary: 'Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it.',
+    tag,
+    params: idParams,
+    body: evalSchema,
+    answers: { 200: { description: 'What it gave', schema: evalAnswerSchema } },
+    handle: async ({ services, caller, params, body, signal }) =>
+      json(200, await services.operations.eval(caller, params.id, body, signal)),
+  }),
+  route({
+    method: 'PUT',
+    path: '/instances/:id/attachments/:attachment',
+    name: 'attachToInstance',
+    needs: 'attach',
+    summary:
+      'Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends.',
+    tag,
+    params: attachmentParams,
+    answers: { 200: { description: 'It holds', schema: attachmentSchema } },
+    handle: async ({ services, caller, params: { id, attachment } }) =>
+      json(200, await services.operations.attach(caller, id, attachment)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/instances/:id/attachments/:attachment',
+    name: 'detachFromInstance',
+    needs: 'detach',
+    summary: 'Ends an attachment: the idle clock starts.',
+    tag,
+    params: attachmentParams,
+    answers: { 204: { description: 'It has ended' } },
+    async handle({ services, caller, params: { id, attachment } }) {
+      await services.operations.detach(caller, id, attachment);
+      return empty(204);
+    },
+  }),
+];
+
+/**
+ * The answer begins with the first event, so that what fails before (an unknown id, a full machine) still has its own status.
+ * What fails later is the last event, `error`, with the problem.
+ */
+function execAsStream(context: Context<{ id: string }, unknown, ExecInput>): Promise<Answer> {
+  const { services, caller, params, body, signal } = context;
+  const left = new AbortController();
+  return new Promise((resolve, reject) => {
+    const waiting: string[] = [];
+    let sink: Sink | null = null;
+    let begun = false;
+    let over = false;
+    const send = (event: string, data: unknown) => {
+      const text = eventText(event, data);
+      if (sink === null) waiting.push(text);
+      else sink.write(text);
+      if (begun) return;
+      begun = true;
+      resolve(
+        eventStream((opened) => {
+          sink = opened;
+          opened.gone.addEventListener('abort', () => left.abort(), { once: true });
+          for (const early of waiting.splice(0)) opened.write(early);
+          if (over) opened.end();
+        }),
+      );
+    };
+    const finish = () => {
+      over = true;
+      sink?.end();
+    };
+    services.operations
+      .exec(caller, params.id, body, {
+        signal: AbortSignal.any([signal, left.signal]),
+        onWoke: ({ woke, wokeMs, from }) => send('woke', { woke, from, took_ms: wokeMs }),
+        onOutput: ({ stream, ...piece }) => send(stream, piece),
+      })
+      .then(({ stdout: _, stderr: _2, stdout_encoding: _3, stderr_encoding: _4, ...exit }) => {
+        send('exit', exit);
+        finish();
+      })
+      .catch((error: unknown) => {
+        if (!begun) return reject(error);
+        send('error', toProblem(error, caller.requestId));
+        finish();
+      });
+  });
+}

@@ -1,0 +1,87 @@
+/** Routes about the server itself: settings, health, metrics, the document. */
+
+import { healthSchema, settingsPatchSchema, settingsSchema } from '../../contract/schema.ts';
+import { json } from '../answer.ts';
+import { type Route, route } from '../route.ts';
+
+const tag = 'System';
+
+export const systemRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/settings',
+    name: 'getSettings',
+    summary: 'Shows the global thresholds of the ladder.',
+    tag,
+    answers: { 200: { description: 'The settings', schema: settingsSchema } },
+    handle: async ({ services, caller }) => json(200, await services.operations.getSettings(caller)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/settings',
+    name: 'patchSettings',
+    summary: 'Changes the global thresholds of the ladder.',
+    tag,
+    body: settingsPatchSchema,
+    answers: { 200: { description: 'The settings as they are now', schema: settingsSchema } },
+    handle: async ({ services, caller, body }) => json(200, await services.operations.patchSettings(caller, body)),
+  }),
+  route({
+    method: 'GET',
+    path: '/healthz',
+    root: true,
+    name: 'health',
+    summary: 'Answers while the process lives.',
+    tag,
+    access: 'open',
+    answers: { 200: { description: 'It lives', schema: healthSchema } },
+    handle: () => json(200, { status: 'ok' }),
+  }),
+  route({
+    method: 'GET',
+    path: '/readyz',
+    root: true,
+    name: 'readiness',
+    summary: 'Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then.',
+    tag,
+    access: 'open',
+    answers: { 200: { description: 'It is ready', schema: healthSchema } },
+    async handle({ services }) {
+      await services.ready();
+      return json(200, { status: 'ok' });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/metrics',
+    root: true,
+    name: 'metrics',
+    needs: 'metricsText',
+    summary: 'Shows the metrics in the Prometheus text format.',
+    tag,
+    access: 'metrics',
+    answers: { 200: { description: 'The metrics', mediaType: 'text/plain' } },
+    async handle({ services, caller }) {
+      return {
+        status: 200,
+        headers: { 'content-type': services.metrics.contentType },
+        body: { text: await services.operations.metricsText(caller) },
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/openapi.json',
+    root: true,
+    name: 'openapi',
+    summary: 'Shows this document (OpenAPI 3.1).',
+    tag,
+    access: 'open',
+    answers: { 200: { description: 'The document', mediaType: 'application/json' } },
+    handle: ({ services }) => ({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: { text: services.openapi() },
+    }),
+  }),
+];

@@ -1,0 +1,120 @@
+/** Routes of tenants, wake times and the simulator. */
+import { z } from 'zod';
+import {
+  forgetTenantSchema,
+  forgettingStartedSchema,
+  previewAnswerSchema,
+  previewSchema,
+  simulateSchema,
+  simulationSchema,
+  slugSchema,
+  tenantForgetPlanSchema,
+  tenantPatchSchema,
+  tenantSchema,
+  tenantsQuerySchema,
+  wakeTimeSchema,
+  wakeTimesQuerySchema,
+} from '../../contract/schema.ts';
+import { json } from '../answer.ts';
+import { nextLink } from '../paging.ts';
+import { type Route, route } from '../route.ts';
+
+const tag = 'Tenants';
+const params = z.strictObject({ tenant: slugSchema });
+
+export const tenantRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/tenants',
+    name: 'listTenants',
+    summary: 'Lists tenants by name with what they have and may have.',
+    tag,
+    query: tenantsQuerySchema,
+    answers: {
+      200: {
+        description: 'A page of tenants',
+        schema: z.array(tenantSchema),
+        headers: { Link: 'The next page, `rel="next"`, when there is one' },
+      },
+    },
+    async handle({ services, caller, query, path, search }) {
+      const { items, next } = await services.operations.listTenants(caller, query);
+      return json(200, items, nextLink(path, search, next));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/tenants/:tenant',
+    name: 'getTenant',
+    summary: 'Shows a tenant: counts by state, bytes by drawer, thresholds, quotas with their use.',
+    tag,
+    params,
+    answers: { 200: { description: 'The tenant', schema: tenantSchema } },
+    handle: async ({ services, caller, params: { tenant } }) =>
+      json(200, await services.operations.getTenant(caller, tenant)),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/tenants/:tenant',
+    name: 'patchTenant',
+    summary: 'Changes a tenant’s thresholds and quotas. What it has beyond a new quota stays; it gets no more.',
+    tag,
+    params,
+    body: tenantPatchSchema,
+    answers: { 200: { description: 'The tenant as it is now', schema: tenantSchema } },
+    handle: async ({ services, caller, params: { tenant }, body }) =>
+      json(200, await services.operations.patchTenant(caller, tenant, body)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/tenants/:tenant',
+    name: 'forgetTenant',
+    summary:
+      'Forgets a tenant for good: sandboxes, snapshots, blueprints, shares, keys, people, search words; the ledger keeps ids only. A job does it, which nothing cancels. With `dry_run` it only says what would go and what would still hold it; else its name must be in `confirm`.',
+    tag,
+    params,
+    body: forgetTenantSchema,
+    answers: {
+      200: { description: 'What would go', schema: tenantForgetPlanSchema },
+      202: { description: 'It runs', schema: forgettingStartedSchema, headers: { Location: 'The address of its job' } },
+    },
+    async handle({ services, caller, params: { tenant }, body, path }) {
+      const answer = await services.operations.forgetTenant(caller, tenant, body);
+      if ('plan' in answer) return json(200, answer.plan);
+      const { started } = answer;
+      return json(202, started, { location: path.replace(/\/tenants\/.*$/, `/jobs/${started.id}`) });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/metrics/wakes',
+    name: 'wakeTimes',
+    summary: 'Shows how long wakes took in the last days, by where the file came from; kept over restarts.',
+    tag: 'System',
+    query: wakeTimesQuerySchema,
+    answers: { 200: { description: 'Histograms with p50 and p99', schema: z.array(wakeTimeSchema) } },
+    handle: async ({ services, caller, query }) => json(200, await services.operations.wakeTimes(caller, query)),
+  }),
+  route({
+    method: 'POST',
+    path: '/settings/preview',
+    name: 'previewThresholds',
+    summary:
+      'Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they would spare. Changes nothing.',
+    tag: 'System',
+    body: previewSchema,
+    answers: { 200: { description: 'What would come, and what would not', schema: previewAnswerSchema } },
+    handle: async ({ services, caller, body }) => json(200, await services.operations.previewThresholds(caller, body)),
+  }),
+  route({
+    method: 'POST',
+    path: '/settings/simulate',
+    name: 'simulate',
+    summary:
+      'Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws. Changes nothing.',
+    tag: 'System',
+    body: simulateSchema,
+    answers: { 200: { description: 'As it was and as it would have been', schema: simulationSchema } },
+    handle: async ({ services, caller, body }) => json(200, await services.operations.simulate(caller, body)),
+  }),
+];

@@ -1,0 +1,218 @@
+/** Routes of what is inside a sandbox: its volumes, their files, search, and read-only SQL. */
+import { z } from 'zod';
+import {
+  deleteFolderQuerySchema,
+  fileInfoSchema,
+  filesQuerySchema,
+  folderItemSchema,
+  folderQuerySchema,
+  makeFolderSchema,
+  moveSchema,
+  searchHitSchema,
+  searchQuerySchema,
+  slugSchema,
+  sqlAnswerSchema,
+  sqlSchema,
+  volumeInfoSchema,
+} from '../../contract/schema.ts';
+import { asVolume } from '../../vfs/volumes.ts';
+import { empty, json } from '../answer.ts';
+import { deleteFile, getFile, putFile } from '../files.ts';
+import { nextLink } from '../paging.ts';
+import { type Route, route } from '../route.ts';
+import { idParams } from './instances.ts';
+
+const tag = 'Volumes';
+// A fourth volume is `unknown_volume`, not a mere wrong value, so the name is narrowed by the handlers.
+const volumeParams = z.strictObject({ id: slugSchema, volume: z.string() });
+const fileParams = z.strictObject({ id: slugSchema, volume: z.string(), path: z.string() });
+const file = '/instances/:id/volumes/:volume/*';
+const IF_MATCH = { 'If-Match': 'Only when its ETag is one of these; `*`: only when it is there' };
+const IF_NONE_MATCH = { 'If-None-Match': 'Only when its ETag is none of these; `*`: only when there is nothing' };
+const fileHeaders = { ETag: 'New with every write', 'Last-Modified': 'When it was written' };
+
+export const volumeRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/instances/:id/volumes',
+    name: 'listVolumes',
+    needs: 'volumes',
+    summary: 'Lists the three volumes with what they hold and promise.',
+    tag,
+    params: idParams,
+    answers: { 200: { description: 'Always the three', schema: z.array(volumeInfoSchema) } },
+    handle: async ({ services, caller, params }) => json(200, await services.operations.volumes(caller, params.id)),
+  }),
+  route({
+    method: 'GET',
+    path: '/instances/:id/volumes/:volume',
+    name: 'listFiles',
+    needs: 'files',
+    summary: 'Lists the files of a volume by path. Wakes nothing.',
+    tag,
+    params: volumeParams,
+    query: filesQuerySchema,
+    answers: {
+      200: {
+        description: 'A page of files',
+        schema: z.array(fileInfoSchema),
+        headers: { Link: 'The next page, `rel="next"`, when there is one' },
+      },
+    },
+    async handle({ services, caller, params, query, path, search }) {
+      const { items, next } = await services.operations.files(caller, params.id, asVolume(params.volume), query);
+      return json(200, items, nextLink(path, search, next));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/instances/:id/folders/:volume',
+    name: 'listFolder',
+    needs: 'folder',
+    summary: 'Lists what lies directly in a folder, folders first. Wakes nothing.',
+    tag,
+    params: volumeParams,
+    query: folderQuerySchema,
+    answers: {
+      200: {
+        description: 'A page of the folder',
+        schema: z.array(folderItemSchema),
+        headers: {
+          Link: 'The next page, `rel="next"`, when there is one',
+          'X-Total-Count': 'How many there are on all pages',
+        },
+      },
+    },
+    async handle({ services, caller, params, query, path, search }) {
+      const volume = asVolume(params.volume);
+      const { items, next, total } = await services.operations.folder(caller, params.id, volume, query);
+      return json(200, items, { ...nextLink(path, search, next), 'x-total-count': String(total) });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/folders/:volume',
+    name: 'makeFolder',
+    summary: 'Makes a folder with what is missing above it, waking what sleeps.',
+    tag,
+    params: volumeParams,
+    body: makeFolderSchema,
+    answers: { 204: { description: 'Made' } },
+    async handle({ services, caller, params, body }) {
+      await services.operations.makeFolder(caller, params.id, asVolume(params.volume), body.path);
+      return empty(204);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/instances/:id/folders/:volume',
+    name: 'deleteFolder',
+    summary: 'Deletes an empty folder, or with `recursive` one with all that is in it, waking what sleeps.',
+    tag,
+    params: volumeParams,
+    query: deleteFolderQuerySchema,
+    answers: { 204: { description: 'Deleted' } },
+    async handle({ services, caller, params, query }) {
+      const { path, recursive } = query;
+      await services.operations.deleteFolder(caller, params.id, asVolume(params.volume), path, recursive === 'true');
+      return empty(204);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: file,
+    name: 'getFile',
+    needs: 'file',
+    summary: 'Gives the bytes of a file, or a range of them. Wakes nothing.',
+    tag,
+    params: fileParams,
+    headers: {
+      ...IF_MATCH,
+      ...IF_NONE_MATCH,
+      'If-Modified-Since': 'Only when it was written later',
+      'If-Unmodified-Since': 'Only when it was not written later',
+      Range: 'A part of it: `bytes=0-99`',
+      'If-Range': 'The part only when its ETag is this, else the whole',
+    },
+    answers: {
+      200: { description: 'The file', mediaType: 'application/octet-stream', headers: fileHeaders },
+      206: { description: 'The range', mediaType: 'application/octet-stream', headers: fileHeaders },
+      304: { description: 'Not modified' },
+    },
+    handle: getFile,
+  }),
+  route({
+    method: 'PUT',
+    path: file,
+    name: 'putFile',
+    summary: 'Writes a file, waking what sleeps. Durable when answered.',
+    tag,
+    params: fileParams,
+    headers: { ...IF_MATCH, ...IF_NONE_MATCH },
+    body: 'bytes',
+    answers: {
+      201: { description: 'It is new', headers: { ETag: 'Its version' } },
+      204: { description: 'It replaced one', headers: { ETag: 'Its version' } },
+    },
+    handle: putFile,
+  }),
+  route({
+    method: 'DELETE',
+    path: file,
+    name: 'deleteFile',
+    summary: 'Deletes a file, waking what sleeps.',
+    tag,
+    params: fileParams,
+    headers: { ...IF_MATCH, ...IF_NONE_MATCH },
+    answers: { 204: { description: 'Deleted' } },
+    handle: deleteFile,
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/volumes/:volume/move',
+    name: 'moveFile',
+    summary: 'Moves a file or a folder within its volume, waking what sleeps.',
+    tag,
+    params: volumeParams,
+    body: moveSchema,
+    answers: { 204: { description: 'Moved' } },
+    async handle({ services, caller, params, body }) {
+      await services.operations.moveFile(caller, params.id, asVolume(params.volume), body.from, body.to);
+      return empty(204);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/instances/:id/search',
+    name: 'searchFiles',
+    needs: 'search',
+    summary: 'Searches names or contents. Wakes nothing.',
+    tag,
+    params: idParams,
+    query: searchQuerySchema,
+    answers: {
+      200: {
+        description: 'What was found',
+        schema: z.array(searchHitSchema),
+        headers: { 'X-Truncated': '`true` when there is more' },
+      },
+    },
+    async handle({ services, caller, params, query }) {
+      const { hits, truncated } = await services.operations.search(caller, params.id, query);
+      return json(200, hits, { 'x-truncated': String(truncated) });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:id/query',
+    name: 'queryFiles',
+    needs: 'query',
+    summary: 'Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached.',
+    tag,
+    params: idParams,
+    body: sqlSchema,
+    answers: { 200: { description: 'Rows', schema: sqlAnswerSchema } },
+    handle: async ({ services, caller, params, body }) =>
+      json(200, await services.operations.query(caller, params.id, body)),
+  }),
+];

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ERROR_STATUS } from '../../base/errors.ts';
+import { ERROR_WORDS } from '../../contract/error-words.ts';
+import { startServer, type TestServer } from '../../testing/server.ts';
+import { EXAMPLE_ID } from '../examples.ts';
+import { ROUTES } from '../routes.ts';
+
+interface Operation {
+  operationId: string;
+  parameters?: { name: string; in: string; required?: boolean; example?: unknown }[];
+  requestBody?: { required?: boolean; content: Record<string, { example?: unknown }> };
+  responses?: Record<string, { content?: Record<string, unknown> }>;
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+}
+
+let server: TestServer;
+let operations: Map<string, { method: string; path: string; operation: Operation }>;
+beforeAll(async () => {
+  server = await startServer();
+  const { json } = await server.call<Document>('GET', '/openapi.json');
+  operations = new Map(
+    Object.entries(json.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [
+        operation.operationId,
+        { method: method.toUpperCase(), path, operation },
+      ]),
+    ),
+  );
+});
+afterAll(() => server.stop());
+
+/** Runs an operation exactly as its document's examples have it, but for an id that an earlier answer gave. */
+async function run(name: string, id?: string) {
+  const found = operations.get(name);
+  if (found === undefined) throw new Error(`The document has no ${name}.`);
+  const { operation, method } = found;
+  const content = operation.requestBody?.content ?? {};
+  let body: unknown = content['application/json']?.example ?? content['text/plain']?.example;
+  const names = id !== undefined && typeof body === 'object' && body !== null && 'snapshot' in body;
+  if (names) body = Object.assign({}, body, { snapshot: id });
+  let path = found.path;
+  const query = new URLSearchParams();
+  for (const { name: parameter, in: place, required, example } of operation.parameters ?? []) {
+    if (required) expect([name, parameter, example]).toEqual([name, parameter, expect.anything()]);
+    if (example === undefined) continue;
+    const value = parameter === 'id' && id !== undefined && !names ? id : String(example);
+    if (place === 'path') path = path.replace(`{${parameter}}`, encodeURIComponent(value));
+    if (place === 'query') query.set(parameter, String(example));
+  }
+  const search = query.size === 0 ? '' : `?${query}`;
+  return server.call(method, `${path}${search}`, body);
+}
+
+/** From nothing to nothing: what each example answers when they are tried one after another. */
+const WALK: readonly [name: string, status: number, idOf?: string][] = [
+  ['createInstance', 201],
+  ['listInstances', 200],
+  ['getInstance', 200],
+  ['patchInstance', 200],
+  ['execInInstance', 200],
+  ['evalInInstance', 200],
+  ['attachToInstance', 200],
+  ['detachFromInstance', 204],
+  ['putFile', 201],
+  ['getFile', 200],
+  ['listVolumes', 200],
+  ['listFiles', 200],
+  ['makeFolder', 204],
+  ['listFolder', 200],
+  ['deleteFolder', 204],
+  ['searchFiles', 200],
+  ['queryFiles', 200],
+  ['moveFile', 204],
+  ['deleteFile', 204],
+  ['listInstanceEvents', 200],
+  ['listEvents', 200],
+  ['takeSnapshot', 201],
+  ['listSnapshots', 200],
+  ['getSnapshot', 200, 'takeSnapshot'],
+  ['restoreSnapshot', 201, 'takeSnapshot'],
+  ['getSnapshotLineage', 200, 'takeSnapshot'],
+  ['deleteSnapshot', 204, 'takeSnapshot'],
+  ['createBlueprint', 201],
+  ['listBlueprints', 200],
+  ['getBlueprint', 200],
+  ['cloneBlueprint', 201],
+  ['getBlueprintLineage', 200],
+  ['getInstanceLineage', 200],
+  ['deleteBlueprint', 204],
+  ['getPlan', 200],
+  ['startJob', 202],
+  ['listJobs', 200],
+  ['getJob', 200, 'startJob'],
+  ['listJobResults', 200, 'startJob'],
+  ['cancelJob', 200, 'startJob'],
+  ['listTenants', 200],
+  ['getTenant', 200],
+  ['patchTenant', 200],
+  ['forgetTenant', 200],
+  ['wakeTimes', 200],
+  ['previewThresholds', 200],
+  ['simulate', 200],
+  ['storage', 200],
+  ['checkStorage', 200],
+  ['me', 200],
+  ['people', 200],
+  ['invite', 201],
+  ['invitations', 200],
+  ['withdrawInvitation', 204, 'invite'],
+  ['createKey', 201],
+  ['listKeys', 200],
+  ['revokeKey', 204, 'createKey'],
+  ['exportEvents', 200],
+  ['getLedgerHead', 200],
+  ['verifyLedger', 200],
+  ['listLedgerSegments', 200],
+  ['suspendInstance', 200],
+  ['rawInstance', 200],
+  ['salvageInstance', 201],
+  ['takeSnapshot', 201],
+  ['restoreInstance', 200, 'takeSnapshot'],
+  ['prefetchInstance', 200],
+  ['freezeInstance', 200],
+  ['walkPlan', 200],
+  ['resumeInstance', 200],
+  ['archiveInstance', 200],
+  ['reviveInstance', 200],
+  ['archiveInstance', 200],
+  ['deleteInstance', 204],
+  ['getSettings', 200],
+  ['patchSettings', 200],
+  ['health', 200],
+  ['readiness', 200],
+  ['metrics', 200],
+  ['openapi', 200],
+];
+
+test('the examples run as they stand, from a new sandbox to its deletion', async () => {
+  const given = new Map<string, string>();
+  for (const [name, status, idOf] of WALK) {
+    const answer = await run(name, idOf === undefined ? undefined : given.get(idOf));
+    given.set(name, String(answer.json.id));
+    expect([name, answer.status, answer.status === status ? '' : answer.text]).toEqual([name, status, '']);
+    if (name === 'execInInstance') expect(answer.json).toMatchObject({ exit_code: 0, stderr: '' });
+    if (name === 'searchFiles') expect(answer.json).toHaveLength(1);
+    if (name === 'evalInInstance') expect(answer.json).toMatchObject({ ok: true, value: [1, 4, 9] });
+    if (name === 'queryFiles') expect(answer.json.rows).toHaveLength(2);
+  }
+  expect((await server.call('GET', `/api/instances/${EXAMPLE_ID}`)).status).toBe(410);
+});
+
+test('every operation with a body of its own has an example that fits it', () => {
+  for (const { name, body } of ROUTES) {
+    if (body === null || typeof body === 'string') continue;
+    const schema = 'isUpload' in body ? body.json : body;
+    const example = operations.get(name)?.operation.requestBody?.content['application/json']?.example;
+    expect([name, schema.safeParse(example ?? {}).error?.issues ?? []]).toEqual([name, []]);
+  }
+});
+
+test('every error code is explained', () => {
+  expect(Object.keys(ERROR_WORDS)).toEqual(Object.keys(ERROR_STATUS));
+});
+
+test('the document has the request headers, the other form of an answer, and which bodies may be left out', () => {
+  const headersOf = (name: string) =>
+    operations
+      .get(name)
+      ?.operation.parameters?.filter((parameter) => parameter.in === 'header' && parameter.required !== true)
+      .map((parameter) => parameter.name);
+  expect(headersOf('getFile')).toEqual([
+    'If-Match',
+    'If-None-Match',
+    'If-Modified-Since',
+    'If-Unmodified-Since',
+    'Range',
+    'If-Range',
+  ]);
+  expect([headersOf('putFile'), headersOf('deleteFile')]).toEqual([
+    ['If-Match', 'If-None-Match'],
+    ['If-Match', 'If-None-Match'],
+  ]);
+  expect([headersOf('patchInstance'), headersOf('streamEvents')]).toEqual([['If-Match'], ['Last-Event-ID']]);
+  const answers = operations.get('execInInstance')?.operation.responses?.['200']?.content ?? {};
+  expect(Object.keys(answers)).toEqual(['application/json', 'text/event-stream']);
+  const required = (name: string) => operations.get(name)?.operation.requestBody?.required;
+  expect(['createInstance', 'execInInstance', 'suspendInstance', 'patchInstance'].map(required)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});

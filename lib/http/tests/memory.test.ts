@@ -1,0 +1,63 @@
+/** The budget of memory as a client meets it: who goes to sleep, what is refused and how, and where it is shown. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Event, Instance, Job, JobResult, Storage } from '../../contract/schema.ts';
+import { startServer, type TestServer } from '../../testing/server.ts';
+
+const MIB = 1024 * 1024;
+
+let server: TestServer;
+beforeAll(async () => {
+  // Two processes fit.
+  server = await startServer({ settings: { WB_MEMORY: String(64 * MIB), WB_POOL: '0' } });
+  for (const id of ['a', 'b', 'c']) {
+    expect((await server.call('POST', '/api/instances', { id, tenant: 'acme' })).status).toBe(201);
+  }
+});
+afterAll(() => server.stop());
+
+const exec = (id: string, command: string) =>
+  server.call<{ stdout: string; code: string; detail: string }>('POST', `/api/instances/${id}/exec`, { command });
+const keepHot = (id: string, value: boolean) => server.call('PATCH', `/api/instances/${id}`, { keep_hot: value });
+const states = async () =>
+  (await server.call<Instance[]>('GET', '/api/instances')).json.map(({ id, state }) => `${id} ${state}`).sort();
+
+test('a wake suspends the sandbox that was used longest ago, and the ledger names the budget', async () => {
+  for (const id of ['a', 'b', 'c']) expect((await exec(id, `echo of ${id} > note`)).status).toBe(200);
+  expect(await states()).toEqual(['a suspended', 'b active', 'c active']);
+  const [line] = (await server.call<Event[]>('GET', '/api/events?trigger=memory')).json;
+  expect(line).toMatchObject({ instance: 'a', from: 'active', to: 'suspended', actor: 'system' });
+  expect(line?.reason).toContain('64 MiB of memory (WB_MEMORY)');
+}, 60_000);
+
+test('when none may be suspended a wake is refused with 503, when to come back, and what to do', async () => {
+  for (const id of ['b', 'c']) expect((await keepHot(id, true)).status).toBe(200);
+  const refused = await exec('a', 'cat note');
+  expect([refused.status, refused.json.code, refused.headers['retry-after']]).toEqual([503, 'capacity', '5']);
+  expect(refused.json.detail).toMatch(/take \d+ MiB of the 64 MiB/);
+  expect(await states()).toEqual(['a suspended', 'b active', 'c active']);
+  await keepHot('b', false);
+  expect((await exec('a', 'cat note')).json.stdout).toBe('of a\n');
+  expect(await states()).toEqual(['a active', 'b suspended', 'c active']);
+}, 60_000);
+
+test('a job suspends none to wake another, and says so', async () => {
+  const started = await server.call<Job>('POST', '/api/jobs', { verb: 'resume', ids: ['b'] });
+  expect(started.status).toBe(202);
+  const { id } = started.json;
+  await vi.waitFor(async () => expect((await server.call<Job>('GET', `/api/jobs/${id}`)).json.state).toBe('done'), {
+    timeout: 20_000,
+  });
+  const [result] = (await server.call<JobResult[]>('GET', `/api/jobs/${id}/results`)).json;
+  expect(result).toMatchObject({ instance: 'b', outcome: 'failed', reason: expect.stringContaining('WB_MEMORY') });
+  expect(await states()).toEqual(['a active', 'b suspended', 'c active']);
+}, 60_000);
+
+test('operators see what the processes count, and of how much', async () => {
+  const { memory } = (await server.call<Storage>('GET', '/api/settings/storage')).json;
+  expect(memory).toMatchObject({ limit_bytes: 64 * MIB, spare_bytes: 0 });
+  expect(memory.serving_bytes).toBeGreaterThanOrEqual(48 * MIB);
+  const { text } = await server.call('GET', '/metrics');
+  expect(text).toMatch(/^winterdock_memory_bytes\{processes="serving"\} \d{8}$/m);
+  expect(text).toContain(`winterdock_memory_limit_bytes ${64 * MIB}\n`);
+  expect(text).toMatch(/winterdock_transition_total\{from="active",to="suspended",trigger="memory"\} 2/);
+});

@@ -1,0 +1,89 @@
+/**
+ * What is under way ends when what let its caller in does: bodies are read no further, runs are stopped, streams and downloads are cut. Knows nothing
+ * of routes.
+ */
+
+import type { Auth, Caller } from '../auth/auth.ts';
+import type { Ending } from '../auth/watch.ts';
+import { WinterdockError } from '../base/errors.ts';
+import { type Answer, eventText, type Sink } from './answer.ts';
+import type { BodySource } from './body.ts';
+import { toProblem } from './problem.ts';
+
+/** The last word to a caller: nobody is let in any more, or with other rights. It is the reason of the signal that aborts. */
+const LAST_WORD: Readonly<Record<Ending, () => WinterdockError>> = {
+  over: () => new WinterdockError('unauthorized', 'The key or the session of this request has ended.'),
+  changed: () =>
+    new WinterdockError('forbidden', 'The rights of who sent this request have changed meanwhile.', {
+      hint: 'Ask again: you are answered with those that you have now.',
+    }),
+};
+
+/** A body that is read only as long as its sender may send it. Throws the reason of `allowed`. */
+export function sourceWhile(source: BodySource, allowed: AbortSignal): BodySource {
+  const require = () => {
+    allowed.throwIfAborted();
+  };
+  return {
+    length: source.length,
+    async read(onChunk) {
+      await source.read((chunk) => {
+        require();
+        return onChunk(chunk);
+      });
+      require();
+    },
+  };
+}
+
+/**
+ * Answers a caller. The signal that `answerTo` gets aborts when the caller's key or session ends, or its rights change, before the answer is
+ * complete. `gone` gives the one that aborts when the client has gone. A stream says at its end whether asking again is of use.
+ */
+export async function whileAllowed(
+  auth: Pick<Auth, 'whenEnded'>,
+  { caller, gone }: { caller: Caller; gone: () => AbortSignal },
+  answerTo: (allowed: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const over = new AbortController();
+  const leave = auth.whenEnded(caller, (ending) => over.abort(LAST_WORD[ending]()));
+  let answer: Answer;
+  try {
+    answer = await answerTo(over.signal);
+  } catch (error) {
+    leave();
+    throw error;
+  }
+  const { body } = answer;
+  if (body !== undefined && 'stream' in body) {
+    // Whoever has gone before the first byte never follows.
+    const left = gone();
+    left.addEventListener('abort', leave, { once: true });
+    if (left.aborted) leave();
+    return { ...answer, body: { stream: (sink) => follow(body.stream, sink, { caller, over: over.signal, leave }) } };
+  }
+  if (body !== undefined && 'outgoing' in body) {
+    const { stream } = body.outgoing;
+    const cut = () => stream.destroy(over.signal.reason);
+    over.signal.addEventListener('abort', cut, { once: true });
+    stream.once('close', leave);
+    if (over.signal.aborted) cut();
+  } else leave();
+  return answer;
+}
+
+function follow(
+  stream: (sink: Sink) => void,
+  sink: Sink,
+  { caller, over, leave }: { caller: Caller; over: AbortSignal; leave: () => void },
+): void {
+  const bid = () => {
+    sink.write(eventText('error', toProblem(over.reason, caller.requestId)));
+    sink.end();
+  };
+  over.addEventListener('abort', bid, { once: true });
+  sink.gone.addEventListener('abort', leave, { once: true });
+  if (sink.gone.aborted) leave();
+  if (over.aborted) bid();
+  else stream(sink);
+}

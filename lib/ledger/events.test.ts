@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createLogger } from '../base/log.ts';
+import { Feed } from '../registry/feed.ts';
+import type { LedgerLine } from '../registry/registry.ts';
+import { type Batch, createEventHub, type EventHub } from './events.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A hub of a ledger to which the test appends. */
+function hubOf(): { hub: EventHub; append: (count: number) => void; serialised: () => number } {
+  const feed = new Feed();
+  let seq = 0;
+  let serialised = 0;
+  const hub = createEventHub({
+    registry: { feed },
+    serialise(line) {
+      serialised += 1;
+      return `${line.seq};`;
+    },
+    log: createLogger('silent'),
+    beatMs: 1000,
+    gatherMs: 100,
+    mostEach: 2,
+  });
+  const append = (count: number) =>
+    feed.appended(
+      Array.from({ length: count }, () => ({ seq: ++seq, tenant: seq % 2 === 0 ? 'even' : 'odd' }) as LedgerLine),
+    );
+  return { hub, append, serialised: () => serialised };
+}
+
+/** What a listener is handed, as texts of all lines. */
+function listening(hub: EventHub, whose = 'key:a') {
+  const heard: string[] = [];
+  const beats: (number | null)[] = [];
+  const batches: Batch[] = [];
+  hub.join(
+    {
+      publish(batch) {
+        batches.push(batch);
+        heard.push(String(batch.piece('all', () => true)));
+      },
+      beat: (seq) => beats.push(seq),
+      close: () => undefined,
+    },
+    whose,
+  );
+  return { heard, beats, batches };
+}
+
+test('the first line after a quiet moment goes out at once, those that follow it together', () => {
+  const { hub, append } = hubOf();
+  const { heard } = listening(hub);
+  append(1);
+  expect(heard).toEqual(['1;']);
+  append(1);
+  append(2);
+  expect(heard).toEqual(['1;']);
+  vi.advanceTimersByTime(100);
+  expect(heard).toEqual(['1;', '2;3;4;']);
+  vi.advanceTimersByTime(100);
+  append(1);
+  expect(heard).toEqual(['1;', '2;3;4;', '5;']);
+});
+
+test('a flood costs each listener few writes, and is serialised once for all of them', () => {
+  const { hub, append, serialised } = hubOf();
+  const all = Array.from({ length: 10 }, () => listening(hub));
+  for (let ms = 0; ms < 1000; ms += 5) {
+    append(1);
+    vi.advanceTimersByTime(5);
+  }
+  vi.advanceTimersByTime(100);
+  expect(serialised()).toBe(200);
+  for (const { heard } of all) {
+    expect(heard.length).toBeLessThanOrEqual(11);
+    expect(heard.join('')).toBe(Array.from({ length: 200 }, (_, at) => `${at + 1};`).join(''));
+  }
+  const [first, second] = all.map(({ batches }) => batches[0]?.piece('all', () => true));
+  expect(first).toBe(second);
+});
+
+test('whoever may see less is handed only that', () => {
+  const { hub, append } = hubOf();
+  const { batches } = listening(hub);
+  append(5);
+  const even = batches[0]?.piece('even', ({ tenant }) => tenant === 'even');
+  expect(String(even)).toBe('2;4;');
+  expect(batches[0]?.piece('nobody', () => false)).toBeNull();
+});
+
+test('whoever joins hears nothing of before, and a beat comes after every line that it counts', () => {
+  const { hub, append } = hubOf();
+  const early = listening(hub);
+  append(1);
+  append(2);
+  const late = listening(hub);
+  expect(early.heard).toEqual(['1;', '2;3;']);
+  append(1);
+  vi.advanceTimersByTime(1000);
+  expect(late.heard).toEqual(['4;']);
+  expect(late.beats).toEqual([4]);
+});
+
+test('a hub that closes hands out what it gathered first', () => {
+  const { hub, append } = hubOf();
+  const { heard } = listening(hub);
+  append(1);
+  append(1);
+  hub.close();
+  expect(heard).toEqual(['1;', '2;']);
+});
+
+test('somebody who listens as often as anyone may is refused, and others are not', () => {
+  const { hub } = hubOf();
+  listening(hub);
+  const leave = hub.join({ publish: () => undefined, beat: () => undefined, close: () => undefined }, 'key:a');
+  expect(() => hub.requirePlace('key:a')).toThrow('2 streams of yours are open already.');
+  expect(() => hub.requirePlace('key:b')).not.toThrow();
+  leave();
+  expect(() => hub.requirePlace('key:a')).not.toThrow();
+  hub.close();
+});

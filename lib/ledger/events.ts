@@ -1,0 +1,149 @@
+/**
+ * The fan-out of the ledger inside this process: every appended line is serialised once and handed to whoever listens, at once
+ * after a quiet moment and gathered while many come. Knows nothing of HTTP; delivering, and giving up on a slow listener, is the
+ * listener's affair.
+ */
+import { WinterdockError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { LedgerLine, Registry } from '../registry/registry.ts';
+
+/** A line of the ledger with its serialised form. */
+export interface Published {
+  line: LedgerLine;
+  text: string;
+}
+
+/** Lines that were appended within a moment, in order; at least one. */
+export interface Batch {
+  readonly lines: readonly Published[];
+  /** Those that `fits` lets through as one piece, or null when there are none. It is made once for each `key`, which names what fits. */
+  piece(key: string, fits: (line: LedgerLine) => boolean): Buffer | null;
+}
+
+interface Listener {
+  publish(batch: Batch): void;
+  /** Called every 15 s, so that a dead connection shows. `seq`: the newest line that was published so far; null: none yet. */
+  beat(seq: number | null): void;
+  /** The server stops. */
+  close(): void;
+}
+
+export interface EventHub {
+  /** Throws `rate_limited` when somebody (an actor of the ledger) has as many listeners as anyone may have. */
+  requirePlace(whose: string): void;
+  /** Adds a listener of somebody. Returns the way out, which may be called twice. */
+  join(listener: Listener, whose: string): () => void;
+  /** Reports a failure of one listener. */
+  failed(error: unknown): void;
+  readonly listeners: number;
+  /** Ends every listener and takes no more lines. Idempotent. */
+  close(): void;
+}
+
+const BEAT_MS = 15_000;
+/** Listeners of one person or key. */
+const MOST_EACH = 1000;
+/** How long lines are gathered after some were handed out: nobody reads faster, and each piece costs a write per listener. */
+const GATHER_MS = 80;
+const GATHER_LINES = 200;
+
+function batchOf(lines: readonly Published[]): Batch {
+  const pieces = new Map<string, Buffer | null>();
+  return {
+    lines,
+    piece(key, fits) {
+      let piece = pieces.get(key);
+      if (piece === undefined) {
+        const text = lines.reduce((all, { line, text }) => (fits(line) ? all + text : all), '');
+        piece = text === '' ? null : Buffer.from(text);
+        pieces.set(key, piece);
+      }
+      return piece;
+    },
+  };
+}
+
+/** Makes the fan-out of a registry's ledger. `serialise` runs once per line, and only while someone listens. */
+export function createEventHub(options: {
+  registry: Pick<Registry, 'feed'>;
+  serialise: (line: LedgerLine) => string;
+  log: Logger;
+  beatMs?: number;
+  gatherMs?: number;
+  mostEach?: number;
+}): EventHub {
+  const { registry, serialise, log, gatherMs = GATHER_MS, mostEach = MOST_EACH } = options;
+  /** Whose they are. */
+  const listeners = new Map<Listener, string>();
+
+  const each = (act: (listener: Listener) => void) => {
+    for (const listener of [...listeners.keys()]) {
+      try {
+        act(listener);
+      } catch (error) {
+        listeners.delete(listener);
+        log.warn({ err: error }, 'a listener of the ledger failed and was left out');
+      }
+    }
+  };
+
+  let gathered: LedgerLine[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let newest: number | null = null;
+
+  /** Hands out what was gathered; what comes within the next moment waits for its end. */
+  const publish = () => {
+    clearTimeout(timer);
+    const lines = gathered;
+    gathered = [];
+    timer = lines.length === 0 ? undefined : setTimeout(publish, gatherMs);
+    if (lines.length === 0) return;
+    const batch = batchOf(lines.map((line) => ({ line, text: serialise(line) })));
+    each((listener) => listener.publish(batch));
+  };
+  const stopListening = registry.feed.onAppend((lines) => {
+    newest = lines.at(-1)?.seq ?? newest;
+    if (listeners.size === 0) return;
+    for (const line of lines) gathered.push(line);
+    if (timer === undefined || gathered.length >= GATHER_LINES) publish();
+  });
+  const beat = () => {
+    publish();
+    each((listener) => listener.beat(newest));
+  };
+  const beats = setInterval(beat, options.beatMs ?? BEAT_MS);
+  beats.unref();
+
+  let closed = false;
+  return {
+    requirePlace(whose) {
+      let theirs = 0;
+      for (const owner of listeners.values()) if (owner === whose) theirs += 1;
+      if (theirs < mostEach) return;
+      throw new WinterdockError('rate_limited', `${theirs} streams of yours are open already.`, {
+        retryAfterSeconds: 5,
+      });
+    },
+    join(listener, whose) {
+      // What was gathered happened before.
+      publish();
+      if (closed) listener.close();
+      else listeners.set(listener, whose);
+      return () => listeners.delete(listener);
+    },
+    failed: (error) => log.error({ err: error }, 'a stream of the ledger failed'),
+    get listeners() {
+      return listeners.size;
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      stopListening();
+      clearInterval(beats);
+      publish();
+      clearTimeout(timer);
+      each((listener) => listener.close());
+      listeners.clear();
+    },
+  };
+}

@@ -1,0 +1,207 @@
+/**
+ * What other thresholds would have made of the last days, computed from the ledger: process-hours, cold wakes, thaws. Reads the hops newest
+ * first, one pass, in pieces; gives up on the older ones when there are too many, and says so.
+ *
+ * A suspension for idleness tells when the last activity was: the threshold before it. The gap from there to the next wake is known, so
+ * whatever is longer than the old threshold is exact. Gaps that a shorter threshold would newly cut are not in the ledger, because a running
+ * sandbox leaves no line when it is used: they are estimated from as wide a range of gaps just above the old threshold.
+ */
+
+import type { LadderPolicy } from '../lifecycle/ladder.ts';
+import { each } from '../registry/each.ts';
+import type { Hop } from '../registry/hops.ts';
+import type { Registry } from '../registry/registry.ts';
+
+const HOUR_MS = 3_600_000;
+/** Lines and time after which the rest is left out. */
+const MAX_LINES = 1_000_000;
+const MAX_MS = 5000;
+const MAX_SANDBOXES = 300_000;
+
+export interface Tally {
+  processHours: number;
+  coldWakes: number;
+  /** Wakes that found the file in the cold drawer. */
+  thaws: number;
+}
+
+export interface Simulation {
+  /** Epoch milliseconds: what was looked at. */
+  sinceMs: number;
+  untilMs: number;
+  lines: number;
+  /** Of the oldest one; null when there is none. */
+  firstMs: number | null;
+  /** Suspensions for idleness among them: what everything else is computed from. */
+  idleEnds: number;
+  /** Older lines of the days asked for were left out. */
+  cut: boolean;
+  /** As it was. */
+  was: Tally;
+  /** As it would have been. */
+  would: Tally;
+  /** How many of the cold wakes that would have been are estimated. */
+  estimatedWakes: number;
+  /** The same under each of the other trials, in their order. */
+  curve: Trialled[];
+}
+
+interface Trialled {
+  would: Tally;
+  estimatedWakes: number;
+}
+
+/** What a trial adds to what was, so far. */
+interface Trial {
+  policy: LadderPolicy;
+  more: Tally;
+  estimated: number;
+}
+
+interface Track {
+  /** When it next stopped being active, and when and from where it next woke; null when it did not. */
+  endMs: number | null;
+  wakeMs: number | null;
+  wakeSource: Hop['source'];
+}
+
+/**
+ * Reads the ledger once and answers for `trial` and for each policy of `curve`. `old` applies where a line does not say what its threshold
+ * was. `tenants` undefined: all.
+ */
+export async function simulate(
+  registry: { ledger: Pick<Registry['ledger'], 'hops'>; jobs: Pick<Registry['jobs'], 'survey'> },
+  options: {
+    sinceMs: number;
+    nowMs: number;
+    old: LadderPolicy;
+    trial: LadderPolicy;
+    curve?: readonly LadderPolicy[];
+    tenants?: readonly string[];
+  },
+  limits: { maxLines?: number; maxMs?: number } = {},
+): Promise<Simulation> {
+  const { sinceMs, nowMs, old, trial, curve = [], tenants } = options;
+  const { maxLines = MAX_LINES, maxMs = MAX_MS } = limits;
+  const walk = new Walk(nowMs, old, [trial, ...curve]);
+  const started = performance.now();
+  let cut = false;
+  let firstMs: number | null = null;
+  for await (const hop of each(await registry.ledger.hops(sinceMs, tenants))) {
+    if (walk.lines >= maxLines || walk.sandboxes >= MAX_SANDBOXES || performance.now() - started > maxMs) {
+      cut = true;
+      break;
+    }
+    walk.take(hop);
+    firstMs = Math.min(firstMs ?? nowMs, hop.timeMs);
+  }
+  const beginMs = cut ? (firstMs ?? nowMs) : sinceMs;
+  const filter = { state: 'active', ...(tenants === undefined ? {} : { tenants }) } as const;
+  for await (const { id } of each(await registry.jobs.survey({ filter }))) walk.stillActive(id, beginMs);
+  const { was, trials } = walk.end(beginMs);
+  const [first = { would: was, estimatedWakes: 0 }, ...others] = trials;
+  const { lines, idleEnds } = walk;
+  return { sinceMs: beginMs, untilMs: nowMs, lines, firstMs, idleEnds, cut, was, ...first, curve: others };
+}
+
+class Walk {
+  readonly #nowMs: number;
+  readonly #old: LadderPolicy;
+  readonly #trials: Trial[];
+  readonly #tracks = new Map<string, Track>();
+  readonly #was: Tally = { processHours: 0, coldWakes: 0, thaws: 0 };
+  lines = 0;
+  idleEnds = 0;
+
+  constructor(nowMs: number, old: LadderPolicy, trials: readonly LadderPolicy[]) {
+    this.#nowMs = nowMs;
+    this.#old = old;
+    this.#trials = trials.map((policy) => ({
+      policy,
+      more: { processHours: 0, coldWakes: 0, thaws: 0 },
+      estimated: 0,
+    }));
+  }
+
+  get sandboxes(): number {
+    return this.#tracks.size;
+  }
+
+  /** One hop; to be called from the newest to the oldest. */
+  take(hop: Hop): void {
+    this.lines += 1;
+    const track = this.#tracks.get(hop.instance) ?? { endMs: null, wakeMs: null, wakeSource: null };
+    this.#tracks.set(hop.instance, track);
+    if (hop.to === 'active') {
+      this.#ran(hop.timeMs, track.endMs ?? this.#nowMs);
+      track.endMs = null;
+      // Passing through active starts no process and has no source.
+      if (hop.source === null) return;
+      this.#was.coldWakes += 1;
+      if (hop.source === 'cold') this.#was.thaws += 1;
+      track.wakeMs = hop.timeMs;
+      track.wakeSource = hop.source;
+    } else if (hop.from === 'active') {
+      track.endMs = hop.timeMs;
+      if (hop.to === 'suspended' && hop.trigger === 'idle') this.#idled(hop, track);
+      track.wakeMs = null;
+      track.wakeSource = null;
+    }
+  }
+
+  /** A sandbox that is active now: without a hop it was active all the time. */
+  stillActive(id: string, beginMs: number): void {
+    if (!this.#tracks.has(id)) this.#ran(beginMs, this.#nowMs);
+  }
+
+  end(beginMs: number): { was: Tally; trials: Trialled[] } {
+    for (const { endMs } of this.#tracks.values()) if (endMs !== null) this.#ran(beginMs, endMs);
+    const was = { ...this.#was };
+    const trials = this.#trials.map(({ more, estimated }) => ({
+      would: {
+        processHours: Math.max(0, was.processHours + more.processHours),
+        coldWakes: Math.max(0, was.coldWakes + more.coldWakes),
+        thaws: Math.max(0, was.thaws + more.thaws),
+      },
+      estimatedWakes: estimated,
+    }));
+    return { was, trials };
+  }
+
+  #ran(fromMs: number, toMs: number): void {
+    this.#was.processHours += Math.max(0, toMs - fromMs) / HOUR_MS;
+  }
+
+  /** A suspension for idleness, and what other thresholds would have made of the gap in which it fell. */
+  #idled(hop: Hop, track: Track): void {
+    this.idleEnds += 1;
+    const oldMs = (secondsIn(hop.reason) ?? this.#old.idleToSuspendSeconds) * 1000;
+    const gapMs = (track.wakeMs ?? this.#nowMs) - (hop.timeMs - oldMs);
+    for (const trial of this.#trials) weigh(trial, { oldMs, gapMs }, track);
+  }
+}
+
+/** Adds to a trial what it would have made of a gap that the threshold `oldMs` cut. */
+function weigh(trial: Trial, { oldMs, gapMs }: { oldMs: number; gapMs: number }, { wakeMs, wakeSource }: Track): void {
+  const { policy, more } = trial;
+  const trialMs = policy.idleToSuspendSeconds * 1000;
+  const suspends = gapMs >= trialMs;
+  more.processHours += ((suspends ? trialMs : gapMs) - oldMs) / HOUR_MS;
+  if (wakeMs === null) return;
+  if (!suspends) more.coldWakes -= 1;
+  const asleepMs = gapMs - trialMs;
+  const thaws = suspends && wakeSource !== 'archive' && asleepMs >= policy.idleToFreezeSeconds * 1000;
+  more.thaws += Number(thaws) - Number(wakeSource === 'cold');
+  const mirroredMs = oldMs - (gapMs - oldMs);
+  if (trialMs < oldMs && mirroredMs > trialMs) {
+    trial.estimated += 1;
+    more.coldWakes += 1;
+    more.processHours -= (mirroredMs - trialMs) / HOUR_MS;
+  }
+}
+
+/** The threshold in a reason of the ladder (`idle for 900 s`), or null. */
+function secondsIn(reason: string | null): number | null {
+  const seconds = /^idle for (\d+) s$/.exec(reason ?? '')?.[1];
+  return seconds === undefined ? null : Number(seconds);
+}

@@ -1,0 +1,15 @@
+/** Why something happens, when a caller asks for it: what the ledger will say of it. */
+import type { Caller } from '../auth/auth.ts';
+import type { Cause } from '../sessions/sessions.ts';
+
+/** The cause of a caller's request. A verb asked in the console is an operator's; all else is a request. */
+export function causeOf(caller: Caller, reason?: string): Cause {
+  return {
+    trigger: caller.via === 'console' ? 'operator' : 'request',
+    actor: caller.actor,
+    via: caller.via,
+    requestId: caller.requestId,
+    address: caller.address,
+    reason: reason === undefined || reason === '' ? null : reason,
+  };
+}

@@ -1,0 +1,95 @@
+/** The operations about copies over the real engine: contract input in, contract objects out. */
+import type { Caller } from '../auth/auth.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Blueprint, Snapshot } from '../contract/schema/copies.ts';
+import type { Blueprints } from '../copies/blueprints.ts';
+import type { Snapshots } from '../copies/snapshots.ts';
+import type { BlueprintRow, CopyContent, SnapshotRow } from '../registry/copies.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { asVolume } from '../vfs/volumes.ts';
+import { causeOf } from './audit-context.ts';
+import type { CopiesOperations } from './interfaces/copies.ts';
+import { Lineages } from './lineage.ts';
+import { showing } from './showing.ts';
+
+/** Makes them. */
+export function copiesOperations(parts: {
+  registry: Registry;
+  sessions: Pick<Sessions, 'live'>;
+  clock: Clock;
+  snapshots: Snapshots;
+  blueprints: Blueprints;
+  dataFolder: string;
+}): CopiesOperations {
+  const { registry, snapshots, blueprints } = parts;
+  const { showAll } = showing(parts);
+  const lineages = new Lineages(registry, parts.dataFolder);
+
+  const snapshotOf = async (row: SnapshotRow): Promise<Snapshot> => ({
+    id: row.id,
+    tenant: row.tenant,
+    tag: row.tag,
+    source: row.source,
+    ...contentOf(row),
+    created: row.created,
+    actor: row.actor,
+    instances: await registry.copies.countDescendants({ snapshot: row.id }),
+  });
+  /** Blueprints are every tenant's; whose work one was made of is told only to who may know that tenant. */
+  const blueprintOf = async ({ tenants }: Caller, row: BlueprintRow): Promise<Blueprint> => ({
+    name: row.name,
+    tenant: tenants === null || tenants.includes(row.tenant ?? '') ? row.tenant : null,
+    source: tenants === null || tenants.includes(row.tenant ?? '') ? row.source : null,
+    ...contentOf(row),
+    created: row.created,
+    actor: row.actor,
+    instances: await registry.copies.countDescendants({ blueprint: row.name }),
+  });
+
+  return {
+    takeSnapshot: async (caller, id, { tag }) => snapshotOf(await snapshots.take(id, tag ?? null, causeOf(caller))),
+    async listSnapshots({ tenants }, { limit, cursor, ...filter }) {
+      const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+      const among = tenants === null || filter.tenant !== undefined ? asked : { ...asked, tenants };
+      const { rows, next } = await snapshots.list(among, limit, cursor);
+      return { items: await Promise.all(rows.map(snapshotOf)), next };
+    },
+    getSnapshot: async (_caller, id) => snapshotOf(await snapshots.get(id)),
+    deleteSnapshot: (caller, id) => snapshots.delete(id, causeOf(caller)),
+    restoreSnapshot: async (caller, id, input) => showAll(await snapshots.restore(id, input, causeOf(caller))),
+
+    createBlueprint: async (caller, { name, from_instance: instance }) =>
+      blueprintOf(caller, await blueprints.fromInstance(name, instance, causeOf(caller))),
+    uploadBlueprint: async (caller, name, upload) =>
+      blueprintOf(caller, await blueprints.fromUpload(name, (path) => upload.saveTo(path), causeOf(caller))),
+    async listBlueprints(caller, { limit, cursor }) {
+      const { rows, next } = await blueprints.list(limit, cursor);
+      return { items: await Promise.all(rows.map((row) => blueprintOf(caller, row))), next };
+    },
+    getBlueprint: async (caller, name) => blueprintOf(caller, await blueprints.get(name)),
+    deleteBlueprint: (caller, name) => blueprints.delete(name, causeOf(caller)),
+    cloneBlueprint: async (caller, name, input) => showAll(await blueprints.clone(name, input, causeOf(caller))),
+
+    async instanceLineage({ tenants }, id) {
+      return lineages.of({ kind: 'instance', id }, tenants);
+    },
+    async snapshotLineage({ tenants }, id) {
+      return lineages.of({ kind: 'snapshot', id }, tenants);
+    },
+    async blueprintLineage({ tenants }, name) {
+      await blueprints.get(name);
+      return lineages.of({ kind: 'blueprint', id: name }, tenants);
+    },
+  };
+}
+
+function contentOf(row: CopyContent): Pick<Snapshot, 'hash' | 'bytes' | 'volumes' | 'contents'> {
+  const contents = row.volumes.map((part) => ({ ...part, volume: asVolume(part.volume) }));
+  return {
+    hash: `sha256:${row.hash}`,
+    bytes: row.bytes,
+    volumes: contents.filter(({ files }) => files > 0).map(({ volume }) => volume),
+    contents,
+  };
+}

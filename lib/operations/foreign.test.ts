@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Caller } from '../auth/auth.ts';
+import { startServer, type TestServer } from '../testing/server.ts';
+
+/** Samples of each kind in one measurement, taken in turns so that what the machine does besides falls on both. */
+const SAMPLES = 1500;
+const ATTEMPTS = 5;
+/** Medians may differ by so much: far below what crosses a network, far above what they do when one of them reads a row. */
+const APART = 1.15;
+
+let server: TestServer;
+let snapshot = '';
+beforeAll(async () => {
+  server = await startServer();
+  for (let n = 0; n < 50; n += 1) await server.call('POST', '/api/instances', { id: `yours-${n}`, tenant: 'globex' });
+  await server.call('PUT', '/api/instances/yours-0/volumes/workspace/note.txt', 'hello');
+  snapshot = (await server.call<{ id: string }>('POST', '/api/instances/yours-0/snapshots', {})).json.id;
+});
+afterAll(() => server.stop());
+
+const caller: Caller = {
+  actor: 'key:test',
+  via: 'api',
+  requestId: 'r1',
+  role: 'tenant',
+  tenants: ['acme'],
+  address: null,
+  session: null,
+};
+
+async function took(ask: (id: string) => Promise<unknown>, id: string): Promise<number> {
+  const started = performance.now();
+  await ask(id).catch(() => null);
+  return performance.now() - started;
+}
+
+function median(numbers: number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+}
+
+/** The medians of both kinds, and how far they are apart. */
+async function apart(ask: (id: string) => Promise<unknown>, foreign: string, unknown: string): Promise<number> {
+  const times: [number[], number[]] = [[], []];
+  for (let n = 0; n < SAMPLES; n += 1) {
+    const order = n % 2 === 0 ? [0, 1] : [1, 0];
+    for (const kind of order) times[kind as 0 | 1].push(await took(ask, kind === 0 ? foreign : unknown));
+  }
+  const [a, b] = [median(times[0]), median(times[1])];
+  return Math.max(a, b) / Math.min(a, b);
+}
+
+/** What is asked, of whom, an id of another tenant, and one that there is not. */
+const CASES: readonly [string, (id: string) => Promise<unknown>, () => string, string][] = [
+  ['a sandbox', (id: string) => server.host.operations.getInstance(caller, id), () => 'yours-7', 'yours-77'],
+  [
+    'a file',
+    (id: string) => server.host.operations.file(caller, id, 'workspace', '/note.txt'),
+    () => 'yours-0',
+    'yours-78',
+  ],
+  [
+    'a command',
+    (id: string) => server.host.operations.exec(caller, id, { command: 'ls' }),
+    () => 'yours-1',
+    'yours-79',
+  ],
+  [
+    'a snapshot',
+    (id: string) => server.host.operations.getSnapshot(caller, id),
+    () => snapshot,
+    'sn-0000000000000000000000',
+  ],
+];
+
+test.each(CASES)(
+  '%s of another tenant takes as long as one that there is not',
+  async (_what, ask, foreign, unknown) => {
+    const found: number[] = [];
+    while (found.length < ATTEMPTS && !found.some((one) => one <= APART)) {
+      found.push(await apart(ask, foreign(), unknown.slice(0, foreign().length).padEnd(foreign().length, '0')));
+    }
+    expect(Math.min(...found), `medians were apart by ${found.join(', ')}`).toBeLessThanOrEqual(APART);
+  },
+);
+
+test('a wait that one of them had would be seen', async () => {
+  const slow = async (id: string) => {
+    await server.host.operations.getInstance(caller, id).catch(() => null);
+    if (id.startsWith('yours')) await server.host.registry.instances.get('yours-7');
+  };
+  expect(await apart(slow, 'yours-7', 'never-7')).toBeGreaterThan(APART);
+});

@@ -1,0 +1,67 @@
+/** What forgetting a tenant would do, counted, and what would still hold it afterwards. Changes nothing. */
+import { join } from 'node:path';
+import { readLastBackup } from '../backup/record.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import type { TenantForgetPlan } from '../contract/schema/tenants.ts';
+import { orphansOf, registryCopies } from '../jobs/forgotten-files.ts';
+import { STATES } from '../lifecycle/states.ts';
+import type { Registry } from '../registry/registry.ts';
+import { namesIn } from '../storage/inventory.ts';
+
+interface Parts {
+  registry: Registry;
+  clock: Clock;
+  config: Pick<Config, 'dataFolder' | 'registryPath'>;
+}
+
+/** Kept sandboxes that are named, and backups. */
+const NAMED = 20;
+const BACKUPS = 100;
+
+/** Counts it, or null for a tenant that nothing is known of. */
+export async function forgetPlan({ registry, clock, config }: Parts, tenant: string): Promise<TenantForgetPlan | null> {
+  const { forgettings } = registry;
+  const row = await registry.quotas.tenant(tenant);
+  const has = await forgettings.holdings(tenant, epochSeconds(clock), NAMED);
+  const { kept, keptCount, first, ...counts } = has;
+  const others = counts.keys + counts.people + counts.limited + counts.invitations + counts.lines + counts.snapshots;
+  if (row === null && others + counts.blueprints.length === 0) return null;
+  const orphans = await orphansOf(config, registry, tenant);
+  return {
+    tenant,
+    sandboxes: Object.fromEntries(
+      STATES.map((state) => [state, state === 'deleted' ? 0 : (row?.counts[state] ?? 0)]),
+    ) as TenantForgetPlan['sandboxes'],
+    kept,
+    kept_count: keptCount,
+    ...counts,
+    orphans: orphans.own.length,
+    doubtful: orphans.doubtful,
+    registry_copies: registryCopies(config),
+    registry_bytes: (await registry.upkeep.vitals()).bytes,
+    backups: await backupsSince(registry, first),
+    set_aside: [...namesIn(config.dataFolder)]
+      .filter((name) => name.startsWith('replaced-'))
+      .map((name) => join(config.dataFolder, name))
+      .sort(),
+  };
+}
+
+/** Backups on record from a moment on (epoch seconds; null: it never had anything). */
+async function backupsSince(registry: Registry, since: number | null): Promise<TenantForgetPlan['backups']> {
+  if (since === null) return [];
+  const { rows } = await registry.ledger.page({ type: 'backup.made', since }, BACKUPS);
+  const told = rows.map(({ timeMs, reason }) => ({
+    id: reason?.split(':')[0] ?? null,
+    time: Math.floor(timeMs / 1000),
+    to: null as string | null,
+  }));
+  const last = await readLastBackup(registry.facts);
+  if (last === null || last.time < since) return told;
+  const [newest] = told;
+  // The line may have been dropped with its month.
+  if (newest === undefined) return [{ id: null, time: last.time, to: last.to }];
+  newest.to = last.to;
+  return told;
+}

@@ -1,0 +1,179 @@
+/**
+ * Where sandboxes come from and what became of them: sandbox, snapshot or blueprint, sandboxes. Walks up to the first ancestor and down from
+ * where it was asked; shows a caller only what its tenants have.
+ */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WinterdockError } from '../base/errors.ts';
+import type { Lineage, LineageNode } from '../contract/schema/copies.ts';
+import { copyAt, copyPath } from '../registry/copies.ts';
+import type { InstanceRow, Registry } from '../registry/registry.ts';
+
+type Kind = LineageNode['kind'];
+type Ref = { kind: Kind; id: string };
+
+/** Ancestors shown above. */
+const MAX_UP = 16;
+const MAX_NODES = 200;
+/** Children shown of one. */
+const MAX_CHILDREN = 50;
+/** `st_blocks` counts these, whatever the filesystem's own are. */
+const BLOCK_BYTES = 512;
+
+interface Found extends Ref {
+  node: LineageNode;
+  /** What it was made from, or null. */
+  parent: Ref | null;
+}
+
+const keyOf = ({ kind, id }: Ref) => `${kind}:${id}`;
+
+export class Lineages {
+  readonly #registry: Registry;
+  readonly #dataFolder: string;
+
+  constructor(registry: Registry, dataFolder: string) {
+    this.#registry = registry;
+    this.#dataFolder = dataFolder;
+  }
+
+  /** `tenants`: whose are shown; null: all. What is asked for itself is shown in any case. Throws `not_found`. */
+  async of(start: Ref, tenants: readonly string[] | null): Promise<Lineage> {
+    const shown = (found: Found | null): found is Found =>
+      found !== null && (tenants === null || found.node.tenant === null || tenants.includes(found.node.tenant));
+    const above: Found[] = [];
+    let truncated = false;
+    let at = await this.#find(start);
+    if (at === null) throw new WinterdockError('not_found', `There is no ${start.kind} "${start.id}".`);
+    for (let next = at?.parent ?? null; next !== null; ) {
+      const parent: Found | null = await this.#find(next);
+      if (!shown(parent) || above.some((known) => keyOf(known) === keyOf(parent))) break;
+      if (above.length === MAX_UP) {
+        truncated = true;
+        break;
+      }
+      above.unshift(parent);
+      next = parent.parent;
+    }
+    const nodes = new Map(above.map((found) => [keyOf(found), found]));
+    const queue: Found[] = [at];
+    for (at = queue.shift() ?? null; at !== null; at = queue.shift() ?? null) {
+      if (nodes.has(keyOf(at))) continue;
+      if (nodes.size >= MAX_NODES) {
+        truncated = true;
+        break;
+      }
+      nodes.set(keyOf(at), at);
+      const { children, more } = await this.#children(at, tenants);
+      truncated ||= more;
+      queue.push(...children.filter(shown));
+    }
+    const edges = [...nodes.values()].flatMap(({ parent, ...child }) =>
+      parent !== null && nodes.has(keyOf(parent)) ? [{ from: keyOf(parent), to: keyOf(child) }] : [],
+    );
+    return { nodes: [...nodes.values()].map(({ node }) => node), edges, truncated };
+  }
+
+  async #find({ kind, id }: Ref): Promise<Found | null> {
+    if (kind === 'instance') {
+      const row = await this.#registry.instances.get(id);
+      return row === null ? null : this.#instance(row);
+    }
+    return kind === 'snapshot' ? this.#snapshot(id) : this.#blueprint(id);
+  }
+
+  async #children(of: Found, tenants: readonly string[] | null): Promise<{ children: Found[]; more: boolean }> {
+    const { copies } = this.#registry;
+    if (of.kind === 'instance') {
+      const filter = { source: of.id, ...(tenants === null ? {} : { tenants }) };
+      const { rows, next } = await copies.snapshots(filter, MAX_CHILDREN);
+      const found = await Promise.all(rows.map(({ id }) => this.#snapshot(id)));
+      return { children: found.filter((child) => child !== null), more: next !== null };
+    }
+    const { rows, next } = await copies.descendants(
+      of.kind === 'snapshot' ? { snapshot: of.id } : { blueprint: of.id },
+      MAX_CHILDREN,
+    );
+    return { children: await Promise.all(rows.map((row) => this.#instance(row))), more: next !== null };
+  }
+
+  async #instance(row: InstanceRow): Promise<Found> {
+    const snapshot = row.lineageSnapshot;
+    const blueprint = row.lineageBlueprint;
+    const isShared = row.vfsPath !== null && copyAt(row.vfsPath) !== null;
+    return {
+      kind: 'instance',
+      id: row.id,
+      parent:
+        snapshot !== null
+          ? { kind: 'snapshot', id: snapshot }
+          : blueprint !== null
+            ? { kind: 'blueprint', id: blueprint }
+            : null,
+      node: {
+        kind: 'instance',
+        id: row.id,
+        label: row.name,
+        tenant: row.tenant,
+        state: row.state,
+        deleted: row.state === 'deleted',
+        bytes: row.bytes,
+        disk_bytes: isShared ? 0 : await this.#diskBytes(row.vfsPath),
+        created: row.created,
+      },
+    };
+  }
+
+  async #snapshot(id: string): Promise<Found | null> {
+    const row = await this.#registry.copies.snapshot(id);
+    if (row === null) return null;
+    return {
+      kind: 'snapshot',
+      id,
+      parent: { kind: 'instance', id: row.source },
+      node: {
+        kind: 'snapshot',
+        id,
+        label: row.tag,
+        tenant: row.tenant,
+        state: null,
+        deleted: row.deleted !== null,
+        bytes: row.bytes,
+        disk_bytes: await this.#diskBytes(copyPath('snapshot', row.hash)),
+        created: row.created,
+      },
+    };
+  }
+
+  /** A blueprint is every tenant's; what it was made of is not told here. */
+  async #blueprint(name: string): Promise<Found> {
+    const row = await this.#registry.copies.blueprint(name);
+    return {
+      kind: 'blueprint',
+      id: name,
+      parent: null,
+      node: {
+        kind: 'blueprint',
+        id: name,
+        label: name,
+        tenant: null,
+        state: null,
+        deleted: row === null,
+        bytes: row?.bytes ?? null,
+        disk_bytes: row === null ? null : await this.#diskBytes(copyPath('blueprint', row.hash)),
+        created: row?.created ?? null,
+      },
+    };
+  }
+
+  /** Blocks of a file, or null when there is none. */
+  async #diskBytes(path: string | null): Promise<number | null> {
+    if (path === null || path === ':memory:') return null;
+    try {
+      return (await stat(join(this.#dataFolder, path))).blocks * BLOCK_BYTES;
+    } catch {
+      // It is on its way between two drawers, or gone: then nothing is known of it, and whoever wakes it is told.
+      return null;
+    }
+  }
+}

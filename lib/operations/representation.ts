@@ -1,0 +1,103 @@
+/** Rows of the engine as objects of the contract. Pure: takes the time and the live facts as arguments. */
+
+import type { Event, Instance, Job, JobFilter } from '../contract/schema.ts';
+import { type LadderPolicy, nextMove } from '../lifecycle/ladder.ts';
+import { blocks, STUCK_SECONDS } from '../lifecycle/words.ts';
+import type { JobRow } from '../registry/jobs.ts';
+import type { InstanceRow, LedgerLine } from '../registry/registry.ts';
+import type { Live } from '../sessions/sessions.ts';
+
+/** A row as the contract's Instance. `thresholds` are its tenant's or the global ones; `now` in epoch seconds. */
+export function instanceOf(row: InstanceRow, live: Live, thresholds: LadderPolicy, now: number): Instance {
+  const policy = {
+    idleToSuspendSeconds: row.idleToSuspendSeconds ?? thresholds.idleToSuspendSeconds,
+    idleToFreezeSeconds: row.idleToFreezeSeconds ?? thresholds.idleToFreezeSeconds,
+  };
+  const interrupted = row.pending !== null && !live.held && now >= row.pending.startedMs / 1000 + STUCK_SECONDS;
+  const next = nextMove(
+    {
+      state: row.state,
+      updated: live.updated,
+      created: row.created,
+      keepHot: row.keepHot,
+      holdUntil: row.holdUntil,
+      ephemeral: row.ephemeral,
+      // What nobody carries out keeps the ladder away as well.
+      blocked: blocks(row.fault) || interrupted,
+      attached: live.attached,
+    },
+    policy,
+  );
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    name: row.name,
+    state: row.state,
+    thermal: live.thermal,
+    fault: row.fault,
+    fault_reason: row.faultReason,
+    pending: live.pending ?? row.pending?.verb ?? null,
+    pending_since: row.pending === null ? null : Math.floor(row.pending.startedMs / 1000),
+    interrupted,
+    vfs_path: row.vfsPath,
+    updated: live.updated,
+    created: row.created,
+    state_since: row.stateSince,
+    idle_seconds: Math.max(0, now - live.updated),
+    next,
+    keep_hot: row.keepHot,
+    hold_until: row.holdUntil,
+    ephemeral: row.ephemeral,
+    policy: row.policy,
+    idle_to_suspend_s: row.idleToSuspendSeconds,
+    idle_to_freeze_s: row.idleToFreezeSeconds,
+    attached: live.attached,
+    bytes: row.bytes,
+    labels: row.labels,
+    workbook: row.workbook,
+    lineage: { blueprint: row.lineageBlueprint, snapshot: row.lineageSnapshot, parent: row.lineageParent },
+  };
+}
+
+/** A ledger line as the contract's Event. */
+export function eventOf(line: LedgerLine): Event {
+  return {
+    seq: line.seq,
+    time: Math.floor(line.timeMs / 1000),
+    time_ms: line.timeMs,
+    instance: line.instance,
+    tenant: line.tenant,
+    type: line.type,
+    from: line.from,
+    to: line.to,
+    trigger: line.trigger,
+    actor: line.actor,
+    via: line.via,
+    source: line.source,
+    took_ms: line.tookMs,
+    reason: line.reason,
+    error: line.error,
+    request_id: line.requestId,
+    address: line.address,
+  };
+}
+
+/** A job as the contract shows it. */
+export function jobOf(job: JobRow): Job {
+  const { filter = null } = job.asked as { filter?: JobFilter };
+  return {
+    id: job.id,
+    verb: job.verb,
+    reason: job.reason,
+    labels: job.labels,
+    filter,
+    state: job.state,
+    actor: job.actor,
+    created: job.created,
+    finished: job.finished,
+    chosen: job.chosen,
+    done: job.done,
+    failed: job.failed,
+    skipped: job.skipped,
+  };
+}

@@ -1,0 +1,106 @@
+/** The operations about how the store does, over the parts that know. Holds no state. */
+
+import type { Storage } from '../contract/schema/storage.ts';
+import type { StorageHealth } from '../health/storage-health.ts';
+import type { Registry } from '../registry/registry.ts';
+import { PACE } from '../sessions/scrub.ts';
+import type { ScrubWalk } from '../sessions/scrub-progress.ts';
+import { causeOf } from './audit-context.ts';
+import type { StorageOperations } from './interfaces/storage.ts';
+
+/** How long an answer waits for a check. */
+const WAIT_MS = 10_000;
+
+/** Makes them. */
+export function storageOperations(parts: {
+  registry: Pick<Registry, 'ledger' | 'segments'>;
+  health: StorageHealth;
+}): StorageOperations {
+  const { registry, health } = parts;
+
+  const look = async (): Promise<Storage> => {
+    const [facts, segments, head] = await Promise.all([
+      health.look(),
+      registry.segments.list(),
+      registry.ledger.head(),
+    ]);
+    const { file, inside, bytes, walBytes, freeBytes, checkpointed, check } = facts.registry;
+    const { measured, disk, scrub } = facts;
+    const last = segments.at(-1);
+    return {
+      registry: {
+        file,
+        inside_data: inside,
+        bytes,
+        wal_bytes: walBytes,
+        free_bytes: freeBytes,
+        checkpointed,
+        check:
+          check === null
+            ? null
+            : { time: check.time, took_ms: check.tookMs, ok: check.says === 'ok', says: check.says },
+      },
+      ledger: {
+        seq: head.seq,
+        sealed: segments.length,
+        dropped: segments.filter(({ droppedMs }) => droppedMs !== null).length,
+        last_sealed: last?.id ?? null,
+        open_lines: head.seq - (last?.lastSeq ?? 0),
+      },
+      drawers: facts.drawers.map(({ drawer, rows, bytes: ofRows, writable, sameDisk }) => ({
+        drawer,
+        rows,
+        bytes: ofRows,
+        writable,
+        same_disk: sameDisk,
+      })),
+      measured:
+        measured === null
+          ? null
+          : { time: measured.time, took_ms: measured.tookMs, drawers: measured.drawers, rows: measured.rows },
+      scrub: {
+        walk: scrub?.walk == null ? null : counted(scrub.walk),
+        last: scrub?.last == null ? null : { ...counted(scrub.last), ended: scrub.last.ended },
+        next: scrub === null || scrub.walk !== null ? null : scrub.since + PACE.walkMs / 1000,
+      },
+      disk: { bytes: disk.bytes, free_bytes: disk.freeBytes },
+      places: facts.places,
+      memory: {
+        serving_bytes: facts.memory.servingBytes,
+        spare_bytes: facts.memory.spareBytes,
+        limit_bytes: facts.memory.limitBytes,
+      },
+      backup: facts.backup,
+      replication: null,
+      running: facts.running,
+    };
+  };
+
+  return {
+    storage: look,
+    async checkStorage(caller, { what }) {
+      const waited = new AbortController();
+      const done = health.check(what, causeOf(caller));
+      // Nobody may be waiting any more when it fails; the log has it then.
+      done.catch(() => undefined);
+      await Promise.race([done, pause(WAIT_MS, waited.signal)]);
+      waited.abort();
+      return look();
+    },
+  };
+}
+
+/** Without how far it has come: an id is a tenant's. */
+function counted({ begun, files, bytes, rotten }: Omit<ScrubWalk, 'after'>) {
+  return { begun, files, bytes, rotten };
+}
+
+function pause(ms: number, ended: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms).unref();
+    ended.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

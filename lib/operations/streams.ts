@@ -1,0 +1,24 @@
+/** Bytes that an operation takes in or gives out, without holding them. Knows nothing of HTTP. */
+import type { Readable } from 'node:stream';
+
+/** Bytes that come while they are sent, as fast as the client takes them. */
+export interface Outgoing {
+  stream: Readable;
+  /** Null: only its end will tell. */
+  bytes: number | null;
+}
+
+/** A body that is too large to be held: it goes to a file as it comes, when the handler asks for it. */
+export interface Upload {
+  /** `Content-Length`, or null. */
+  readonly length: number | null;
+  /** `Content-Type` as sent, or null. */
+  readonly type: string | null;
+  /**
+   * Writes the body to a new file at `path` (absolute), readable by its owner only, and returns its size in bytes. Holds a piece at a time.
+   * Throws `too_large` over the limit of uploads and `bad_json` when the body ends in its middle; no file is then left.
+   */
+  saveTo(path: string): Promise<number>;
+  /** The body itself, for what is small enough to be held. Throws `too_large` over `limit` bytes. */
+  bytes(limit: number): Promise<Uint8Array>;
+}

@@ -1,0 +1,220 @@
+/** Bringing files home and putting them back: which drawer a row's file is in, and the moves between it and the live drawer. */
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { makeFolderNow, removeFolder, removeTree, syncFolder } from '../base/effects.ts';
+import { isWinterdockError } from '../base/errors.ts';
+import type { Source } from '../lifecycle/words.ts';
+import { type CopyKind, copyAt } from '../registry/copies.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import type { Drawer, Placed } from '../storage/drawer.ts';
+import { lastingFolder, moveFile, removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
+import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
+
+/** Where the row says the file is. */
+export type Place = 'none' | 'memory' | 'live' | 'cold' | 'archive' | CopyKind;
+
+export function placeOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): Place {
+  switch (row.vfsPath) {
+    case null:
+      return 'none';
+    case ':memory:':
+      return 'memory';
+    case livePath(row.id):
+      return 'live';
+    case engine.cold.pathOf(row.id):
+      return 'cold';
+    case engine.archive.pathOf(row.id):
+      return 'archive';
+    default: {
+      const copy = copyAt(row.vfsPath);
+      if (copy !== null) return copy.kind;
+      throw new Error(`The row of ${row.id} names a place that no drawer has.`);
+    }
+  }
+}
+
+export const SOURCE_OF: Readonly<Record<Place, Source>> = {
+  none: 'fresh',
+  memory: 'fresh',
+  live: 'local',
+  cold: 'cold',
+  archive: 'archive',
+  snapshot: 'snapshot',
+  blueprint: 'blueprint',
+};
+
+/** The drawer that a place is, or null for the live drawer, for no file, and for one that others have too. */
+export function drawerOf(engine: Engine, place: Place): Drawer | null {
+  if (place === 'cold') return engine.cold;
+  return place === 'archive' ? engine.archive : null;
+}
+
+/** Whether the file of a row is kept compressed. */
+export function isPacked(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): boolean {
+  return row.vfsPath === engine.archive.pathOf(row.id);
+}
+
+/** Makes the live folder of a sandbox and brings its file there from where it rests. */
+export async function bringHome(engine: Engine, row: InstanceRow, place: Place): Promise<Placed> {
+  if (place === 'memory' || place === 'live') return { makeDurable: async () => {} };
+  const file = absolute(engine, livePath(row.id));
+  const folder = dirname(file);
+  makeFolderNow(folder);
+  const placed = await fetchHome(engine, row, place, file);
+  return {
+    async makeDurable() {
+      // The folder's own name first: a move gives up the name that it had only once the new one, with every folder above it, is on disk.
+      await syncFolder(dirname(folder));
+      // A new file is made by the process that opens it, which has synced the file but may not be able to sync folders.
+      await (placed === null ? syncFolder(folder) : placed.makeDurable());
+    },
+  };
+}
+
+/**
+ * Makes room in the live drawer for a sandbox that rests elsewhere: a copy of its own file goes, anything else is set aside. From then on what is there
+ * was made by the operation that asked for it.
+ */
+export async function clearGround(engine: Engine, row: InstanceRow): Promise<void> {
+  const path = livePath(row.id);
+  const file = absolute(engine, path);
+  if (row.vfsPath === path || row.vfsPath === MEMORY || row.state === 'active' || !existsSync(dirname(file))) return;
+  if (existsSync(file)) {
+    // Power loss may keep both names of a file that was being moved.
+    if (await isAlsoHome(engine, row, placeOf(engine, row))) await removeFile(file);
+    else await setAside(engine, row, path);
+  }
+  await setLogsAside(engine, row, path);
+}
+
+/** Whether what lies in the live drawer is the same file as the one that is to be brought there. */
+async function isAlsoHome(engine: Engine, row: InstanceRow, place: Place): Promise<boolean> {
+  const live = livePath(row.id);
+  if (row.vfsPath === null || hasWal(absolute(engine, live))) return false;
+  if (place === 'archive') return isCopyOf(engine, row.vfsPath, true, absolute(engine, live));
+  return isCopyOf(engine, live, false, absolute(engine, row.vfsPath));
+}
+
+async function fetchHome(engine: Engine, row: InstanceRow, place: Place, file: string): Promise<Placed | null> {
+  const copy = copyAt(row.vfsPath ?? '');
+  if (copy !== null) return engine.copies[copy.kind].fetch(copy.hash, file);
+  return drawerOf(engine, place)?.fetch(row.id, file) ?? null;
+}
+
+/** Whether a place is the file of a snapshot or a blueprint: only what was never resumed is there, and others may be too. */
+export function isShared(place: Place): place is CopyKind {
+  return place === 'snapshot' || place === 'blueprint';
+}
+
+/** Removes the live folder of a sandbox with whatever is in it. */
+export async function clearLive(engine: Engine, id: string): Promise<void> {
+  const folder = dirname(absolute(engine, livePath(id)));
+  await removeTree(folder);
+  await syncFolder(dirname(folder));
+}
+
+/** Removes the emptied live folder of a sandbox whose file has moved on. What is unexpectedly in it stays, for reconcile to set aside. */
+export async function leaveLive(engine: Engine, id: string): Promise<void> {
+  try {
+    await removeFolder(dirname(absolute(engine, livePath(id))));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTEMPTY')))
+      throw error;
+  }
+}
+
+/**
+ * Puts a clean live file into a drawer; whatever an earlier fault left under its key goes first: a copy of it is removed, anything else set aside. Returns the hash of the bytes, where
+ * the drawer read them.
+ */
+export async function putAway(
+  engine: Engine,
+  row: InstanceRow,
+  source: string,
+  drawer: Drawer,
+): Promise<string | null> {
+  if (drawer.stamp(row.id) !== null) {
+    if (await isCopyOf(engine, drawer.pathOf(row.id), drawer === engine.archive, source)) await drawer.remove(row.id);
+    else await setAside(engine, row, drawer.pathOf(row.id));
+  }
+  await setLogsAside(engine, row, drawer.pathOf(row.id));
+  return drawer.put(source, row.id);
+}
+
+/** Whether the file at `path` (relative to the data folder) has the bytes of `original`, expanded when it is `packed`. */
+export async function isCopyOf(engine: Engine, path: string, packed: boolean, original: string): Promise<boolean> {
+  if (stampOf(original) === null) return false;
+  const copy = packed
+    ? (await engine.readers.check(absolute(engine, path), { urgent: true, packed: true })).sha256
+    : await sha256Of(absolute(engine, path));
+  return copy === (await sha256Of(original));
+}
+
+/** Whether the live file has a WAL beside it that holds something. */
+export function hasWal(file: string): boolean {
+  return (stampOf(`${file}-wal`)?.size ?? 0) > 0;
+}
+
+/** What SQLite keeps committed or undone pages in beside a file. */
+const LOGS = ['-wal', '-journal'];
+
+type Keeping = Pick<Engine, 'clock' | 'registry'> & { config: Pick<Engine['config'], 'dataFolder'> };
+
+/** Moves an orphan out of the drawers into `orphans/`, with a ledger line. It is never preferred and never deleted. */
+export async function setAside(engine: Keeping, row: Pick<InstanceRow, 'id' | 'tenant'>, path: string): Promise<void> {
+  // The log goes first: alone it says nothing, and a file without its log says too little.
+  const kept = await intoOrphans(engine, row.id, path, [...LOGS, '']);
+  await engine.registry.ledger.append([
+    line(engine, row, systemCause('reconcile'), 'orphan.set_aside', {
+      reason: `${path} is not where the row says its file is; kept as orphans/${kept}`,
+    }),
+  ]);
+}
+
+/**
+ * Sets aside what lies beside a file at rest as if it were its log, with a ledger line: a file at rest has none, and SQLite would take up
+ * whatever it finds. What holds nothing is removed.
+ */
+export async function setLogsAside(
+  engine: Keeping,
+  row: Pick<InstanceRow, 'id' | 'tenant'>,
+  path: string,
+): Promise<void> {
+  const source = absolute(engine, path);
+  const found = [...LOGS, '-shm'].filter((suffix) => existsSync(source + suffix));
+  if (found.length === 0) return;
+  const logs = found.filter((suffix) => LOGS.includes(suffix) && stampOf(source + suffix)?.size !== 0);
+  if (logs.length > 0) {
+    const kept = await intoOrphans(engine, row.id, path, logs);
+    await engine.registry.ledger.append([
+      line(engine, row, systemCause('reconcile'), 'orphan.set_aside', {
+        reason: `${logs.map((suffix) => path + suffix).join(' and ')} lay beside a file at rest, which has no log; kept beside orphans/${kept}`,
+      }),
+    ]);
+  }
+  for (const suffix of found) await removeFile(source + suffix);
+}
+
+/** Moves what lies at `path` with each suffix into `orphans/`, under one name, which is returned. */
+async function intoOrphans(engine: Keeping, id: string, path: string, suffixes: readonly string[]): Promise<string> {
+  const source = absolute(engine, path);
+  const folder = join(engine.config.dataFolder, 'orphans');
+  await lastingFolder(folder);
+  const name = (n: number) => `${engine.clock.now() + n}-${id}-${basename(path)}`;
+  const isTaken = (n: number) => ['', ...LOGS].some((suffix) => existsSync(join(folder, name(n) + suffix)));
+  let n = 0;
+  while (isTaken(n)) n += 1;
+  const kept = name(n);
+  const staging = stagingFor(engine.config.dataFolder, join(folder, kept));
+  for (const suffix of suffixes) {
+    if (!existsSync(source + suffix)) continue;
+    try {
+      await (await moveFile(source + suffix, join(folder, kept + suffix), staging)).makeDurable();
+    } catch (error) {
+      // Another reader of the same file was faster.
+      if (!isWinterdockError(error) || error.code !== 'missing_file') throw error;
+    }
+  }
+  await removeFile(`${source}-shm`);
+  return kept;
+}

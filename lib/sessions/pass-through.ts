@@ -1,0 +1,51 @@
+/**
+ * The file work of passing through `active`: a file comes home without a process, and goes back when the filing that asked for it fails.
+ * The caller holds the file exclusively and has written the intent.
+ */
+import { dirname } from 'node:path';
+import { makeFolderNow, syncFolder } from '../base/effects.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import { closeToRest, openLive } from '../vfs/open.ts';
+import { absolute, type Engine, livePath } from './engine.ts';
+import { bringHome, isShared, placeOf } from './file-locations.ts';
+import { removeListing } from './listing.ts';
+import { ensureAlone, ensureCopied, ensurePacked, ensureTrusted, type Known } from './trust.ts';
+
+/**
+ * Brings the file of a sandbox that has no process to the live drawer, durably; makes an empty one where there never was any. tmp stays:
+ * the next process to start on it clears it. Returns what is known of its bytes. Throws what a wake throws of a file.
+ */
+export async function comeHome(engine: Engine, row: InstanceRow, force: boolean): Promise<Partial<Known> | null> {
+  const place = placeOf(engine, row);
+  const from = absolute(engine, row.vfsPath ?? '');
+  let known: Partial<Known> | null = null;
+  // Nothing opens it on this way: by force it moves as it is, and its fault stays for whoever wants to wake it.
+  if (!force && (place === 'live' || place === 'cold' || isShared(place))) {
+    known = await ensureTrusted(engine, row, from, false);
+  }
+  if (force && (place === 'live' || place === 'cold')) await ensureAlone(engine, row, from);
+  if (place === 'archive') known = await ensurePacked(engine, row, from, force);
+  if (isShared(place)) await ensureCopied(engine, row, from);
+  const { makeDurable } = await bringHome(engine, row, place);
+  const file = absolute(engine, livePath(row.id));
+  if (place === 'none') {
+    makeFolderNow(dirname(file));
+    known = { identity: mark(engine, file, false) };
+    await syncFolder(dirname(file));
+  }
+  await makeDurable();
+  // A copy has no mark of its own, and nothing else would tell it from another file while a later wake is broken off.
+  return isShared(place) ? { identity: mark(engine, file, true) } : known;
+}
+
+/** Gives a live file the mark by which it is known again, and makes one where there is none. Returns the mark, null when there is no room for it. */
+function mark(engine: Engine, file: string, mustExist: boolean): string | null {
+  const { maxSandboxBytes: maxBytes, maxFileBytes } = engine.config;
+  return closeToRest(openLive(file, { maxBytes, maxFileBytes, mustExist }));
+}
+
+/** Removes what the archive has of a sandbox that came back from it. */
+export async function forgetArchived(engine: Engine, id: string): Promise<void> {
+  await engine.archive.remove(id);
+  await removeListing(engine, id);
+}

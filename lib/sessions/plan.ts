@@ -1,0 +1,84 @@
+/**
+ * Walks: a wish of several hops, one by one under one lock, each in the ledger. `active` is passed through without a process when the
+ * next hop leaves it at once: both hops are then one filing and one transaction. The way is lib/lifecycle/plan.ts'.
+ */
+import { tellable, WinterdockError } from '../base/errors.ts';
+import { plan } from '../lifecycle/plan.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { InstanceRow } from '../registry/registry.ts';
+import { stampOf } from '../storage/files.ts';
+import { absolute, type Engine, line, MEMORY, rowOf } from './engine.ts';
+import { archive, file, freeze, remove, suspend } from './file.ts';
+import type { Entry } from './runtimes.ts';
+import type { Cause } from './sessions.ts';
+import { recordOf } from './trust.ts';
+import { wake } from './wake.ts';
+import { noWay } from './way.ts';
+
+/**
+ * Takes a sandbox to `to`, which it may be in already. The caller holds the verbs lock. A walk that fails stays where it came to. Throws
+ * what its hops throw, `invalid_transition` when no way leads there, `conflict` where an ephemeral one would be suspended or frozen, and
+ * `conflict` with its `state` when it is not in `from`.
+ */
+export async function walk(
+  engine: Engine,
+  entry: Entry,
+  to: State,
+  cause: Cause,
+  { force = false, from }: { force?: boolean; from?: State },
+): Promise<InstanceRow> {
+  let row = await rowOf(engine, entry.id);
+  if (from !== undefined && row.state !== from) {
+    throw new WinterdockError('conflict', `The sandbox "${row.id}" has moved on: it is ${row.state}, not ${from}.`, {
+      hint: 'Look at it again and decide anew.',
+      extra: { state: row.state },
+    });
+  }
+  const hops = plan(row.state, to, row);
+  if (hops === null) {
+    const error = noWay(row, to, 'way');
+    await engine.registry.ledger.append([line(engine, row, cause, 'plan.refused', { error: tellable(error) })]);
+    throw error;
+  }
+  const planned: Cause = hops.length > 1 ? { ...cause, trigger: 'plan' } : cause;
+  // Nothing of its own is anywhere yet: it goes as it came.
+  if (row.state === 'created' && to === 'deleted') return remove(engine, entry, planned, { passing: true });
+  for (const [at, hop] of hops.entries()) {
+    if (hop === 'active' && at < hops.length - 1) continue;
+    if (hop === 'active') row = (await wake(engine, entry, planned, { revives: true, force })).row;
+    else if (hop === 'suspended') row = await suspend(engine, entry, planned, force, { passing: true });
+    else if (hop === 'frozen') row = await freeze(engine, entry, planned, force);
+    else if (hop === 'deleted') row = await remove(engine, entry, planned);
+    else if (to === 'deleted') row = await lay(engine, entry, planned, force);
+    else row = await archive(engine, entry, planned, force, { passing: true });
+  }
+  return row;
+}
+
+/**
+ * The hop to `archived` on the way to `deleted`: the file stays where it is, for nothing of it is to be kept. A walk that breaks off here
+ * has lost nothing; a damaged file stops it no more than it stops a deletion.
+ */
+function lay(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
+  const kept = (row: InstanceRow) => (row.vfsPath === MEMORY ? null : row.vfsPath);
+  return file(
+    engine,
+    entry,
+    cause,
+    {
+      verb: 'archive',
+      to: 'archived',
+      through: ['active'],
+      refusesFaulted: false,
+      toPath: kept,
+      work: async (row, _force, identity) => {
+        const vfsPath = kept(row);
+        const stamp = vfsPath === null ? null : stampOf(absolute(engine, vfsPath));
+        // What was at rest is not touched: what was recorded of it holds on.
+        const file = row.state !== 'active' && row.file !== null ? row.file : stamp && recordOf(stamp, { identity });
+        return { vfsPath, file: stamp && file, bytes: stamp?.size ?? null };
+      },
+    },
+    force,
+  );
+}

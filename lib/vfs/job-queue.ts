@@ -1,0 +1,81 @@
+/**
+ * Long jobs on VFS files (checks, copies), one after the other, in a process that is there only while there is something to do. Knows
+ * nothing of what a job is.
+ */
+import { WinterdockError } from '../base/errors.ts';
+import type { Job, JobAnswer } from './messages.ts';
+import { type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
+
+const LINGER_MS = 5000;
+
+export class Lane {
+  readonly #niceness: number;
+  readonly #limits: JobLimits;
+  readonly #what: string;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #process: ReaderProcess | null = null;
+  #linger: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  /** `what` names the job to people; `niceness` 0 to 19: how far its process stands behind others. */
+  constructor(what: string, niceness: number, limits: JobLimits) {
+    this.#what = what;
+    this.#niceness = niceness;
+    this.#limits = limits;
+  }
+
+  /** Jobs that run or wait. */
+  get load(): number {
+    return this.#waiting;
+  }
+
+  /** Runs one job, after those that were asked for before. Throws the job's own error, or `storage_unavailable`. */
+  run(job: Job): Promise<JobAnswer> {
+    this.#waiting += 1;
+    const result = this.#last.then(() => this.#run(job));
+    // The next job does not depend on how this one ended; its caller is told.
+    this.#last = result.catch(() => undefined).then(() => this.#rest());
+    return result;
+  }
+
+  /** Breaks off what runs and refuses what waits; resolves when the process is gone. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#process?.kill('crash');
+    await this.#last;
+    clearTimeout(this.#linger);
+    await this.#process?.end();
+    this.#process = null;
+  }
+
+  async #run(job: Job): Promise<JobAnswer> {
+    if (this.#stopped) throw this.#broken();
+    clearTimeout(this.#linger);
+    try {
+      if (!this.#process?.alive) this.#process = await ReaderProcess.start(this.#niceness);
+      return await this.#process.run(job, this.#limits);
+    } catch (error) {
+      if (error instanceof ReaderDeath) throw this.#broken(error);
+      throw error;
+    }
+  }
+
+  async #rest(): Promise<void> {
+    this.#waiting -= 1;
+    if (this.#waiting > 0 || this.#stopped) return;
+    this.#linger = setTimeout(() => {
+      const process = this.#process;
+      this.#process = null;
+      void process?.end();
+    }, LINGER_MS);
+    this.#linger.unref();
+  }
+
+  #broken(cause?: unknown): WinterdockError {
+    return new WinterdockError('storage_unavailable', `The ${this.#what} was broken off before it ended.`, {
+      retryAfterSeconds: 5,
+      cause,
+    });
+  }
+}
