@@ -1,6 +1,7 @@
 /**
- * Runs before anything else of the console in a browser: the one Trusted Types policy. Code comes from the build's own files and
- * nowhere else; a text never becomes markup, except the empty script that React makes its script elements from.
+ * Runs before anything else of the console in a browser: the one Trusted Types policy. Code comes from the build's own
+ * files and nowhere else; a text never becomes markup, except the empty script that React makes its script elements
+ * from.
  */
 
 interface TrustedTypesFactory {

@@ -1,4 +1,6 @@
-/** What instrumentation.ts does in Node. The engine is loaded as it is, by its address: nothing of it may be bundled. */
+/**
+ * What instrumentation.ts does in Node. The engine is loaded as it is, by its address: nothing of it may be bundled.
+ */
 import { runningHost } from '#lib/host/host.ts';
 
 /** The address of a file of the repository, spelt so that the bundler sees no file in it. */

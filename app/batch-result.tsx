@@ -1,6 +1,7 @@
 /**
- * What one restore or clone has made, and how far its starting has come: read from the ledger by the request's id, so that it is the same in every
- * tab and after a restart. The page is rendered again with each line of the ledger, which keeps this live.
+ * What one restore or clone has made, and how far its starting has come: read from the ledger by the request's id, so
+ * that it is the same in every tab and after a restart. The page is rendered again with each line of the ledger, which
+ * keeps this live.
  */
 import Link from 'next/link';
 import { LiveStarted } from '#components/live/started.tsx';

@@ -39,8 +39,8 @@ export async function requireCaller(path: string): Promise<Caller> {
 }
 
 /**
- * The number of the newest line of the ledger that the visitor may see; 0: there is none, or nobody is signed in. A page that asks before
- * it reads anything else is at least as new as that line. Asked once per request.
+ * The number of the newest line of the ledger that the visitor may see; 0: there is none, or nobody is signed in. A
+ * page that asks before it reads anything else is at least as new as that line. Asked once per request.
  */
 export const ledgerSeq = cache(async (): Promise<number> => {
   const caller = await currentCaller();

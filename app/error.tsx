@@ -2,7 +2,8 @@
 /** A page that could not be rendered: what to do about it. */
 
 export default function PageError({ error, retry }: { error: unknown; retry: () => void }) {
-  // The server names what failed by its request's id. What has no name was refused before, or never came: it says itself why.
+  // The server names what failed by its request's id. What has no name was refused before, or never came: it says
+  // itself why.
   const digest = error instanceof Error && 'digest' in error ? String(error.digest) : null;
   const refused = digest === null && error instanceof Error ? error.message : null;
   return (

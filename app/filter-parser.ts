@@ -13,8 +13,8 @@ export interface Asked<F extends string, Q> {
 const EDGES: Readonly<Record<string, 'first' | 'last' | undefined>> = { since: 'first', until: 'last' };
 
 /**
- * Reads `values`, the parameters of an address. `fixed` is asked for whatever they say; `since` and `until` are moments in words, and
- * `noMoment` says what is wrong with one that is none.
+ * Reads `values`, the parameters of an address. `fixed` is asked for whatever they say; `since` and `until` are moments
+ * in words, and `noMoment` says what is wrong with one that is none.
  */
 export function readFilters<F extends string, Q>(
   values: Readonly<Record<string, string>>,

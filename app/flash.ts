@@ -1,7 +1,7 @@
 /**
- * What a form that was posted to an address of its own found out, kept for the page that shows it next: a browser without scripts follows a
- * redirect, and a redirect carries nothing. In this process only, for a while, for who asked. Bundled pages and addresses are several copies of
- * this module, so it is kept on `globalThis`.
+ * What a form that was posted to an address of its own found out, kept for the page that shows it next: a browser
+ * without scripts follows a redirect, and a redirect carries nothing. In this process only, for a while, for who asked.
+ * Bundled pages and addresses are several copies of this module, so it is kept on `globalThis`.
  */
 
 import type { Inspection } from '#lib/contract/schema.ts';

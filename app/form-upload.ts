@@ -1,6 +1,6 @@
 /**
- * Forms that are posted to an address of their own because what they send or get is too large for a server action: a file that goes up, a
- * bundle that comes down. The front has let them through only from the console itself.
+ * Forms that are posted to an address of their own because what they send or get is too large for a server action: a
+ * file that goes up, a bundle that comes down. The front has let them through only from the console itself.
  */
 import type { UploadAnswer } from '#components/files/upload-form.tsx';
 import { getHost } from '#lib/host/host.ts';
@@ -46,8 +46,9 @@ export function leadTo(request: Request, to: string): Response {
 }
 
 /**
- * Answers a posted form by what `work` does for who posted it. What it throws is shown on `page`, which may have a query and an anchor; whoever is not
- * signed in is led to the sign-in page and from there to `page`. A 303 each time: the form is never sent on.
+ * Answers a posted form by what `work` does for who posted it. What it throws is shown on `page`, which may have a
+ * query and an anchor; whoever is not signed in is led to the sign-in page and from there to `page`. A 303 each time:
+ * the form is never sent on.
  */
 export async function answerPosted(
   request: Request,

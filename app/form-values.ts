@@ -1,5 +1,6 @@
 /**
- * Reading what an action is called with. Anybody may call one with anything, so what it takes for a form or for text is looked at here first.
+ * Reading what an action is called with. Anybody may call one with anything, so what it takes for a form or for text is
+ * looked at here first.
  */
 import type { z } from 'zod';
 import { WinterdockError } from '#lib/base/errors.ts';

@@ -21,7 +21,10 @@ export const dynamic = 'force-dynamic';
 /** See scripts/icons.ts. */
 const LINK_PICTURE = { url: '/link.png', width: 1200, height: 630, alt: 'Winterdock: sandboxes that sleep as files' };
 
-/** What a browser, and whoever shows a link, is told of every page. The addresses in it are whole: they are read by others. */
+/**
+ * What a browser, and whoever shows a link, is told of every page. The addresses in it are whole: they are read by
+ * others.
+ */
 export function generateMetadata(): Metadata {
   const { publicUrl, port } = getHost().config;
   const description = 'Sandboxes that sleep as files.';

@@ -1,6 +1,6 @@
 /**
- * The top of every page, one row at any width: the name, the places there are, the way to find anything, whether the page is live, the way out.
- * Where it is narrow the places fold into a menu, which the browser opens without a script.
+ * The top of every page, one row at any width: the name, the places there are, the way to find anything, whether the
+ * page is live, the way out. Where it is narrow the places fold into a menu, which the browser opens without a script.
  */
 import Link from 'next/link';
 import { LiveStatus } from '#components/live/live.tsx';

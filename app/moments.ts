@@ -6,8 +6,8 @@ const MINUTE = 60;
 const DAY = 86_400;
 
 /**
- * Epoch seconds of `2026-11-22`, `2026-11-22T05:30`, `2026-11-22T05:30:07` (UTC) or of epoch seconds; null for anything else. What is
- * said to the day or the minute means its `first` or its `last` second.
+ * Epoch seconds of `2026-11-22`, `2026-11-22T05:30`, `2026-11-22T05:30:07` (UTC) or of epoch seconds; null for anything
+ * else. What is said to the day or the minute means its `first` or its `last` second.
  */
 export function momentOf(text: string, edge: 'first' | 'last'): number | null {
   if (EPOCH.test(text)) return Number(text);

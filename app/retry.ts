@@ -10,7 +10,10 @@ import { requireCaller } from './caller.ts';
 import { expectTexts } from './form-values.ts';
 import { problemOf, wordsOf } from './problem.ts';
 
-/** Wakes a sandbox with force: clears its fault and opens its file once more. A file that is still bad is refused again, and nothing is lost. */
+/**
+ * Wakes a sandbox with force: clears its fault and opens its file once more. A file that is still bad is refused again,
+ * and nothing is lost.
+ */
 export async function retry(id: string, _previous: OutcomeWords | null): Promise<OutcomeWords> {
   expectTexts(id);
   const caller = await requireCaller('/');
@@ -31,7 +34,10 @@ const AGAIN = {
   freeze: (caller: Caller, id: string) => getHost().operations.freeze(caller, id, {}),
 };
 
-/** Ends an operation that nobody carries out any more, by what has happened to the file, and does it again when `again` says so. */
+/**
+ * Ends an operation that nobody carries out any more, by what has happened to the file, and does it again when `again`
+ * says so.
+ */
 export async function settle(
   id: string,
   again: keyof typeof AGAIN | null,

@@ -1,7 +1,7 @@
 'use strict';
 /**
- * Whether this machine and this Node can run Winterdock, and where the pinned Node is that can. Plain JavaScript of an old kind: the Node that
- * must be told about is the one that runs it. Knows nothing of the server.
+ * Whether this machine and this Node can run Winterdock, and where the pinned Node is that can. Plain JavaScript of an
+ * old kind: the Node that must be told about is the one that runs it. Knows nothing of the server.
  */
 const { spawn } = require('node:child_process');
 const fs = require('node:fs');
@@ -21,8 +21,8 @@ function packagesFor(on) {
 }
 
 /**
- * The Node that npm installed; null where there is none. npm 10 takes the link in `.bin` away again, together with the packages for other
- * machines, which have one of the same name.
+ * The Node that npm installed; null where there is none. npm 10 takes the link in `.bin` away again, together with the
+ * packages for other machines, which have one of the same name.
  */
 function pinnedNode(on) {
   const places = ['.bin/node'].concat(packagesFor(on).map((name) => `${name}/bin/node`));

@@ -1,7 +1,7 @@
 'use strict';
 /**
- * `node bin/run.cjs FILE [arguments]`, which npm's scripts are: runs a file of this repository in this process, as if Node had been given it; on
- * a Node that cannot, with the pinned one; and without one it says so in one sentence.
+ * `node bin/run.cjs FILE [arguments]`, which npm's scripts are: runs a file of this repository in this process, as if
+ * Node had been given it; on a Node that cannot, with the pinned one; and without one it says so in one sentence.
  */
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');

@@ -1,6 +1,7 @@
 /**
- * Tables of the auth library (better-auth with its admin plugin), as its own generator defines them for SQLite, which reads
- * columns by property name; and beside them our own: keys of programs, and invitations. Knows nothing of sandboxes.
+ * Tables of the auth library (better-auth with its admin plugin), as its own generator defines them for SQLite, which
+ * reads columns by property name; and beside them our own: keys of programs, and invitations. Knows nothing of
+ * sandboxes.
  */
 import { json } from './columns.ts';
 import { index, integer, sql, sqliteTable, text } from './drizzle.ts';

@@ -1,9 +1,9 @@
 /**
- * The registry's tables. Triggers, the text index and what keeps the counts are SQL that drizzle has no words for: they are in
- * db/migrations. Times are epoch seconds unless the name says milliseconds.
+ * The registry's tables. Triggers, the text index and what keeps the counts are SQL that drizzle has no words for: they
+ * are in db/migrations. Times are epoch seconds unless the name says milliseconds.
  *
- * `labels` and the text index point at instances by SQLite's own rowid. Rows are never removed and rowids are given out as
- * max + 1, so they are 1…n without gaps and even a VACUUM that renumbers them changes none.
+ * `labels` and the text index point at instances by SQLite's own rowid. Rows are never removed and rowids are given out
+ * as max + 1, so they are 1…n without gaps and even a VACUUM that renumbers them changes none.
  */
 import type { State } from '../lib/lifecycle/states.ts';
 import type { JobKind } from '../lib/lifecycle/wish.ts';
@@ -57,7 +57,9 @@ export const instances = sqliteTable(
     failures: integer('failures').notNull().default(0),
     /** The labels table is made from it. */
     labels: json<Record<string, string>>('labels').notNull().default({}),
-    /** Sort keys: what has no name comes after every name (a blob sorts after text), what has no size after every size. */
+    /**
+     * Sort keys: what has no name comes after every name (a blob sorts after text), what has no size after every size.
+     */
     nameKey: text('name_key').generatedAlwaysAs(sql`coalesce(name, x'')`, { mode: 'virtual' }),
     bytesKey: integer('bytes_key').generatedAlwaysAs(sql`coalesce(bytes, -1)`, { mode: 'virtual' }),
   },
@@ -78,7 +80,8 @@ export const instances = sqliteTable(
     index('instances_by_fault_name').on(table.fault, table.nameKey).where(sql`fault is not null and tombstone = 0`),
     index('instances_by_fault_bytes').on(table.fault, table.bytesKey).where(sql`fault is not null and tombstone = 0`),
     uniqueIndex('instances_name_taken').on(table.tenant, table.name).where(sql`name is not null and tombstone = 0`),
-    // All that a count by kind of move needs is in it; `pending` is null in all of it, and has to be there for the index to be enough.
+    // All that a count by kind of move needs is in it; `pending` is null in all of it, and has to be there for the
+    // index to be enough.
     index('instances_due')
       .on(table.dueAt, table.state, table.ephemeral, table.tenant, table.pending)
       .where(sql`due_at is not null and pending is null`),
@@ -89,7 +92,9 @@ export const instances = sqliteTable(
   ],
 );
 
-/** One row per label of a living instance, made from `instances.labels` by triggers, with the sort keys of its instance. */
+/**
+ * One row per label of a living instance, made from `instances.labels` by triggers, with the sort keys of its instance.
+ */
 export const labels = sqliteTable(
   'labels',
   {
@@ -110,7 +115,9 @@ export const labels = sqliteTable(
   ],
 );
 
-/** Bytes of the volumes of an instance's file, as weighed after it was last filed. Goes with the instance's tombstone. */
+/**
+ * Bytes of the volumes of an instance's file, as weighed after it was last filed. Goes with the instance's tombstone.
+ */
 export const instanceVolumes = sqliteTable('instance_volumes', {
   instanceRow: integer('instance_row').primaryKey(),
   tenant: text('tenant').notNull(),
@@ -158,8 +165,8 @@ export const countsByLabel = sqliteTable(
 );
 
 /**
- * The ledger: append-only, which triggers hold; so no number is ever used again. Each line has the hash of itself and of all
- * before it.
+ * The ledger: append-only, which triggers hold; so no number is ever used again. Each line has the hash of itself and
+ * of all before it.
  */
 export const events = sqliteTable(
   'events',
@@ -183,7 +190,10 @@ export const events = sqliteTable(
     address: text('address'),
     /** Lower-case hex. Null only before a line of an older file is chained. */
     hash: text('hash'),
-    /** JSON of the signed note that stands for its texts, once they were given up with their tenant; null while they are there. */
+    /**
+     * JSON of the signed note that stands for its texts, once they were given up with their tenant; null while they are
+     * there.
+     */
     blanked: text('blanked'),
   },
   (table) => [
@@ -197,7 +207,10 @@ export const events = sqliteTable(
   ],
 );
 
-/** A month of the ledger, sealed; it stays when its lines are dropped. Triggers let it be exported once and dropped once, no more. */
+/**
+ * A month of the ledger, sealed; it stays when its lines are dropped. Triggers let it be exported once and dropped
+ * once, no more.
+ */
 export const ledgerSegments = sqliteTable('ledger_segments', {
   /** `2026-11`. */
   id: text('id').primaryKey().notNull(),
@@ -236,8 +249,8 @@ export const tenants = sqliteTable('tenants', {
 });
 
 /**
- * Tenants that are being forgotten, and that were. While one is not finished, triggers refuse whatever would be made for its tenant, and let its
- * shares go and its lines of the ledger give up their texts.
+ * Tenants that are being forgotten, and that were. While one is not finished, triggers refuse whatever would be made
+ * for its tenant, and let its shares go and its lines of the ledger give up their texts.
  */
 export const forgettings = sqliteTable(
   'forgettings',
@@ -290,7 +303,10 @@ export const jobs = sqliteTable(
   ],
 );
 
-/** The instances of a job in their order, a thousand to a page: rowids of `instances`, four little-endian bytes each; 0 for an unknown id. */
+/**
+ * The instances of a job in their order, a thousand to a page: rowids of `instances`, four little-endian bytes each; 0
+ * for an unknown id.
+ */
 export const jobPages = sqliteTable(
   'job_pages',
   {
@@ -367,8 +383,8 @@ export const shares = sqliteTable(
 );
 
 /**
- * Copies that outlive what they were made from. A deleted one stays as a row, the ancestor of what came from it; its file goes with the
- * last row that needs it.
+ * Copies that outlive what they were made from. A deleted one stays as a row, the ancestor of what came from it; its
+ * file goes with the last row that needs it.
  */
 export const snapshots = sqliteTable(
   'snapshots',
@@ -396,7 +412,10 @@ export const snapshots = sqliteTable(
   ],
 );
 
-/** Bases that clones are made from, by their names, which are the installation's. `tenant` and `source` tell where one came from. */
+/**
+ * Bases that clones are made from, by their names, which are the installation's. `tenant` and `source` tell where one
+ * came from.
+ */
 export const blueprints = sqliteTable(
   'blueprints',
   {
@@ -413,10 +432,16 @@ export const blueprints = sqliteTable(
   (table) => [index('blueprints_by_hash').on(table.hash)],
 );
 
-/** Files of copies, relative to the data folder, that are to go unless a row needs them: put there before its row, or left by the last one. */
+/**
+ * Files of copies, relative to the data folder, that are to go unless a row needs them: put there before its row, or
+ * left by the last one.
+ */
 export const unclaimedFiles = sqliteTable('unclaimed_files', { path: text('path').primaryKey().notNull() });
 
-/** Instances of one call that are to be resumed after they were made, named by the first of them; the row goes when that is done. */
+/**
+ * Instances of one call that are to be resumed after they were made, named by the first of them; the row goes when that
+ * is done.
+ */
 export const starts = sqliteTable('starts', {
   first: text('first').primaryKey().notNull(),
   tenant: text('tenant').notNull(),

@@ -1,4 +1,7 @@
-/** The API's own suite a second time, against `next start`: the files of it that describe what is asked and answered over HTTP. */
+/**
+ * The API's own suite a second time, against `next start`: the files of it that describe what is asked and answered
+ * over HTTP.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -11,7 +14,10 @@ import { ensureBuilt } from '../scripts/build.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
 
-/** Of `lib/http/tests`: bodies and bytes both ways, streams, ranges, conditions, uploads, roles, limits, and everything hostile. */
+/**
+ * Of `lib/http/tests`: bodies and bytes both ways, streams, ranges, conditions, uploads, roles, limits, and everything
+ * hostile.
+ */
 const FILES = [
   'access',
   'bytes',

@@ -1,4 +1,7 @@
-/** The console where Next is started alone: coming in by the printed link, forms, the live stream and files, by clicking. */
+/**
+ * The console where Next is started alone: coming in by the printed link, forms, the live stream and files, by
+ * clicking.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** `next start` and nothing else: the engine, its start and its end, the API by route files, and the console, as the own server has them. */
+/**
+ * `next start` and nothing else: the engine, its start and its end, the API by route files, and the console, as the own
+ * server has them.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -80,8 +83,9 @@ function gist(answer: string): (string | number | null)[] {
 }
 
 /**
- * What Next, or Node for it, answers before anything of ours is asked, and how: the one list of what `next start` does not have from the front. Dot
- * segments, doubled slashes, other methods, what is no HTTP, the lengths of HEAD and the peer's address are not in it: the front is before Next there.
+ * What Next, or Node for it, answers before anything of ours is asked, and how: the one list of what `next start` does
+ * not have from the front. Dot segments, doubled slashes, other methods, what is no HTTP, the lengths of HEAD and the
+ * peer's address are not in it: the front is before Next there.
  */
 const DECIDED_BEFORE: Record<string, { sent: string; says: (string | number | null)[]; first?: true }> = {
   // Node's own, as Next makes its server.
@@ -103,7 +107,10 @@ const DECIDED_BEFORE: Record<string, { sent: string; says: (string | number | nu
   },
 };
 
-/** What other servers and layers read as another request than it is: the front has it first, and answers as before the own server. */
+/**
+ * What other servers and layers read as another request than it is: the front has it first, and answers as before the
+ * own server.
+ */
 const HOSTILE: Record<string, string> = {
   'dot segments': `GET ${AT}/../memory/x HTTP/1.1\r\n${KEY}\r\n`,
   'encoded dot segments': `GET ${AT}/%2e%2e/memory/x HTTP/1.1\r\n${KEY}\r\n`,

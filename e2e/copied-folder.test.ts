@@ -1,4 +1,6 @@
-/** A stopped data folder that was copied by an ordinary tool, which keeps no inodes and cuts times, is a data folder. */
+/**
+ * A stopped data folder that was copied by an ordinary tool, which keeps no inodes and cuts times, is a data folder.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * Ten thousand sandboxes to look at, and trouble: names of two hundred signs and of many scripts, many labels, faults of each kind, operations
- * that were interrupted and jobs under way. Written straight into the registry: there are no files behind them. For tests and pictures.
+ * Ten thousand sandboxes to look at, and trouble: names of two hundred signs and of many scripts, many labels, faults
+ * of each kind, operations that were interrupted and jobs under way. Written straight into the registry: there are no
+ * files behind them. For tests and pictures.
  */
 
 import { join } from 'node:path';
@@ -31,7 +32,10 @@ const REASONS = {
   missing: 'its file is not where the row says',
 } as const;
 
-/** Opens the registry of a data folder beside a server that may run on it, for as long as `work` takes. Nothing is durable. */
+/**
+ * Opens the registry of a data folder beside a server that may run on it, for as long as `work` takes. Nothing is
+ * durable.
+ */
 async function within(folder: string, work: (registry: Registry) => Promise<void>): Promise<void> {
   const registry = openSqliteRegistry({
     path: join(folder, 'registry.sqlite'),
@@ -129,8 +133,8 @@ async function filed(registry: Registry, given: NewInstance, state: 'suspended' 
 }
 
 /**
- * Makes a tenant in trouble beside a server that runs: long names and many labels, a fault of each kind, operations that were interrupted,
- * and two jobs that nobody carries on. `nowMs`: epoch milliseconds. Returns the ids of the jobs.
+ * Makes a tenant in trouble beside a server that runs: long names and many labels, a fault of each kind, operations
+ * that were interrupted, and two jobs that nobody carries on. `nowMs`: epoch milliseconds. Returns the ids of the jobs.
  */
 export async function trouble(folder: string, tenant: string, nowMs: number): Promise<string[]> {
   const now = Math.floor(nowMs / 1000);

@@ -1,4 +1,7 @@
-/** The ledger of everything and the support desk, by clicking, with the keyboard alone, without JavaScript, and in other roles. */
+/**
+ * The ledger of everything and the support desk, by clicking, with the keyboard alone, without JavaScript, and in other
+ * roles.
+ */
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContextOptions, Locator, Page } from '#peers/playwright.ts';
 import type { Event, Instance } from '../lib/contract/schema.ts';

@@ -1,4 +1,7 @@
-/** The door to pages, as the process that people start has it: what is hostile is refused, what fails is told, and both under one id. */
+/**
+ * The door to pages, as the process that people start has it: what is hostile is refused, what fails is told, and both
+ * under one id.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

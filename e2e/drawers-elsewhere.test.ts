@@ -1,4 +1,7 @@
-/** Drawers on filesystems of their own, as on a machine whose archive is a larger disk: everything works, and a kill between two of them loses nothing. */
+/**
+ * Drawers on filesystems of their own, as on a machine whose archive is a larger disk: everything works, and a kill
+ * between two of them loses nothing.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The API explorer: its examples run by clicking, it is readable without JavaScript, and it asks nobody else for anything. */
+/**
+ * The API explorer: its examples run by clicking, it is readable without JavaScript, and it asks nobody else for
+ * anything.
+ */
 import { readFileSync } from 'node:fs';
 import type { Download, Locator, Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { drawFrom, runScenario } from '../lib/testing/faults/run.ts';
 import { SCENARIOS } from '../lib/testing/faults/scenarios.ts';
 
-/** Another one every day, the same all day, so that a failure can be had again: `WB_FAULT_SEED=… npm test e2e/faults`. */
+/**
+ * Another one every day, the same all day, so that a failure can be had again: `WB_FAULT_SEED=… npm test e2e/faults`.
+ */
 const SEED = Number(process.env.WB_FAULT_SEED ?? Math.floor(Date.now() / 86_400_000));
 
 /** Declares a test for each scenario whose place among all leaves `part` when divided by `parts`. */

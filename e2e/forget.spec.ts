@@ -1,4 +1,7 @@
-/** Forgetting a tenant, by clicking: what would go is shown first, its name is typed, and the job is followed; with JavaScript and without. */
+/**
+ * Forgetting a tenant, by clicking: what would go is shown first, its name is typed, and the job is followed; with
+ * JavaScript and without.
+ */
 import { join } from 'node:path';
 import type { Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';

@@ -1,4 +1,7 @@
-/** A log that cannot be written: its disk is full, or whoever read it is gone. The server goes on, and so does the log once it can. */
+/**
+ * A log that cannot be written: its disk is full, or whoever read it is gone. The server goes on, and so does the log
+ * once it can.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +27,10 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs a program whose stdout and stderr are files on a disk of `size`. `said` reads one of them, `fill` takes what is free. */
+/**
+ * Runs a program whose stdout and stderr are files on a disk of `size`. `said` reads one of them, `fill` takes what is
+ * free.
+ */
 function onSmallDisk(size: string, program: string[], environment: Record<string, string> = {}) {
   const disk = join(folder, 'disk');
   mkdirSync(disk);

@@ -1,4 +1,7 @@
-/** Attacks on the console in a real browser: files that want to run, names that are markup, pages of others that reach in. */
+/**
+ * Attacks on the console in a real browser: files that want to run, names that are markup, pages of others that reach
+ * in.
+ */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +14,10 @@ const ID = 'hostile';
 const SCRIPT = '<script>window.pwned = 1</script><img src=x onerror="window.pwned = 2"><svg onload="window.pwned = 3">';
 const FILE = `/api/instances/${ID}/volumes/workspace`;
 
-/** The page of someone else, on another port of the same machine: the same site to a browser, so that cookies come along. */
+/**
+ * The page of someone else, on another port of the same machine: the same site to a browser, so that cookies come
+ * along.
+ */
 let attacker: Server;
 let evil: string;
 let attack = '';

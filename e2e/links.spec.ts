@@ -1,4 +1,6 @@
-/** Links that let nobody in any more: what they say when they are opened, with and without JavaScript, on every screen. */
+/**
+ * Links that let nobody in any more: what they say when they are opened, with and without JavaScript, on every screen.
+ */
 import { flaws } from './axe.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Power cuts on a real filesystem: after an answer all processes stand still, the device is copied as it is, and a second server starts on the copy.
- * What was answered is there. A file that nobody made durable proves each time that the copy has nothing that was only in memory.
+ * Power cuts on a real filesystem: after an answer all processes stand still, the device is copied as it is, and a
+ * second server starts on the copy. What was answered is there. A file that nobody made durable proves each time that
+ * the copy has nothing that was only in memory.
  */
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

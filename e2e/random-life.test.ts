@@ -1,4 +1,7 @@
-/** A minute of a random life, another one every day: `npm run soak` lives longer ones, and the same one again by its seed. */
+/**
+ * A minute of a random life, another one every day: `npm run soak` lives longer ones, and the same one again by its
+ * seed.
+ */
 import { expect, test } from 'vitest';
 import { canMount } from '../lib/testing/private-mounts.ts';
 import { live } from '../lib/testing/soak/life.ts';

@@ -1,4 +1,7 @@
-/** A harbour to look at: sandboxes in every state, long names, labels, files of every kind, and faults. For tests and pictures. */
+/**
+ * A harbour to look at: sandboxes in every state, long names, labels, files of every kind, and faults. For tests and
+ * pictures.
+ */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call } from '../lib/testing/call.ts';
@@ -147,7 +150,10 @@ export async function harm(call: Call, folder: string): Promise<void> {
   await call('POST', '/api/instances/fraud-model-eval/resume', {});
 }
 
-/** Fills the library: snapshots with and without tags, sandboxes made from them, a blueprint with many clones, and what was shipped. */
+/**
+ * Fills the library: snapshots with and without tags, sandboxes made from them, a blueprint with many clones, and what
+ * was shipped.
+ */
 export async function stock(call: Call): Promise<void> {
   const made = async (path: string, body: unknown) => {
     const answer = await call<{ id: string }>('POST', path, body);

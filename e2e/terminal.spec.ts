@@ -1,4 +1,7 @@
-/** The terminal of a sandbox: what is typed is run, what runs can be stopped, what it shows is ours, and it holds the sandbox awake. */
+/**
+ * The terminal of a sandbox: what is typed is run, what runs can be stopped, what it shows is ours, and it holds the
+ * sandbox awake.
+ */
 import type { Instance } from '../lib/contract/schema.ts';
 import { commandLine, openTerminal, rows, runCommand, seeRow } from './typing.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';

@@ -3,7 +3,10 @@ import type { Page } from '#peers/playwright.ts';
 import { flaws } from './axe.ts';
 import { expect, signInByKey, test, visited } from './visited.ts';
 
-/** A tenant with one active sandbox, and one that was suspended for idleness: the least that the simulator computes from. */
+/**
+ * A tenant with one active sandbox, and one that was suspended for idleness: the least that the simulator computes
+ * from.
+ */
 async function tenantWithIdleOne(tenant: string): Promise<void> {
   const { call } = visited();
   for (const wish of [{ id: `${tenant}-a` }, { id: `${tenant}-b`, idle_to_suspend_s: 1 }]) {

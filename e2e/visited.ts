@@ -1,4 +1,6 @@
-/** The server that the tests visit, and the pages they visit it with: any complaint in a browser's console fails a test. */
+/**
+ * The server that the tests visit, and the pages they visit it with: any complaint in a browser's console fails a test.
+ */
 import { test as base, expect, type Page } from '#peers/playwright.ts';
 import { type Call, caller } from '../lib/testing/call.ts';
 import { TEST_KEY } from '../lib/testing/server.ts';

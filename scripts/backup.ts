@@ -1,8 +1,9 @@
 /**
- * `npm run backup -- DIR|FILE.tar`: a backup of the data folder (WB_DATA, WB_REGISTRY), whether a server runs on it or not. A folder takes many
- * backups, each of which copies only what changed; `--keep N` leaves the newest N. `--with-keys` takes the key files along, encrypted with
- * WB_BACKUP_PASSPHRASE or what is typed. `--verify DIR|FILE.tar` checks and makes nothing; `--json` answers programs. Exits with 0, with 1 when none was made or verified,
- * with 2 when one was made of a store in which something is not sound.
+ * `npm run backup -- DIR|FILE.tar`: a backup of the data folder (WB_DATA, WB_REGISTRY), whether a server runs on it or
+ * not. A folder takes many backups, each of which copies only what changed; `--keep N` leaves the newest N.
+ * `--with-keys` takes the key files along, encrypted with WB_BACKUP_PASSPHRASE or what is typed. `--verify
+ * DIR|FILE.tar` checks and makes nothing; `--json` answers programs. Exits with 0, with 1 when none was made or
+ * verified, with 2 when one was made of a store in which something is not sound.
  */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

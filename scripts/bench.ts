@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- --only part,part] [--check] [--quick]`: measures what the docs claim, contenders alternating in one run, as ratios.
- * Prints tables, writes what ran into docs/bench.json and sets the tables of docs/performance.md and of the README from it.
+ * `npm run bench [-- --only part,part] [--check] [--quick]`: measures what the docs claim, contenders alternating in
+ * one run, as ratios. Prints tables, writes what ran into docs/bench.json and sets the tables of docs/performance.md
+ * and of the README from it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

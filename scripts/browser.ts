@@ -1,4 +1,7 @@
-/** Finds a Chromium for the browser tests, or installs one: Playwright's own first, then the system's package where one may. */
+/**
+ * Finds a Chromium for the browser tests, or installs one: Playwright's own first, then the system's package where one
+ * may.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chromium } from '#peers/playwright.ts';

@@ -1,4 +1,7 @@
-/** `npm run build:client`: makes the package of the client and the command line in `dist/client`, to be packed or installed from there. */
+/**
+ * `npm run build:client`: makes the package of the client and the command line in `dist/client`, to be packed or
+ * installed from there.
+ */
 import { join } from 'node:path';
 import { ROOT } from './build.ts';
 import { buildClient } from './client/build.ts';

@@ -1,4 +1,7 @@
-/** Builds the console when its build is missing or older than its sources. Knows nothing of what it builds but where it lies. */
+/**
+ * Builds the console when its build is missing or older than its sources. Knows nothing of what it builds but where it
+ * lies.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

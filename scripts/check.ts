@@ -5,7 +5,10 @@ import { MOST_MIB, verdict, weigh } from './install/weight.ts';
 import { ensurePeers } from './peers.ts';
 import { runTool } from './run.ts';
 
-/** Whether `npm ci` brought no more than it may. The bar is of the platform that it was measured on; others have other binaries. */
+/**
+ * Whether `npm ci` brought no more than it may. The bar is of the platform that it was measured on; others have other
+ * binaries.
+ */
 function installFits(): boolean {
   if (process.platform !== 'linux' || process.arch !== 'x64') return true;
   const { fits, line } = verdict(weigh(join(ROOT, 'node_modules')), MOST_MIB);

@@ -1,6 +1,6 @@
 /**
- * `npm run faults`: every effect of every operation under every fault, and the report in docs/reliability.md. `--only PATTERN` runs some of the scenarios
- * and writes no report. Ends with 1 when something was found.
+ * `npm run faults`: every effect of every operation under every fault, and the report in docs/reliability.md. `--only
+ * PATTERN` runs some of the scenarios and writes no report. Ends with 1 when something was found.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,7 @@
-/** `node scripts/icons.ts`: draws the pictures of public/ from app/icon.svg: the icons of an installed console, and what a link to it shows. */
+/**
+ * `node scripts/icons.ts`: draws the pictures of public/ from app/icon.svg: the icons of an installed console, and what
+ * a link to it shows.
+ */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, ensureBrowser } from './browser.ts';

@@ -83,7 +83,8 @@ test.each([ROOT, PEERS])('no package of %s runs anything when it is installed, w
   expect(Object.values(allowScripts).every((allowed) => !allowed)).toBe(true);
   for (const [path, entry] of Object.entries(lockOf(folder).packages)) {
     if (path === '') continue;
-    // npm 12 asks package.json. npm 10 and 11 ask the lock: what has no script there is not even looked at, but for a binding.gyp.
+    // npm 12 asks package.json. npm 10 and 11 ask the lock: what has no script there is not even looked at, but for a
+    // binding.gyp.
     const denied = allowScripts[path.slice(path.lastIndexOf('node_modules/') + 13)] === false;
     expect(entry.hasInstallScript, path).toBeUndefined();
     if (denied) expect(entry.gypfile, path).toBe(false);

@@ -1,4 +1,6 @@
-/** `npm run lock`: brings every package-lock.json up to its package.json, and puts into it what npm itself cannot know. */
+/**
+ * `npm run lock`: brings every package-lock.json up to its package.json, and puts into it what npm itself cannot know.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The room of what only some tests, checks and measurements need: testing/peers, with a lock of its own. Knows nothing of what is in it. */
+/**
+ * The room of what only some tests, checks and measurements need: testing/peers, with a lock of its own. Knows nothing
+ * of what is in it.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

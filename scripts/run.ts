@@ -11,7 +11,10 @@ export function toolAt(tool: string): string {
   return places.find((place) => existsSync(place)) ?? tool;
 }
 
-/** Runs a tool of `node_modules/.bin`, of testing/peers or else here, with its output shown. Returns whether it exited with 0. */
+/**
+ * Runs a tool of `node_modules/.bin`, of testing/peers or else here, with its output shown. Returns whether it exited
+ * with 0.
+ */
 export function runTool(tool: string, args: string[], environment: Record<string, string> = {}): boolean {
   process.stdout.write(`\n> ${tool} ${args.join(' ')}\n`);
   const run = spawnSync(toolAt(tool), args, {

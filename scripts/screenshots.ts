@@ -1,7 +1,8 @@
 /**
- * `node scripts/screenshots.ts [--out FOLDER] [--all] [--crowd]`: fills throwaway servers whose clocks run behind, one for each part of
- * the past, then pictures the console of the present one. --all pictures every page at every width in both themes; --crowd does so among ten
- * thousand others, with long names, faults, interrupted operations and jobs under way.
+ * `node scripts/screenshots.ts [--out FOLDER] [--all] [--crowd]`: fills throwaway servers whose clocks run behind, one
+ * for each part of the past, then pictures the console of the present one. --all pictures every page at every width in
+ * both themes; --crowd does so among ten thousand others, with long names, faults, interrupted operations and jobs
+ * under way.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * `npm run soak -- --minutes N --seed S`: a long random life of a real server on a small disk. Everything is written to a log, an object a line;
- * `--replay FILE` lives the days of such a log again, `--without fill,jump` leaves kinds of faults out. Ends with 1 when something was found, and keeps the data folder then.
+ * `npm run soak -- --minutes N --seed S`: a long random life of a real server on a small disk. Everything is written to
+ * a log, an object a line; `--replay FILE` lives the days of such a log again, `--without fill,jump` leaves kinds of
+ * faults out. Ends with 1 when something was found, and keeps the data folder then.
  */
 import { spawnSync } from 'node:child_process';
 import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';

@@ -4,7 +4,9 @@ import { messageOf } from '../lib/base/errors.ts';
 import { foreseen } from '../lib/front/start-problems.ts';
 import { ensureBuilt, isBuilt } from './build.ts';
 
-/** What would stop the server, before anybody waits for a build. Without a build to wait for the server says it itself. */
+/**
+ * What would stop the server, before anybody waits for a build. Without a build to wait for the server says it itself.
+ */
 async function inTheWay(): Promise<string | null> {
   try {
     return await foreseen(readConfig(process.env));

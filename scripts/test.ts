@@ -1,4 +1,7 @@
-/** `npm test`: every test, the browser's too. Arguments go to Vitest and keep the browser tests out, or to Playwright when they name one. */
+/**
+ * `npm test`: every test, the browser's too. Arguments go to Vitest and keep the browser tests out, or to Playwright
+ * when they name one.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

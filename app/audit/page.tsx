@@ -1,4 +1,7 @@
-/** The ledger of everything: filters and pages in the URL, what matches as a file, and the proof that nothing was changed. */
+/**
+ * The ledger of everything: filters and pages in the URL, what matches as a file, and the proof that nothing was
+ * changed.
+ */
 import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';

@@ -1,4 +1,7 @@
-/** What the explorer reads of the OpenAPI document, and how it puts a sandbox of the visitor's own into the examples. Pure. */
+/**
+ * What the explorer reads of the OpenAPI document, and how it puts a sandbox of the visitor's own into the examples.
+ * Pure.
+ */
 
 interface Media {
   schema?: { $ref?: string; items?: { $ref?: string } };

@@ -1,7 +1,8 @@
 'use client';
 /**
- * The interactive explorer: a component of others, loaded on this page only, in place of the plain list once it is there. It asks
- * nothing of any other origin, and gets no way to sign in: calls go out with the session that the visitor has.
+ * The interactive explorer: a component of others, loaded on this page only, in place of the plain list once it is
+ * there. It asks nothing of any other origin, and gets no way to sign in: calls go out with the session that the
+ * visitor has.
  */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type Document, withOwnSandbox } from './document.ts';

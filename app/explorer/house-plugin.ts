@@ -1,6 +1,6 @@
 /**
- * What of the component is left out, named for those who hear the page, or said in the house's way. Its Markdown would be markup
- * made of texts, which the console's policy refuses everywhere.
+ * What of the component is left out, named for those who hear the page, or said in the house's way. Its Markdown would
+ * be markup made of texts, which the console's policy refuses everywhere.
  */
 import type { Component, Plugin, System } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 

@@ -68,7 +68,10 @@ export function StuckOperations({
   );
 }
 
-/** The way out of a fault, where there is one from here: an archived sandbox needs a reason, which its own page asks for. */
+/**
+ * The way out of a fault, where there is one from here: an archived sandbox needs a reason, which its own page asks
+ * for.
+ */
 function FaultWayOut({ instance, caller }: { instance: Instance; caller: Caller }) {
   if (!mayDo(caller, 'resume', { tenant: instance.tenant })) return null;
   if (instance.state === 'archived') {

@@ -1,4 +1,7 @@
-/** When how many move by themselves: a bar for each span of the coming time, in the colours of where they go. Each leads to the list of them. */
+/**
+ * When how many move by themselves: a bar for each span of the coming time, in the colours of where they go. Each leads
+ * to the list of them.
+ */
 import type { State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../../components/sandbox/state-mark.tsx';
 

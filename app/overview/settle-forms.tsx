@@ -1,4 +1,6 @@
-/** The ways out of an operation that was interrupted: settling it, and settling it to try it again where that is safe. */
+/**
+ * The ways out of an operation that was interrupted: settling it, and settling it to try it again where that is safe.
+ */
 
 import { againOf } from '#components/sandbox/stuck-words.ts';
 import { RetryForm } from '#components/ui/retry-form.tsx';

@@ -1,4 +1,7 @@
-/** How long wakes took, by where the file came from: a line from the median to the 99th of a hundred, on a scale of powers of ten. */
+/**
+ * How long wakes took, by where the file came from: a line from the median to the 99th of a hundred, on a scale of
+ * powers of ten.
+ */
 import type { WakeTime } from '#lib/contract/schema.ts';
 import { tookInWords } from '../../components/ui/durations.ts';
 

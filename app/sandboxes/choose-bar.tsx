@@ -1,4 +1,7 @@
-/** The form that says what to do with the rows that are ticked below it, or with everything that matches. Leads to a page that only shows it. */
+/**
+ * The form that says what to do with the rows that are ticked below it, or with everything that matches. Leads to a
+ * page that only shows it.
+ */
 import Link from 'next/link';
 import { JOB_WORDS, sandboxesInWords } from '#components/jobs/job-words.ts';
 import { JOB_VERBS } from '#lib/lifecycle/wish.ts';

@@ -1,5 +1,8 @@
 'use client';
-/** Ticks every row of a page at once. A comfort of scripts: without them nothing of it is shown, and each row is ticked by itself. */
+/**
+ * Ticks every row of a page at once. A comfort of scripts: without them nothing of it is shown, and each row is ticked
+ * by itself.
+ */
 import { useEffect, useState } from 'react';
 
 function boxes(form: string): HTMLInputElement[] {

@@ -1,4 +1,6 @@
-/** What was chosen in the list, as the addresses of the pages about it say it: ids or a filter, a verb, labels. Pure. */
+/**
+ * What was chosen in the list, as the addresses of the pages about it say it: ids or a filter, a verb, labels. Pure.
+ */
 import { labelChanges } from '#components/jobs/job-words.ts';
 import { type StartJobInput, startJobSchema } from '#lib/contract/schema.ts';
 import { JOB_VERBS, type JobVerb } from '#lib/lifecycle/wish.ts';

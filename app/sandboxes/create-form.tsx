@@ -1,5 +1,8 @@
 'use client';
-/** Creating a sandbox, in a form that folds away. What was typed stays when something is wrong; each complaint stands beside its field. */
+/**
+ * Creating a sandbox, in a form that folds away. What was typed stays when something is wrong; each complaint stands
+ * beside its field.
+ */
 import { type ReactNode, useActionState, useEffect, useRef } from 'react';
 import { Outcome } from '../../components/ui/outcome.tsx';
 import { Submit } from '../../components/ui/submit.tsx';

@@ -1,4 +1,7 @@
-/** The filters that have no field of their own and come with a link, such as those of the overview: each said in words, kept by the form, and taken away by a link. */
+/**
+ * The filters that have no field of their own and come with a link, such as those of the overview: each said in words,
+ * kept by the form, and taken away by a link.
+ */
 import Link from 'next/link';
 import { EXTRA_FILTERS, extraFilterInWords } from '#components/jobs/filter-words.ts';
 import { addressWith } from '../search.ts';

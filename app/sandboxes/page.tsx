@@ -50,7 +50,10 @@ function Nothing({ wrong, filtered, mayCreate }: { wrong: boolean; filtered: boo
   );
 }
 
-/** How many match where that is kept for all: everything, and everything in a state; null where it would have to be counted. */
+/**
+ * How many match where that is kept for all: everything, and everything in a state; null where it would have to be
+ * counted.
+ */
 async function keptTotal(caller: Caller, filters: Readonly<Record<string, string>>): Promise<number | null> {
   const asked = Object.keys(filters).filter((key) => key !== 'sort' && key !== 'limit');
   if (asked.some((key) => key !== 'state')) return null;

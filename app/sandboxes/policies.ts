@@ -1,4 +1,7 @@
-/** What the console says of policies and workbooks: those to choose from, what each is for, and what a row has that is not offered. Pure. */
+/**
+ * What the console says of policies and workbooks: those to choose from, what each is for, and what a row has that is
+ * not offered. Pure.
+ */
 import type { Language } from '#components/terminal/words.ts';
 import { type Instance, OFFERED_POLICIES, whyNotOffered } from '#lib/contract/schema.ts';
 

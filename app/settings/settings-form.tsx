@@ -1,4 +1,6 @@
-/** What the forms of people and keys share: their frame of two columns, what became of them, and the choice of a role. */
+/**
+ * What the forms of people and keys share: their frame of two columns, what became of them, and the choice of a role.
+ */
 import type { ReactNode } from 'react';
 import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
 import { Choice } from './field.tsx';

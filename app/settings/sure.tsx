@@ -1,5 +1,8 @@
 'use client';
-/** One button that changes something, and what became of it. `ask` makes it two clicks: what cannot be taken back is opened first. */
+/**
+ * One button that changes something, and what became of it. `ask` makes it two clicks: what cannot be taken back is
+ * opened first.
+ */
 import { useActionState } from 'react';
 import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';

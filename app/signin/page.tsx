@@ -25,7 +25,10 @@ function first(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? '';
 }
 
-/** What is wrong with the address that the visitor came by, or null: whether it is readable on the way, whether it keeps a session. */
+/**
+ * What is wrong with the address that the visitor came by, or null: whether it is readable on the way, whether it keeps
+ * a session.
+ */
 async function concernOf(): Promise<{ says: string; hint: string } | null> {
   const { config } = getHost();
   const { secure } = cookieRules(config);

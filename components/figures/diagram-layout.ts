@@ -1,6 +1,6 @@
 /**
- * Where the state diagram puts its nodes and edges. Two layouts, one geometry: every hop is a straight line between facing
- * sides, opposite hops keep to their own lanes. Pure; takes the hops from the state map.
+ * Where the state diagram puts its nodes and edges. Two layouts, one geometry: every hop is a straight line between
+ * facing sides, opposite hops keep to their own lanes. Pure; takes the hops from the state map.
  */
 import { HOPS, type State } from '#lib/lifecycle/states.ts';
 

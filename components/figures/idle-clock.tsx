@@ -1,7 +1,7 @@
 'use client';
 /**
- * The idle clock of one sandbox: its next automatic move, the time left, and why. Activity stamps no ledger line, so while a
- * page shows a clock that can be set back by use, the row is asked for again now and then.
+ * The idle clock of one sandbox: its next automatic move, the time left, and why. Activity stamps no ledger line, so
+ * while a page shows a clock that can be set back by use, the row is asked for again now and then.
  */
 import type { Instance } from '#lib/contract/schema.ts';
 import { useRow } from '../live/leaves.tsx';
@@ -48,7 +48,10 @@ function becauseInWords(because: string): string {
   return /^(idle|suspended) for /.test(readable) ? `once ${readable}` : readable;
 }
 
-/** How often a row is asked for again: soon when its clock ran out without its move, and now and then while it is watched in use. */
+/**
+ * How often a row is asked for again: soon when its clock ran out without its move, and now and then while it is
+ * watched in use.
+ */
 function everyMs(watched: boolean) {
   return ({ next, state }: Clocked): number | false => {
     if (next !== null && next.at * 1000 <= Date.now()) return RAN_OUT_MS;

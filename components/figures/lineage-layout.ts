@@ -1,6 +1,7 @@
 /**
- * Where the lineage of a sandbox or a copy is drawn: a tree that grows to the right on a wide page, an indented list on a narrow one.
- * Pure. Many like children are drawn as a few and a count of the rest, so that a restore of a thousand is still a picture.
+ * Where the lineage of a sandbox or a copy is drawn: a tree that grows to the right on a wide page, an indented list on
+ * a narrow one. Pure. Many like children are drawn as a few and a count of the rest, so that a restore of a thousand is
+ * still a picture.
  */
 import type { Lineage, LineageNode } from '#lib/contract/schema.ts';
 

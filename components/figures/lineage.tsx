@@ -1,6 +1,6 @@
 /**
- * What came from what, as a picture drawn on the server from data: sandbox, copy, sandboxes. Each box leads to its page and says what it takes
- * on disk of its own. Lying on a wide page, an indented list on a narrow one.
+ * What came from what, as a picture drawn on the server from data: sandbox, copy, sandboxes. Each box leads to its page
+ * and says what it takes on disk of its own. Lying on a wide page, an indented list on a narrow one.
  */
 import type { Lineage, LineageNode } from '#lib/contract/schema.ts';
 import { CopyMark } from '../sandbox/copy-mark.tsx';

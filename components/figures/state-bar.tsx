@@ -1,4 +1,7 @@
-/** How many are in which state: a bar in the colours of the states, and the numbers with mark and name, each leading to its list. */
+/**
+ * How many are in which state: a bar in the colours of the states, and the numbers with mark and name, each leading to
+ * its list.
+ */
 import Link from 'next/link';
 import { STATES, type State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';

@@ -1,6 +1,6 @@
 /**
- * The state map as a picture, drawn on the server: from lib/lifecycle's map and nothing else. Each node leads to the list of
- * what is in it; with `current` set, that node is lit and the hops that are open from it stand out.
+ * The state map as a picture, drawn on the server: from lib/lifecycle's map and nothing else. Each node leads to the
+ * list of what is in it; with `current` set, that node is lit and the hops that are open from it stand out.
  */
 import { HOPS, hopsFrom, isOpenTo, STATES, type State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';

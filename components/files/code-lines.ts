@@ -30,8 +30,8 @@ function splitLines(nodes: readonly Content[]): Content[][] {
 }
 
 /**
- * A text as lines that are elements of their own, numbered from `firstLine` (null: unnumbered); `marked` is the number of the one to point
- * out. An unknown language is plain text.
+ * A text as lines that are elements of their own, numbered from `firstLine` (null: unnumbered); `marked` is the number
+ * of the one to point out. An unknown language is plain text.
  */
 export function codeLines(
   text: string,

@@ -1,4 +1,7 @@
-/** Code on paper: line by line, coloured by class names. Rendered on the server; nothing of it is markup of the file's own. */
+/**
+ * Code on paper: line by line, coloured by class names. Rendered on the server; nothing of it is markup of the file's
+ * own.
+ */
 import { toJsxRuntime } from 'hast-util-to-jsx-runtime';
 import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
 import { SCROLLS } from '../ui/scrolls.ts';

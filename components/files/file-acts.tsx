@@ -1,5 +1,7 @@
 'use client';
-/** What may be done with one file or folder: another name or place, and deleting it, with a way back while there is one. */
+/**
+ * What may be done with one file or folder: another name or place, and deleting it, with a way back while there is one.
+ */
 import { useActionState, useState } from 'react';
 import { Outcome, type OutcomeWords } from '../ui/outcome.tsx';
 import { Submit } from '../ui/submit.tsx';

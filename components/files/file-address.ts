@@ -47,8 +47,8 @@ export function folderAddress(id: string, volume: Volume, path: string, limit: n
 }
 
 /**
- * The path that a link in the file at `path` leads to, inside its volume: `../b.md` in `/docs/a.md` is `/b.md`. Null for what leads elsewhere
- * (another site, another scheme, a mark in the same file) or out of the volume.
+ * The path that a link in the file at `path` leads to, inside its volume: `../b.md` in `/docs/a.md` is `/b.md`. Null
+ * for what leads elsewhere (another site, another scheme, a mark in the same file) or out of the volume.
  */
 export function linkedPath(path: string, link: string): string | null {
   if (link === '' || link.startsWith('#') || link.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(link)) return null;

@@ -1,5 +1,8 @@
 'use client';
-/** What may be put into the open folder: files, a new text file, a new folder. Plain forms; with scripts files are sent with their progress. */
+/**
+ * What may be put into the open folder: files, a new text file, a new folder. Plain forms; with scripts files are sent
+ * with their progress.
+ */
 import { useRef } from 'react';
 import { chosenFiles } from './dropped-files.ts';
 import { type EntryAction, EntryForm } from './entry-form.tsx';

@@ -1,7 +1,8 @@
 'use client';
 /**
- * The tree of a volume. On the server and without scripts a list of links, each with the folders above what is open; with scripts a tree by the
- * pattern of WAI-ARIA, whose folders are read when they are opened. Moving through it reads nothing.
+ * The tree of a volume. On the server and without scripts a list of links, each with the folders above what is open;
+ * with scripts a tree by the pattern of WAI-ARIA, whose folders are read when they are opened. Moving through it reads
+ * nothing.
  */
 import Link from 'next/link';
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';

@@ -1,4 +1,7 @@
-/** What the browser asks of the API about files: folders to list, files to send, to take away and to put back. Never throws. */
+/**
+ * What the browser asks of the API about files: folders to list, files to send, to take away and to put back. Never
+ * throws.
+ */
 import type { FolderItem, Problem } from '#lib/contract/schema.ts';
 import type { OutcomeWords } from '../ui/outcome.tsx';
 import { bytesAddress, folderAddress, type Volume } from './file-address.ts';

@@ -1,7 +1,7 @@
 'use client';
 /**
- * What the files of a sandbox stand on: takes what is dropped on it, keeps what was deleted until it is put back or the page is left, and tells
- * the tree which folders have changed. Stays while the visitor goes from file to file.
+ * What the files of a sandbox stand on: takes what is dropped on it, keeps what was deleted until it is put back or the
+ * page is left, and tells the tree which folders have changed. Stays while the visitor goes from file to file.
  */
 import { useRouter } from 'next/navigation';
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useState } from 'react';

@@ -1,5 +1,8 @@
 'use client';
-/** A small text file, edited in place. It is saved over exactly the version that was opened; what was typed is never lost to a refusal. */
+/**
+ * A small text file, edited in place. It is saved over exactly the version that was opened; what was typed is never
+ * lost to a refusal.
+ */
 import Link from 'next/link';
 import { useActionState } from 'react';
 import { Outcome, type OutcomeWords } from '../ui/outcome.tsx';

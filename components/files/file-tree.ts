@@ -1,4 +1,6 @@
-/** Paths of folders and files, and the tree of them that is on the page: what is visible, and where a key leads. Pure. */
+/**
+ * Paths of folders and files, and the tree of them that is on the page: what is visible, and where a key leads. Pure.
+ */
 import type { FolderItem } from '#lib/contract/schema.ts';
 
 /** A folder as far as it was read. */
@@ -14,7 +16,9 @@ export interface Folder {
 
 /** One line of the tree. */
 export interface TreeLine {
-  /** Full path; a folder's ends with a slash. That of `more` is its folder's with a star, which no path ends with alone. */
+  /**
+   * Full path; a folder's ends with a slash. That of `more` is its folder's with a star, which no path ends with alone.
+   */
   path: string;
   name: string;
   kind: FolderItem['kind'] | 'more';

@@ -1,4 +1,7 @@
-/** JSON as a tree that keeps what the file says: the order and doubling of keys, every digit of a number, every escape. Pure. */
+/**
+ * JSON as a tree that keeps what the file says: the order and doubling of keys, every digit of a number, every escape.
+ * Pure.
+ */
 
 export type JsonNode =
   | { kind: 'string' | 'number' | 'literal'; text: string }

@@ -1,6 +1,6 @@
 /**
- * A Markdown file as it is meant to look. Its own HTML stays text, its images come from the same volume or not at all, and its links lead to
- * files beside it or, marked as foreign, out of the console; nothing in it can run.
+ * A Markdown file as it is meant to look. Its own HTML stays text, its images come from the same volume or not at all,
+ * and its links lead to files beside it or, marked as foreign, out of the console; nothing in it can run.
  */
 import Link from 'next/link';
 import type { ReactNode } from 'react';

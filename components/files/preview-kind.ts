@@ -1,4 +1,6 @@
-/** How a part of a file is shown, from its bytes and its name: code, Markdown, JSON, a table, an image, or bytes. Pure. */
+/**
+ * How a part of a file is shown, from its bytes and its name: code, Markdown, JSON, a table, an image, or bytes. Pure.
+ */
 import papaparse from 'papaparse';
 import { extensionOf, languageOf } from './file-language.ts';
 import { type JsonNode, jsonTree } from './json-tree.ts';
@@ -117,7 +119,10 @@ export function tableOf(text: string, tabs: boolean): TablePreview | null {
   return { head: even(head), rows: rows.slice(0, MAX_ROWS).map(even), rowsThere: rows.length, columnsThere };
 }
 
-/** What a text is shown as besides its source, or null. Markdown and JSON are only known as a whole from their beginning. */
+/**
+ * What a text is shown as besides its source, or null. Markdown and JSON are only known as a whole from their
+ * beginning.
+ */
 function rendered(path: string, text: string, part: Part): Shown | null {
   const extension = extensionOf(path);
   const complete = part.from === 0 && part.bytes.length >= part.size;

@@ -1,7 +1,8 @@
 'use client';
 /**
- * A form with one file, of any size. A plain multipart form; with JavaScript the same form is sent with its progress shown, can be broken off,
- * and ends on the same page. The file comes last, so that what else was filled in is known before it.
+ * A form with one file, of any size. A plain multipart form; with JavaScript the same form is sent with its progress
+ * shown, can be broken off, and ends on the same page. The file comes last, so that what else was filled in is known
+ * before it.
  */
 import { useRouter } from 'next/navigation';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';

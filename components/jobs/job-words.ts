@@ -63,7 +63,10 @@ export function filterInWords(filter: JobFilter): string {
   return words.length === 0 ? 'everything' : words.join(', ');
 }
 
-/** Labels as they are typed, a line each: `key: value` sets one, `key:` alone takes it away. A line without a colon is a key without a value. */
+/**
+ * Labels as they are typed, a line each: `key: value` sets one, `key:` alone takes it away. A line without a colon is a
+ * key without a value.
+ */
 export function labelChanges(text: string): Record<string, string | null> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   return Object.fromEntries(

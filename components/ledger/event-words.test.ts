@@ -8,7 +8,10 @@ import { actorInWords, deedInWords, hasWords, reasonInWords, wokeInWords } from 
 const LIB = join(import.meta.dirname, '../../lib');
 /** Verbs whose filing can fail or be refused: their types are put together when that happens. */
 const FILINGS = ['suspend', 'freeze', 'archive', 'delete'];
-/** Literals with a dot that are no types: names of files, of columns, of a symbol; steps of copies; what the doctor finds. */
+/**
+ * Literals with a dot that are no types: names of files, of columns, of a symbol; steps of copies; what the doctor
+ * finds.
+ */
 const ELSE =
   /\.(?:sqlite|json|js|py|key|secret|ts|html|txt|zip|gz|tar|rowid|instance_row)$|^(?:instances|n|v|fs|copy|winterdock|row|staging)\.|^hello\./;
 /** Every literal in the engine that is written like the type of a line. */

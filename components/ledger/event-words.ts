@@ -188,7 +188,10 @@ function monthInWords(reason: string | null): string | null {
 /** A hash as it stands in a reason, with its beginning, which is enough to tell it by. */
 const HASH = /\b(sha256:[0-9a-f]{12})[0-9a-f]{52}\b/g;
 
-/** The reason that a line gives, its hashes shortened, or null when there is none or the rest of the line says it already. */
+/**
+ * The reason that a line gives, its hashes shortened, or null when there is none or the rest of the line says it
+ * already.
+ */
 export function reasonInWords(event: Pick<Event, 'type' | 'reason' | 'actor'>): string | null {
   const told =
     ((event.type === 'ledger.sealed' || event.type === 'ledger.dropped') && monthInWords(event.reason) !== null) ||

@@ -1,6 +1,7 @@
 /**
- * What the event stream told, in React Query's cache: rows, counts, the last lines. Each is kept with the number of the ledger's newest
- * line when it was read, so that something older never takes its place, in whatever order things arrive.
+ * What the event stream told, in React Query's cache: rows, counts, the last lines. Each is kept with the number of the
+ * ledger's newest line when it was read, so that something older never takes its place, in whatever order things
+ * arrive.
  */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
 import type { Changes, Event, Instance, Job } from '#lib/contract/schema.ts';
@@ -124,7 +125,8 @@ export function isShown(queries: QueryClient, id: string): boolean {
 }
 
 /**
- * Reads one row through the API. It is as of the newest line that was heard before, or of `asOf`. Throws when the answer is not a row.
+ * Reads one row through the API. It is as of the newest line that was heard before, or of `asOf`. Throws when the
+ * answer is not a row.
  */
 export async function readRow(
   queries: QueryClient,

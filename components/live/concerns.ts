@@ -1,6 +1,6 @@
 /**
- * Which lines of the ledger make a page wrong, and how soon it should be read again. What leaves patch by themselves can wait; what the
- * server has to arrange anew cannot. Pure.
+ * Which lines of the ledger make a page wrong, and how soon it should be read again. What leaves patch by themselves
+ * can wait; what the server has to arrange anew cannot. Pure.
  */
 import type { Event, Job } from '#lib/contract/schema.ts';
 
@@ -106,8 +106,8 @@ export function concernOf(event: Event, page: Page): Urgency {
 }
 
 /**
- * How soon a page should be read again because a job came further. `before`: what was told of it last. The bars and numbers follow by
- * themselves; results are listed by the server, and so is which jobs there are.
+ * How soon a page should be read again because a job came further. `before`: what was told of it last. The bars and
+ * numbers follow by themselves; results are listed by the server, and so is which jobs there are.
  */
 export function concernOfJob(job: Job, before: Job | undefined, { pathname }: Page): Urgency {
   if (pathname === `/jobs/${job.id}`) return 'now';

@@ -1,5 +1,8 @@
 'use client';
-/** Says that something the visitor began has ended, wherever in the console he is by then. What the page shows itself is not said again. */
+/**
+ * Says that something the visitor began has ended, wherever in the console he is by then. What the page shows itself is
+ * not said again.
+ */
 import { usePathname } from 'next/navigation';
 import { useEffect, useRef } from 'react';
 import type { Event, Job } from '#lib/contract/schema.ts';
@@ -35,7 +38,10 @@ function sayStart({ reason }: Event): void {
   if (reason !== null) toast({ ok: started === total, says: `${reason}.` });
 }
 
-/** `actor`: the visitor, as the ledger writes him; `since`: nothing is said of what ended before, in epoch seconds; the first counts. */
+/**
+ * `actor`: the visitor, as the ledger writes him; `since`: nothing is said of what ended before, in epoch seconds; the
+ * first counts.
+ */
 export function Heard({ actor, since }: { actor: string; since: number }) {
   const pathname = usePathname();
   const here = useRef(pathname);

@@ -1,7 +1,7 @@
 'use client';
 /**
- * What leaves of a page read: what the server rendered, or what the event stream told since. Without JavaScript, and before the first
- * line, that is the page as it was rendered.
+ * What leaves of a page read: what the server rendered, or what the event stream told since. Without JavaScript, and
+ * before the first line, that is the page as it was rendered.
  */
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use } from 'react';
@@ -32,12 +32,18 @@ interface Moment {
 
 const MomentContext = createContext<Moment>({ asOf: -1, rendered: 0 });
 
-/** Says of the leaves in it when they were read. `asOf`: the ledger's newest line before that; `rendered`: epoch seconds. */
+/**
+ * Says of the leaves in it when they were read. `asOf`: the ledger's newest line before that; `rendered`: epoch
+ * seconds.
+ */
 export function AsOf({ asOf, rendered, children }: Moment & { children: ReactNode }) {
   return <MomentContext value={{ asOf, rendered }}>{children}</MomentContext>;
 }
 
-/** A row as it is now. `everyMs`: it is also asked for so often, because use sets its clock back without a line in the ledger. */
+/**
+ * A row as it is now. `everyMs`: it is also asked for so often, because use sets its clock back without a line in the
+ * ledger.
+ */
 export function useRow(initial: Instance, rendered: number, everyMs: (row: Instance) => number | false): Instance {
   const queries = useQueryClient();
   const { asOf } = use(MomentContext);

@@ -1,4 +1,6 @@
-/** Passes the lines of the ledger that a page hears on to whoever listens in it. Knows nothing of where they come from. */
+/**
+ * Passes the lines of the ledger that a page hears on to whoever listens in it. Knows nothing of where they come from.
+ */
 import type { Event } from '#lib/contract/schema.ts';
 
 const ears = new Set<(event: Event) => void>();

@@ -1,7 +1,8 @@
 /**
- * The one stream that all tabs of a browser share: the tab that holds a lock keeps it open and passes on what it hears. A tab that
- * closes, sleeps or hangs is followed by another, which begins after the last line that it saw, so nothing is missed. Where a page may
- * not take locks (plain HTTP on a LAN address) each visible tab has its own. Knows nothing of React or of what the lines mean.
+ * The one stream that all tabs of a browser share: the tab that holds a lock keeps it open and passes on what it hears.
+ * A tab that closes, sleeps or hangs is followed by another, which begins after the last line that it saw, so nothing
+ * is missed. Where a page may not take locks (plain HTTP on a LAN address) each visible tab has its own. Knows nothing
+ * of React or of what the lines mean.
  */
 import type { Changes, Event } from '#lib/contract/schema.ts';
 import { type Heard, keepStream, type LineStatus, Seen } from './stream.ts';
@@ -143,7 +144,10 @@ function keepOwn(seen: Seen, heard: Heard): () => void {
   };
 }
 
-/** Listens to the ledger from the line after `seq` on, until the returned function is called. A page that sleeps lets go of the stream. */
+/**
+ * Listens to the ledger from the line after `seq` on, until the returned function is called. A page that sleeps lets go
+ * of the stream.
+ */
 export function listen(seq: number, heard: Heard): () => void {
   const seen = new Seen(seq);
   const canShare = 'locks' in navigator && 'BroadcastChannel' in window;

@@ -1,7 +1,7 @@
 'use client';
 /**
- * Keeps a page live: what the event stream tells is patched into React Query's cache, which the leaves of the page show at once; the
- * server renders the rest again when a line makes it wrong.
+ * Keeps a page live: what the event stream tells is patched into React Query's cache, which the leaves of the page show
+ * at once; the server renders the rest again when a line makes it wrong.
  */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { usePathname, useSearchParams } from 'next/navigation';
@@ -24,7 +24,9 @@ function same(a: LineStatus, b: LineStatus): boolean {
   return a.is === b.is && (a.is !== 'behind' || b.is !== 'behind' || a.since === b.since);
 }
 
-/** Calls `act` with what was gathered: at once, and then at most every `everyMs`. Returns how to add and how to stop. */
+/**
+ * Calls `act` with what was gathered: at once, and then at most every `everyMs`. Returns how to add and how to stop.
+ */
 function gathering<T>(everyMs: number, act: (items: T[]) => void): { add(items: readonly T[]): void; stop(): void } {
   let gathered: T[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -98,7 +100,10 @@ function Sign({ well }: { well: boolean }) {
   );
 }
 
-/** Whether the page keeps up. Without JavaScript: when it was read, with a link to read it again. `rendered`: `14:02:11 UTC`. */
+/**
+ * Whether the page keeps up. Without JavaScript: when it was read, with a link to read it again. `rendered`: `14:02:11
+ * UTC`.
+ */
 export function LiveStatus({ rendered }: { rendered: string }) {
   const status = use(StatusContext);
   const [ready, setReady] = useState(false);

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import type { Urgency } from './concerns.ts';
 import { Pace } from './pace.ts';
 
-/** Renders as the pace wants while lines come every `everyMs`. A rendering takes `tookMs`. Returns when it was rendered. */
+/**
+ * Renders as the pace wants while lines come every `everyMs`. A rendering takes `tookMs`. Returns when it was rendered.
+ */
 function renderings(options: { everyMs: number; forMs: number; tookMs: number; urgency?: Urgency }): number[] {
   const { everyMs, forMs, tookMs, urgency = 'now' } = options;
   const pace = new Pace();

@@ -1,6 +1,6 @@
 /**
- * When a page that has become wrong is rendered again: at once after a lone line, more and more seldom while many come, and never so
- * often that rendering becomes what the server does. Pure: takes the time as an argument, in milliseconds.
+ * When a page that has become wrong is rendered again: at once after a lone line, more and more seldom while many come,
+ * and never so often that rendering becomes what the server does. Pure: takes the time as an argument, in milliseconds.
  */
 import type { Urgency } from './concerns.ts';
 

@@ -1,6 +1,7 @@
 /**
- * One connection to the server's event stream that is kept open: comes back after the last line that was seen, notices a line
- * that has gone silent, and tells a session that has ended from a server that is away. Knows nothing of tabs or of React.
+ * One connection to the server's event stream that is kept open: comes back after the last line that was seen, notices
+ * a line that has gone silent, and tells a session that has ended from a server that is away. Knows nothing of tabs or
+ * of React.
  */
 import type { Changes, Event, Problem } from '#lib/contract/schema.ts';
 
@@ -52,7 +53,10 @@ export class Seen {
   }
 }
 
-/** Opens the stream and keeps it open. The browser sends `Last-Event-ID` when it reconnects by itself. Returns the closer. */
+/**
+ * Opens the stream and keeps it open. The browser sends `Last-Event-ID` when it reconnects by itself. Returns the
+ * closer.
+ */
 export function keepStream(seen: Seen, heard: Heard): () => void {
   let source: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;

@@ -1,5 +1,8 @@
 'use client';
-/** The palette's list with its field: typing narrows it, the arrows move in it, Enter chooses. Knows nothing of what is chosen from. */
+/**
+ * The palette's list with its field: typing narrows it, the arrows move in it, Enter chooses. Knows nothing of what is
+ * chosen from.
+ */
 import { CommandGroup, CommandInput, CommandItem, CommandList, CommandRoot } from 'cmdk';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { StateMark } from '../sandbox/state-mark.tsx';
@@ -22,7 +25,8 @@ function Row({ item, onSelect }: { item: Item; onSelect: () => void }) {
 }
 
 /**
- * `fresh`: the list belongs to what is typed; Enter waits for that, so that nothing is chosen unseen. `directly`: with Ctrl or ⌘.
+ * `fresh`: the list belongs to what is typed; Enter waits for that, so that nothing is chosen unseen. `directly`: with
+ * Ctrl or ⌘.
  */
 export function Chooser({
   typed,

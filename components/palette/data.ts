@@ -1,4 +1,7 @@
-/** What the palette reads through the API while somebody types: sandboxes a page at a time, and the names of everything else. */
+/**
+ * What the palette reads through the API while somebody types: sandboxes a page at a time, and the names of everything
+ * else.
+ */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { createClient } from '#lib/client/client.ts';
@@ -24,8 +27,8 @@ function useSettled(text: string): string {
 }
 
 /**
- * Sandboxes that match what is typed, last active first; what is no longer asked for is cancelled. `fresh`: they are those of what stands
- * there now, not of what stood there before.
+ * Sandboxes that match what is typed, last active first; what is no longer asked for is cancelled. `fresh`: they are
+ * those of what stands there now, not of what stood there before.
  */
 export function useSandboxes(typed: string) {
   const wanted = typed.trim();
@@ -87,7 +90,10 @@ function fewOfEach(named: readonly Named[]): Named[] {
   });
 }
 
-/** Tenants, blueprints and snapshots whose name matches, a few of each: tenants of all, the others of the newest. None while nothing is typed. */
+/**
+ * Tenants, blueprints and snapshots whose name matches, a few of each: tenants of all, the others of the newest. None
+ * while nothing is typed.
+ */
 export function useNames(typed: string): Named[] {
   const wanted = typed.trim();
   const settled = useSettled(wanted).slice(0, LONGEST_TENANT);

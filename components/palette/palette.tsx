@@ -1,7 +1,7 @@
 'use client';
 /**
- * The command palette's inside: find a sandbox or a page by a few letters, then choose what to do. Loaded when it is first opened; the dialog
- * around it is palette-door.tsx's. What becomes of a move is said by a message.
+ * The command palette's inside: find a sandbox or a page by a few letters, then choose what to do. Loaded when it is
+ * first opened; the dialog around it is palette-door.tsx's. What becomes of a move is said by a message.
  */
 import { usePathname, useRouter } from 'next/navigation';
 import { useEffect, useRef, useState } from 'react';

@@ -1,4 +1,7 @@
-/** Sandboxes that were looked at in this browser, newest first, for one visitor. A convenience: where storage is refused there are none. */
+/**
+ * Sandboxes that were looked at in this browser, newest first, for one visitor. A convenience: where storage is refused
+ * there are none.
+ */
 import type { Recent } from './items.ts';
 
 const KEPT = 6;

@@ -47,7 +47,9 @@ export const SHORTCUTS: readonly Group[] = [
 
 const ALL = SHORTCUTS.flatMap(({ shortcuts }) => shortcuts);
 
-/** What a press of a key does after `before`, the first key of a pair: a shortcut, `waits` for a second key, or nothing. */
+/**
+ * What a press of a key does after `before`, the first key of a pair: a shortcut, `waits` for a second key, or nothing.
+ */
 export function shortcutFor(before: string | null, key: string): Shortcut | 'waits' | null {
   const wanted = before === null ? [key] : [before, key];
   const hit = ALL.find(

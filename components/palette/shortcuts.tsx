@@ -1,7 +1,8 @@
 'use client';
 /**
- * Listens for the shortcuts of the table and does them. Nothing is taken from whoever types: not from fields, lists and trees that have keys
- * of their own, a terminal, an open dialog, nor with a modifier. Shortcuts of one letter can be switched off; the browser remembers it.
+ * Listens for the shortcuts of the table and does them. Nothing is taken from whoever types: not from fields, lists and
+ * trees that have keys of their own, a terminal, an open dialog, nor with a modifier. Shortcuts of one letter can be
+ * switched off; the browser remembers it.
  */
 import { useRouter } from 'next/navigation';
 import { useEffect, useRef } from 'react';

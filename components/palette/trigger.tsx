@@ -1,7 +1,8 @@
 'use client';
 /**
- * The way into the palette and the sheet of shortcuts: the button, the keys, and the dialogs. What is in them is loaded when it is first wanted;
- * what is typed meanwhile is kept. Without JavaScript the button is a link to the list's own search.
+ * The way into the palette and the sheet of shortcuts: the button, the keys, and the dialogs. What is in them is loaded
+ * when it is first wanted; what is typed meanwhile is kept. Without JavaScript the button is a link to the list's own
+ * search.
  */
 import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { Skeleton } from '../ui/skeleton.tsx';

@@ -1,5 +1,7 @@
 'use client';
-/** Remembers in this browser that a sandbox was looked at, for the palette, and forgets it where nobody is signed in. */
+/**
+ * Remembers in this browser that a sandbox was looked at, for the palette, and forgets it where nobody is signed in.
+ */
 import { useEffect } from 'react';
 import { forgetRecent, remember } from './recent.ts';
 

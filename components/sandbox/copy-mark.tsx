@@ -1,4 +1,6 @@
-/** The sign of a copy: a snapshot is a sealed card, a blueprint a drawn sheet. Decorative: the name stands beside it. */
+/**
+ * The sign of a copy: a snapshot is a sealed card, a blueprint a drawn sheet. Decorative: the name stands beside it.
+ */
 export function CopyMark({
   kind,
   size = 16,

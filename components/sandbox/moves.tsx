@@ -1,7 +1,7 @@
 'use client';
 /**
- * What may be done to a sandbox and what not: allowed moves are buttons in plain forms, forbidden ones are greyed with the
- * reason in words. What may be done is decided on the server; this only shows it.
+ * What may be done to a sandbox and what not: allowed moves are buttons in plain forms, forbidden ones are greyed with
+ * the reason in words. What may be done is decided on the server; this only shows it.
  */
 import Link from 'next/link';
 import { useActionState } from 'react';

@@ -1,5 +1,8 @@
 'use client';
-/** Making new sandboxes from a snapshot or a blueprint: how many, under which name, for whom, and whether they start at once. */
+/**
+ * Making new sandboxes from a snapshot or a blueprint: how many, under which name, for whom, and whether they start at
+ * once.
+ */
 import { useActionState } from 'react';
 import { Field } from '../ui/field.tsx';
 import { Outcome } from '../ui/outcome.tsx';

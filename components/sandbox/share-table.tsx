@@ -1,4 +1,7 @@
-/** What left in bundles, in rows: which volumes, private or not, signed or not, the hash, who and when. Cards on a narrow page. */
+/**
+ * What left in bundles, in rows: which volumes, private or not, signed or not, the hash, who and when. Cards on a
+ * narrow page.
+ */
 import Link from 'next/link';
 import type { Share } from '#lib/contract/schema.ts';
 import { nameOfActor } from '../ledger/event-words.ts';

@@ -1,4 +1,7 @@
-/** The sign of a state: a colour and a shape of its own, so that neither is needed alone. Decorative: the name stands beside it. */
+/**
+ * The sign of a state: a colour and a shape of its own, so that neither is needed alone. Decorative: the name stands
+ * beside it.
+ */
 import type { State } from '#lib/lifecycle/states.ts';
 import type { Fault } from '#lib/lifecycle/words.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Says to the server that a terminal is open and used, again and again, until it is closed or forgotten: what holds the sandbox awake under
- * its user. A lease, not a connection, of which a browser has few. Talks to the API only.
+ * Says to the server that a terminal is open and used, again and again, until it is closed or forgotten: what holds the
+ * sandbox awake under its user. A lease, not a connection, of which a browser has few. Talks to the API only.
  */
 import { Grip } from './grip.ts';
 

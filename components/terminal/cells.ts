@@ -1,6 +1,6 @@
 /**
- * How many cells a character takes on the screen, and what belongs together in one: the one table for the emulator, which draws,
- * and the line editor, which has to know where. Pure.
+ * How many cells a character takes on the screen, and what belongs together in one: the one table for the emulator,
+ * which draws, and the line editor, which has to know where. Pure.
  */
 
 /** What the emulator carries from one code point to the next, packed as it wants it: kind, width, whether it joined. */

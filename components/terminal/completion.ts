@@ -1,6 +1,6 @@
 /**
- * The name of a file that is being typed: which folder to ask for, and what its answer makes of the line. The folder is read where it rests,
- * which wakes nothing. Talks to the API only.
+ * The name of a file that is being typed: which folder to ask for, and what its answer makes of the line. The folder is
+ * read where it rests, which wakes nothing. Talks to the API only.
  */
 import type { FolderItem } from '#lib/contract/schema.ts';
 

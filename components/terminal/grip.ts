@@ -1,9 +1,12 @@
 /**
- * How long an open terminal holds its sandbox awake: while it is used, and not for ever because its tab was forgotten. Knows the time it
- * is told, and neither the page nor the server.
+ * How long an open terminal holds its sandbox awake: while it is used, and not for ever because its tab was forgotten.
+ * Knows the time it is told, and neither the page nor the server.
  */
 
-/** Longer than a meeting that one types through, shorter than a night: twice the 15 min after which an idle sandbox is put to sleep. */
+/**
+ * Longer than a meeting that one types through, shorter than a night: twice the 15 min after which an idle sandbox is
+ * put to sleep.
+ */
 export const LET_GO_MINUTES = 30;
 
 const LET_GO_MS = LET_GO_MINUTES * 60_000;

@@ -1,6 +1,6 @@
 /**
- * What was run in one sandbox, for the arrow keys. Kept in the tab's own session storage, by person and sandbox: commands may hold
- * secrets, so they go when the tab is closed, and nobody who signs in after finds another's.
+ * What was run in one sandbox, for the arrow keys. Kept in the tab's own session storage, by person and sandbox:
+ * commands may hold secrets, so they go when the tab is closed, and nobody who signs in after finds another's.
  */
 const MOST_CHARACTERS = 100_000;
 

@@ -54,7 +54,8 @@ export function keysOf(sent: string): Key[] {
   let rest = sent;
   while (rest !== '') {
     if (rest.startsWith(PASTE_BEGIN)) {
-      // It ends where what was sent ends: what looks like an end before that was in the paste, and must not run anything.
+      // It ends where what was sent ends: what looks like an end before that was in the paste, and must not run
+      // anything.
       const end = rest.lastIndexOf(PASTE_END);
       keys.push({ name: 'text', text: rest.slice(PASTE_BEGIN.length, end < 0 ? undefined : end) });
       rest = end < 0 ? '' : rest.slice(end + PASTE_END.length);

@@ -1,6 +1,6 @@
 /**
- * The line that is being typed: a pure step from a key to the next state and, with some keys, a wish. Knows the history and the
- * last cut text; nothing of screens, sandboxes or browsers.
+ * The line that is being typed: a pure step from a key to the next state and, with some keys, a wish. Knows the history
+ * and the last cut text; nothing of screens, sandboxes or browsers.
  */
 import { clustersOf } from './cells.ts';
 
@@ -52,7 +52,10 @@ export function emptyEditor(history: readonly string[]): Editor {
   return { text: '', at: 0, history, back: 0, draft: '', cut: '', search: null };
 }
 
-/** The history with what was run now: nothing blank, nothing twice in a row, nothing that begins with a space, as shells have it. */
+/**
+ * The history with what was run now: nothing blank, nothing twice in a row, nothing that begins with a space, as shells
+ * have it.
+ */
 export function remembered(history: readonly string[], text: string): readonly string[] {
   if (text.trim() === '' || text.startsWith(' ') || text.length > KEPT_LENGTH || history.at(-1) === text)
     return history;

@@ -1,6 +1,6 @@
 /**
- * Where a line that is being typed stands on a screen: its rows, where it wraps, where the cursor is. Pure; what it says is what an
- * emulator of the same width does, for both measure by cells.ts.
+ * Where a line that is being typed stands on a screen: its rows, where it wraps, where the cursor is. Pure; what it
+ * says is what an emulator of the same width does, for both measure by cells.ts.
  */
 import { clustersOf } from './cells.ts';
 
@@ -18,8 +18,8 @@ export interface Layout {
 }
 
 /**
- * Lays `text` out after `prompt` (its width in cells is `promptWidth`), on rows of `columns` cells, with the cursor at index `at`. Rows after
- * a line break begin with `more`.
+ * Lays `text` out after `prompt` (its width in cells is `promptWidth`), on rows of `columns` cells, with the cursor at
+ * index `at`. Rows after a line break begin with `more`.
  */
 export function layOut(
   line: { text: string; at: number },
@@ -70,7 +70,10 @@ export function layOut(
 const up = (rows: number) => (rows > 0 ? `\x1b[${rows}A` : '');
 const right = (columns: number) => (columns > 0 ? `\x1b[${columns}C` : '');
 
-/** What to write where the first row is to be, so that the layout shows with the cursor in its place. At most `height` rows are shown. */
+/**
+ * What to write where the first row is to be, so that the layout shows with the cursor in its place. At most `height`
+ * rows are shown.
+ */
 export function drawn(layout: Layout, height: number): { text: string; row: number } {
   const start = Math.max(0, Math.min(layout.row - Math.floor(height / 2), layout.rows.length - height));
   const shown = layout.rows.slice(start, start + height);

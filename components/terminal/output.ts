@@ -1,7 +1,7 @@
 /**
- * What a sandbox may do to the screen: write text, break lines and colour what it writes. Every other control sequence is left out, so
- * that no output moves the cursor over what stands there, renames the page, or makes the emulator answer as if a person had typed.
- * Pure, but for what it remembers from piece to piece.
+ * What a sandbox may do to the screen: write text, break lines and colour what it writes. Every other control sequence
+ * is left out, so that no output moves the cursor over what stands there, renames the page, or makes the emulator
+ * answer as if a person had typed. Pure, but for what it remembers from piece to piece.
  */
 
 const ESCAPE = '\x1b';
@@ -34,7 +34,10 @@ const colourOf = (red: number, green: number, blue: number) =>
 
 const byte = (value: number | undefined) => (value !== undefined && value >= 0 && value <= 255 ? value : 0);
 
-/** Bold, italic, underlined, inverse, struck through, their ends, and the colours by number. Never dim, blinking or invisible. */
+/**
+ * Bold, italic, underlined, inverse, struck through, their ends, and the colours by number. Never dim, blinking or
+ * invisible.
+ */
 function isAllowed(code: number): boolean {
   return (
     [1, 3, 4, 7, 9, 22, 23, 24, 27, 29, 39, 49].includes(code) ||

@@ -1,5 +1,8 @@
 'use client';
-/** A terminal that needs nothing but a form: a command is sent, and what it said is on the page. The directory is carried, variables are not. */
+/**
+ * A terminal that needs nothing but a form: a command is sent, and what it said is on the page. The directory is
+ * carried, variables are not.
+ */
 import { useActionState } from 'react';
 import { SCROLLS } from '../ui/scrolls.ts';
 import { Submit } from '../ui/submit.tsx';

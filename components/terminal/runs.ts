@@ -111,8 +111,8 @@ async function evaluate(
 }
 
 /**
- * Runs `text` in sandbox `id`: a script in `cwd`, or code of a language. Resolves with how it ended, also when it could not run; never
- * rejects. Aborting `signal` closes the connection, which ends it on the server.
+ * Runs `text` in sandbox `id`: a script in `cwd`, or code of a language. Resolves with how it ended, also when it could
+ * not run; never rejects. Aborting `signal` closes the connection, which ends it on the server.
  */
 export async function runTyped(
   id: string,

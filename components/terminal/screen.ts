@@ -1,6 +1,6 @@
 /**
- * The emulator on the page: xterm.js under our policy, in our colours and typeface, as large as its place. Loaded only when a terminal is
- * opened. Knows nothing of lines or sandboxes.
+ * The emulator on the page: xterm.js under our policy, in our colours and typeface, as large as its place. Loaded only
+ * when a terminal is opened. Knows nothing of lines or sandboxes.
  */
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
@@ -19,8 +19,9 @@ export interface Screen {
 }
 
 /**
- * Runs `open` while style elements are made as elements that hold no style: their rules go into sheets that scripts own, to which the
- * page's policy, that allows no inline style, does not apply. The emulator makes them only when it opens.
+ * Runs `open` while style elements are made as elements that hold no style: their rules go into sheets that scripts
+ * own, to which the page's policy, that allows no inline style, does not apply. The emulator makes them only when it
+ * opens.
  */
 function withOwnedStyles(open: () => void): void {
   const create = document.createElement.bind(document);
@@ -60,7 +61,10 @@ interface Painter {
   _addStyle?: (element: HTMLElement, style: string) => void;
 }
 
-/** The emulator sets colours that have no class by a style attribute, which the policy forbids; the same by the object model is allowed. */
+/**
+ * The emulator sets colours that have no class by a style attribute, which the policy forbids; the same by the object
+ * model is allowed.
+ */
 function paintByObjectModel(terminal: Terminal): void {
   const { _core } = terminal as unknown as {
     _core?: { _renderService?: { _renderer?: { value?: { _rowFactory?: Painter } } } };

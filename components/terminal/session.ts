@@ -1,6 +1,7 @@
 /**
- * A terminal at work: keys go through the line editor, lines are run, output goes to the screen. The shell inside has no terminal of its
- * own: each line is a run of its own, in the directory that the one before left. Knows nothing of React.
+ * A terminal at work: keys go through the line editor, lines are run, output goes to the screen. The shell inside has
+ * no terminal of its own: each line is a run of its own, in the directory that the one before left. Knows nothing of
+ * React.
  */
 import type { Terminal } from '@xterm/xterm';
 import { clustersOf } from './cells.ts';

@@ -1,7 +1,7 @@
 'use client';
 /**
- * The terminal of one sandbox: the plain form, and with JavaScript an emulator in the very place of it. While it is open and the sandbox
- * awake, it is attached, until nobody has used it for long; opening it wakes nothing.
+ * The terminal of one sandbox: the plain form, and with JavaScript an emulator in the very place of it. While it is
+ * open and the sandbox awake, it is attached, until nobody has used it for long; opening it wakes nothing.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useReducer, useRef, useState } from 'react';
@@ -38,7 +38,9 @@ function heard(runs: readonly Heard[], event: Hearing): readonly Heard[] {
   return [...runs.slice(0, -1), { ...last, said: last.said + more }];
 }
 
-/** Attached while the sandbox is awake, or was woken from here since it was last seen asleep, and this terminal is used. */
+/**
+ * Attached while the sandbox is awake, or was woken from here since it was last seen asleep, and this terminal is used.
+ */
 function useAttachment(id: string, state: Instance['state'], open: boolean) {
   const attachment = useRef<Attachment>(null);
   const [letGoAt, setLetGoAt] = useState<number | null>(null);

@@ -1,5 +1,8 @@
 'use client';
-/** For forms that leave the page when they succeed, as a row does that left its list: what went well is said in a corner. */
+/**
+ * For forms that leave the page when they succeed, as a row does that left its list: what went well is said in a
+ * corner.
+ */
 import { useActionState, useEffect, useState } from 'react';
 import type { OutcomeWords } from './outcome.tsx';
 import { toast } from './toasts.tsx';

@@ -1,7 +1,7 @@
 'use client';
 /**
- * Reads a page again now and then while something on it is under way, and only while somebody looks: the net below what the stream tells, for
- * what it could not. Shows nothing.
+ * Reads a page again now and then while something on it is under way, and only while somebody looks: the net below what
+ * the stream tells, for what it could not. Shows nothing.
  */
 import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';

@@ -1,4 +1,7 @@
-/** One part of a page: its name and a note in the margin, its matter beside it; stacked where there is no room for a margin. */
+/**
+ * One part of a page: its name and a note in the margin, its matter beside it; stacked where there is no room for a
+ * margin.
+ */
 import type { ReactNode } from 'react';
 
 export function Part({

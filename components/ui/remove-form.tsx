@@ -7,7 +7,10 @@ import { Submit } from './submit.tsx';
 
 export type RemoveAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
 
-/** `what`: `snapshot`, for the button; `id`: what is to be typed; `keeps`: what stays, in a sentence; `order`: the verb; `reason`: it may be said why. */
+/**
+ * `what`: `snapshot`, for the button; `id`: what is to be typed; `keeps`: what stays, in a sentence; `order`: the verb;
+ * `reason`: it may be said why.
+ */
 export function RemoveForm({
   what,
   id,

@@ -21,7 +21,10 @@ export const MOST_SHOWN = 3;
 const SHORT_MS = 8000;
 const LONG_MS = 20_000;
 
-/** How long a message stays while nobody looks at it closely; null: until it is dismissed. Failures stay, and offers stay longer. */
+/**
+ * How long a message stays while nobody looks at it closely; null: until it is dismissed. Failures stay, and offers
+ * stay longer.
+ */
 export function staysMs({ ok, action, link }: ToastWords): number | null {
   if (!ok) return null;
   return action === undefined && link === undefined ? SHORT_MS : LONG_MS;

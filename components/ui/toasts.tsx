@@ -1,7 +1,8 @@
 'use client';
 /**
- * Messages that outlive what they are about: a row that left its list, a job that ended while another page was open. They stand at the bottom of
- * the window, or at its top where they would cover the focus. What can be said in its place is said there (outcome.tsx).
+ * Messages that outlive what they are about: a row that left its list, a job that ended while another page was open.
+ * They stand at the bottom of the window, or at its top where they would cover the focus. What can be said in its place
+ * is said there (outcome.tsx).
  */
 import Link from 'next/link';
 import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from 'react';

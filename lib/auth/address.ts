@@ -10,8 +10,8 @@ function plain(address: string): string {
 }
 
 /**
- * The client's address: the peer's, or what the proxy nearest to us added to `X-Forwarded-For` when proxies are trusted.
- * What a client wrote there itself stands further left and counts for nothing.
+ * The client's address: the peer's, or what the proxy nearest to us added to `X-Forwarded-For` when proxies are
+ * trusted. What a client wrote there itself stands further left and counts for nothing.
  */
 export function addressOf(headers: AnyHeaders, peer: string | null, trustProxy: boolean): string | null {
   const told = trustProxy ? headerOf(headers, 'x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
@@ -19,7 +19,10 @@ export function addressOf(headers: AnyHeaders, peer: string | null, trustProxy: 
   return address === null ? null : plain(address);
 }
 
-/** What stands for one client when requests are counted: an IPv4 address, or the /64 of an IPv6 one, which is one customer's. */
+/**
+ * What stands for one client when requests are counted: an IPv4 address, or the /64 of an IPv6 one, which is one
+ * customer's.
+ */
 export function clientOf(address: string | null): string {
   if (address === null) return 'unknown';
   if (!address.includes(':')) return address;

@@ -1,6 +1,7 @@
 /**
- * Access: who sent a request, by key or session, and what comes of it when that ends. People, passwords and sessions belong to the auth
- * library (auth/library.ts); keys of programs are a table of ours. Knows nothing of routes or sandboxes, nor of what a role may do.
+ * Access: who sent a request, by key or session, and what comes of it when that ends. People, passwords and sessions
+ * belong to the auth library (auth/library.ts); keys of programs are a table of ours. Knows nothing of routes or
+ * sandboxes, nor of what a role may do.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -45,12 +46,14 @@ interface CallerOptions {
 
 export interface Auth {
   /**
-   * Who sent a request with these headers, or null when neither the `Authorization: Bearer` key nor the session cookie is
-   * valid. A wrong key is not made good by a cookie. `via` is `api` unless said otherwise. Throws `rate_limited` for wrong keys
-   * that come too often.
+   * Who sent a request with these headers, or null when neither the `Authorization: Bearer` key nor the session cookie
+   * is valid. A wrong key is not made good by a cookie. `via` is `api` unless said otherwise. Throws `rate_limited` for
+   * wrong keys that come too often.
    */
   callerFromHeaders(headers: AnyHeaders, options?: CallerOptions): Promise<Caller | null>;
-  /** Counts a request of a caller, or of nobody, from an address. Throws `rate_limited`. The admin key is not counted. */
+  /**
+   * Counts a request of a caller, or of nobody, from an address. Throws `rate_limited`. The admin key is not counted.
+   */
   count(caller: Caller | null, address: string | null): Promise<void>;
   /** Calls `act` once when its key or session is over, or its rights are not what they were. Returns the way out. */
   whenEnded(caller: Caller, act: (ending: Ending) => void): () => void;
@@ -60,8 +63,8 @@ export interface Auth {
   readonly keys: KeyRing;
   readonly limits: Limits;
   /**
-   * A link for whoever runs the server, for 15 minutes and once: it makes the first admin, or signs in the first one there is. `origin`
-   * without a trailing slash; default: the public URL.
+   * A link for whoever runs the server, for 15 minutes and once: it makes the first admin, or signs in the first one
+   * there is. `origin` without a trailing slash; default: the public URL.
    */
   signInLink(origin?: string): Promise<string>;
   /** A link to sign in or join with that token. */
@@ -88,9 +91,9 @@ type Known = Pick<Caller, 'actor' | 'role' | 'tenants' | 'session'> & {
 const ADMIN_KEY: Known = { actor: 'key:admin', role: 'admin', tenants: null, session: null, until: null };
 
 /**
- * Makes the door. The auth library is loaded at the first use of a session, so that
- * a server which only sees keys never pays for it. The first start writes `admin.key` (unless `WB_ADMIN_KEY` is set) and
- * `auth.secret` into the data folder, both readable by their owner only.
+ * Makes the door. The auth library is loaded at the first use of a session, so that a server which only sees keys never
+ * pays for it. The first start writes `admin.key` (unless `WB_ADMIN_KEY` is set) and `auth.secret` into the data
+ * folder, both readable by their owner only.
  */
 export function createAuth(options: {
   config: Config;

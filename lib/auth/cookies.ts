@@ -1,6 +1,6 @@
 /**
- * How the console's cookies are named and kept, by the address that people use. Browsers refuse `__Host-` and `Secure` over plain
- * HTTP, except on the machine itself: there they would lock everyone out. Pure.
+ * How the console's cookies are named and kept, by the address that people use. Browsers refuse `__Host-` and `Secure`
+ * over plain HTTP, except on the machine itself: there they would lock everyone out. Pure.
  */
 import type { Config } from '../base/config.ts';
 
@@ -20,7 +20,10 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host.toLowerCase());
 }
 
-/** The rules of a server: secure when its public address is https or the machine itself, or when only the machine reaches it. */
+/**
+ * The rules of a server: secure when its public address is https or the machine itself, or when only the machine
+ * reaches it.
+ */
 export function cookieRules({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>): CookieRules {
   const address = publicUrl === null ? null : new URL(publicUrl);
   const secure = address === null ? isLoopback(host) : address.protocol === 'https:' || isLoopback(address.host);

@@ -1,6 +1,7 @@
 /**
- * The ways in for people: the link of a first start or of a recovery, an invitation, a password, the admin key. Each leaves a line in the
- * ledger, those that fail too. Passwords, links and sessions are the auth library's; this decides who may try, and how often.
+ * The ways in for people: the link of a first start or of a recovery, an invitation, a password, the admin key. Each
+ * leaves a line in the ledger, those that fail too. Passwords, links and sessions are the auth library's; this decides
+ * who may try, and how often.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
@@ -32,7 +33,10 @@ export interface Offer {
   tenants: readonly string[] | null;
 }
 
-/** Whether a link still lets somebody in, and if not, why; `unknown` is none of ours, or one that was withdrawn or forgotten. */
+/**
+ * Whether a link still lets somebody in, and if not, why; `unknown` is none of ours, or one that was withdrawn or
+ * forgotten.
+ */
 export type LinkState = 'good' | 'used' | 'expired' | 'unknown';
 
 export interface Entrance {
@@ -41,7 +45,8 @@ export interface Entrance {
   /** Whether anybody could sign in by a password. */
   hasPeople(): Promise<boolean>;
   /**
-   * The token of a link for whoever runs the server, for 15 minutes and once: it makes the first admin, or signs in the first one there is.
+   * The token of a link for whoever runs the server, for 15 minutes and once: it makes the first admin, or signs in the
+   * first one there is.
    */
   ownersToken(): Promise<string>;
   /** Makes the token of an invitation. */
@@ -54,8 +59,8 @@ export interface Entrance {
   /** What is to be said of a link before anybody tries it. Uses nothing up. */
   stateOf(token: string): Promise<LinkState>;
   /**
-   * Makes the account that a link offers and opens its first session. Null when the link is not good any more. Throws `conflict` when the
-   * address has an account.
+   * Makes the account that a link offers and opens its first session. Null when the link is not good any more. Throws
+   * `conflict` when the address has an account.
    */
   join(
     token: string,
@@ -80,7 +85,10 @@ const PASSWORDS_WAITING = 50;
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
-/** Makes the ways in. `isAdminKey` compares; `ended` is told of sessions that are over; the library is loaded at the first use. */
+/**
+ * Makes the ways in. `isAdminKey` compares; `ended` is told of sessions that are over; the library is loaded at the
+ * first use.
+ */
 export function createEntrance(parts: {
   library: () => Promise<AuthLibrary>;
   registry: Pick<Registry, 'invitations' | 'ledger'>;

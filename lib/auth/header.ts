@@ -13,7 +13,10 @@ export function headerOf(headers: AnyHeaders, name: string): string | null {
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
-/** The request's own `X-Request-Id` when it is a sane one, else a new id. The front puts it in, so that everybody after it reads the same. */
+/**
+ * The request's own `X-Request-Id` when it is a sane one, else a new id. The front puts it in, so that everybody after
+ * it reads the same.
+ */
 export function requestIdOf(headers: AnyHeaders): string {
   const given = headerOf(headers, 'x-request-id');
   return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID();

@@ -1,6 +1,6 @@
 /**
- * Keys of programs: made once and shown once, known afterwards by their digest only. Each is `wd_<id>_<secret>`; the id is what people
- * see of it. Knows nothing of what a key may do.
+ * Keys of programs: made once and shown once, known afterwards by their digest only. Each is `wd_<id>_<secret>`; the id
+ * is what people see of it. Knows nothing of what a key may do.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';

@@ -5,7 +5,9 @@ import { readOrMakeSecretFile } from '../base/secret-file.ts';
 const SECRET_BYTES = 32;
 const LEAST_LENGTH = 16;
 
-/** The secret in `path`, made (256 random bits, base64url, mode 0600) when there is none. Throws when the file is empty. */
+/**
+ * The secret in `path`, made (256 random bits, base64url, mode 0600) when there is none. Throws when the file is empty.
+ */
 export function readOrMakeSecret(path: string): string {
   const secret = readOrMakeSecretFile(path, () => `${randomBytes(SECRET_BYTES).toString('base64url')}\n`).trim();
   if (secret.length < LEAST_LENGTH) throw new Error(`${path} holds no usable secret: delete it and a new one is made.`);

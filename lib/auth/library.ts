@@ -1,7 +1,7 @@
 /**
  * The auth library set up for Winterdock: people with their passwords, sessions and sign-in links in the registry.
- * Nothing but the files of lib/auth knows which library it is. Of its own routes only two are open: whatever else it could do is
- * done by our operations, which keep to the table of roles and write the ledger.
+ * Nothing but the files of lib/auth knows which library it is. Of its own routes only two are open: whatever else it
+ * could do is done by our operations, which keep to the table of roles and write the ledger.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { betterAuth } from 'better-auth/minimal';
@@ -55,7 +55,9 @@ export interface AuthLibrary {
   tokenEnds(token: string): Promise<number | null>;
   /** Null when the address or the password is wrong, which takes equally long, or the person is disabled. */
   signIn(email: string, password: string, from: Origin): Promise<Entered | null>;
-  /** Who is behind a `Cookie` header, or null. `isKeyHolder`: the session was opened with the admin key that holds now. */
+  /**
+   * Who is behind a `Cookie` header, or null. `isKeyHolder`: the session was opened with the admin key that holds now.
+   */
   sessionOf(cookie: string): Promise<{ person: PersonRecord; session: SessionRecord; isKeyHolder: boolean } | null>;
   signOut(cookie: string): Promise<{ setCookie: string[] }>;
   /** Everyone but the holder of the admin key, oldest first. */
@@ -97,7 +99,9 @@ export async function openAuthLibrary(options: {
   /** Keeps its records. */
   people: PeopleBook;
   log: Logger;
-  /** What stands for the admin key: another key is another account, so that sessions opened with the old one are over. */
+  /**
+   * What stands for the admin key: another key is another account, so that sessions opened with the old one are over.
+   */
   keyMark: string;
 }): Promise<AuthLibrary> {
   const keyHolderEmail = `key-${options.keyMark}${NOBODYS_DOMAIN}`;

@@ -1,7 +1,7 @@
 /**
- * How often one may ask, and how often one may be wrong: requests by key and by address, wrong keys by address, wrong passwords by
- * account and address. Counts are in memory, so a start begins anew. The counting library is loaded by the first who is counted;
- * the admin key is not.
+ * How often one may ask, and how often one may be wrong: requests by key and by address, wrong keys by address, wrong
+ * passwords by account and address. Counts are in memory, so a start begins anew. The counting library is loaded by the
+ * first who is counted; the admin key is not.
  */
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
 import { WinterdockError } from '../base/errors.ts';
@@ -15,7 +15,10 @@ const HOUR = 60 * MINUTE;
 const WRONG_PASSWORDS = 5;
 /** Wrong passwords from one address, for whatever accounts, in a quarter of an hour. */
 const WRONG_PASSWORDS_OF_ADDRESS = 30;
-/** Wrong passwords for one account in an hour from all addresses together; where its person has been before is not held back by it. */
+/**
+ * Wrong passwords for one account in an hour from all addresses together; where its person has been before is not held
+ * back by it.
+ */
 const WRONG_PASSWORDS_OF_ACCOUNT = 60;
 /** Times that one person comes in by a password in an hour: each is a session and a line of the ledger. */
 const SIGN_INS_OF_ACCOUNT = 120;
@@ -36,18 +39,21 @@ export interface Limits {
   /** Counts one wrong key. Throws `rate_limited` from then on when there were too many. */
   wrongKey(address: string | null): Promise<void>;
   /**
-   * Throws `rate_limited` where there were too many wrong keys, unless this key was right from there before: a stranger at the same
-   * address cannot shut its holder out.
+   * Throws `rate_limited` where there were too many wrong keys, unless this key was right from there before: a stranger
+   * at the same address cannot shut its holder out.
    */
   beforeAdminKey(address: string | null): void;
   /** Remembers that the admin key was right from an address. */
   rightAdminKey(address: string | null): void;
   /**
-   * Counts an attempt at a password before it is looked at, so that many at once are as few as one by one. `known`: the person has been
-   * at this address before. Throws `rate_limited`.
+   * Counts an attempt at a password before it is looked at, so that many at once are as few as one by one. `known`: the
+   * person has been at this address before. Throws `rate_limited`.
    */
   attempt(account: string, address: string | null, known: boolean): Promise<void>;
-  /** The password was right: what was counted for this account and address is forgotten, and that somebody came in is counted. */
+  /**
+   * The password was right: what was counted for this account and address is forgotten, and that somebody came in is
+   * counted.
+   */
   succeeded(account: string, address: string | null): Promise<void>;
 }
 

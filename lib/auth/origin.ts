@@ -9,8 +9,9 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
- * True when the headers prove a same-origin request: by `Sec-Fetch-Site`, else by an `Origin` that is the public URL's or
- * names the host that was asked. Without either there is no proof. A proxy's word for the host counts only when it is trusted.
+ * True when the headers prove a same-origin request: by `Sec-Fetch-Site`, else by an `Origin` that is the public URL's
+ * or names the host that was asked. Without either there is no proof. A proxy's word for the host counts only when it
+ * is trusted.
  */
 export function isSameOrigin(headers: AnyHeaders, front: { publicUrl: string | null; trustProxy: boolean }): boolean {
   const site = headerOf(headers, 'sec-fetch-site');

@@ -1,6 +1,7 @@
 /**
- * People as an admin looks after them: roles, tenants, disabling, sessions, passwords. What changes a person's rights holds at once: for
- * the sessions that are remembered and for the streams that are open. Whether the caller may is decided above.
+ * People as an admin looks after them: roles, tenants, disabling, sessions, passwords. What changes a person's rights
+ * holds at once: for the sessions that are remembered and for the streams that are open. Whether the caller may is
+ * decided above.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { AuthLibrary, PersonRecord, SessionRecord } from './library.ts';
@@ -25,7 +26,10 @@ export interface People {
   setPassword(id: string, password: string): Promise<void>;
 }
 
-/** Makes it. `ended` is told which sessions are over, `changed` whose rights are not what they were, and whether none are left. */
+/**
+ * Makes it. `ended` is told which sessions are over, `changed` whose rights are not what they were, and whether none
+ * are left.
+ */
 export function createPeople(parts: {
   library: () => Promise<AuthLibrary>;
   ended: (sessions: readonly string[]) => void;

@@ -1,5 +1,6 @@
 /**
- * Who is still listening by which key or session: an open stream ends at once when what let it in no longer holds. Knows only callers.
+ * Who is still listening by which key or session: an open stream ends at once when what let it in no longer holds.
+ * Knows only callers.
  */
 import type { Caller } from './auth.ts';
 
@@ -8,8 +9,8 @@ export type Ending = 'over' | 'changed';
 
 export interface Watch {
   /**
-   * Calls `act` once when what let the caller in is over or changed; at `until` (epoch milliseconds; null: never) it is over. Returns
-   * the way out, which may be called twice.
+   * Calls `act` once when what let the caller in is over or changed; at `until` (epoch milliseconds; null: never) it is
+   * over. Returns the way out, which may be called twice.
    */
   join(caller: Caller, until: number | null, act: (ending: Ending) => void): () => void;
   /** Ends what `gone` is true for. What it asks for from then on must be answered so already. */

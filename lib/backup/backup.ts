@@ -1,7 +1,7 @@
 /**
- * A backup of a whole data folder: the registry as one moment left it, the file of every sandbox that it names, the files of its copies, the
- * signed head of its ledger, and the key files when asked for. It works beside a running server and on the folder of a stopped one, and
- * holds neither up. Knows nothing of where it goes.
+ * A backup of a whole data folder: the registry as one moment left it, the file of every sandbox that it names, the
+ * files of its copies, the signed head of its ledger, and the key files when asked for. It works beside a running
+ * server and on the folder of a stopped one, and holds neither up. Knows nothing of where it goes.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -55,7 +55,10 @@ const PAGE = 500;
 /** Sandboxes copied at the same time: hashing is on other threads, and the disk has one arm. */
 const AT_ONCE = 2;
 
-/** Makes a backup. Throws `not_found` when there is no registry, and what the system throws of the target; what was there before is whole then. */
+/**
+ * Makes a backup. Throws `not_found` when there is no registry, and what the system throws of the target; what was
+ * there before is whole then.
+ */
 export async function makeBackup(options: BackupOptions): Promise<BackupResult> {
   const { config, target, signer, clock, passphrase } = options;
   if (config.registryPath === ':memory:') {
@@ -141,7 +144,10 @@ async function copyRows(
   return rows;
 }
 
-/** The files of snapshots and blueprints: named by their hash and never changed, so one that is there already is not read. */
+/**
+ * The files of snapshots and blueprints: named by their hash and never changed, so one that is there already is not
+ * read.
+ */
 async function copyCopies(
   { config, target }: BackupOptions,
   moment: RegistryRows,

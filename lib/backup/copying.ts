@@ -1,6 +1,6 @@
 /**
- * Copies of files that somebody may be using, made by a process that holds no lease: a file is copied, then it is asked whether it stayed what
- * it was meanwhile. Sources are never written. Knows nothing of rows.
+ * Copies of files that somebody may be using, made by a process that holds no lease: a file is copied, then it is asked
+ * whether it stayed what it was meanwhile. Sources are never written. Knows nothing of rows.
  */
 import { constants, existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
@@ -30,7 +30,10 @@ function same(a: FileStamp | null, b: FileStamp | null): boolean {
   return a.size === b.size && a.inode === b.inode && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 }
 
-/** Copies the bytes of a file at rest to `draft`, sharing blocks where the filesystem can. Throws `Moved` when it did not rest. */
+/**
+ * Copies the bytes of a file at rest to `draft`, sharing blocks where the filesystem can. Throws `Moved` when it did
+ * not rest.
+ */
 export async function copyResting(path: string, draft: string): Promise<{ object: ObjectRef; stamp: FileStamp }> {
   const before = stampOf(path);
   if (before === null) throw new Moved(path);
@@ -40,8 +43,8 @@ export async function copyResting(path: string, draft: string): Promise<{ object
 }
 
 /**
- * Copies a file beside the process that writes it, as one moment left it: in one read transaction, which no writer waits for. Throws `Moved`
- * when SQLite cannot read it just now.
+ * Copies a file beside the process that writes it, as one moment left it: in one read transaction, which no writer
+ * waits for. Throws `Moved` when SQLite cannot read it just now.
  */
 export async function copyOnline(path: string, draft: string): Promise<CopiedFile> {
   let source: DatabaseSync | null = null;
@@ -61,7 +64,10 @@ export async function copyOnline(path: string, draft: string): Promise<CopiedFil
   return settled(draft);
 }
 
-/** Copies a file together with the log that a killed process left beside it, and takes up the log in the copy. Throws `Moved` as copyResting does. */
+/**
+ * Copies a file together with the log that a killed process left beside it, and takes up the log in the copy. Throws
+ * `Moved` as copyResting does.
+ */
 export async function copyWithLog(path: string, draft: string): Promise<CopiedFile> {
   const logs = ['-wal', '-journal'].filter((log) => existsSync(path + log));
   const stamps = () => ['', '-wal', '-journal'].map((suffix) => stampOf(path + suffix));

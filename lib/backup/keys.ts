@@ -1,4 +1,7 @@
-/** The key files of a data folder: which there are, and how they travel, encrypted with a passphrase (age, scrypt). Knows nothing of what each opens but in words. */
+/**
+ * The key files of a data folder: which there are, and how they travel, encrypted with a passphrase (age, scrypt).
+ * Knows nothing of what each opens but in words.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Decrypter, Encrypter } from 'age-encryption';

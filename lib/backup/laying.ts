@@ -1,4 +1,7 @@
-/** Lays objects of a backup into the drawers of a data folder, each whole or not at all and proved as it lies there. Knows nothing of rows. */
+/**
+ * Lays objects of a backup into the drawers of a data folder, each whole or not at all and proved as it lies there.
+ * Knows nothing of rows.
+ */
 import { createReadStream, constants as fsConstants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';

@@ -1,6 +1,6 @@
 /**
- * What a backup says of itself: one line of JSON and, below it, a signature over exactly those bytes. Knows the form; where it and what it
- * names are kept is the store's.
+ * What a backup says of itself: one line of JSON and, below it, a signature over exactly those bytes. Knows the form;
+ * where it and what it names are kept is the store's.
  */
 import { z } from 'zod';
 import { WinterdockError } from '../base/errors.ts';
@@ -16,9 +16,9 @@ const objectSchema = z.object({ sha256, bytes: count });
 const stampSchema = z.object({ size: count, inode: z.string(), mtimeNs: z.string(), ctimeNs: z.string() });
 
 /**
- * How the file of a sandbox was copied. `none`: it has none; `memory`: it lived in its process alone; `shared`: it is that of a copy;
- * `whole`: byte by byte, at rest; `online`: as one moment left it beside its process, or with the log that a killed one left; `missing`:
- * there was nothing where its row says.
+ * How the file of a sandbox was copied. `none`: it has none; `memory`: it lived in its process alone; `shared`: it is
+ * that of a copy; `whole`: byte by byte, at rest; `online`: as one moment left it beside its process, or with the log
+ * that a killed one left; `missing`: there was nothing where its row says.
  */
 const HOWS = ['none', 'memory', 'shared', 'whole', 'online', 'missing'] as const;
 

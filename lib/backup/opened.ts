@@ -1,4 +1,7 @@
-/** A backup that is there, opened for reading: which of several, and its objects as files that are proved before they are used. Changes nothing of it. */
+/**
+ * A backup that is there, opened for reading: which of several, and its objects as files that are proved before they
+ * are used. Changes nothing of it.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
@@ -22,8 +25,8 @@ export interface OpenedBackup {
 }
 
 /**
- * Opens the newest backup in a folder, or the newest of a moment up to `atMs`; or the one in a tar file, whose objects are unpacked to
- * `scratch` (absolute, made for it). Throws `not_found` when there is none.
+ * Opens the newest backup in a folder, or the newest of a moment up to `atMs`; or the one in a tar file, whose objects
+ * are unpacked to `scratch` (absolute, made for it). Throws `not_found` when there is none.
  */
 export async function openBackup(from: string, scratch: string, atMs: number | null): Promise<OpenedBackup> {
   if (!existsSync(from)) throw new WinterdockError('not_found', `There is no backup at ${from}.`);

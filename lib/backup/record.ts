@@ -1,4 +1,7 @@
-/** What the registry is told of a backup: when the last one was made, and a line of the ledger. Knows nothing of how it was made. */
+/**
+ * What the registry is told of a backup: when the last one was made, and a line of the ledger. Knows nothing of how it
+ * was made.
+ */
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { type Clock, epochSeconds } from '../base/clock.ts';
@@ -50,8 +53,8 @@ export async function keepLastBackup(facts: Registry['facts'], last: LastBackup,
 }
 
 /**
- * Records a backup in the registry file at `path`, beside a server or without one. Throws what SQLite throws when it cannot be written, and
- * for a file of another version: it is a start that brings one up to date, not a backup.
+ * Records a backup in the registry file at `path`, beside a server or without one. Throws what SQLite throws when it
+ * cannot be written, and for a file of another version: it is a start that brings one up to date, not a backup.
  */
 export async function recordBackup(
   path: string,

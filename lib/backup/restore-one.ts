@@ -1,6 +1,6 @@
 /**
- * One sandbox out of a backup: as itself, as a new one, or as a plain file. The server is stopped for the first two. What a sandbox has is set
- * aside, never overwritten. Knows nothing of whole restores.
+ * One sandbox out of a backup: as itself, as a new one, or as a plain file. The server is stopped for the first two.
+ * What a sandbox has is set aside, never overwritten. Knows nothing of whole restores.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -39,7 +39,9 @@ export interface OneOptions {
   force: boolean;
 }
 
-/** What is there of a sandbox in a backup: its object, and whether that is packed. Throws `not_found` when it has none. */
+/**
+ * What is there of a sandbox in a backup: its object, and whether that is packed. Throws `not_found` when it has none.
+ */
 export function foundIn(
   backup: OpenedBackup,
   id: string,
@@ -55,7 +57,10 @@ export function foundIn(
   throw new WinterdockError('not_found', `The backup ${backup.manifest.id} has no file of "${id}": ${why}.`);
 }
 
-/** Writes the plain SQLite file of a sandbox to `to` (absolute), which must not be there. Needs no lock. Throws `conflict`, `corrupt`. */
+/**
+ * Writes the plain SQLite file of a sandbox to `to` (absolute), which must not be there. Needs no lock. Throws
+ * `conflict`, `corrupt`.
+ */
 export async function writeOut({ backup, id }: Pick<OneOptions, 'backup' | 'id'>, to: string): Promise<void> {
   if (existsSync(to)) throw new WinterdockError('conflict', `${to} is there already, and was kept.`);
   const row = await rowIn(backup, id, `${to}.registry`);
@@ -73,8 +78,8 @@ export async function writeOut({ backup, id }: Pick<OneOptions, 'backup' | 'id'>
 }
 
 /**
- * Restores one sandbox into a data folder whose lock the caller holds. Resolves with its row. Throws `conflict` when it is there and `force`
- * is not given, `gone` for an id that was deleted, `not_found`, `corrupt`.
+ * Restores one sandbox into a data folder whose lock the caller holds. Resolves with its row. Throws `conflict` when it
+ * is there and `force` is not given, `gone` for an id that was deleted, `not_found`, `corrupt`.
  */
 export async function restoreOne(options: OneOptions): Promise<InstanceRow> {
   const { config, backup, clock, id, as } = options;

@@ -169,7 +169,8 @@ test('a restore that is killed is begun again, and until it is whole no server s
   const [command, args] = commandOf('restore', ['--from', tar, '--force']);
   const mark = join(living, 'restoring.json');
   let broken = 0;
-  // The first is killed as soon as it has begun to change anything, the others at moments of their own, until one has come to its end.
+  // The first is killed as soon as it has begun to change anything, the others at moments of their own, until one has
+  // come to its end.
   for (const afterMs of [0, 300, 450, 600, 750]) {
     const child = spawn(command, args, { env: { ...process.env, WB_DATA: living, INIT_CWD: root }, stdio: 'ignore' });
     const ended = once(child, 'exit');

@@ -1,7 +1,7 @@
 /**
- * A whole backup laid down in a data folder whose server is stopped. What was there is set aside, never overwritten; files come first, then
- * the registry with rows that say what was laid, then a new epoch of the ledger. Broken off anywhere it may be run again, and no server
- * starts in between. Knows nothing of how backups are made.
+ * A whole backup laid down in a data folder whose server is stopped. What was there is set aside, never overwritten;
+ * files come first, then the registry with rows that say what was laid, then a new epoch of the ledger. Broken off
+ * anywhere it may be run again, and no server starts in between. Knows nothing of how backups are made.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -84,8 +84,8 @@ export function planRestore({
 }
 
 /**
- * Restores a whole backup. The caller holds the folder's lock. Throws `conflict` when something lies in the folder and `force` is not given,
- * `corrupt` and `missing_file` for what is damaged in the backup, before anything is changed.
+ * Restores a whole backup. The caller holds the folder's lock. Throws `conflict` when something lies in the folder and
+ * `force` is not given, `corrupt` and `missing_file` for what is damaged in the backup, before anything is changed.
  */
 export async function restoreAll(options: RestoreOptions): Promise<RestorePlan & { asideIn: string | null }> {
   const { config, backup, clock, force } = options;

@@ -1,6 +1,7 @@
 /**
- * Makes the rows of a restored registry say what was laid down: the registry is of one moment, each file of a moment soon after. A row takes
- * the state in which its file was copied, by hops of the state map and with lines of the ledger. Knows no disk.
+ * Makes the rows of a restored registry say what was laid down: the registry is of one moment, each file of a moment
+ * soon after. A row takes the state in which its file was copied, by hops of the state map and with lines of the
+ * ledger. Knows no disk.
  */
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';

@@ -1,4 +1,7 @@
-/** How the file of one sandbox comes into a backup: found where its row says, copied, and kept only if the row still says so then. */
+/**
+ * How the file of one sandbox comes into a backup: found where its row says, copied, and kept only if the row still
+ * says so then.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -110,7 +113,10 @@ async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
   return { ...(await whole(parts, row, path, false)), ...plain };
 }
 
-/** A file at rest. One whose stat is as it was recorded, by its row or by the last backup, is not read when its bytes are there. */
+/**
+ * A file at rest. One whose stat is as it was recorded, by its row or by the last backup, is not read when its bytes
+ * are there.
+ */
 async function whole(parts: RowParts, row: InstanceRow, path: string, packed: boolean): Promise<BackupRow> {
   const { target, before } = parts;
   const stamp = stampOf(path);

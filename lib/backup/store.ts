@@ -1,7 +1,7 @@
 /**
- * Where a backup goes, as a folder: objects named by the SHA-256 of their bytes, each once, and a manifest for every backup. A manifest is
- * written when all that it names is there, so a backup that was broken off leaves those before it whole, and what it had copied already is
- * not copied again. Knows nothing of what is in an object.
+ * Where a backup goes, as a folder: objects named by the SHA-256 of their bytes, each once, and a manifest for every
+ * backup. A manifest is written when all that it names is there, so a backup that was broken off leaves those before it
+ * whole, and what it had copied already is not copied again. Knows nothing of what is in an object.
  */
 import { randomUUID } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
@@ -48,7 +48,10 @@ export function objectPath(folder: string, sha256: string): string {
   return join(folder, 'objects', sha256.slice(0, 2), sha256);
 }
 
-/** Opens a backup folder for one more backup, making it when there is none. Throws `conflict` when another backup writes to it. */
+/**
+ * Opens a backup folder for one more backup, making it when there is none. Throws `conflict` when another backup writes
+ * to it.
+ */
 export async function openFolderTarget(folder: string): Promise<BackupTarget> {
   for (const name of ['objects', 'backups']) await makeFolder(join(folder, name));
   const unlock = lockTarget(folder);
@@ -111,8 +114,8 @@ export async function manifestsIn(folder: string): Promise<{ manifests: Manifest
 }
 
 /**
- * Removes all backups but the newest `keep`, and every object that none of those needs. Does nothing while a manifest cannot be read: what it
- * needs is not known. Returns how many of each went. The caller holds the folder.
+ * Removes all backups but the newest `keep`, and every object that none of those needs. Does nothing while a manifest
+ * cannot be read: what it needs is not known. Returns how many of each went. The caller holds the folder.
  */
 export async function prune(folder: string, keep: number): Promise<{ backups: number; objects: number }> {
   const { manifests, damaged } = await manifestsIn(folder);
@@ -136,7 +139,10 @@ export async function prune(folder: string, keep: number): Promise<{ backups: nu
   return { backups: gone.length, objects };
 }
 
-/** Holds a folder that a backup is written to by an exclusive transaction, which the kernel lets go when the process is gone, however it went. */
+/**
+ * Holds a folder that a backup is written to by an exclusive transaction, which the kernel lets go when the process is
+ * gone, however it went.
+ */
 export function lockTarget(folder: string): () => void {
   const database = new DatabaseSync(join(folder, LOCK), { timeout: 0 });
   try {

@@ -1,6 +1,6 @@
 /**
- * A backup as one file: a tar of its objects and, last, its manifest. Written under another name until it is whole. Knows nothing of what is
- * in an object.
+ * A backup as one file: a tar of its objects and, last, its manifest. Written under another name until it is whole.
+ * Knows nothing of what is in an object.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, readdirSync } from 'node:fs';
@@ -66,8 +66,9 @@ export async function openTarTarget(path: string): Promise<BackupTarget> {
 }
 
 /**
- * Reads a tar from beginning to end: hashes every object, and hands those that `wanted` names to files. Returns the manifest and what was
- * found under each name. Throws `corrupt` when there is no manifest in it, or the file is cut off.
+ * Reads a tar from beginning to end: hashes every object, and hands those that `wanted` names to files. Returns the
+ * manifest and what was found under each name. Throws `corrupt` when there is no manifest in it, or the file is cut
+ * off.
  */
 export async function readTar(
   path: string,

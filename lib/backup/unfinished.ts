@@ -1,6 +1,7 @@
 /**
- * A data folder that is being restored says so by a file of its own, so that no server starts on half of it and the next restore knows how far
- * this one came. Also what lies in a folder, and how it is set aside. Knows nothing of backups.
+ * A data folder that is being restored says so by a file of its own, so that no server starts on half of it and the
+ * next restore knows how far this one came. Also what lies in a folder, and how it is set aside. Knows nothing of
+ * backups.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -73,7 +74,10 @@ export function isLiving({ dataFolder, registryPath }: Folders): boolean {
   return existsSync(registryPath) || filesIn(dataFolder).length > 0;
 }
 
-/** Moves the registry and every file of the drawers to the folder `aside` of the data folder. May be repeated. The signed head stays: it is named in the ledger. */
+/**
+ * Moves the registry and every file of the drawers to the folder `aside` of the data folder. May be repeated. The
+ * signed head stays: it is named in the ledger.
+ */
 export async function setAsideAll({ dataFolder, registryPath }: Folders, aside: string): Promise<void> {
   const kept = join(dataFolder, aside);
   await makeFolder(kept);

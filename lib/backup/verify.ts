@@ -1,4 +1,7 @@
-/** Whether a backup can be restored: its manifest is as it was signed, and every object that it names is there and has the bytes of its name. Restores nothing. */
+/**
+ * Whether a backup can be restored: its manifest is as it was signed, and every object that it names is there and has
+ * the bytes of its name. Restores nothing.
+ */
 import { statSync } from 'node:fs';
 import { sha256Of, stampOf } from '../storage/files.ts';
 import { type Manifest, objectsOf } from './manifest.ts';
@@ -14,7 +17,10 @@ export interface Verified {
   damaged: string[];
 }
 
-/** Reads every object of every backup in a folder or a tar file. Throws `not_found` when there is none, `corrupt` when the file is no whole one. */
+/**
+ * Reads every object of every backup in a folder or a tar file. Throws `not_found` when there is none, `corrupt` when
+ * the file is no whole one.
+ */
 export async function verifyBackup(from: string): Promise<Verified> {
   return isFolder(from) ? verifyFolder(from) : verifyTar(from);
 }

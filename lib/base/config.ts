@@ -15,7 +15,10 @@ const integer = (min: number, max: number, fallback: number) =>
 const text = z.string().min(1);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
-/** Settings whose value is never told. The passphrase is the backup command's; a server that has it in its environment too does nothing with it. */
+/**
+ * Settings whose value is never told. The passphrase is the backup command's; a server that has it in its environment
+ * too does nothing with it.
+ */
 const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE']);
 
 /** Two processes of sandboxes fit into the least of it. */

@@ -1,7 +1,8 @@
 /**
- * The one seam for effects: everything that changes a disk or commits to the registry passes here, so that tests can count effects, fail
- * them, kill the process beside them and cut the power after them without a list that someone must keep. Knows nothing of what is written.
- * SQLite writes its own files; of its work only the registry's commits and the files that this module makes for it are seen here.
+ * The one seam for effects: everything that changes a disk or commits to the registry passes here, so that tests can
+ * count effects, fail them, kill the process beside them and cut the power after them without a list that someone must
+ * keep. Knows nothing of what is written. SQLite writes its own files; of its work only the registry's commits and the
+ * files that this module makes for it are seen here.
  */
 import type { BufferEncodingOption } from 'node:fs';
 import {
@@ -34,7 +35,10 @@ import {
   writeFile as write,
 } from 'node:fs/promises';
 
-/** What is done to a disk. `delegate`: another process of ours writes that file and has its bytes on disk; `commit_soon` is a commit that a killed process cannot undo but a power cut can. */
+/**
+ * What is done to a disk. `delegate`: another process of ours writes that file and has its bytes on disk; `commit_soon`
+ * is a commit that a killed process cannot undo but a power cut can.
+ */
 type EffectKind =
   | 'create'
   | 'write'
@@ -69,7 +73,9 @@ export interface EffectObserver {
 
 let observer: EffectObserver | null = null;
 
-/** Makes `next` see every effect of this process, in place of whoever saw them before; null: nobody. For tests alone. */
+/**
+ * Makes `next` see every effect of this process, in place of whoever saw them before; null: nobody. For tests alone.
+ */
 export function observeEffects(next: EffectObserver | null): void {
   observer = next;
 }
@@ -226,7 +232,10 @@ export function setTimesNow(path: string, seconds: number): void {
   performingNow({ kind: 'mode', path }, () => utimesSync(path, seconds, seconds));
 }
 
-/** Writes a whole file, for its owner alone unless `mode` says otherwise; `flag` as of `fs.open`, `w` by default. On disk only after `syncFile`. */
+/**
+ * Writes a whole file, for its owner alone unless `mode` says otherwise; `flag` as of `fs.open`, `w` by default. On
+ * disk only after `syncFile`.
+ */
 export function writeFile(
   path: string,
   data: string | Uint8Array,
@@ -260,7 +269,10 @@ export function createFileNow(path: string, mode = 0o600): void {
 
 type Options = Exclude<Parameters<typeof createWriteStream>[1], BufferEncodingOption | string | null | undefined>;
 
-/** A stream into a file, for its owner alone unless `mode` says otherwise. On disk only after `syncFile`. Its making is one effect and its first bytes are another. */
+/**
+ * A stream into a file, for its owner alone unless `mode` says otherwise. On disk only after `syncFile`. Its making is
+ * one effect and its first bytes are another.
+ */
 export function writeStream(
   path: string,
   { flags = 'w', mode = 0o600 }: { flags?: string; mode?: number } = {},

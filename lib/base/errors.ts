@@ -1,6 +1,6 @@
 /**
- * The one error class and its table of HTTP statuses. Knows nothing of HTTP itself.
- * Errors cross module copies (bundled console, unbundled engine), so they are recognised by `code`, not by `instanceof`.
+ * The one error class and its table of HTTP statuses. Knows nothing of HTTP itself. Errors cross module copies (bundled
+ * console, unbundled engine), so they are recognised by `code`, not by `instanceof`.
  */
 
 /** HTTP status of every stable error code. Exhaustive: a code without a status does not compile. */
@@ -78,8 +78,8 @@ const STORAGE_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', '
 const OTHER_CALLS = /^(?:spawn|kill|connect|listen|bind|accept|send|recv|getaddrinfo|uv_os_setpriority)/;
 
 /**
- * `storage_unavailable` for a system error that says that a disk is full, read-only or broken; null for anything else. It names the code and
- * the call, never the path.
+ * `storage_unavailable` for a system error that says that a disk is full, read-only or broken; null for anything else.
+ * It names the code and the call, never the path.
  */
 export function storageFailure(error: unknown): WinterdockError | null {
   if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return null;
@@ -92,8 +92,8 @@ export function storageFailure(error: unknown): WinterdockError | null {
 }
 
 /**
- * What may be told of anything that was thrown, in the ledger and to callers: the words of a WinterdockError, the code and the call of a
- * system error, and nothing of what else there is, which may name paths of the machine.
+ * What may be told of anything that was thrown, in the ledger and to callers: the words of a WinterdockError, the code
+ * and the call of a system error, and nothing of what else there is, which may name paths of the machine.
  */
 export function tellable(error: unknown): string {
   if (isWinterdockError(error) && error.code !== 'internal') return error.message;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { FairLine } from './fair-queue.ts';
+import { FairQueue } from './fair-queue.ts';
 
 test('whoever wants little is served between those of whoever wants much, each in his own order', () => {
-  const line = new FairLine<string>();
+  const line = new FairQueue<string>();
   for (const item of ['much 1', 'much 2', 'much 3', 'much 4']) line.add('much', item);
   expect(line.take()).toBe('much 1');
   line.add('little', 'little 1');
@@ -15,7 +15,7 @@ test('whoever wants little is served between those of whoever wants much, each i
 });
 
 test('who was served last waits for others, though nothing of his was left in the line', () => {
-  const line = new FairLine<string>();
+  const line = new FairQueue<string>();
   line.add('much', 'much 1');
   expect(line.take()).toBe('much 1');
   for (const item of ['much 2', 'much 3']) line.add('much', item);
@@ -24,7 +24,7 @@ test('who was served last waits for others, though nothing of his was left in th
 });
 
 test('what does not suit is passed over, what comes again goes first, and what gives up or is cleared is gone', () => {
-  const line = new FairLine<string>();
+  const line = new FairQueue<string>();
   for (const item of ['slow', 'quick', 'last']) line.add('one', item);
   expect(line.take((item) => item !== 'slow')).toBe('quick');
   line.add('one', 'quick', { again: true });

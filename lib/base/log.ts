@@ -1,6 +1,7 @@
 /**
- * The server's log: JSON lines on stderr. Takes no secrets: callers pass ids, codes and durations, never headers or bodies. A log that cannot
- * be written stops nothing: lines wait for room, and those for which there was none are counted and told.
+ * The server's log: JSON lines on stderr. Takes no secrets: callers pass ids, codes and durations, never headers or
+ * bodies. A log that cannot be written stops nothing: lines wait for room, and those for which there was none are
+ * counted and told.
  */
 import { type Logger, pino } from 'pino';
 
@@ -55,8 +56,8 @@ export function createLogger(level: string): Logger {
 }
 
 /**
- * What pino asks for each line. Requests are as many as they are, where their lines were asked for; of all else the same words are written
- * so often a minute, whatever makes the server say them.
+ * What pino asks for each line. Requests are as many as they are, where their lines were asked for; of all else the
+ * same words are written so often a minute, whatever makes the server say them.
  */
 export function createBound(clock: { now(): number }): NonNullable<pino.LoggerOptions['hooks']>['logMethod'] {
   const said = new Map<string, { sinceMs: number; lines: number; more: number }>();
@@ -82,7 +83,10 @@ export function createBound(clock: { now(): number }): NonNullable<pino.LoggerOp
   };
 }
 
-/** Keeps a process alive whose standard output cannot be written: its disk is full, or whoever read it is gone. What is said is lost. */
+/**
+ * Keeps a process alive whose standard output cannot be written: its disk is full, or whoever read it is gone. What is
+ * said is lost.
+ */
 export function outliveOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }

@@ -1,4 +1,7 @@
-/** How much memory there is for this server and its processes, and which share of it is the sandboxes'. Reads the system; knows nothing of processes. */
+/**
+ * How much memory there is for this server and its processes, and which share of it is the sandboxes'. Reads the
+ * system; knows nothing of processes.
+ */
 import { totalmem } from 'node:os';
 
 const MIB = 1024 * 1024;

@@ -1,12 +1,15 @@
-/** Files that hold one secret: made once, readable by their owner only, on disk before they are used. Knows nothing of what is in them. */
+/**
+ * Files that hold one secret: made once, readable by their owner only, on disk before they are used. Knows nothing of
+ * what is in them.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { linkFileNow, makeFolderNow, syncFolderNow, unlinkFileNow, writeNewFileNow } from './effects.ts';
 
 /**
- * The text of the file at `path` (absolute), or null when there is none. Throws what the system throws for any other reason not to
- * read it.
+ * The text of the file at `path` (absolute), or null when there is none. Throws what the system throws for any other
+ * reason not to read it.
  */
 export function readSecretFile(path: string): string | null {
   try {
@@ -18,8 +21,8 @@ export function readSecretFile(path: string): string | null {
 }
 
 /**
- * The text of the file at `path`; when there is none, `make` gives it and it is written with mode 0600. Of processes that make it at
- * once one wins and all get its text. Survives power loss once this returns.
+ * The text of the file at `path`; when there is none, `make` gives it and it is written with mode 0600. Of processes
+ * that make it at once one wins and all get its text. Survives power loss once this returns.
  */
 export function readOrMakeSecretFile(path: string, make: () => string): string {
   const kept = readSecretFile(path);
@@ -57,7 +60,8 @@ function clearDrafts(path: string): void {
     try {
       unlinkFileNow(join(folder, name));
     } catch {
-      // The secret itself is there or about to be made; a draft that stays harms nothing but its own secrecy, and is its owner's alone.
+      // The secret itself is there or about to be made; a draft that stays harms nothing but its own secrecy, and is
+      // its owner's alone.
     }
   }
 }

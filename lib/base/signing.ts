@@ -1,6 +1,7 @@
 /**
- * The server's own signature: one Ed25519 key per data folder, named by a `did:key`, so that whoever holds the name can check what was
- * signed. Knows nothing of what is signed: each document says by a first member of its own what kind it is.
+ * The server's own signature: one Ed25519 key per data folder, named by a `did:key`, so that whoever holds the name can
+ * check what was signed. Knows nothing of what is signed: each document says by a first member of its own what kind it
+ * is.
  */
 import {
   createPrivateKey,
@@ -34,7 +35,9 @@ const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 /** 64 bytes; the last character has only its two high bits free, or one signature would have several texts. */
 const SIGNATURE = /^[A-Za-z0-9_-]{85}[AQgw]$/;
 
-/** The signer of a data folder (absolute); its key is made at the first call. Throws when the file holds no Ed25519 key. */
+/**
+ * The signer of a data folder (absolute); its key is made at the first call. Throws when the file holds no Ed25519 key.
+ */
 export function openSigner(dataFolder: string): Signer {
   const path = join(dataFolder, KEY_FILE);
   const pem = readOrMakeSecretFile(path, () =>
@@ -50,7 +53,9 @@ export function issuerOf(dataFolder: string): string | null {
   return pem === null ? null : signerOf(pem, path).issuer;
 }
 
-/** Whether `signature` (base64url) is that of `issuer` (`did:key:z6Mk…`) over the bytes. False for anything malformed. */
+/**
+ * Whether `signature` (base64url) is that of `issuer` (`did:key:z6Mk…`) over the bytes. False for anything malformed.
+ */
 export function verify(issuer: string, bytes: Uint8Array, signature: string): boolean {
   if (!SIGNATURE.test(signature)) return false;
   try {

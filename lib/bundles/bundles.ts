@@ -1,6 +1,7 @@
 /**
- * What leaves the building and what comes in: ships, inspections, imports and checkouts. Owns their order: copied, looked at, signed, kept as a share,
- * sent; taken apart, looked at, judged, landed. Bytes pass through files and other processes, never through the server's memory.
+ * What leaves the building and what comes in: ships, inspections, imports and checkouts. Owns their order: copied,
+ * looked at, signed, kept as a share, sent; taken apart, looked at, judged, landed. Bytes pass through files and other
+ * processes, never through the server's memory.
  */
 
 import { createReadStream } from 'node:fs';
@@ -59,8 +60,8 @@ export class Bundles {
   }
 
   /**
-   * Makes a signed bundle of a sandbox in any state, waking nothing, and keeps it as a share before its first byte goes. Throws `not_found`, `gone`,
-   * `corrupt`, `missing_file`, `conflict` for a `:memory:` sandbox, `rate_limited`.
+   * Makes a signed bundle of a sandbox in any state, waking nothing, and keeps it as a share before its first byte
+   * goes. Throws `not_found`, `gone`, `corrupt`, `missing_file`, `conflict` for a `:memory:` sandbox, `rate_limited`.
    */
   ship(
     row: InstanceRow,
@@ -133,7 +134,10 @@ export class Bundles {
     });
   }
 
-  /** Writes what a bundle or a bare VFS file holds anew at `target`. Throws `validation` or `too_large` with everything that is wrong. */
+  /**
+   * Writes what a bundle or a bare VFS file holds anew at `target`. Throws `validation` or `too_large` with everything
+   * that is wrong.
+   */
   takeIn(save: Save, target: string, actor: string): Promise<Copied> {
     return this.#inwards(actor, save, undefined, async (unpacked, anew) => {
       const copied = accepted(unpacked, judge(unpacked, this.#options.signer.issuer));
@@ -142,7 +146,10 @@ export class Bundles {
     });
   }
 
-  /** Makes a new sandbox of a bundle or a bare VFS file. Throws `validation` or `too_large` with everything that is wrong, and `conflict`. */
+  /**
+   * Makes a new sandbox of a bundle or a bare VFS file. Throws `validation` or `too_large` with everything that is
+   * wrong, and `conflict`.
+   */
   import(save: Save, input: ImportInput, cause: Cause, signal?: AbortSignal): Promise<InstanceRow> {
     const row = { id: input.id, tenant: input.tenant };
     return this.#inwards(cause.actor, save, signal, async (unpacked, target) => {

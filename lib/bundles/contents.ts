@@ -1,6 +1,6 @@
 /**
- * Whether everything in a VFS file is what it should be: structure, declarations, types, paths, links. Nothing leaves and nothing comes in that
- * does not pass. Runs in a process of its own; knows nothing of zips or rows of the registry.
+ * Whether everything in a VFS file is what it should be: structure, declarations, types, paths, links. Nothing leaves
+ * and nothing comes in that does not pass. Runs in a process of its own; knows nothing of zips or rows of the registry.
  */
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -30,9 +30,9 @@ const MAX_TARGET_BYTES = 1024;
 const CHECK_ERRORS = 3;
 
 /**
- * Writes the file of someone else anew at `target`, which must not exist: rows of the volumes that are let in, in our own tables, and nothing
- * else of its bytes. Then looks at all of it. Throws `corrupt` for what is no healthy VFS file and `too_large`; nothing is then left at `target`
- * that anyone uses.
+ * Writes the file of someone else anew at `target`, which must not exist: rows of the volumes that are let in, in our
+ * own tables, and nothing else of its bytes. Then looks at all of it. Throws `corrupt` for what is no healthy VFS file
+ * and `too_large`; nothing is then left at `target` that anyone uses.
  */
 export async function adoptVfs(source: string, target: string, options: AdoptOptions): Promise<Copied> {
   if (options.bundled && isWal(source)) throw corrupt('it is in WAL mode, which no file of a bundle is');
@@ -91,7 +91,10 @@ function refuseUndeclared(source: string, { declared }: AdoptOptions): void {
   }
 }
 
-/** Indexes are compared with the rows too: a file that claims two rows to be one would answer differently each way it is asked. */
+/**
+ * Indexes are compared with the rows too: a file that claims two rows to be one would answer differently each way it is
+ * asked.
+ */
 function requireHealthy(db: DatabaseSync): void {
   const [first] = db.prepare(`PRAGMA integrity_check(${CHECK_ERRORS})`).all();
   const said = String(first?.integrity_check ?? 'it cannot be checked');

@@ -1,6 +1,6 @@
 /**
- * The `bundles/` drawer: a folder of its own for everything that passes, gone when it has passed. What an earlier run left is removed at the start. Owns
- * how many may pass at a time.
+ * The `bundles/` drawer: a folder of its own for everything that passes, gone when it has passed. What an earlier run
+ * left is removed at the start. Owns how many may pass at a time.
  */
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -33,7 +33,10 @@ export class Folders {
     for (const name of await readdir(this.#drawer)) await removeTree(join(this.#drawer, name));
   }
 
-  /** A new folder for an actor. `close` removes it with everything in it, and may be called again. Throws `rate_limited`. */
+  /**
+   * A new folder for an actor. `close` removes it with everything in it, and may be called again. Throws
+   * `rate_limited`.
+   */
   async open(actor: string): Promise<{ path: string; close(): Promise<void> }> {
     const theirs = this.#open.get(actor) ?? 0;
     const all = [...this.#open.values()].reduce((sum, count) => sum + count, 0);

@@ -8,8 +8,9 @@ export const IGNORE_FILE = '.gitignore';
 const HEAD = '# The private volumes of the sandbox; they are not part of the work.';
 
 /**
- * One anchored line for each volume that does not ship, behind what the work's own file says: the last word is ours, so that nothing of it lets
- * them back in. A volume whose name a directory of the work itself has (`taken`: those at its top) gets no line, as that would hide a part of the work.
+ * One anchored line for each volume that does not ship, behind what the work's own file says: the last word is ours, so
+ * that nothing of it lets them back in. A volume whose name a directory of the work itself has (`taken`: those at its
+ * top) gets no line, as that would hide a part of the work.
  */
 export function ignoreFile(own: Uint8Array | null, taken: ReadonlySet<string>): Buffer {
   const lines: string[] = VOLUMES.filter((volume) => !VOLUME_CONTRACTS[volume].ships).map((volume) =>

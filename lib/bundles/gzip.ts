@@ -1,4 +1,7 @@
-/** gzip in blocks that are packed beside each other: fastest for what shrinks, stored for noise. Knows nothing of what it packs. */
+/**
+ * gzip in blocks that are packed beside each other: fastest for what shrinks, stored for noise. Knows nothing of what
+ * it packs.
+ */
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 

@@ -65,7 +65,10 @@ const jobSchema = z.discriminatedUnion('kind', [
   }),
   /** Takes `file` apart and writes what it holds anew at `target`. */
   z.object({ kind: z.literal('unpack'), file: path, folder: path, target: path, limits: limitsSchema }),
-  /** Writes what is readable of the damaged copy `file` anew at `target`; a packed one is expanded first, in `folder`, as far as it goes. */
+  /**
+   * Writes what is readable of the damaged copy `file` anew at `target`; a packed one is expanded first, in `folder`,
+   * as far as it goes.
+   */
   z.object({
     kind: z.literal('salvage'),
     file: path,
@@ -120,7 +123,9 @@ export function parseFromProcess(message: unknown): FromProcess {
   return fromProcessSchema.parse(message);
 }
 
-/** Any error as it crosses to the server; one that is none of the contract's says nothing of the machine in its message. */
+/**
+ * Any error as it crosses to the server; one that is none of the contract's says nothing of the machine in its message.
+ */
 export function failureOf(error: unknown): FromProcess {
   if (!isWinterdockError(error))
     return {

@@ -24,7 +24,9 @@ afterEach(async () => {
 
 const WORK = randomBytes(6 * 1024 * 1024);
 
-/** Kills the server the moment that something holds, or when a busy machine let that moment pass, and starts it again. */
+/**
+ * Kills the server the moment that something holds, or when a busy machine let that moment pass, and starts it again.
+ */
 async function killWhen(sent: ClientRequest, holds: () => boolean): Promise<void> {
   while (!holds() && !sent.closed) await new Promise((resolve) => setImmediate(resolve));
   await server.end('SIGKILL');

@@ -1,4 +1,7 @@
-/** Makes a sandbox of a file that was written anew: the file goes to its place first, then the row. Knows nothing of where the file came from. */
+/**
+ * Makes a sandbox of a file that was written anew: the file goes to its place first, then the row. Knows nothing of
+ * where the file came from.
+ */
 import { dirname, join } from 'node:path';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { makeNewFolder, removeFolder, syncFolder } from '../base/effects.ts';
@@ -18,8 +21,9 @@ export interface LandingOptions {
 }
 
 /**
- * Moves `file`, whose bytes are on disk, into the live drawer and inserts the row in state `created`. A failure leaves neither. A server that dies
- * between the two leaves a marked file without a row, which the next start removes: its landing was never answered. Throws `conflict` for a taken id or name.
+ * Moves `file`, whose bytes are on disk, into the live drawer and inserts the row in state `created`. A failure leaves
+ * neither. A server that dies between the two leaves a marked file without a row, which the next start removes: its
+ * landing was never answered. Throws `conflict` for a taken id or name.
  */
 export async function land(
   { dataFolder, clock, registry }: LandingOptions,
@@ -58,7 +62,8 @@ export async function land(
     await unmark(registry, vfsPath);
     return row;
   } catch (error) {
-    // A sandbox that took the id meanwhile may have its own file there by now, even on the same inode: only what is ours goes.
+    // A sandbox that took the id meanwhile may have its own file there by now, even on the same inode: only what is
+    // ours goes.
     const there = stampOf(target);
     const same = there?.inode === ours.inode && there.mtimeNs === ours.mtimeNs && there.size === ours.size;
     if (same) await removeFile(target);
@@ -68,7 +73,10 @@ export async function land(
   }
 }
 
-/** A mark that stays, as the registry takes no more just now, harms nothing: it counts only where there is no row, and goes at the next start. */
+/**
+ * A mark that stays, as the registry takes no more just now, harms nothing: it counts only where there is no row, and
+ * goes at the next start.
+ */
 async function unmark(registry: LandingOptions['registry'], path: string): Promise<void> {
   try {
     await registry.copies.forget(path);

@@ -1,6 +1,6 @@
 /**
- * The manifest of a bundle: its fields, how it is read from bytes of anyone, and the bytes that its signature covers. Pure; knows nothing of
- * zips, files or keys.
+ * The manifest of a bundle: its fields, how it is read from bytes of anyone, and the bytes that its signature covers.
+ * Pure; knows nothing of zips, files or keys.
  */
 import { z } from 'zod';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
@@ -27,7 +27,10 @@ const memberSchema = z.object({
   bytes: z.int().min(0),
 });
 
-/** The six fields of the seed; everything else may be absent in a bundle of someone else. Unknown fields are kept: the signature covers them. */
+/**
+ * The six fields of the seed; everything else may be absent in a bundle of someone else. Unknown fields are kept: the
+ * signature covers them.
+ */
 export const manifestSchema = z.looseObject({
   id: idSchema,
   format: z.literal(FORMAT),
@@ -63,8 +66,8 @@ export function shippedVolumes(includePrivate: boolean): Volume[] {
 }
 
 /**
- * A manifest from bytes that anyone may have written. Returns it, or what is wrong with it: one sentence for each field. `signed`,
- * `private_included` and `volumes` must not contradict each other.
+ * A manifest from bytes that anyone may have written. Returns it, or what is wrong with it: one sentence for each
+ * field. `signed`, `private_included` and `volumes` must not contradict each other.
  */
 export function readManifest(bytes: Uint8Array): { manifest: Manifest } | { problems: string[] } {
   let value: unknown;
@@ -103,7 +106,9 @@ export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** JSON with sorted keys and no spaces, so that equal values have equal bytes (RFC 8785 for what a manifest can hold). */
+/**
+ * JSON with sorted keys and no spaces, so that equal values have equal bytes (RFC 8785 for what a manifest can hold).
+ */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -1,4 +1,7 @@
-/** From the copied file of a sandbox to a signed zip and the share that it will be. Knows nothing of ledgers and streams. */
+/**
+ * From the copied file of a sandbox to a signed zip and the share that it will be. Knows nothing of ledgers and
+ * streams.
+ */
 
 import { join } from 'node:path';
 import { type Clock, epochSeconds } from '../base/clock.ts';
@@ -30,7 +33,10 @@ export interface Packed extends Pick<Share, 'actor' | 'requestId'> {
   disk: Hashed;
 }
 
-/** Looks at the copy, writes the page, signs and zips. Throws `corrupt` for what is no healthy VFS file, and what ends the process. */
+/**
+ * Looks at the copy, writes the page, signs and zips. Throws `corrupt` for what is no healthy VFS file, and what ends
+ * the process.
+ */
 export async function pack(options: PackingOptions, bundling: BundleProcess, packed: Packed): Promise<Share> {
   const { clock, signer, maxFileBytes } = options;
   const { row, includePrivate, disk, actor, requestId } = packed;

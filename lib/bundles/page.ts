@@ -1,6 +1,7 @@
 /**
- * `workbook.html`: what a bundle is, for whoever opens it in a browser, from disk, without network. Everything that comes from a sandbox is escaped;
- * the page has no script and its policy allows none. Written piece by piece, so that it takes no memory; knows nothing of zips.
+ * `workbook.html`: what a bundle is, for whoever opens it in a browser, from disk, without network. Everything that
+ * comes from a sandbox is escaped; the page has no script and its policy allows none. Written piece by piece, so that
+ * it takes no memory; knows nothing of zips.
  */
 
 import { isUtf8 } from 'node:buffer';

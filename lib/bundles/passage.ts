@@ -1,6 +1,6 @@
 /**
- * The way of whatever passes in or out: a folder of its own that is gone when it has passed, a turn, a process that takes it apart, and one stop for
- * all. Knows nothing of what passes.
+ * The way of whatever passes in or out: a folder of its own that is gone when it has passed, a turn, a process that
+ * takes it apart, and one stop for all. Knows nothing of what passes.
  */
 import { finished, type Readable } from 'node:stream';
 import type { Config } from '../base/config.ts';
@@ -39,7 +39,10 @@ export class Passage {
     await Promise.allSettled([...this.#running]);
   }
 
-  /** Opens a folder for something that goes out; it is removed when the stream closes, or at once when there is none. Throws `rate_limited`. */
+  /**
+   * Opens a folder for something that goes out; it is removed when the stream closes, or at once when there is none.
+   * Throws `rate_limited`.
+   */
   async outwards<T>(
     actor: string,
     make: (folder: string) => Promise<{ result: T; stream: Readable; bytes: number | null }>,
@@ -64,7 +67,10 @@ export class Passage {
     });
   }
 
-  /** Runs `work` with a folder of its own, of which nothing outlives it but what that put elsewhere. Throws `rate_limited`. */
+  /**
+   * Runs `work` with a folder of its own, of which nothing outlives it but what that put elsewhere. Throws
+   * `rate_limited`.
+   */
   inside<T>(actor: string, work: (folder: string) => Promise<T>): Promise<T> {
     return this.#counted(async () => {
       const folder = await this.#folders.open(actor);

@@ -1,6 +1,6 @@
 /**
- * One bundle process as the server sees it: started for one bundle, given its jobs, ended with it. Owns its limits of time and memory; knows nothing
- * of what a job does.
+ * One bundle process as the server sees it: started for one bundle, given its jobs, ended with it. Owns its limits of
+ * time and memory; knows nothing of what a job does.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,7 +14,9 @@ import { type AnswerTo, errorOf, type FromProcess, type Job, parseFromProcess } 
 
 const ENTRY = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
-/** A gigabyte passes in well under a minute; past this the disk hangs, or what was handed in is made to take forever. */
+/**
+ * A gigabyte passes in well under a minute; past this the disk hangs, or what was handed in is made to take forever.
+ */
 const JOB_TIMEOUT_MS = 15 * 60_000;
 /** A stream goes as fast as its client takes it. */
 const STREAM_TIMEOUT_MS = 60 * 60_000;
@@ -110,8 +112,8 @@ export class BundleProcess {
   }
 
   /**
-   * Begins a job that writes to standard output. Resolves with that stream when everything before the first byte went well; the stream fails when the
-   * job does, so that half an answer never looks whole.
+   * Begins a job that writes to standard output. Resolves with that stream when everything before the first byte went
+   * well; the stream fails when the job does, so that half an answer never looks whole.
    */
   async stream(job: Extract<Job, { kind: 'tree' }>): Promise<Readable> {
     const { stdout } = this.#child;

@@ -1,6 +1,6 @@
 /**
- * A checkout: the workspace as a directory tree in a tar, for people and git. Nothing in it leads out of the tree when it is unpacked. Reads a
- * VFS file at rest, one file of it at a time; knows nothing of compression or HTTP.
+ * A checkout: the workspace as a directory tree in a tar, for people and git. Nothing in it leads out of the tree when
+ * it is unpacked. Reads a VFS file at rest, one file of it at a time; knows nothing of compression or HTTP.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Header, type Pack, pack } from 'tar-stream';
@@ -12,7 +12,10 @@ const DIRECTORY_MODE = 0o755;
 const PERMISSIONS = 0o777;
 /** Where a sandbox sees its workspace: links into it are made relative. */
 const MOUNT = '/workspace';
-/** A folder of this name would make the tree a repository of the sandbox's making, with commands in its settings. git itself stages none. */
+/**
+ * A folder of this name would make the tree a repository of the sandbox's making, with commands in its settings. git
+ * itself stages none.
+ */
 const GIT_FOLDER = /(^|\/)\.git(\/|$)/i;
 
 interface Row {
@@ -113,8 +116,8 @@ function topFolders(db: DatabaseSync): Set<string> {
 }
 
 /**
- * Where a link may point when it is unpacked, or null when it may lead out. A target climbs only at its beginning, and at most to the top: what
- * follows a name could pass through another link, and `..` behind that is anywhere.
+ * Where a link may point when it is unpacked, or null when it may lead out. A target climbs only at its beginning, and
+ * at most to the top: what follows a name could pass through another link, and `..` behind that is anywhere.
  */
 export function insideTarget(path: string, target: string): string | null {
   const depth = path.split('/').length - 2;

@@ -1,6 +1,6 @@
 /**
- * Takes a file of anyone apart: a bundle, or a bare VFS file. Says everything that is wrong with it, and writes what it holds anew when nothing
- * is. Runs in a process of its own; signatures and shares are looked at by the server.
+ * Takes a file of anyone apart: a bundle, or a bare VFS file. Says everything that is wrong with it, and writes what it
+ * holds anew when nothing is. Runs in a process of its own; signatures and shares are looked at by the server.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,10 @@ const DAMAGED = 'The file of the sandbox is damaged';
 const SQLITE_MAGIC = 'SQLite format 3\0';
 const ZIP_MAGICS = ['PK\x03\x04', 'PK\x05\x06'];
 
-/** Looks at `file` and, when nothing is wrong with it, writes the VFS file that it holds anew at `target`. `folder` takes what lies between. */
+/**
+ * Looks at `file` and, when nothing is wrong with it, writes the VFS file that it holds anew at `target`. `folder`
+ * takes what lies between.
+ */
 export async function unpack(file: string, folder: string, target: string, limits: Limits): Promise<Unpacked> {
   const whole = await hashOf(file);
   const magic = magicOf(file);

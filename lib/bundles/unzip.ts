@@ -1,6 +1,7 @@
 /**
- * Reads the zip of a bundle that anyone may have made. Names, kinds and places of all members are looked at before one of them is inflated, every
- * byte of the archive must belong to a member, and what inflates is counted as it comes, whatever the headers say. Runs in a process of its own.
+ * Reads the zip of a bundle that anyone may have made. Names, kinds and places of all members are looked at before one
+ * of them is inflated, every byte of the archive must belong to a member, and what inflates is counted as it comes,
+ * whatever the headers say. Runs in a process of its own.
  */
 
 import { Writable } from 'node:stream';
@@ -41,7 +42,9 @@ export class BundleZip {
     }
   }
 
-  /** Inflates a member into a new file. Throws `too_large` as soon as there are more than `limit` bytes, `validation`. */
+  /**
+   * Inflates a member into a new file. Throws `too_large` as soon as there are more than `limit` bytes, `validation`.
+   */
   extract(member: Member, target: string, limit: number): Promise<Hashed> {
     return this.#inflate(member, limit, writeStream(target, { flags: 'wx' }));
   }

@@ -1,4 +1,7 @@
-/** What is to be said of a file that was taken apart: who signed it, what is wrong, whether it may come in, and which share it is. Pure. */
+/**
+ * What is to be said of a file that was taken apart: who signed it, what is wrong, whether it may come in, and which
+ * share it is. Pure.
+ */
 import { WinterdockError } from '../base/errors.ts';
 import { verify } from '../base/signing.ts';
 import type { Share } from '../registry/shares.ts';

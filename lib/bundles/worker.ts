@@ -1,6 +1,7 @@
 /**
- * Entry of a bundle process: does the jobs that the server gives it, one after the other, on files in one folder. What is in bundles is hostile until
- * it was looked at, and large: it never reaches the server's memory. Ends when the server is gone.
+ * Entry of a bundle process: does the jobs that the server gives it, one after the other, on files in one folder. What
+ * is in bundles is hostile until it was looked at, and large: it never reaches the server's memory. Ends when the
+ * server is gone.
  */
 import { once } from 'node:events';
 import { createReadStream, statSync } from 'node:fs';

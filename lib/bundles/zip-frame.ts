@@ -1,6 +1,7 @@
 /**
- * Everything of a zip that is not the contents of a member: headers, descriptors, the directory and the records at its end. All of it must be
- * what the format needs and say one thing, so that no byte is hidden in it and no other tool reads another archive. Refuses in sentences.
+ * Everything of a zip that is not the contents of a member: headers, descriptors, the directory and the records at its
+ * end. All of it must be what the format needs and say one thing, so that no byte is hidden in it and no other tool
+ * reads another archive. Refuses in sentences.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Entry, LocalFileHeader } from 'yauzl';
@@ -16,7 +17,10 @@ const LARGE_END_SIGNATURE = 0x06064b50;
 const LARGE_END_BYTES = 56;
 /** The header field of an extra: its kind and its length. */
 const EXTRA_HEAD_BYTES = 4;
-/** The kinds of extra fields that zip tools write beside a member, with the bytes that each has at most: large sizes, times, Unix ids. */
+/**
+ * The kinds of extra fields that zip tools write beside a member, with the bytes that each has at most: large sizes,
+ * times, Unix ids.
+ */
 const EXTRAS: Readonly<Record<number, number>> = { 1: 28, 21589: 13, 22613: 12, 30837: 15 };
 const NOT_HERE_16 = 0xffff;
 const NOT_HERE_32 = 0xffff_ffff;
@@ -88,8 +92,9 @@ class Bytes {
 }
 
 /**
- * Members lie one behind the other from the first byte to the directory, none inside another and none hidden between; the directory ends
- * where the record at the end begins, and with that ends the file. `directory` is where the directory of the members begins and ends.
+ * Members lie one behind the other from the first byte to the directory, none inside another and none hidden between;
+ * the directory ends where the record at the end begins, and with that ends the file. `directory` is where the
+ * directory of the members begins and ends.
  */
 export function requireWhole(file: string, spans: readonly Span[], directory: { start: number; end: number }): void {
   const bytes = new Bytes(file);
@@ -145,7 +150,10 @@ function descriptors(crc32: number, compressed: number, size: number): Buffer[] 
   return forms.flatMap((form) => [form, Buffer.concat([signature, form])]);
 }
 
-/** The record at the end is the last of the file, says what is there, and lies where the directory ends, but for the records of a large zip. */
+/**
+ * The record at the end is the last of the file, says what is there, and lies where the directory ends, but for the
+ * records of a large zip.
+ */
 function requireEnd(bytes: Bytes, members: number, directory: { start: number; end: number }): void {
   const end = bytes.read(bytes.size - END_BYTES, END_BYTES);
   const comment = end.readUInt16LE(20);

@@ -1,4 +1,6 @@
-/** Questions to the person at the terminal. Without one there are no answers: what would be asked is refused instead. */
+/**
+ * Questions to the person at the terminal. Without one there are no answers: what would be asked is refused instead.
+ */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
@@ -21,7 +23,10 @@ export async function confirm(question: string, signal: AbortSignal): Promise<vo
   }
 }
 
-/** Asks for a name to be typed. Throws a usage error when another is, or when nobody can be asked; `option` says it without asking. */
+/**
+ * Asks for a name to be typed. Throws a usage error when another is, or when nobody can be asked; `option` says it
+ * without asking.
+ */
 export async function confirmName(question: string, name: string, option: string, signal: AbortSignal): Promise<void> {
   if (!canAsk())
     throw new CliError('usage', `${question} Nobody is here to say so.`, `Say ${option} ${name} to go ahead.`);

@@ -19,7 +19,9 @@ export function listOptions(command: Command, limit: number): Command {
     .option('--all', 'show every one, however many there are');
 }
 
-/** Prints a list. `read` asks for pages of so many. JSON is written as it comes, so that a long list needs no memory. */
+/**
+ * Prints a list. `read` asks for pages of so many. JSON is written as it comes, so that a long list needs no memory.
+ */
 export async function printList<T>(
   { json, say }: Pick<Context, 'json' | 'say'>,
   options: ListOptions,

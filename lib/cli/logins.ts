@@ -1,4 +1,7 @@
-/** Addresses and keys that `login` keeps: one file, readable by its owner only. A key is only ever sent to the address it was kept for. */
+/**
+ * Addresses and keys that `login` keeps: one file, readable by its owner only. A key is only ever sent to the address
+ * it was kept for.
+ */
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -67,8 +70,8 @@ export interface Server {
 }
 
 /**
- * Which server is meant: `--url`, else `WINTERDOCK_URL`, else the last login, else this machine; with `WINTERDOCK_KEY` or else the key
- * that was kept for exactly this address.
+ * Which server is meant: `--url`, else `WINTERDOCK_URL`, else the last login, else this machine; with `WINTERDOCK_KEY`
+ * or else the key that was kept for exactly this address.
  */
 export function serverOf(env: Environment, named: string | undefined): Server {
   const { url: said, key: own } = whereaboutsIn(env);

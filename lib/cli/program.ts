@@ -1,4 +1,7 @@
-/** The command line as one tree, for running it and for its documentation. Talks to the API only, through the client; the commands of here.ts work on the server's own files. */
+/**
+ * The command line as one tree, for running it and for its documentation. Talks to the API only, through the client;
+ * the commands of here.ts work on the server's own files.
+ */
 import { Command } from 'commander';
 
 import { addBundleCommands } from './commands/bundles.ts';

@@ -41,7 +41,10 @@ export function timeText(epochSeconds: number): string {
   return new Date(epochSeconds * 1000).toISOString().replace('T', ' ').replace('.000Z', 'Z');
 }
 
-/** Rows under headings, in columns; numbers that end a unit are aligned by their end. Ends with a newline; nothing for no rows. */
+/**
+ * Rows under headings, in columns; numbers that end a unit are aligned by their end. Ends with a newline; nothing for
+ * no rows.
+ */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   const all = [headings, ...rows.map((row) => row.map((cell) => printable(cell)))];

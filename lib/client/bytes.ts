@@ -1,4 +1,7 @@
-/** Bodies as streams of bytes, with their progress and with broken connections told as what they are. Safe for the browser. */
+/**
+ * Bodies as streams of bytes, with their progress and with broken connections told as what they are. Safe for the
+ * browser.
+ */
 import type { Progress, Upload } from './call.ts';
 import { networkError } from './error.ts';
 
@@ -61,7 +64,10 @@ export class Download {
   readonly etag: string | null;
   /** The name that the server gives it. */
   readonly filename: string | null;
-  /** The bytes as they come. Fails with `network` when the connection breaks, never ends early. Cancelling it closes the connection. */
+  /**
+   * The bytes as they come. Fails with `network` when the connection breaks, never ends early. Cancelling it closes the
+   * connection.
+   */
   readonly stream: ReadableStream<Uint8Array>;
 
   constructor(response: Response, options: { onProgress?: Progress; signal?: AbortSignal }) {

@@ -1,4 +1,6 @@
-/** The shapes of calls: what a line of the table says, what every call takes besides its input. Safe for the browser. */
+/**
+ * The shapes of calls: what a line of the table says, what every call takes besides its input. Safe for the browser.
+ */
 
 /** How a call's answer is read. */
 export type AnswerKind = 'json' | 'page' | 'text' | 'download' | 'events' | 'written' | 'nothing';
@@ -14,7 +16,9 @@ export interface CallLine {
   answer: AnswerKind;
 }
 
-/** Bytes to send. A stream is sent as it comes and can be sent once; anything else may be sent again when that is safe. */
+/**
+ * Bytes to send. A stream is sent as it comes and can be sent once; anything else may be sent again when that is safe.
+ */
 export type Upload = Blob | ArrayBuffer | Uint8Array | string | ReadableStream<Uint8Array>;
 
 /** Bytes of a body that have passed, and how many there will be when that is known. */

@@ -1,7 +1,7 @@
 /**
- * The client of the HTTP contract: one method for every operation of the route table, typed by the contract's own schemas, and
- * what streams need beyond that. Imports nothing at run time but the files beside it: safe for the browser, and built to plain
- * JavaScript for other projects (`npm run build:client`).
+ * The client of the HTTP contract: one method for every operation of the route table, typed by the contract's own
+ * schemas, and what streams need beyond that. Imports nothing at run time but the files beside it: safe for the
+ * browser, and built to plain JavaScript for other projects (`npm run build:client`).
  */
 import type { Volume } from '../vfs/volumes.ts';
 import { parametersOf } from './address.ts';
@@ -41,27 +41,30 @@ export interface FileStat {
 export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob' | 'forgetTenant'> {
   /** The server's address, without a trailing slash. */
   readonly url: string;
-  /** Runs a script to its end, with bytes in and out: `stdin` may be a Uint8Array, both outputs are. Never tried again. */
+  /**
+   * Runs a script to its end, with bytes in and out: `stdin` may be a Uint8Array, both outputs are. Never tried again.
+   */
   execBytes(id: string, input: ExecBytesInput, options?: CallOptions): Promise<ExecBytesAnswer>;
   /**
-   * Runs a script and yields `woke`, `stdout`, `stderr` and at last `exit` as they come; output has its `bytes`, and its `text` when it is
-   * one. `stdin` may be a Uint8Array. Leaving the loop, or aborting the signal, stops the script. Never tried again.
+   * Runs a script and yields `woke`, `stdout`, `stderr` and at last `exit` as they come; output has its `bytes`, and
+   * its `text` when it is one. `stdin` may be a Uint8Array. Leaving the loop, or aborting the signal, stops the script.
+   * Never tried again.
    */
   execStream(id: string, input: ExecStreamInput, options?: CallOptions): AsyncGenerator<ExecEvent, void, void>;
   /**
-   * Yields the ledger as it grows, from `last_event_id` on or else from now, over connections that break, without a gap or a repeat.
-   * Ends only by leaving the loop, by the signal (throws its reason), or by a refusal.
+   * Yields the ledger as it grows, from `last_event_id` on or else from now, over connections that break, without a gap
+   * or a repeat. Ends only by leaving the loop, by the signal (throws its reason), or by a refusal.
    */
   streamEvents(query?: StreamQuery, options?: FollowOptions): AsyncGenerator<Event, void, void>;
   /**
-   * Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what it would do and
-   * whom it would pass over, and why.
+   * Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what
+   * it would do and whom it would pass over, and why.
    */
   startJob(input: StartJobInput & { dry_run: true }, options?: CallOptions): Promise<DryRun>;
   startJob(input: StartJobInput & { dry_run?: false }, options?: CallOptions): Promise<{ id: string }>;
   /**
-   * Forgets a tenant for good, when `confirm` is its name; a job does it. With `dry_run` it only says what would go, and what would still hold
-   * it afterwards.
+   * Forgets a tenant for good, when `confirm` is its name; a job does it. With `dry_run` it only says what would go,
+   * and what would still hold it afterwards.
    */
   forgetTenant(tenant: string, input: { dry_run: true }, options?: CallOptions): Promise<TenantForgetPlan>;
   forgetTenant(
@@ -74,8 +77,8 @@ export interface WinterdockClient extends Omit<Calls, 'streamEvents' | 'startJob
 }
 
 /**
- * Makes a client. Methods take the path's parameters in their order, then the body, then the query, each if the operation has it,
- * then options. Throws a TypeError when the address is none; calls reject with ApiError.
+ * Makes a client. Methods take the path's parameters in their order, then the body, then the query, each if the
+ * operation has it, then options. Throws a TypeError when the address is none; calls reject with ApiError.
  */
 export function createClient(options: ClientOptions = {}): WinterdockClient {
   const transport = createTransport(options);

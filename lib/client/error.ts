@@ -3,8 +3,8 @@ import type { ErrorCode } from '../base/errors.ts';
 import type { Problem } from './types.ts';
 
 /**
- * Codes of the client's own: `network` – no whole answer came; `unexpected` – what came is not an answer of Winterdock (a
- * proxy's page, another server).
+ * Codes of the client's own: `network` – no whole answer came; `unexpected` – what came is not an answer of Winterdock
+ * (a proxy's page, another server).
  */
 export type ClientCode = 'network' | 'unexpected';
 

@@ -9,7 +9,10 @@ import type { ExecAnswer, ExecInput, Instance, Problem } from './types.ts';
 
 type Exit = Omit<ExecAnswer, 'stdout' | 'stderr' | 'stdout_encoding' | 'stderr_encoding'>;
 
-/** A piece of output: its bytes, and the text that they are; null when they are no UTF-8. No piece ends within a character. */
+/**
+ * A piece of output: its bytes, and the text that they are; null when they are no UTF-8. No piece ends within a
+ * character.
+ */
 interface Said {
   text: string | null;
   bytes: Uint8Array;
@@ -46,8 +49,9 @@ function textOf(bytes: Uint8Array): string | null {
 }
 
 /**
- * Runs a script and yields what it tells as it comes; the last event is `exit`. Leaving the loop, or aborting the signal, closes the
- * connection, which stops the script. A lost connection is `network`, never an early end; it is never tried again.
+ * Runs a script and yields what it tells as it comes; the last event is `exit`. Leaving the loop, or aborting the
+ * signal, closes the connection, which stops the script. A lost connection is `network`, never an early end; it is
+ * never tried again.
  */
 export async function* execStream(
   transport: Transport,

@@ -22,9 +22,10 @@ function passes(error: ApiError): boolean {
 }
 
 /**
- * Yields every line of the ledger that fits `query`, from `last_event_id` on or else from now, in order, without a gap or a repeat,
- * until the signal is aborted (it then throws the signal's reason) or the loop is left. A connection that breaks is made again, with
- * `Last-Event-ID`. Rejects when the first one cannot be made, and when the server refuses for good.
+ * Yields every line of the ledger that fits `query`, from `last_event_id` on or else from now, in order, without a gap
+ * or a repeat, until the signal is aborted (it then throws the signal's reason) or the loop is left. A connection that
+ * breaks is made again, with `Last-Event-ID`. Rejects when the first one cannot be made, and when the server refuses
+ * for good.
  */
 export async function* followEvents(
   transport: Transport,

@@ -1,6 +1,6 @@
 /**
- * Sends calls and reads their answers: addresses, keys, bodies, and trying again what is safe to repeat. Knows no operation by
- * name. Safe for the browser.
+ * Sends calls and reads their answers: addresses, keys, bodies, and trying again what is safe to repeat. Knows no
+ * operation by name. Safe for the browser.
  */
 import { pathOf, searchOf } from './address.ts';
 import { Download, isUpload, outgoing, sizeOf } from './bytes.ts';
@@ -11,13 +11,13 @@ import { addressOfClient, whereaboutsIn } from './whereabouts.ts';
 
 export interface ClientOptions {
   /**
-   * The server's address. Default: `WINTERDOCK_URL` of the program's environment, else this machine (`http://localhost:3000`); in a browser, and
-   * when it is empty, where the page came from.
+   * The server's address. Default: `WINTERDOCK_URL` of the program's environment, else this machine
+   * (`http://localhost:3000`); in a browser, and when it is empty, where the page came from.
    */
   url?: string;
   /**
-   * A key, or what gives one before each call. Default: `WINTERDOCK_KEY` of the program's environment. Null, and none in a browser: the browser's session
-   * is used.
+   * A key, or what gives one before each call. Default: `WINTERDOCK_KEY` of the program's environment. Null, and none
+   * in a browser: the browser's session is used.
    */
   key?: string | (() => string | Promise<string>) | null;
   /** Headers of every call. */

@@ -1,4 +1,7 @@
-/** Holds each plain type against its schema; the compiler does the work. Printed by `npm run client:calls`. Not to be written by hand. */
+/**
+ * Holds each plain type against its schema; the compiler does the work. Printed by `npm run client:calls`. Not to be
+ * written by hand.
+ */
 import { expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
 import type {

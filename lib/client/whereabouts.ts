@@ -1,6 +1,7 @@
 /**
- * Which server is meant, and with which key, when that is not said: `WINTERDOCK_URL` and `WINTERDOCK_KEY` of a program's environment. The client and the
- * command line ask here, so that both understand the same. Safe for the browser, which has no environment.
+ * Which server is meant, and with which key, when that is not said: `WINTERDOCK_URL` and `WINTERDOCK_KEY` of a
+ * program's environment. The client and the command line ask here, so that both understand the same. Safe for the
+ * browser, which has no environment.
  */
 
 /** This machine. */
@@ -26,8 +27,8 @@ export function whereaboutsIn(environment: Environment = ownEnvironment()): Wher
 }
 
 /**
- * An address in the one form that it is asked and kept under: `localhost:3000` is `http://localhost:3000`. Throws a TypeError whose message says what is
- * wrong with one that is none, or that holds a name or a password.
+ * An address in the one form that it is asked and kept under: `localhost:3000` is `http://localhost:3000`. Throws a
+ * TypeError whose message says what is wrong with one that is none, or that holds a name or a password.
  */
 export function addressIn(text: string): string {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
@@ -41,7 +42,10 @@ export function addressIn(text: string): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** The address of a client that was given `url` or nothing; empty for where the page came from. Throws a TypeError when it is none. */
+/**
+ * The address of a client that was given `url` or nothing; empty for where the page came from. Throws a TypeError when
+ * it is none.
+ */
 export function addressOfClient(url: string | undefined, said: Whereabouts): string {
   if (url === '') return '';
   if (url !== undefined) return addressIn(url);

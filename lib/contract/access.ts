@@ -1,6 +1,6 @@
 /**
- * Who may do what: one table for the API, the server actions and the console's buttons. Pure and safe for the browser. The guard
- * (guard.ts) holds every operation to it; what belongs to which tenant it learns elsewhere.
+ * Who may do what: one table for the API, the server actions and the console's buttons. Pure and safe for the browser.
+ * The guard (guard.ts) holds every operation to it; what belongs to which tenant it learns elsewhere.
  */
 import { ROLES, type Role } from '../auth/roles.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
@@ -25,8 +25,8 @@ export interface Rule {
   roles: readonly Role[];
   about: Subject;
   /**
-   * The contents that it shows or changes: those of the volume in the second argument (`named`), of the volume that the input
-   * names or else of all that the caller may read (`searched`), or of all three (`all`). Absent: none.
+   * The contents that it shows or changes: those of the volume in the second argument (`named`), of the volume that the
+   * input names or else of all that the caller may read (`searched`), or of all three (`all`). Absent: none.
    */
   contents?: 'named' | 'searched' | 'all';
   /** Roles that must say why: the input's `reason`. */
@@ -187,8 +187,8 @@ const ROLE_WORDS: Readonly<Record<Role, string>> = {
 };
 
 /**
- * Why a role alone forbids an operation, in a sentence, or null when it does not. Asked before anything is looked up, so that the
- * answer is the same whatever the request names.
+ * Why a role alone forbids an operation, in a sentence, or null when it does not. Asked before anything is looked up,
+ * so that the answer is the same whatever the request names.
  */
 export function roleRefusal(who: Rights, operation: OperationName, aim: Pick<Aim, 'volume'> = {}): string | null {
   const { roles, about, contents } = RULES[operation];

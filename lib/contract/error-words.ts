@@ -1,4 +1,7 @@
-/** When each error code is answered, in words for people: the explorer's table. Exhaustive: a code without words does not compile. */
+/**
+ * When each error code is answered, in words for people: the explorer's table. Exhaustive: a code without words does
+ * not compile.
+ */
 import type { ErrorCode } from '../base/errors.ts';
 
 export const ERROR_WORDS: Readonly<Record<ErrorCode, string>> = {

@@ -1,6 +1,6 @@
 /**
- * The words of the HTTP contract as zod schemas: requests, answers, problems. Safe for the browser: imports nothing of the
- * engine but the state map. snake_case, epoch seconds, durations with their unit in the name.
+ * The words of the HTTP contract as zod schemas: requests, answers, problems. Safe for the browser: imports nothing of
+ * the engine but the state map. snake_case, epoch seconds, durations with their unit in the name.
  */
 import { z } from 'zod';
 import { STATES } from '../lifecycle/states.ts';
@@ -133,8 +133,8 @@ const startedSchema = z.object({
 });
 
 /**
- * What changed, as it is now, for those who follow the stream with it. `seq`: the newest line when it was read, so that of two the newer
- * one is known.
+ * What changed, as it is now, for those who follow the stream with it. `seq`: the newest line when it was read, so that
+ * of two the newer one is known.
  */
 export const changesSchema = z
   .object({
@@ -362,7 +362,10 @@ export const settingsPatchSchema = z.strictObject({
   idle_to_freeze_s: thresholdSchema.optional(),
 });
 
-/** Filters of the event stream; `last_event_id` is for clients that cannot set the header; `with` asks for more than lines. */
+/**
+ * Filters of the event stream; `last_event_id` is for clients that cannot set the header; `with` asks for more than
+ * lines.
+ */
 export const streamQuerySchema = z.strictObject({
   tenant: slugSchema.optional(),
   instance: slugSchema.optional(),

@@ -1,4 +1,7 @@
-/** Blueprints: read-only bases that clones are made from, out of a sandbox's work or an uploaded file. Knows nothing of HTTP. */
+/**
+ * Blueprints: read-only bases that clones are made from, out of a sandbox's work or an uploaded file. Knows nothing of
+ * HTTP.
+ */
 
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { tellable, WinterdockError } from '../base/errors.ts';
@@ -23,11 +26,14 @@ interface CloneRequest {
 
 export interface Blueprints {
   /**
-   * Makes one of the work of a sandbox: of what may leave it, so not of its memory, as a blueprint is every tenant's. In any state, waking
-   * nothing. Throws `conflict` for a taken name, and what a snapshot throws.
+   * Makes one of the work of a sandbox: of what may leave it, so not of its memory, as a blueprint is every tenant's.
+   * In any state, waking nothing. Throws `conflict` for a taken name, and what a snapshot throws.
    */
   fromInstance(name: string, instance: string, cause: Cause): Promise<BlueprintRow>;
-  /** Makes one of a bundle or a VFS file that `save` writes to the path that it is given. Throws `validation` when it is neither, `conflict`. */
+  /**
+   * Makes one of a bundle or a VFS file that `save` writes to the path that it is given. Throws `validation` when it is
+   * neither, `conflict`.
+   */
   fromUpload(name: string, save: Save, cause: Cause): Promise<BlueprintRow>;
   get(name: string): Promise<BlueprintRow>;
   list(limit: number, cursor?: string): Promise<Page<BlueprintRow>>;

@@ -24,7 +24,10 @@ const copiesIn = () => filesIn(folder).filter((path) => /^(snapshots|blueprints|
 const get = (server: TestServer, id: string, path: string) =>
   server.call('GET', `/api/instances/${id}/volumes/workspace${path}`).then((got) => got.text);
 
-/** A sandbox with a snapshot of what it held before its last write, which `clone` was made from and never resumed; then what `before` does. */
+/**
+ * A sandbox with a snapshot of what it held before its last write, which `clone` was made from and never resumed; then
+ * what `before` does.
+ */
 async function prepare(before: (server: TestServer) => Promise<void> = async () => undefined): Promise<Snapshot> {
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
   await server.call('POST', '/api/instances', { id: 'origin', tenant: 'acme' });

@@ -1,10 +1,12 @@
 /**
- * The files of snapshots and blueprints: made outside the server's thread, kept once per content, removed with the last row that needs them.
- * Owns the order of file and row, so that a kill between any two steps leaves no file and loses none; knows nothing of who may do what.
+ * The files of snapshots and blueprints: made outside the server's thread, kept once per content, removed with the last
+ * row that needs them. Owns the order of file and row, so that a kill between any two steps leaves no file and loses
+ * none; knows nothing of who may do what.
  *
- * A file is marked in the registry before it is put into its drawer. The transaction that adds its row takes the mark off; the one that
- * deletes the last row sets it again. Whatever is marked and needed by no row goes: at once, when the last sandbox that was never resumed
- * leaves it, or at the next start. A file without a mark that no row needs is nobody's and set aside.
+ * A file is marked in the registry before it is put into its drawer. The transaction that adds its row takes the mark
+ * off; the one that deletes the last row sets it again. Whatever is marked and needed by no row goes: at once, when the
+ * last sandbox that was never resumed leaves it, or at the next start. A file without a mark that no row needs is
+ * nobody's and set aside.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -85,8 +87,8 @@ export class Copies {
   }
 
   /**
-   * Keeps what `make` writes to the path that it is given, once per content; `claim` adds the row that needs it. Rejects as they do;
-   * no file is then left that was not there.
+   * Keeps what `make` writes to the path that it is given, once per content; `claim` adds the row that needs it.
+   * Rejects as they do; no file is then left that was not there.
    */
   keep<T>(
     kind: CopyKind,
@@ -114,7 +116,10 @@ export class Copies {
     });
   }
 
-  /** Makes sure that the file of a copy is there and as it was made. `name` says whose it is. Throws `missing_file`, `corrupt`. */
+  /**
+   * Makes sure that the file of a copy is there and as it was made. `name` says whose it is. Throws `missing_file`,
+   * `corrupt`.
+   */
   async requireSound(kind: CopyKind, name: string, content: CopyContent): Promise<void> {
     const path = join(this.#parts.config.dataFolder, copyPath(kind, content.hash));
     try {
@@ -130,8 +135,8 @@ export class Copies {
   }
 
   /**
-   * Removes every marked file that no row needs. What was committed stays so whether or not a file goes now: one that cannot is tried again
-   * after a while, and at the next start.
+   * Removes every marked file that no row needs. What was committed stays so whether or not a file goes now: one that
+   * cannot is tried again after a while, and at the next start.
    */
   sweep(): Promise<void> {
     this.#sweeping = this.#sweeping
@@ -153,7 +158,9 @@ export class Copies {
     }, SWEEP_AGAIN_MS).unref();
   }
 
-  /** Finishes what a killed server left, then watches for sandboxes that leave the file they were made from. Idempotent. */
+  /**
+   * Finishes what a killed server left, then watches for sandboxes that leave the file they were made from. Idempotent.
+   */
   async start(): Promise<void> {
     if (this.#unsubscribe !== null) return;
     this.#unsubscribe = this.#parts.registry.feed.onAppend((lines) => this.#watch(lines));

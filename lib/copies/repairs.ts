@@ -1,6 +1,6 @@
 /**
- * The ways out of a damaged file: the file as it lies for whoever wants to look at it elsewhere, what is readable of it in a new sandbox, and a
- * snapshot in its place. Owns their ledger lines; knows nothing of HTTP.
+ * The ways out of a damaged file: the file as it lies for whoever wants to look at it elsewhere, what is readable of it
+ * in a new sandbox, and a snapshot in its place. Owns their ledger lines; knows nothing of HTTP.
  */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
@@ -47,8 +47,9 @@ export class Repairs {
   }
 
   /**
-   * The file of a sandbox without a process as it lies, or the log beside it, private volumes, deleted bytes and damage included; compressed when it
-   * is archived. Wakes and opens nothing. Throws `not_found` (also for a log that there is not), `gone`, `missing_file`, `conflict`, `rate_limited`.
+   * The file of a sandbox without a process as it lies, or the log beside it, private volumes, deleted bytes and damage
+   * included; compressed when it is archived. Wakes and opens nothing. Throws `not_found` (also for a log that there is
+   * not), `gone`, `missing_file`, `conflict`, `rate_limited`.
    */
   async raw(
     id: string,
@@ -85,9 +86,9 @@ export class Repairs {
   }
 
   /**
-   * Makes a new sandbox, in state `created`, of what is readable of the file of one that is not awake, damaged or not. That one is left as it is.
-   * Throws `not_found`, `gone`, `missing_file`, `corrupt` when nothing is readable, `conflict` (awake, another's file, a taken id or name),
-   * `quota_exceeded`, `rate_limited`; nothing is then made.
+   * Makes a new sandbox, in state `created`, of what is readable of the file of one that is not awake, damaged or not.
+   * That one is left as it is. Throws `not_found`, `gone`, `missing_file`, `corrupt` when nothing is readable,
+   * `conflict` (awake, another's file, a taken id or name), `quota_exceeded`, `rate_limited`; nothing is then made.
    */
   async salvage(
     id: string,
@@ -157,8 +158,8 @@ export class Repairs {
   }
 
   /**
-   * Puts a snapshot of the same tenant in the place of a sandbox's file; what was there is kept in `orphans/`. Throws `not_found` and `conflict` for
-   * the snapshot, and what `Sessions.restore` throws.
+   * Puts a snapshot of the same tenant in the place of a sandbox's file; what was there is kept in `orphans/`. Throws
+   * `not_found` and `conflict` for the snapshot, and what `Sessions.restore` throws.
    */
   async restore(id: string, snapshot: string, cause: Cause): Promise<InstanceRow> {
     const row = await rowOf(this.#options, id);

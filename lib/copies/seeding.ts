@@ -1,6 +1,6 @@
 /**
- * Many sandboxes from one copy: their rows, all or none, and the resumes that follow in the background. A row is all that a sandbox costs until
- * its first resume. Knows nothing of how the copy was made.
+ * Many sandboxes from one copy: their rows, all or none, and the resumes that follow in the background. A row is all
+ * that a sandbox costs until its first resume. Knows nothing of how the copy was made.
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { isWinterdockError, messageOf, tellable, WinterdockError } from '../base/errors.ts';
@@ -56,8 +56,8 @@ export class Seeding {
   }
 
   /**
-   * Inserts `count` sandboxes in state `created`, all or none, with a line each and one for the whole. Throws `not_found` when the copy is
-   * gone, `conflict` for a taken name, `validation` for a count that is not 1 to 1 000.
+   * Inserts `count` sandboxes in state `created`, all or none, with a line each and one for the whole. Throws
+   * `not_found` when the copy is gone, `conflict` for a taken name, `validation` for a count that is not 1 to 1 000.
    */
   async seed(from: Ancestor, request: SeedRequest, cause: Cause): Promise<InstanceRow[]> {
     const { clock, registry } = this.#parts;
@@ -142,8 +142,8 @@ export class Seeding {
   }
 
   /**
-   * Each sandbox's failure is in the ledger, and so is how far this came. What left `created` since it was made was started before, unless it was
-   * deleted. `again`: an earlier server had begun it.
+   * Each sandbox's failure is in the ledger, and so is how far this came. What left `created` since it was made was
+   * started before, unless it was deleted. `again`: an earlier server had begun it.
    */
   async #resumeAll({ ids, from, tenant, cause: kept }: Starting, again: boolean): Promise<void> {
     const { registry, sessions } = this.#parts;

@@ -1,4 +1,7 @@
-/** Snapshots: save files of sandboxes, taken in any state without waking it, that outlive it and seed others. Knows nothing of HTTP. */
+/**
+ * Snapshots: save files of sandboxes, taken in any state without waking it, that outlive it and seed others. Knows
+ * nothing of HTTP.
+ */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { tellable, WinterdockError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -24,8 +27,9 @@ interface RestoreRequest {
 
 export interface Snapshots {
   /**
-   * Keeps what a sandbox holds now, all volumes but those that end with a resume, as one moment. Nothing is stopped or woken. Throws
-   * `not_found`, `gone`, `corrupt`, `missing_file`, `storage_unavailable`, and `conflict` for a `:memory:` sandbox.
+   * Keeps what a sandbox holds now, all volumes but those that end with a resume, as one moment. Nothing is stopped or
+   * woken. Throws `not_found`, `gone`, `corrupt`, `missing_file`, `storage_unavailable`, and `conflict` for a
+   * `:memory:` sandbox.
    */
   take(instance: string, tag: string | null, cause: Cause): Promise<SnapshotRow>;
   /** Throws `not_found`, also for a deleted one. */

@@ -1,4 +1,7 @@
-/** Gives the file of a snapshot or a blueprint a row again. Its name is the hash of its bytes, so it proves itself; what it was called is lost. */
+/**
+ * Gives the file of a snapshot or a blueprint a row again. Its name is the hash of its bytes, so it proves itself; what
+ * it was called is lost.
+ */
 import { join } from 'node:path';
 import { epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
@@ -16,8 +19,9 @@ const NOBODY = 'unknown';
 const NAMED_BY = 12;
 
 /**
- * Adds the row, with its ledger line: a snapshot of `tenant`, a blueprint for everybody. Returns what it is called now. Throws `corrupt` when
- * the bytes are not those of the name, `validation` for a snapshot without a tenant, `quota_exceeded`, `conflict`.
+ * Adds the row, with its ledger line: a snapshot of `tenant`, a blueprint for everybody. Returns what it is called now.
+ * Throws `corrupt` when the bytes are not those of the name, `validation` for a snapshot without a tenant,
+ * `quota_exceeded`, `conflict`.
  */
 export async function nameAgain(
   { dataFolder, registry, readers, clock }: Hands,

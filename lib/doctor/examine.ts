@@ -1,6 +1,7 @@
 /**
- * Compares what the registry says with what lies in the data folder, and names every disagreement. Opens the registry to look and the files
- * only to hash them; changes nothing. Beside a running server what moves meanwhile may look wrong: look twice.
+ * Compares what the registry says with what lies in the data folder, and names every disagreement. Opens the registry
+ * to look and the files only to hash them; changes nothing. Beside a running server what moves meanwhile may look
+ * wrong: look twice.
  */
 import { join } from 'node:path';
 import type { Config } from '../base/config.ts';

@@ -1,7 +1,12 @@
-/** What a look at a data folder finds: each disagreement with what it is about and what can be done. Pure; decides no exit code but its own. */
+/**
+ * What a look at a data folder finds: each disagreement with what it is about and what can be done. Pure; decides no
+ * exit code but its own.
+ */
 import type { KeptFile } from '../storage/inventory.ts';
 
-/** `wrong`: something is lost, or would be; `note`: the next start or wake deals with it, or it is kept for a person. */
+/**
+ * `wrong`: something is lost, or would be; `note`: the next start or wake deals with it, or it is kept for a person.
+ */
 type Weight = 'wrong' | 'note';
 
 /** Which option of the doctor does it: `--fix`, `--adopt`, `--accept`. Null: a person, or the next start. */

@@ -126,7 +126,8 @@ test('taking back that fails at any effect may be run again, and until it is don
       files.filter((path) => !existsSync(join(folder, path))),
       `after ${at}`,
     ).toEqual([]);
-    // All rows may be there when only the signature failed: then there is nothing left that a start could take for nobody's.
+    // All rows may be there when only the signature failed: then there is nothing left that a start could take for
+    // nobody's.
     if (failed && (await rowsIn(folder)).length < ROWS.length - 1) {
       expect(await whyNotThisRegistry(place), `after ${at}`).not.toBeNull();
     }

@@ -1,6 +1,6 @@
 /**
- * What a look has found, mended: the safe part by `fix`, and by `adopt` the files that have no row. Works on the stopped server's folder, whose
- * lock the caller holds. Every change is a line of the ledger.
+ * What a look has found, mended: the safe part by `fix`, and by `adopt` the files that have no row. Works on the
+ * stopped server's folder, whose lock the caller holds. Every change is a line of the ledger.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -28,8 +28,8 @@ export interface Repaired {
 const CAUSE = { ...systemCause('operator'), actor: 'doctor' };
 
 /**
- * Does the safe part: rows whose file lies, proved, under its key in another drawer follow it, logs beside files at rest are set aside,
- * counts are made again, unfinished work is removed.
+ * Does the safe part: rows whose file lies, proved, under its key in another drawer follow it, logs beside files at
+ * rest are set aside, counts are made again, unfinished work is removed.
  */
 export async function fix(repair: Repair, { findings, adoptable }: Examined): Promise<Repaired> {
   const repaired: Repaired = { done: [], refused: [] };
@@ -73,8 +73,9 @@ export interface Adoption {
 }
 
 /**
- * Takes files back: those without a row get one, those that their row does not name get it changed. When no file is left without a row, and a
- * server would not start on this registry as it is, an epoch is begun: last, so that until then a start is refused.
+ * Takes files back: those without a row get one, those that their row does not name get it changed. When no file is
+ * left without a row, and a server would not start on this registry as it is, an epoch is begun: last, so that until
+ * then a start is refused.
  */
 export async function adopt(
   repair: Repair,

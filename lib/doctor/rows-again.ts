@@ -1,6 +1,7 @@
 /**
- * Gives a file that lies in a drawer a row again, or the row of its key its file back: the row follows the file. What a row says is changed by
- * hops of the state map alone, each with its ledger line; a file is proved before that, and none is ever overwritten or removed.
+ * Gives a file that lies in a drawer a row again, or the row of its key its file back: the row follows the file. What a
+ * row says is changed by hops of the state map alone, each with its ledger line; a file is proved before that, and none
+ * is ever overwritten or removed.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -48,10 +49,10 @@ const PATH_IN: Readonly<Record<Candidate['drawer'], (id: string) => string>> = {
 const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 /**
- * Proves the file and makes the row say where it is. A new row belongs to `tenant`. `type` is the kind of the ledger's line; with `mustBe` only the
- * file that was so recorded is taken. Returns the row.
- * Throws `corrupt` for a file that is not sound, `validation` for a key that is no id, `conflict` for the id of a deleted sandbox and for a
- * place that is taken, `quota_exceeded`, and what the disk throws.
+ * Proves the file and makes the row say where it is. A new row belongs to `tenant`. `type` is the kind of the ledger's
+ * line; with `mustBe` only the file that was so recorded is taken. Returns the row. Throws `corrupt` for a file that is
+ * not sound, `validation` for a key that is no id, `conflict` for the id of a deleted sandbox and for a place that is
+ * taken, `quota_exceeded`, and what the disk throws.
  */
 export async function follow(
   hands: Hands,

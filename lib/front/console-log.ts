@@ -1,6 +1,6 @@
 /**
- * What Next writes to the console, as lines of the log under the request that it is about. Next has no logger of its own to be given one: it
- * calls `console`, also for what pages and actions throw.
+ * What Next writes to the console, as lines of the log under the request that it is about. Next has no logger of its
+ * own to be given one: it calls `console`, also for what pages and actions throw.
  */
 import { format, stripVTControlCharacters } from 'node:util';
 import { isWinterdockError } from '../base/errors.ts';
@@ -61,7 +61,10 @@ function digestOf(error: Error): unknown {
   return 'digest' in error ? error.digest : undefined;
 }
 
-/** Keeps an error as the visit's. Next shows its digest on the page: there it is the request's id, under which the log has it. */
+/**
+ * Keeps an error as the visit's. Next shows its digest on the page: there it is the request's id, under which the log
+ * has it.
+ */
 function name(error: Error, visit: Visit): void {
   visit.keep(error);
   if (typeof digestOf(error) === 'string') Object.assign(error, { digest: visit.requestId });

@@ -1,6 +1,6 @@
 /**
- * What stands before every request, whoever's server it came to: which are the API's, which the auth library's, which the console's, and how
- * connections begin and end. Knows no route.
+ * What stands before every request, whoever's server it came to: which are the API's, which the auth library's, which
+ * the console's, and how connections begin and end. Knows no route.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -26,12 +26,18 @@ export interface FrontOptions {
   dev?: boolean;
   /** How long a request's headers may take, in milliseconds. */
   headersMs?: number;
-  /** How long a client may send nothing of a body that is waited for, or take nothing of an answer, in milliseconds; 0: for ever. */
+  /**
+   * How long a client may send nothing of a body that is waited for, or take nothing of an answer, in milliseconds; 0:
+   * for ever.
+   */
   stallMs?: number;
 }
 
 export interface Front {
-  /** Answers what comes to a server, and ends its connections. To be called before it listens, or while its first request is taken. */
+  /**
+   * Answers what comes to a server, and ends its connections. To be called before it listens, or while its first
+   * request is taken.
+   */
   attach(server: Server): void;
   /** The server takes no more connections; answers under way may finish for `graceMs`, then they are cut. */
   close(server: Server, graceMs: number): Promise<void>;
@@ -166,14 +172,20 @@ export function createFront(host: Host, options: FrontOptions): Front {
   return { attach, close };
 }
 
-/** Whether it is the client that an exchange waits for: it takes nothing of the answer, or sends nothing of a body that would be read. */
+/**
+ * Whether it is the client that an exchange waits for: it takes nothing of the answer, or sends nothing of a body that
+ * would be read.
+ */
 function isStalled(res: ServerResponse, socket: Socket): boolean {
   const { req } = res;
   if (res.writableLength > 0 || socket.writableLength > 0) return true;
   return !req.complete && !req.isPaused() && req.readableLength < req.readableHighWaterMark;
 }
 
-/** The target without a scheme and a host before it: which host was asked is for `Host` to say, and only a path is led on from. */
+/**
+ * The target without a scheme and a host before it: which host was asked is for `Host` to say, and only a path is led
+ * on from.
+ */
 function ownTarget(target: string): string {
   const path = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*(.*)$/is.exec(target)?.[1];
   if (path === undefined) return target;

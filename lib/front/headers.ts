@@ -1,6 +1,7 @@
 /**
- * The headers that make browsers careful: one set for everything that is answered, one policy for pages, one for all else. Knows
- * no route but the explorer's, and nothing of Next but that it takes the nonce of its scripts from the request's own policy.
+ * The headers that make browsers careful: one set for everything that is answered, one policy for pages, one for all
+ * else. Knows no route but the explorer's, and nothing of Next but that it takes the nonce of its scripts from the
+ * request's own policy.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -30,9 +31,9 @@ export function dropProxyHeaders(headers: IncomingHttpHeaders): void {
 }
 
 /**
- * The policy of a page: scripts run by this request's nonce or because such a script loaded them, everything comes from here, and
- * texts become markup or code nowhere (Trusted Types; the one policy is in instrumentation-client.ts). `dev` allows what hot
- * reloading needs: code from strings, inline styles, its web socket.
+ * The policy of a page: scripts run by this request's nonce or because such a script loaded them, everything comes from
+ * here, and texts become markup or code nowhere (Trusted Types; the one policy is in instrumentation-client.ts). `dev`
+ * allows what hot reloading needs: code from strings, inline styles, its web socket.
  */
 export function pagePolicy(nonce: string, { dev }: { dev: boolean }): string {
   const policy: Record<string, string> = {

@@ -1,7 +1,8 @@
 /**
- * One server per data folder and per registry: an exclusive SQLite transaction on a file of its own, and a lock on the folder (or the registry's
- * file) itself, which nobody can remove beside a server that runs. The kernel lets both go when the process is gone, however it went. What a
- * server keeps in its folder is for its own user's eyes. Knows nothing of what that is but its names.
+ * One server per data folder and per registry: an exclusive SQLite transaction on a file of its own, and a lock on the
+ * folder (or the registry's file) itself, which nobody can remove beside a server that runs. The kernel lets both go
+ * when the process is gone, however it went. What a server keeps in its folder is for its own user's eyes. Knows
+ * nothing of what that is but its names.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs';
@@ -20,8 +21,8 @@ const FLOCK = '/usr/bin/flock';
 const HELD = 75;
 
 /**
- * Takes the folder (made when missing) and closes what lies in it of ours to other users of the machine, however it was made. Returns the
- * release. Throws when another server holds it.
+ * Takes the folder (made when missing) and closes what lies in it of ours to other users of the machine, however it was
+ * made. Returns the release. Throws when another server holds it.
  */
 export function lockFolder(folder: string): () => void {
   const unlock = lockBoth(
@@ -34,8 +35,8 @@ export function lockFolder(folder: string): () => void {
 }
 
 /**
- * Takes what a server writes to: its data folder, and its registry where that lies elsewhere, so that two with folders of their own never settle
- * each other's sandboxes. Returns the release. Throws when another server holds either.
+ * Takes what a server writes to: its data folder, and its registry where that lies elsewhere, so that two with folders
+ * of their own never settle each other's sandboxes. Returns the release. Throws when another server holds either.
  */
 export function lockStores({ dataFolder, registryPath }: Pick<Config, 'dataFolder' | 'registryPath'>): () => void {
   const unlock = lockFolder(dataFolder);
@@ -72,8 +73,9 @@ function lockBoth(thing: string, path: string, taken: string): () => void {
 }
 
 /**
- * Locks a folder or file by its inode. Where the system has no such locks, or the thing is not there yet, the lock file is all there is.
- * A registry's descriptor is closed after SQLite's own: with the first that is closed a process loses its locks on a file.
+ * Locks a folder or file by its inode. Where the system has no such locks, or the thing is not there yet, the lock file
+ * is all there is. A registry's descriptor is closed after SQLite's own: with the first that is closed a process loses
+ * its locks on a file.
  */
 function lockItself(thing: string, taken: string): () => void {
   if (!existsSync(FLOCK) || !existsSync(thing)) return () => {};

@@ -1,4 +1,7 @@
-/** Requests that are not HTTP enough to be handed on: their answer is a problem of the one error table, and the end of the connection. */
+/**
+ * Requests that are not HTTP enough to be handed on: their answer is a problem of the one error table, and the end of
+ * the connection.
+ */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,8 +17,8 @@ const LINGER_MS = 1000;
 const refused = new WeakSet<Socket>();
 
 /**
- * Answers what Node's parser refuses. `underWay`: the answers not yet whole on this connection. A request that came too slowly gets no 408: a browser
- * would send it again by itself.
+ * Answers what Node's parser refuses. `underWay`: the answers not yet whole on this connection. A request that came too
+ * slowly gets no 408: a browser would send it again by itself.
  */
 export function refuseBroken(
   error: NodeJS.ErrnoException,

@@ -1,6 +1,7 @@
 /**
- * The front before a server that Next made. Node tells of each request on a diagnostics channel before anybody has it: there the front takes the
- * place of Next's own listener, which it then asks for what is a page's or a route file's. Until the engine runs, requests wait.
+ * The front before a server that Next made. Node tells of each request on a diagnostics channel before anybody has it:
+ * there the front takes the place of Next's own listener, which it then asks for what is a page's or a route file's.
+ * Until the engine runs, requests wait.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { lookup } from 'node:dns/promises';
@@ -63,8 +64,8 @@ export function adoptServer({ port, dev }: { port: number; dev: boolean }): Adop
 }
 
 /**
- * Why a connection may not come in by the address that it came to: Next listens where it was told, and `HOST` says who is meant. What comes from the
- * machine itself always is.
+ * Why a connection may not come in by the address that it came to: Next listens where it was told, and `HOST` says who
+ * is meant. What comes from the machine itself always is.
  */
 async function reachOf(host: string): Promise<(req: IncomingMessage) => WinterdockError | null> {
   if (host === '0.0.0.0' || host === '::') return () => null;

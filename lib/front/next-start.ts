@@ -1,6 +1,6 @@
 /**
- * The process entry where Next is started alone (`next start`): the engine behind the server that Next made. Loaded by instrumentation.ts, unbundled;
- * never where an engine runs already.
+ * The process entry where Next is started alone (`next start`): the engine behind the server that Next made. Loaded by
+ * instrumentation.ts, unbundled; never where an engine runs already.
  */
 import { adoptServer } from './next-server.ts';
 import { live } from './server-process.ts';

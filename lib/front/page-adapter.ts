@@ -1,6 +1,6 @@
 /**
- * The door to the console: what may reach Next, under which request id and policy, how often, and what is said where Next only has a bare
- * failure to offer. Knows no page.
+ * The door to the console: what may reach Next, under which request id and policy, how often, and what is said where
+ * Next only has a bare failure to offer. Knows no page.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -19,7 +19,10 @@ import { watchAnswer } from './watched-answer.ts';
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void> | void;
 
 const METHODS = ['GET', 'HEAD', 'POST'];
-/** Set on what reaches Next: it asks this server for the page that an action leads to, with the headers of the action's request. */
+/**
+ * Set on what reaches Next: it asks this server for the page that an action leads to, with the headers of the action's
+ * request.
+ */
 const INNER_HEADER = 'x-winterdock-inner';
 
 /** Makes the door. `dev`: pages come from their sources and need what hot reloading needs. */

@@ -7,8 +7,8 @@ import type { PageHandler } from './page-adapter.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * The settings that the console was built with, as Next's own standalone server hands them on: next.config.ts is neither read nor compiled again,
- * which would take Next's compiler along. Throws when there is no build.
+ * The settings that the console was built with, as Next's own standalone server hands them on: next.config.ts is
+ * neither read nor compiled again, which would take Next's compiler along. Throws when there is no build.
  */
 function builtConfig(): string {
   const written = readFileSync(join(ROOT, '.next', 'required-server-files.json'), 'utf8');
@@ -16,8 +16,8 @@ function builtConfig(): string {
 }
 
 /**
- * Prepares the console: built (`dev` false) or from its sources, whose hot reloading attaches itself to the server of the first
- * request. Throws when there is no build.
+ * Prepares the console: built (`dev` false) or from its sources, whose hot reloading attaches itself to the server of
+ * the first request. Throws when there is no build.
  */
 export async function openPages(options: { dev: boolean; host: string; port: number }): Promise<PageHandler> {
   process.env.NEXT_TELEMETRY_DISABLED = '1';

@@ -1,6 +1,6 @@
 /**
- * What the front says when it lets a request go no further: a page for whoever looks at one, a sentence for the console's own
- * scripts, a problem for programs. Knows no route.
+ * What the front says when it lets a request go no further: a page for whoever looks at one, a sentence for the
+ * console's own scripts, a problem for programs. Knows no route.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * The door to the API's route files, where Next owns the server. They are led to what Next would lead them to by the very address that was sent; all
- * else the dispatcher answers at once, before anything normalises it. Knows no route.
+ * The door to the API's route files, where Next owns the server. They are led to what Next would lead them to by the
+ * very address that was sent; all else the dispatcher answers at once, before anything normalises it. Knows no route.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestIdOf } from '../auth/header.ts';
@@ -18,8 +18,8 @@ import { watchAnswer } from './watched-answer.ts';
 /** What the route files have. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 /**
- * Headers by which Next takes a request for one of its own scripts', or compresses an answer: the API's are sent as they are, and their parts and
- * hashes are of what is sent.
+ * Headers by which Next takes a request for one of its own scripts', or compresses an answer: the API's are sent as
+ * they are, and their parts and hashes are of what is sent.
  */
 const NEXT_READS = /^(?:accept-encoding|rsc|next-.*|x-(?:nextjs|middleware)-.*)$/;
 

@@ -1,6 +1,6 @@
 /**
- * The engine's life in a process: reads the settings, takes the data folder, starts the engine, lets a front serve, and owns the signals and the
- * end. Knows no HTTP.
+ * The engine's life in a process: reads the settings, takes the data folder, starts the engine, lets a front serve, and
+ * owns the signals and the end. Knows no HTTP.
  */
 import { enableCompileCache } from 'node:module';
 import { cookieRules } from '../auth/cookies.ts';
@@ -99,7 +99,8 @@ export async function live({ hasConsole, dev, serve }: LifeOptions): Promise<voi
   try {
     unlock = lockStores(config);
     refuseUnfinishedRestore(config.dataFolder);
-    // Compiled code of the server and, through the environment, of its readers: three times as quick a start, half the memory.
+    // Compiled code of the server and, through the environment, of its readers: three times as quick a start, half the
+    // memory.
     process.env.NODE_COMPILE_CACHE ??= serverCodeFolder(config.cacheFolder);
     enableCompileCache(process.env.NODE_COMPILE_CACHE);
     host = await createHost({ config, log, tell: (line) => void process.stderr.write(`${line}\n`) });

@@ -1,4 +1,7 @@
-/** The process entry: the engine behind the own listener. `--api-only` serves no console; `--dev` serves it from its sources. */
+/**
+ * The process entry: the engine behind the own listener. `--api-only` serves no console; `--dev` serves it from its
+ * sources.
+ */
 import './needs-node.ts';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../base/errors.ts';

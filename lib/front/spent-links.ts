@@ -1,4 +1,7 @@
-/** The status of the sign-in page for a link that lets nobody in any more: the page says so in words, and only the front sets a status. */
+/**
+ * The status of the sign-in page for a link that lets nobody in any more: the page says so in words, and only the front
+ * sets a status.
+ */
 
 import type { Auth } from '../auth/auth.ts';
 import { isSafeMethod } from '../auth/origin.ts';

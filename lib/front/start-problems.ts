@@ -1,6 +1,6 @@
 /**
- * Why a start cannot be, for who started it: what is in the way, where, and which setting leads past it. Knows what systems and
- * databases call their failures; looks at nothing but the room on the disk.
+ * Why a start cannot be, for who started it: what is in the way, where, and which setting leads past it. Knows what
+ * systems and databases call their failures; looks at nothing but the room on the disk.
  */
 
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
@@ -11,7 +11,10 @@ import { makeFolderNow } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { isStartRefused } from '../ledger/start-check.ts';
 
-/** With less than this free, a start that fails does so for want of room: the registry, its journal and a key need about half. */
+/**
+ * With less than this free, a start that fails does so for want of room: the registry, its journal and a key need about
+ * half.
+ */
 const LEAST_ROOM_BYTES = 1024 * 1024;
 
 type Settings = Pick<Config, 'port' | 'host' | 'dataFolder' | 'registryPath'>;
@@ -76,7 +79,10 @@ function whyNoRegistry(error: unknown, path: string): string | null {
   return `The registry ${path} is damaged (${messageOf(error)}); nothing was changed. Keep it, and put it back from a backup with npm run restore: docs/operations.md says how. The files of the sandboxes are not in it.`;
 }
 
-/** Exit code of a start that was refused because the registry is not the one of its data folder: nothing that trying again would change. */
+/**
+ * Exit code of a start that was refused because the registry is not the one of its data folder: nothing that trying
+ * again would change.
+ */
 const REFUSED_EXIT = 3;
 
 /** What a start that failed ends with: 3 when the registry and the files disagree, otherwise 1. */

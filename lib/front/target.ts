@@ -1,6 +1,9 @@
 /** Which request targets may reach a page at all: nothing that another layer would read as another address. Pure. */
 
-/** How a path may not be spelt, in words; null when nothing is wrong with it. `target` is as it was sent, a query included. */
+/**
+ * How a path may not be spelt, in words; null when nothing is wrong with it. `target` is as it was sent, a query
+ * included.
+ */
 export function whyNotTarget(target: string): string | null {
   if (!target.startsWith('/')) return 'The address of a request begins with a slash.';
   const path = target.split(/[?#]/, 1)[0] ?? '/';

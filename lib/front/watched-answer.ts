@@ -1,11 +1,19 @@
-/** Keeps bare failures from leaving: where Next begins to answer with a 5xx, another answer takes its place. Knows nothing of what is asked. */
+/**
+ * Keeps bare failures from leaving: where Next begins to answer with a 5xx, another answer takes its place. Knows
+ * nothing of what is asked.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../http/answer.ts';
 
-/** The stream of React's own format: the console's scripts show from it what failed, so it is kept and only its status is changed. */
+/**
+ * The stream of React's own format: the console's scripts show from it what failed, so it is kept and only its status
+ * is changed.
+ */
 const FLIGHT = 'text/x-component';
 
-/** Watches an answer. `instead` is asked once, when a 5xx is about to be sent, for what to send; null: what is there. */
+/**
+ * Watches an answer. `instead` is asked once, when a 5xx is about to be sent, for what to send; null: what is there.
+ */
 export function watchAnswer(res: ServerResponse, instead: () => Answer | null): void {
   const raw = { writeHead: res.writeHead.bind(res), write: res.write.bind(res), end: res.end.bind(res) };
   let isReplaced = false;

@@ -2,9 +2,9 @@
 import type { Auth } from '../auth/auth.ts';
 
 /**
- * The one-time link, in lines: that of the first admin wherever the output goes, as nobody could come in without it. Once there is an
- * admin it is one that recovers the account, and only a terminal gets it: what goes to a file or a log is read by others too.
- * `origin` without a trailing slash.
+ * The one-time link, in lines: that of the first admin wherever the output goes, as nobody could come in without it.
+ * Once there is an admin it is one that recovers the account, and only a terminal gets it: what goes to a file or a log
+ * is read by others too. `origin` without a trailing slash.
  */
 export async function waysIn(
   auth: Pick<Auth, 'entrance' | 'signInLink'>,

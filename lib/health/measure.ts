@@ -1,4 +1,7 @@
-/** What really lies in the data folder, by looking at every file once: slow where there are many, so never on the way to an answer. */
+/**
+ * What really lies in the data folder, by looking at every file once: slow where there are many, so never on the way to
+ * an answer.
+ */
 import type { Dir, Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The metrics of this process in Prometheus' format. What is counted comes from the ledger; what is measured is read when asked. */
+/**
+ * The metrics of this process in Prometheus' format. What is counted comes from the ledger; what is measured is read
+ * when asked.
+ */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PromRegistry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';

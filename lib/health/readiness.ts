@@ -1,4 +1,7 @@
-/** Whether the drawers take files now: a page is written into each and removed again. Knows nothing of what lies in them. */
+/**
+ * Whether the drawers take files now: a page is written into each and removed again. Knows nothing of what lies in
+ * them.
+ */
 import { join } from 'node:path';
 import { unlinkFile, writeFile } from '../base/effects.ts';
 import { tellable, WinterdockError } from '../base/errors.ts';
@@ -9,7 +12,10 @@ const PROBE = '.probe';
 /** As much as the smallest file of a sandbox needs: on a full disk an empty file can still be made. */
 const PAGE = new Uint8Array(4096);
 
-/** Throws `storage_unavailable` with the names of the drawers that take no file, and the failure of the first as its cause. */
+/**
+ * Throws `storage_unavailable` with the names of the drawers that take no file, and the failure of the first as its
+ * cause.
+ */
 export async function checkDrawers(dataFolder: string): Promise<void> {
   const refusals = await Promise.all(
     WRITTEN.map(async (drawer) => ({ drawer, error: await refusal(dataFolder, drawer) })),

@@ -1,6 +1,7 @@
 /**
- * How the store does: the registry's file, what the drawers hold, the disk, the places for processes. What an answer needs is kept or asked of
- * the system; whatever has to look at every file or page is done when asked for, once at a time, and its result is kept with its age.
+ * How the store does: the registry's file, what the drawers hold, the disk, the places for processes. What an answer
+ * needs is kept or asked of the system; whatever has to look at every file or page is done when asked for, once at a
+ * time, and its result is kept with its age.
  */
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
@@ -131,7 +132,10 @@ export class StorageHealth {
     };
   }
 
-  /** Checks the registry or measures the drawers, and keeps what came of it. Whoever asks while it is under way waits for the same one. */
+  /**
+   * Checks the registry or measures the drawers, and keeps what came of it. Whoever asks while it is under way waits
+   * for the same one.
+   */
   check(name: CheckName, cause: Cause): Promise<void> {
     const known = this.#running.get(name);
     if (known !== undefined) return known;

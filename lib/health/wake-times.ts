@@ -1,6 +1,6 @@
 /**
- * How long wakes took, over days and restarts: the buckets of the metrics' own histogram, gathered in memory and kept in batches. Knows
- * nothing of Prometheus.
+ * How long wakes took, over days and restarts: the buckets of the metrics' own histogram, gathered in memory and kept
+ * in batches. Knows nothing of Prometheus.
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Source } from '../lifecycle/words.ts';

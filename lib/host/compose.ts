@@ -51,13 +51,19 @@ import type { Host, HostOptions } from './host.ts';
 /** How long an answer of `/readyz` holds, so that asking often costs nothing. */
 const READY_MS = 1000;
 
-/** How often what was committed is brought from the registry's log into its file, so that the file alone is never far behind. */
+/**
+ * How often what was committed is brought from the registry's log into its file, so that the file alone is never far
+ * behind.
+ */
 const CHECKPOINT_MS = 60_000;
 
 /** How often it is looked which sums of repeated refusals are due: a sum is that much late at most. */
 const SUMS_MS = 15_000;
 
-/** Builds the engine. Nothing runs before `start`. Throws when a store cannot be opened, and `conflict` when the registry is not the one of this data folder. */
+/**
+ * Builds the engine. Nothing runs before `start`. Throws when a store cannot be opened, and `conflict` when the
+ * registry is not the one of this data folder.
+ */
 export async function composeHost(options: HostOptions): Promise<Host> {
   const { config } = options;
   const clock = options.clock ?? systemClock;

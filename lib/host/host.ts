@@ -61,8 +61,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
 }
 
 /**
- * The running host. Throws when none was started in this process, and `storage_unavailable` for a request that did not come through the front: what
- * the front refuses, it has not refused there.
+ * The running host. Throws when none was started in this process, and `storage_unavailable` for a request that did not
+ * come through the front: what the front refuses, it has not refused there.
  */
 export function getHost(): Host {
   const host = runningHost();

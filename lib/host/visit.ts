@@ -1,6 +1,7 @@
 /**
- * The request that a page is rendered, an action is run or a route file answers for, wherever in the process it is asked about: its id, what Next
- * keeps to itself of it, whether the console's own code has begun on it, and what was thrown. Knows nothing of sockets, nor of Next.
+ * The request that a page is rendered, an action is run or a route file answers for, wherever in the process it is
+ * asked about: its id, what Next keeps to itself of it, whether the console's own code has begun on it, and what was
+ * thrown. Knows nothing of sockets, nor of Next.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Wire } from '../http/web-adapter.ts';
@@ -8,7 +9,10 @@ import type { Wire } from '../http/web-adapter.ts';
 export class Visit {
   /** The id of the request: in its headers, the log, the ledger and on the page. */
   readonly requestId: string;
-  /** Whether it carries what Next decodes before any code of ours runs: an action with its arguments, the state of a router. */
+  /**
+   * Whether it carries what Next decodes before any code of ours runs: an action with its arguments, the state of a
+   * router.
+   */
   readonly isDecoded: boolean;
   /** What a route file of the API needs; null: this is a page's. */
   readonly wire: Wire | null;

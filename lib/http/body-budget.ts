@@ -1,9 +1,10 @@
 /**
- * How many bytes of bodies the server holds at a time, of everybody and of each caller. A body that does not fit yet is not read yet: its sender
- * waits, and the server's memory does not grow with how much is sent at once. Knows nothing of sockets.
+ * How many bytes of bodies the server holds at a time, of everybody and of each caller. A body that does not fit yet is
+ * not read yet: its sender waits, and the server's memory does not grow with how much is sent at once. Knows nothing of
+ * sockets.
  */
 import { WinterdockError } from '../base/errors.ts';
-import { FairLine } from '../base/fair-queue.ts';
+import { FairQueue } from '../base/fair-queue.ts';
 
 /** Bodies of no more than this are not counted: thousands of them are nothing. */
 const SMALL_BYTES = 64 * 1024;
@@ -17,7 +18,7 @@ interface Waiting {
 export class BodyBudget {
   readonly #total: number;
   readonly #each: number;
-  readonly #line = new FairLine<Waiting>();
+  readonly #line = new FairQueue<Waiting>();
   readonly #held = new Map<string, number>();
 
   /** `each`: bytes that one caller may hold; at least the largest body. `total`: of all. */
@@ -26,7 +27,10 @@ export class BodyBudget {
     this.#each = each;
   }
 
-  /** Waits until a body of so many bytes fits. Gives what gives its place back. Rejects when its sender goes before that. */
+  /**
+   * Waits until a body of so many bytes fits. Gives what gives its place back. Rejects when its sender goes before
+   * that.
+   */
   async take(whose: string, bytes: number, signal: () => AbortSignal): Promise<() => void> {
     if (bytes <= SMALL_BYTES) return () => undefined;
     const waiting = { whose, bytes };

@@ -17,8 +17,8 @@ export interface BodySource {
   /** `Content-Length`, or null when the body comes in chunks or there is none. */
   length: number | null;
   /**
-   * Calls `onChunk` with each piece, the next one when the promise that it may return has resolved; resolves at the end. Stops for good
-   * when `onChunk` throws or rejects, rejecting with that.
+   * Calls `onChunk` with each piece, the next one when the promise that it may return has resolved; resolves at the
+   * end. Stops for good when `onChunk` throws or rejects, rejecting with that.
    */
   read(onChunk: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
 }
@@ -30,7 +30,9 @@ function tooLarge(limit: number): WinterdockError {
   });
 }
 
-/** The whole body, at most `limit` bytes. Throws `too_large` by `Content-Length` at once, else as soon as it is over. */
+/**
+ * The whole body, at most `limit` bytes. Throws `too_large` by `Content-Length` at once, else as soon as it is over.
+ */
 export async function readBody(source: BodySource, limit: number): Promise<Buffer> {
   if (source.length !== null && source.length > limit) throw tooLarge(limit);
   if (source.length === 0) return Buffer.alloc(0);
@@ -105,7 +107,10 @@ function noRoom(cause: unknown): WinterdockError {
   });
 }
 
-/** Parses a JSON body; none at all is `{}`. Throws `bad_json`, and `too_large` for one of more values than anybody sends. */
+/**
+ * Parses a JSON body; none at all is `{}`. Throws `bad_json`, and `too_large` for one of more values than anybody
+ * sends.
+ */
 export function parseJson(body: Buffer): unknown {
   if (body.length === 0) return {};
   if (!isUtf8(body)) throw badJson('it is not UTF-8');

@@ -1,6 +1,7 @@
 /**
- * What changed, as it is now: the rows and counts that the ledger's lines are about, and how far jobs and starts are, which have no line
- * for each step. Read and serialised once for everybody who may see the same. Knows nothing of connections.
+ * What changed, as it is now: the rows and counts that the ledger's lines are about, and how far jobs and starts are,
+ * which have no line for each step. Read and serialised once for everybody who may see the same. Knows nothing of
+ * connections.
  */
 
 import type { Changes } from '../contract/schema.ts';
@@ -27,7 +28,10 @@ export interface ChangeFeed {
   join(scope: Scope, send: (piece: Buffer) => void): () => void;
   /** Tells once more what these lines are about: somebody missed it. */
   again(lines: readonly About[]): void;
-  /** How the ledger stands for who has seen it up to `seq`: its last number, and whether every line after `seq` is still there. */
+  /**
+   * How the ledger stands for who has seen it up to `seq`: its last number, and whether every line after `seq` is still
+   * there.
+   */
   standing(seq: number): Promise<{ last: number; whole: boolean }>;
 }
 

@@ -2,7 +2,9 @@
 import { type Event, eventSchema } from '../contract/schema.ts';
 
 const COLUMNS = Object.keys(eventSchema.shape) as (keyof Event)[];
-/** What makes a cell a formula: https://owasp.org/www-community/attacks/CSV_Injection, the full-width twins included. */
+/**
+ * What makes a cell a formula: https://owasp.org/www-community/attacks/CSV_Injection, the full-width twins included.
+ */
 const FORMULA = /^[\s\p{Cf}]*[=+\-@\t\r\n＝＋－＠]/u;
 
 /** The first row: the names of the columns. */

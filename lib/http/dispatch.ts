@@ -1,6 +1,7 @@
 /**
- * From a request to an answer: finds the route, asks who is calling, parses what was sent, runs the handler, turns what was thrown
- * into a problem. The doors (node-door.ts, web-door.ts) bring requests and send answers; nothing here knows sockets.
+ * From a request to an answer: finds the route, asks who is calling, parses what was sent, runs the handler, turns what
+ * was thrown into a problem. The doors (node-door.ts, web-door.ts) bring requests and send answers; nothing here knows
+ * sockets.
  */
 import type { z } from 'zod';
 import { addressOf } from '../auth/address.ts';
@@ -134,7 +135,10 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     });
   };
 
-  /** The address that a wrong one misses by a slash at its end, or by `/api` before or not before it; null when it is neither. */
+  /**
+   * The address that a wrong one misses by a slash at its end, or by `/api` before or not before it; null when it is
+   * neither.
+   */
   const meantBy = ({ segments }: Target): string | null => {
     const bare = segments.at(-1) === '' ? segments.slice(0, -1) : segments;
     const near = [bare, ['api', ...bare], ...(bare[0] === 'api' ? [bare.slice(1)] : [])];

@@ -1,6 +1,6 @@
 /**
- * The examples of the OpenAPI document, by the name of the operation: run as they stand, they make one sandbox and work with it.
- * Knows nothing of routes; a test runs them all.
+ * The examples of the OpenAPI document, by the name of the operation: run as they stand, they make one sandbox and work
+ * with it. Knows nothing of routes; a test runs them all.
  */
 
 /** What to send, where it is not what every operation's example has in common. */

@@ -1,4 +1,7 @@
-/** The answers of one file: conditional reads, ranges, writes. What a file holds is never shown as a page of this origin. */
+/**
+ * The answers of one file: conditional reads, ranges, writes. What a file holds is never shown as a page of this
+ * origin.
+ */
 import { WinterdockError } from '../base/errors.ts';
 import { type ByteRange, rangeOf, readVerdict } from '../operations/conditions.ts';
 import type { FileContent } from '../operations/operations.ts';

@@ -1,4 +1,6 @@
-/** One client of the ledger's stream: first what it missed, then what comes, without a gap or a repeat between the two. */
+/**
+ * One client of the ledger's stream: first what it missed, then what comes, without a gap or a repeat between the two.
+ */
 import type { Caller } from '../auth/auth.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import type { Event, StreamQuery } from '../contract/schema.ts';

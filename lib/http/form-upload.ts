@@ -1,7 +1,8 @@
 /**
- * A form with one file, as a browser without scripts sends it (`multipart/form-data`, RFC 7578): its fields, and the file as an upload that goes to
- * disk as it comes. Nothing but the fields and one piece is held. Fields that stand behind the file are not seen. Reading the format is the
- * library's; here are the limits, and that no form which fails gives a file that seems whole.
+ * A form with one file, as a browser without scripts sends it (`multipart/form-data`, RFC 7578): its fields, and the
+ * file as an upload that goes to disk as it comes. Nothing but the fields and one piece is held. Fields that stand
+ * behind the file are not seen. Reading the format is the library's; here are the limits, and that no form which fails
+ * gives a file that seems whole.
  */
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -81,8 +82,8 @@ function sourceOf(file: Readable, parser: BusboyInstance): BodySource {
 }
 
 /**
- * Reads a form up to its file. `limit`: most bytes of the file. Throws `validation` for what is no such form, or has no file; the upload then throws
- * as any other does.
+ * Reads a form up to its file. `limit`: most bytes of the file. Throws `validation` for what is no such form, or has no
+ * file; the upload then throws as any other does.
  */
 export async function readFormUpload(
   body: AsyncIterable<Uint8Array>,

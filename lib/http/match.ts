@@ -1,4 +1,6 @@
-/** Finds the routes of a path: static segments before a parameter before a rest. Works on raw segments; decodes nothing. */
+/**
+ * Finds the routes of a path: static segments before a parameter before a rest. Works on raw segments; decodes nothing.
+ */
 
 interface Node<T> {
   statics: Map<string, Node<T>>;
@@ -16,7 +18,10 @@ export interface Found<T> {
   rest: string[] | null;
 }
 
-/** A table of patterns such as `/instances/:id/volumes/:volume/*`; `*` is only allowed last and takes one segment or more. */
+/**
+ * A table of patterns such as `/instances/:id/volumes/:volume/*`; `*` is only allowed last and takes one segment or
+ * more.
+ */
 export class Matcher<T> {
   readonly #root: Node<T> = node();
 

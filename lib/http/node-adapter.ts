@@ -1,6 +1,6 @@
 /**
- * The door for Node's own HTTP server: requests in, bytes out, without building web objects in between. Owns what is peculiar to
- * sockets: bodies that nobody reads, clients that go away, slow readers.
+ * The door for Node's own HTTP server: requests in, bytes out, without building web objects in between. Owns what is
+ * peculiar to sockets: bodies that nobody reads, clients that go away, slow readers.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
@@ -123,7 +123,10 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-/** The whole answer goes out at once; the connection is let go only when the sender is done, or it would be cut by a reset. */
+/**
+ * The whole answer goes out at once; the connection is let go only when the sender is done, or it would be cut by a
+ * reset.
+ */
 function endAfterBody(req: IncomingMessage, res: ServerResponse, content: string | Uint8Array | undefined): void {
   if (content === undefined) res.flushHeaders();
   else res.write(content);

@@ -13,8 +13,9 @@ async function drained(sink: Sink, bytes: number): Promise<boolean> {
 }
 
 /**
- * Writes the texts to the sink and ends it. `taken` is called before the end, once the client's connection has taken everything; not when it
- * has gone. What fails in the middle cuts the connection, so that nobody takes a part for the whole, and is told to `failed`.
+ * Writes the texts to the sink and ends it. `taken` is called before the end, once the client's connection has taken
+ * everything; not when it has gone. What fails in the middle cuts the connection, so that nobody takes a part for the
+ * whole, and is told to `failed`.
  */
 export async function pour(
   sink: Sink,

@@ -1,4 +1,7 @@
-/** The problem document of an error, for answers and for pages. Stack traces, paths of the machine and secrets never enter it. */
+/**
+ * The problem document of an error, for answers and for pages. Stack traces, paths of the machine and secrets never
+ * enter it.
+ */
 import { ERROR_STATUS, isWinterdockError, storageFailure } from '../base/errors.ts';
 import type { Problem } from '../contract/schema.ts';
 
@@ -21,7 +24,10 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Unavailable',
 };
 
-/** Makes the problem document of anything thrown: a disk that refuses is `storage_unavailable`. What nobody expected is `internal` and tells nothing. */
+/**
+ * Makes the problem document of anything thrown: a disk that refuses is `storage_unavailable`. What nobody expected is
+ * `internal` and tells nothing.
+ */
 export function toProblem(thrown: unknown, requestId: string): Problem {
   const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error) || error.code === 'internal') {

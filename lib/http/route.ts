@@ -32,7 +32,10 @@ export interface Context<P = unknown, Q = unknown, B = unknown> {
   caller: Caller;
   params: P;
   query: Q;
-  /** The parsed JSON body, the bytes of a route that takes bytes, or the upload, not read yet, of one that takes a stream. */
+  /**
+   * The parsed JSON body, the bytes of a route that takes bytes, or the upload, not read yet, of one that takes a
+   * stream.
+   */
   body: B;
   /** True for HEAD: the answer's body will not be sent. */
   head: boolean;
@@ -79,9 +82,14 @@ export interface Route {
   query: z.ZodType | null;
   /** Request headers that it reads, with what they do. */
   headers: Record<string, string>;
-  /** `bytes`: held whole, at most the largest file. `stream`: an Upload, at most the largest sandbox; not read before the handler asks. */
+  /**
+   * `bytes`: held whole, at most the largest file. `stream`: an Upload, at most the largest sandbox; not read before
+   * the handler asks.
+   */
   body: z.ZodType | 'bytes' | 'stream' | OrUpload | null;
-  /** The operation that it is the way to, whose line in the table of access.ts holds for it. Null: none, as it is open. */
+  /**
+   * The operation that it is the way to, whose line in the table of access.ts holds for it. Null: none, as it is open.
+   */
   needs: keyof Operations | null;
   answers: Record<number, AnswerDoc>;
   handle(context: Context): Promise<Answer> | Answer;

@@ -1,6 +1,6 @@
 /**
- * The contract as one table: every path and method there is. The dispatcher, the OpenAPI document and the Next route files are
- * made from it, so a route cannot exist outside the document.
+ * The contract as one table: every path and method there is. The dispatcher, the OpenAPI document and the Next route
+ * files are made from it, so a route cannot exist outside the document.
  */
 
 import type { Route } from './route.ts';

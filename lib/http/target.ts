@@ -1,6 +1,6 @@
 /**
- * The raw request target: split and percent-decoded here, before anything else could have normalised it, so that `..`, NUL
- * and double slashes are refused instead of resolved. Pure.
+ * The raw request target: split and percent-decoded here, before anything else could have normalised it, so that `..`,
+ * NUL and double slashes are refused instead of resolved. Pure.
  */
 import { WinterdockError } from '../base/errors.ts';
 import { normalisePath } from '../vfs/paths.ts';
@@ -32,7 +32,10 @@ export function invalid(path: string, message: string, what = 'path'): Winterdoc
   });
 }
 
-/** Percent-decodes one segment. Throws `validation` for broken escapes, bytes that are not UTF-8, and what should have been encoded. */
+/**
+ * Percent-decodes one segment. Throws `validation` for broken escapes, bytes that are not UTF-8, and what should have
+ * been encoded.
+ */
 export function decodeSegment(raw: string, name: string): string {
   if (/[^\x21-\x7e]/.test(raw)) throw invalid(name, 'must be percent-encoded beyond ASCII');
   if (!raw.includes('%')) return raw;

@@ -6,7 +6,9 @@ import { invalid } from './target.ts';
 const SHOWN_ISSUES = 20;
 const SHOWN_LENGTH = 200;
 
-/** Parses `value` by `schema`. Throws `validation` with `errors: [{path, message}]`. `what` names the input for people. */
+/**
+ * Parses `value` by `schema`. Throws `validation` with `errors: [{path, message}]`. `what` names the input for people.
+ */
 export function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -5,7 +5,10 @@ import type { Answer, Sink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import type { Dispatcher } from './dispatch.ts';
 
-/** What a `Request` does not have, and what becomes of a `Response` only beside it. Whoever owns the connection gives it. */
+/**
+ * What a `Request` does not have, and what becomes of a `Response` only beside it. Whoever owns the connection gives
+ * it.
+ */
 export interface Wire {
   /** The request target as it was sent: not decoded, not normalised. */
   readonly target: string;
@@ -17,7 +20,10 @@ export interface Wire {
   answers(bytes: number | null): void;
 }
 
-/** Answers one request. Never throws. Without a wire the target is the normalised one of the `Request`, and the address of the client is unknown. */
+/**
+ * Answers one request. Never throws. Without a wire the target is the normalised one of the `Request`, and the address
+ * of the client is unknown.
+ */
 export async function answerWeb(dispatcher: Dispatcher, request: Request, wire: Wire | null = null): Promise<Response> {
   const { answer, requestId } = await dispatcher.answer({
     method: request.method,

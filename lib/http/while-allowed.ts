@@ -1,6 +1,6 @@
 /**
- * What is under way ends when what let its caller in does: bodies are read no further, runs are stopped, streams and downloads are cut. Knows nothing
- * of routes.
+ * What is under way ends when what let its caller in does: bodies are read no further, runs are stopped, streams and
+ * downloads are cut. Knows nothing of routes.
  */
 
 import type { Auth, Caller } from '../auth/auth.ts';
@@ -10,7 +10,10 @@ import { type Answer, eventText, type Sink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import { toProblem } from './problem.ts';
 
-/** The last word to a caller: nobody is let in any more, or with other rights. It is the reason of the signal that aborts. */
+/**
+ * The last word to a caller: nobody is let in any more, or with other rights. It is the reason of the signal that
+ * aborts.
+ */
 const LAST_WORD: Readonly<Record<Ending, () => WinterdockError>> = {
   over: () => new WinterdockError('unauthorized', 'The key or the session of this request has ended.'),
   changed: () =>
@@ -37,8 +40,9 @@ export function sourceWhile(source: BodySource, allowed: AbortSignal): BodySourc
 }
 
 /**
- * Answers a caller. The signal that `answerTo` gets aborts when the caller's key or session ends, or its rights change, before the answer is
- * complete. `gone` gives the one that aborts when the client has gone. A stream says at its end whether asking again is of use.
+ * Answers a caller. The signal that `answerTo` gets aborts when the caller's key or session ends, or its rights change,
+ * before the answer is complete. `gone` gives the one that aborts when the client has gone. A stream says at its end
+ * whether asking again is of use.
  */
 export async function whileAllowed(
   auth: Pick<Auth, 'whenEnded'>,

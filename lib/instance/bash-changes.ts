@@ -1,7 +1,7 @@
 /**
- * What is changed in just-bash's files as they are loaded, so that bytes pass through its shell as they are: its commands hand on either bytes
- * (a char each) or text, and where it takes one for the other, or makes a character of a byte, they change. Each change names a piece of one file
- * that must be there once; `$bytes` is byte-text.ts.
+ * What is changed in just-bash's files as they are loaded, so that bytes pass through its shell as they are: its
+ * commands hand on either bytes (a char each) or text, and where it takes one for the other, or makes a character of a
+ * byte, they change. Each change names a piece of one file that must be there once; `$bytes` is byte-text.ts.
  */
 import { CUTS } from './bash-cuts.ts';
 import { AWK, type Change, INTERPRETER } from './bash-files.ts';
@@ -57,7 +57,8 @@ export const CHANGES: readonly Change[] = [
     to: 'case"live-stdout":l+=N||d!=="binary"?A:Tt(A);break;case"live-stderr":c+=N&&d==="binary"?Vf(A):A;break;',
   },
   { file: INTERPRETER, from: '{let A=S+v;A!==""&&', to: '{let A=S+(d==="binary"?Tt(v):v);A!==""&&' },
-  // Redirected bytes were counted as text, and a command that said something on stderr too failed for what it had not said.
+  // Redirected bytes were counted as text, and a command that said something on stderr too failed for what it had not
+  // said.
   {
     file: INTERPRETER,
     from: 'v=B(g.stdout),k=B(g.stderr),A=Math.min(v,S)',
@@ -124,7 +125,10 @@ export const CHANGES: readonly Change[] = [
   { file: TAR, from: 'h+=new TextDecoder().decode(m.content)', to: 'h+=$bytes.textOfBytes(m.content)' },
 ];
 
-/** The source of a file of just-bash as it is to be loaded; null for one that stays as it is. Throws when it is not the version that is known. */
+/**
+ * The source of a file of just-bash as it is to be loaded; null for one that stays as it is. Throws when it is not the
+ * version that is known.
+ */
 export function changedSource(file: string, read: () => string): string | null {
   const changes = [...CHANGES, ...CUTS].filter((change) => change.file === file);
   if (changes.length === 0) return null;

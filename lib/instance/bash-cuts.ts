@@ -1,7 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of the shell, and of what is changed.
 /**
- * What is changed in just-bash's files as they are loaded, so that no command of its shell gives part of an answer as if it were the whole: where it
- * stopped at a number of its own it now goes on, or fails with a sentence. See bash-changes.ts for how; `$exact` is exact.ts. Why: decision 039.
+ * What is changed in just-bash's files as they are loaded, so that no command of its shell gives part of an answer as
+ * if it were the whole: where it stopped at a number of its own it now goes on, or fails with a sentence. See
+ * bash-changes.ts for how; `$exact` is exact.ts. Why: decision 039.
  */
 import { AWK, type Change, INTERPRETER } from './bash-files.ts';
 
@@ -11,7 +12,8 @@ const SED = 'chunks/chunk-CFBEDNHJ.js';
 const JQ = 'chunks/chunk-6KK46B7Q.js';
 
 export const CUTS: readonly Change[] = [
-  // `{1..20000}` had 10 000 words. What bounds it is maxBraceExpansionResults, for each word and not for all that a script ever expands.
+  // `{1..20000}` had 10 000 words. What bounds it is maxBraceExpansionResults, for each word and not for all that a
+  // script ever expands.
   { file: INTERPRETER, from: 'var dr=1e4,Mi={maxResults:dr,', to: 'var dr=1/0,Mi={maxResults:1e4,' },
   {
     file: INTERPRETER,

@@ -1,14 +1,15 @@
 /**
- * The budget of memory that all processes of sandboxes share: what each counts, and whether one more fits. Looks at a few of them at a time, so
- * that nobody waits for it. Knows nothing of what is done when none fits.
+ * The budget of memory that all processes of sandboxes share: what each counts, and whether one more fits. Looks at a
+ * few of them at a time, so that nobody waits for it. Knows nothing of what is done when none fits.
  */
 import { ownBytes } from './memory.ts';
 
 const MIB = 1024 * 1024;
 
 /**
- * What a process counts at least: what one of its own has when it has run its first calls (22 to 27 MB). One that is starting, one that waits for a
- * sandbox, and any where the system tells nothing of its processes (there is no /proc) counts this.
+ * What a process counts at least: what one of its own has when it has run its first calls (22 to 27 MB). One that is
+ * starting, one that waits for a sandbox, and any where the system tells nothing of its processes (there is no /proc)
+ * counts this.
  */
 export const LEAST_BYTES = 24 * MIB;
 

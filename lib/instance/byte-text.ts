@@ -1,6 +1,6 @@
 /**
- * Bytes as text and back, nothing lost: what is UTF-8 is the text it says, and each byte that is not becomes a lone surrogate U+DC80–U+DCFF, as
- * Python's `surrogateescape` has it (PEP 383). Pure; knows nothing of the shell.
+ * Bytes as text and back, nothing lost: what is UTF-8 is the text it says, and each byte that is not becomes a lone
+ * surrogate U+DC80–U+DCFF, as Python's `surrogateescape` has it (PEP 383). Pure; knows nothing of the shell.
  */
 
 /** A byte `b` that is no UTF-8 is the code unit `ESCAPE + b`. */
@@ -55,7 +55,9 @@ export function settled(text: string): string {
   return text.isWellFormed() ? text : textOfBytes(bytesOfText(text));
 }
 
-/** How many bytes the first `count` characters of a byte string (one char per byte) have, as `textOfBytes` reads them. */
+/**
+ * How many bytes the first `count` characters of a byte string (one char per byte) have, as `textOfBytes` reads them.
+ */
 export function bytesOfCharacters(content: string, count: number): number {
   let at = 0;
   for (let taken = 0; taken < count && at < content.length; taken += 1) {
@@ -100,7 +102,9 @@ function escaped(bytes: Uint8Array): string {
   return Buffer.from(units.buffer, 0, end * 2).toString('utf16le');
 }
 
-/** How many bytes the character has that begins at `at`; 0 when none does (RFC 3629: no overlong forms, no surrogates). */
+/**
+ * How many bytes the character has that begins at `at`; 0 when none does (RFC 3629: no overlong forms, no surrogates).
+ */
 function characterAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return 1;

@@ -2,7 +2,10 @@
 import { WinterdockError } from '../base/errors.ts';
 import { type Capability, type PolicyName, type PolicyProfile, policiesWith } from './policies.ts';
 
-/** Throws `capability` when the profile lacks it. `policy` is the name as it was asked for, which may be one that nobody knows. */
+/**
+ * Throws `capability` when the profile lacks it. `policy` is the name as it was asked for, which may be one that nobody
+ * knows.
+ */
 export function requireCapability(
   { name, capabilities }: PolicyProfile & { name: PolicyName },
   capability: Capability,

@@ -1,4 +1,7 @@
-/** Where the compiled code of workers is kept: one folder per version of the code, made by the first worker and read by the others. */
+/**
+ * Where the compiled code of workers is kept: one folder per version of the code, made by the first worker and read by
+ * the others.
+ */
 
 import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
@@ -26,8 +29,9 @@ function versionOfCode(): string {
 }
 
 /**
- * The folder for this version of the code below `parent` (an absolute path), which is made when it is missing; those of other versions are
- * removed a day after they were last started. Only servers of one user and their workers may write to `parent`.
+ * The folder for this version of the code below `parent` (an absolute path), which is made when it is missing; those of
+ * other versions are removed a day after they were last started. Only servers of one user and their workers may write
+ * to `parent`.
  */
 export function compiledFolder(parent: string): string {
   const folder = join(parent, versionOfCode());
@@ -42,8 +46,8 @@ export function compiledFolder(parent: string): string {
 }
 
 /**
- * The folder of the server's own compiled code below `parent`, which is made when it is missing: beside those of the workers, none of which may write
- * there, and not with the code, which may belong to somebody else.
+ * The folder of the server's own compiled code below `parent`, which is made when it is missing: beside those of the
+ * workers, none of which may write there, and not with the code, which may belong to somebody else.
  */
 export function serverCodeFolder(parent: string): string {
   const folder = join(parent, 'server');

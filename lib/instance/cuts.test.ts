@@ -4,8 +4,8 @@ import type { ExecOutcome, InstanceProcess } from './instance.ts';
 import { stage } from './testing/stage.ts';
 
 /**
- * Every place where the shell or one of its commands stops at some number was looked for in just-bash's own source, and tried. Each gives the whole, or
- * fails with a sentence: never a part with success.
+ * Every place where the shell or one of its commands stops at some number was looked for in just-bash's own source, and
+ * tried. Each gives the whole, or fails with a sentence: never a part with success.
  */
 const at = stage({ maxActive: 200 });
 

@@ -1,4 +1,7 @@
-/** Whole numbers of the shell's arithmetic: exact, or an error. Imported by just-bash as it is changed when it is loaded. Pure. */
+/**
+ * Whole numbers of the shell's arithmetic: exact, or an error. Imported by just-bash as it is changed when it is
+ * loaded. Pure.
+ */
 
 type Failure = new (message: string) => Error;
 

@@ -9,7 +9,10 @@ export interface Failure {
   retryAfterSeconds?: number;
 }
 
-/** Anything that was thrown. A disk that refuses is `storage_unavailable`; what else is none of the contract's is `internal` and its message is for the server's log alone. */
+/**
+ * Anything that was thrown. A disk that refuses is `storage_unavailable`; what else is none of the contract's is
+ * `internal` and its message is for the server's log alone.
+ */
 export function failureOf(thrown: unknown): Failure {
   const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error)) {

@@ -1,6 +1,7 @@
 /**
- * What is for a process that may be stuck waits here until it has answered that it is there, so that what waits has surely not begun when it
- * turns out to be stuck. Knows neither the messages nor what is done with a process that does not answer.
+ * What is for a process that may be stuck waits here until it has answered that it is there, so that what waits has
+ * surely not begun when it turns out to be stuck. Knows neither the messages nor what is done with a process that does
+ * not answer.
  */
 import type { Silence } from './silence.ts';
 

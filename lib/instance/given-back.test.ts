@@ -11,7 +11,10 @@ function ownMib(pid: number): number {
   return Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** Runs something hungry in a sandbox that has run calls before. Returns what its process had before it, and at most while it ran. */
+/**
+ * Runs something hungry in a sandbox that has run calls before. Returns what its process had before it, and at most
+ * while it ran.
+ */
 async function gorge(id: string, hungry: (process: InstanceProcess) => Promise<unknown>) {
   const process = at.open(id);
   for (let round = 0; round < 20; round += 1)

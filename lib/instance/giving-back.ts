@@ -1,9 +1,13 @@
 /**
- * Gives memory back that calls and writes have left behind in this process: V8 collects by what it allocates, and a sandbox that does nothing
- * more allocates nothing, so a dropped interpreter's memory would stay for ever. Knows nothing of calls but when one begins and ends.
+ * Gives memory back that calls and writes have left behind in this process: V8 collects by what it allocates, and a
+ * sandbox that does nothing more allocates nothing, so a dropped interpreter's memory would stay for ever. Knows
+ * nothing of calls but when one begins and ends.
  */
 
-/** How long after the end of something the process is looked at, and how often at most, in milliseconds. A look takes 0.04 ms, a collection 25. */
+/**
+ * How long after the end of something the process is looked at, and how often at most, in milliseconds. A look takes
+ * 0.04 ms, a collection 25.
+ */
 const LOOK_AFTER_MS = 1000;
 /** Growth that is worth a collection. A process that has run 800 ordinary commands has grown by less. */
 const GROWTH_BYTES = 16 * 1024 * 1024;
@@ -37,7 +41,10 @@ export class GivingBack {
     this.#floor = memory.resident();
   }
 
-  /** Runs `work`. Some time after its end, when nothing runs, what it left behind is given back; its answer waits for nothing. */
+  /**
+   * Runs `work`. Some time after its end, when nothing runs, what it left behind is given back; its answer waits for
+   * nothing.
+   */
   async after(work: () => Promise<void>): Promise<void> {
     this.#running += 1;
     try {

@@ -1,6 +1,6 @@
 /**
- * The file system that the shell sees: three directories that are the volumes, and scenery around them that nothing can change. Owns what
- * POSIX would say of each operation; knows nothing of the host's files.
+ * The file system that the shell sees: three directories that are the volumes, and scenery around them that nothing can
+ * change. Owns what POSIX would say of each operation; knows nothing of the host's files.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteString, FsStat, IFileSystem, RmOptions } from 'just-bash';

@@ -1,6 +1,6 @@
 /**
- * Where a path of the shell leads: which volume and which path in it, following the links that the volumes hold. A link can lead to any place
- * of the three volumes and nowhere else. Writes nothing.
+ * Where a path of the shell leads: which volume and which path in it, following the links that the volumes hold. A link
+ * can lead to any place of the three volumes and nowhere else. Writes nothing.
  */
 import type { Entry } from '../vfs/read.ts';
 import type { Place, Tree } from '../vfs/tree.ts';
@@ -45,7 +45,10 @@ function placeOf(path: string): Place | null {
   return volume === undefined ? null : { volume, path: `/${rest.join('/')}` };
 }
 
-/** Finds what is at a path; the last segment's own link is followed unless `follow` is false. Throws ELOOP, and what the VFS refuses. */
+/**
+ * Finds what is at a path; the last segment's own link is followed unless `follow` is false. Throws ELOOP, and what the
+ * VFS refuses.
+ */
 export function find(vfs: Tree, given: string, follow = true): Found {
   requireText(given);
   let path = absolute(given);

@@ -1,6 +1,6 @@
 /**
- * What the rest of the engine sees of an Instance: a supervised process on one VFS file, and the pool that hands them out.
- * Implemented by supervisor.ts and pool.ts; knows nothing of rows, drawers or HTTP.
+ * What the rest of the engine sees of an Instance: a supervised process on one VFS file, and the pool that hands them
+ * out. Implemented by supervisor.ts and pool.ts; knows nothing of rows, drawers or HTTP.
  */
 import type { FileStat, WriteCondition } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';
@@ -34,7 +34,10 @@ export interface ExecRequest {
 
 export interface ExecOutcome {
   exitCode: number;
-  /** Text in which bytes that are no UTF-8 are escaped: `bytesOfText` of byte-text.ts gives back what was said. stderr likewise. */
+  /**
+   * Text in which bytes that are no UTF-8 are escaped: `bytesOfText` of byte-text.ts gives back what was said. stderr
+   * likewise.
+   */
   stdout: string;
   stderr: string;
   cwd: string;
@@ -120,12 +123,15 @@ export interface InstanceProcess {
 
   /**
    * Refuses new calls, waits up to `drainMs` for running ones, then checkpoints, leaves WAL mode and ends the process.
-   * False when calls still run after `drainMs` (the process then goes on as before, accepting calls again). With `force`
-   * running calls are aborted. After true the file is a single clean file. Throws when the checkpoint fails, and when the process does not
-   * answer, which is then ended (cause `silent`).
+   * False when calls still run after `drainMs` (the process then goes on as before, accepting calls again). With
+   * `force` running calls are aborted. After true the file is a single clean file. Throws when the checkpoint fails,
+   * and when the process does not answer, which is then ended (cause `silent`).
    */
   close(options: { drainMs: number; force: boolean }): Promise<boolean>;
-  /** Calls `listener` when the process has left ten checks in a row unanswered while no call ran. It is given no call before it has answered. */
+  /**
+   * Calls `listener` when the process has left ten checks in a row unanswered while no call ran. It is given no call
+   * before it has answered.
+   */
   whenSilent(listener: () => void): void;
   /** SIGKILL. Idempotent. Committed data stays. */
   kill(cause: DeathCause): Promise<Death>;
@@ -138,7 +144,10 @@ export interface Claim {
 }
 
 export interface InstancePool {
-  /** Hands a started worker to a file. Throws `capacity` when `maxActive` processes run, and when the memory of all has no room for one more. */
+  /**
+   * Hands a started worker to a file. Throws `capacity` when `maxActive` processes run, and when the memory of all has
+   * no room for one more.
+   */
   open(spec: OpenSpec): InstanceProcess;
   /** What there is not enough of for one more process, or null. */
   readonly lacks: 'places' | 'memory' | null;

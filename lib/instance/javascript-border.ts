@@ -1,15 +1,17 @@
 /**
- * How values cross between QuickJS and its host: whole, or not at all. Knows nothing of what the functions that cross it do.
+ * How values cross between QuickJS and its host: whole, or not at all. Knows nothing of what the functions that cross
+ * it do.
  *
- * QuickJS hands a string over as a C string, which ends at its first NUL; what is decoded from it has no byte order mark at its start and
- * has U+FFFD for half a surrogate pair. A string that any of that could have changed crosses as JSON, which escapes them.
+ * QuickJS hands a string over as a C string, which ends at its first NUL; what is decoded from it has no byte order
+ * mark at its start and has U+FFFD for half a surrogate pair. A string that any of that could have changed crosses as
+ * JSON, which escapes them.
  */
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import { type Room, requirePassage } from './passage.ts';
 
 /**
- * Strings, bytes and JSON values in and out; what it throws is an error inside the guest. Bytes that it is given may be the guest's memory, and
- * are there only until it returns.
+ * Strings, bytes and JSON values in and out; what it throws is an error inside the guest. Bytes that it is given may be
+ * the guest's memory, and are there only until it returns.
  */
 export type HostFunction = (...args: (string | Uint8Array | undefined)[]) => unknown;
 
@@ -117,7 +119,10 @@ export class Border {
     });
   }
 
-  /** An argument as the prelude passes it: text, an ArrayBuffer, `{ utf8 }` for text that is wanted as bytes, or nothing. */
+  /**
+   * An argument as the prelude passes it: text, an ArrayBuffer, `{ utf8 }` for text that is wanted as bytes, or
+   * nothing.
+   */
   #received(handle: QuickJSHandle, borrowed: { dispose(): void }[]): string | Uint8Array | undefined {
     const context = this.#context;
     const type = context.typeof(handle);
@@ -171,7 +176,10 @@ export class Border {
     return this.#call(this.#gather);
   }
 
-  /** A piece of a string from some character on: as it was decoded when it is certain that nothing was lost, and else by way of JSON. */
+  /**
+   * A piece of a string from some character on: as it was decoded when it is certain that nothing was lost, and else by
+   * way of JSON.
+   */
   #piece(handle: QuickJSHandle, whole: number, from: number): string {
     const length = Math.min(PIECE_CHARACTERS, whole - from);
     const piece = length === whole ? handle : this.#call(this.#slice, handle, from, from + length);

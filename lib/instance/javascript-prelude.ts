@@ -1,9 +1,13 @@
 /**
- * The guest's side of a JavaScript run, evaluated in QuickJS before the guest's code: `console`, `stdout`, `stderr`, `stdinBytes`, `vfs` and the values that were passed. Its
- * own references are taken first, so that nothing the guest redefines changes what it does.
+ * The guest's side of a JavaScript run, evaluated in QuickJS before the guest's code: `console`, `stdout`, `stderr`,
+ * `stdinBytes`, `vfs` and the values that were passed. Its own references are taken first, so that nothing the guest
+ * redefines changes what it does.
  */
 
-/** Source of a function of (host functions, names of those that `vfs` has). It returns the function that makes JSON of a value. */
+/**
+ * Source of a function of (host functions, names of those that `vfs` has). It returns the function that makes JSON of a
+ * value.
+ */
 export const PRELUDE = `((host, names) => {
   'use strict';
   const { parse, stringify } = JSON;

@@ -1,6 +1,6 @@
 /**
- * JavaScript for guests: QuickJS compiled to WebAssembly, a fresh runtime for every run, with a clock and a memory limit and no way to the
- * host but the functions that are passed in. Knows nothing of the VFS or the shell.
+ * JavaScript for guests: QuickJS compiled to WebAssembly, a fresh runtime for every run, with a clock and a memory
+ * limit and no way to the host but the functions that are passed in. Knows nothing of the VFS or the shell.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -33,7 +33,9 @@ const MAX_VALUE_CHARACTERS = MAX_STREAM_BYTES;
 /** Values in it: the server parses it. */
 const MAX_VALUES = 250_000;
 const MAX_ERROR_CHARACTERS = 64 * 1024;
-/** QuickJS's flags for a script that may await at its top, with the barrier that keeps our own calls out of its stacks. */
+/**
+ * QuickJS's flags for a script that may await at its top, with the barrier that keeps our own calls out of its stacks.
+ */
 const AWAITING = (1 << 7) | (1 << 6);
 const WASM_FILE = '@jitl/quickjs-wasmfile-release-sync/wasm';
 
@@ -45,7 +47,9 @@ export interface JavaScriptRun extends Room {
   deadline: number;
   /** Called with every line of `console.log` and the like. */
   print: (chunk: OutputChunk) => void;
-  /** Called with every piece of bytes that `stdout.write` and `stderr.write` are given; they are there until it returns. */
+  /**
+   * Called with every piece of bytes that `stdout.write` and `stderr.write` are given; they are there until it returns.
+   */
   write: (stream: OutputChunk['stream'], bytes: Uint8Array) => void;
   /** What `stdinBytes` gives; without it there is none. */
   stdin?: Uint8Array;
@@ -63,8 +67,8 @@ let compiled: WebAssembly.Module | null = null;
 let instance: Promise<QuickJSWASMModule> | null = null;
 
 /**
- * Compiles QuickJS, so that the first run need not. On this thread: compiling in the background locks up about one process in a hundred
- * when V8 has a single background thread.
+ * Compiles QuickJS, so that the first run need not. On this thread: compiling in the background locks up about one
+ * process in a hundred when V8 has a single background thread.
  */
 export function warmJavaScript(): void {
   const require = createRequire(createRequire(import.meta.url).resolve('quickjs-emscripten'));
@@ -72,8 +76,8 @@ export function warmJavaScript(): void {
 }
 
 /**
- * An instance whose memory cannot grow past the guest's. QuickJS's own limit counts its allocations and not their bytes when it is compiled
- * to WebAssembly, so the memory itself is what is limited.
+ * An instance whose memory cannot grow past the guest's. QuickJS's own limit counts its allocations and not their bytes
+ * when it is compiled to WebAssembly, so the memory itself is what is limited.
  */
 function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
   warmJavaScript();
@@ -87,8 +91,8 @@ function quickJs(memoryBytes: number): Promise<QuickJSWASMModule> {
 }
 
 /**
- * Runs code and the jobs that it leaves, until its last expression, when that is a promise, is settled. What it took is given back: what is
- * done next has the memory, and the next run's does not grow beside it.
+ * Runs code and the jobs that it leaves, until its last expression, when that is a promise, is settled. What it took is
+ * given back: what is done next has the memory, and the next run's does not grow beside it.
  */
 export async function runJavaScript(run: JavaScriptRun): Promise<JavaScriptResult> {
   noteIdle();
@@ -157,8 +161,8 @@ function evaluate(context: QuickJSContext, runtime: QuickJSRuntime, run: JavaScr
 }
 
 /**
- * Whether code makes sense only with an `await` outside of functions. It is compiled to find out, and not run: as a plain script first,
- * because there `await` is a name like others.
+ * Whether code makes sense only with an `await` outside of functions. It is compiled to find out, and not run: as a
+ * plain script first, because there `await` is a name like others.
  */
 function awaitsAtTop(context: QuickJSContext, { code, file }: JavaScriptRun): boolean {
   if (!/\bawait\b/.test(code)) return false;
@@ -174,7 +178,10 @@ function whyTooMuch(json: string): string | null {
   return isHeavyJson(Buffer.from(json), MAX_VALUES) ? 'too many values, or too many in each other' : null;
 }
 
-/** Gives the guest its globals. Returns the function that makes JSON of its values, taken before the guest can change anything. */
+/**
+ * Gives the guest its globals. Returns the function that makes JSON of its values, taken before the guest can change
+ * anything.
+ */
 function equip(context: QuickJSContext, border: Border, run: JavaScriptRun): QuickJSHandle {
   const { print, vfs, values = {}, stdin } = run;
   const say: HostFunction = (name, content) => {

@@ -1,4 +1,6 @@
-/** Ends the workers that an earlier server on the same data folder left behind, found by the marks in their environment. */
+/**
+ * Ends the workers that an earlier server on the same data folder left behind, found by the marks in their environment.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FOLDER_MARK, SERVER_MARK, serverMark } from './process.ts';
@@ -8,8 +10,8 @@ const LOOK_EVERY_MS = 5;
 const MAX_WAIT_MS = 2000;
 
 /**
- * SIGKILLs them, waits until they are gone and returns how many there were. Workers of a server that still runs are left alone. Finds nothing
- * where the system has no /proc; there a worker ends when its server's channel does.
+ * SIGKILLs them, waits until they are gone and returns how many there were. Workers of a server that still runs are
+ * left alone. Finds nothing where the system has no /proc; there a worker ends when its server's channel does.
  */
 export async function sweepLeftovers(dataFolder: string): Promise<number> {
   const found = processes().filter((pid) => isLeftover(pid, dataFolder));

@@ -1,4 +1,7 @@
-/** The limits of one call from outside its process: the clock and the memory. What is done when one is passed is the caller's. */
+/**
+ * The limits of one call from outside its process: the clock and the memory. What is done when one is passed is the
+ * caller's.
+ */
 import { roomFor, watchMemory } from './memory.ts';
 import type { PolicyProfile } from './policies.ts';
 

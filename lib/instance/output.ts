@@ -1,6 +1,6 @@
 /**
- * What a call says: cut at a limit per stream, kept in order until it is taken. Kept as text in which bytes that are no UTF-8 are escaped (see
- * byte-text.ts), so that no byte is lost. Knows nothing of where it goes.
+ * What a call says: cut at a limit per stream, kept in order until it is taken. Kept as text in which bytes that are no
+ * UTF-8 are escaped (see byte-text.ts), so that no byte is lost. Knows nothing of where it goes.
  */
 import { textOfBytes, unfinishedEnd } from './byte-text.ts';
 import type { OutputChunk } from './instance.ts';

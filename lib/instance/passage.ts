@@ -1,11 +1,14 @@
 /**
- * What may pass between an interpreter and its sandbox at once, in bytes: a share of the guest's memory, and no more than its process has room
- * for. Knows nothing of interpreters.
+ * What may pass between an interpreter and its sandbox at once, in bytes: a share of the guest's memory, and no more
+ * than its process has room for. Knows nothing of interpreters.
  */
 
 /** One value may take a quarter of the guest's memory, as in the shell. */
 const SHARE_OF_MEMORY = 4;
-/** How often a value that passes is in memory at one moment: on its way, and as SQLite binds it and writes it into a record. */
+/**
+ * How often a value that passes is in memory at one moment: on its way, and as SQLite binds it and writes it into a
+ * record.
+ */
 const COPIES = 3;
 /** A value from this size on takes longer to pass than to collect what passed before it. */
 const LARGE_BYTES = 4 * 1024 * 1024;
@@ -25,7 +28,10 @@ export function noteIdle(): void {
   idleBytes = Math.min(idleBytes, process.memoryUsage.rss());
 }
 
-/** Gives back all that nothing holds any more, where the process may ask for it: V8 counts neither buffers nor an interpreter's memory as its own. */
+/**
+ * Gives back all that nothing holds any more, where the process may ask for it: V8 counts neither buffers nor an
+ * interpreter's memory as its own.
+ */
 export function collectGarbage(): void {
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

@@ -1,6 +1,6 @@
 /**
- * Capability profiles: what an Instance may do and how much of it. Closed: an unknown name runs as `compute`. A profile whose purpose is not
- * there yet is not offered: whatever has it keeps what it gives. Pure, and safe for the browser.
+ * Capability profiles: what an Instance may do and how much of it. Closed: an unknown name runs as `compute`. A profile
+ * whose purpose is not there yet is not offered: whatever has it keeps what it gives. Pure, and safe for the browser.
  */
 
 const POLICIES = ['compute', 'minimal', 'posix', 'network'] as const;

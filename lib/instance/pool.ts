@@ -1,4 +1,7 @@
-/** The pool: workers started ahead of need, handed to a file one by one, replaced as they go. Counts the places that there are. */
+/**
+ * The pool: workers started ahead of need, handed to a file one by one, replaced as they go. Counts the places that
+ * there are.
+ */
 
 import { join } from 'node:path';
 import { makeFolderNow, removeTreeNow } from '../base/effects.ts';
@@ -20,7 +23,10 @@ export interface PoolOptions {
   memoryBytes?: number | null;
   /** Absolute path; workers may read and write its live drawer and nothing else of it. */
   dataFolder: string;
-  /** Absolute path that the workers' compiled code is kept below; only this server and its workers may write to it. Default: `cache` of the data folder. */
+  /**
+   * Absolute path that the workers' compiled code is kept below; only this server and its workers may write to it.
+   * Default: `cache` of the data folder.
+   */
   cacheFolder?: string;
   /** Milliseconds that a worker may take to start. */
   maxStartMs?: number;
@@ -31,7 +37,10 @@ export interface PoolOptions {
 
 const MIB = 1024 * 1024;
 const MAX_START_MS = 30_000;
-/** Pause between a hand-off and the start of the next worker, in milliseconds: a wake with its first call takes about five. */
+/**
+ * Pause between a hand-off and the start of the next worker, in milliseconds: a wake with its first call takes about
+ * five.
+ */
 const REFILL_MS = 25;
 /** Pause before another start after one failed, in milliseconds. */
 const RETRY_MS = 1000;
@@ -136,7 +145,8 @@ class Pool implements InstancePool {
     void instance.ended.then(() => {
       this.#serving.delete(instance);
     });
-    // Starting a process holds this thread for some milliseconds; the first answer of the one just handed on goes first.
+    // Starting a process holds this thread for some milliseconds; the first answer of the one just handed on goes
+    // first.
     setTimeout(() => this.#fill(), REFILL_MS).unref();
     return instance;
   }
@@ -149,7 +159,8 @@ class Pool implements InstancePool {
   }
 
   async start(): Promise<void> {
-    // What is spilled has no name; one that was killed between making its file and taking the name away has left an empty one.
+    // What is spilled has no name; one that was killed between making its file and taking the name away has left an
+    // empty one.
     removeTreeNow(this.#worker.spillFolder);
     if (isEmpty(this.#worker.cacheFolder)) await this.#compile();
     this.#wanted = true;
@@ -176,7 +187,9 @@ class Pool implements InstancePool {
     await Promise.all([...this.#serving].map((instance) => instance.kill('killed')));
   }
 
-  /** The first worker compiles for all that follow and takes half as much memory again as they do: it serves no sandbox. */
+  /**
+   * The first worker compiles for all that follow and takes half as much memory again as they do: it serves no sandbox.
+   */
   async #compile(): Promise<void> {
     const worker = startWorker(this.#worker);
     this.#compiling = worker;

@@ -1,4 +1,7 @@
-/** Starting a worker: its flags, its walls, its environment. Ready is a message, raced against exit and time. Knows nothing of calls. */
+/**
+ * Starting a worker: its flags, its walls, its environment. Ready is a message, raced against exit and time. Knows
+ * nothing of calls.
+ */
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -22,9 +25,9 @@ const STDERR_TAIL = 2000;
 const SETPRIV = '/usr/bin/setpriv';
 
 /**
- * Small heaps. Measured over 12 workers: a young generation of one megabyte and code for size take 3 MB of PSS away; without the middle
- * compiler a worker that has run 800 commands takes 26 MB and not 37. Two background threads: with one, compiling WebAssembly locked
- * up one start in a hundred.
+ * Small heaps. Measured over 12 workers: a young generation of one megabyte and code for size take 3 MB of PSS away;
+ * without the middle compiler a worker that has run 800 commands takes 26 MB and not 37. Two background threads: with
+ * one, compiling WebAssembly locked up one start in a hundred.
  */
 const HEAP_FLAGS = [
   '--max-semi-space-size=1',
@@ -36,21 +39,26 @@ const HEAP_FLAGS = [
 ];
 
 /**
- * How much freed memory the C library keeps at the end of its heap: its own default, which it would raise by itself to twice the largest block
- * that was ever freed. Held there, 20 hot sandboxes take 0.6 MB of PSS less each (26.1 instead of 26.7, median).
+ * How much freed memory the C library keeps at the end of its heap: its own default, which it would raise by itself to
+ * twice the largest block that was ever freed. Held there, 20 hot sandboxes take 0.6 MB of PSS less each (26.1 instead
+ * of 26.7, median).
  */
 const TRIM_BYTES = '131072';
 
 /**
- * Blocks from this size on are mapped one by one, so that each goes back to the system when it is freed and leaves no hole in the heap. With the
- * C library's 128 KiB, the channel's pieces of a 48 MB file leave 43 MB of holes, and V8's compiling for Python 35 MB; from 8 KiB on, 0 and
+ * Blocks from this size on are mapped one by one, so that each goes back to the system when it is freed and leaves no
+ * hole in the heap. With the C library's 128 KiB, the channel's pieces of a 48 MB file leave 43 MB of holes, and V8's
+ * compiling for Python 35 MB; from 8 KiB on, 0 and
  * 11. A call costs the same processor time either way, one that makes a file of 100 kB a tenth more.
  */
 const MAPPED_BYTES = '8192';
 /** Blocks mapped at the same time; the system allows a process 65 530 mappings of any kind. */
 const MAPPED_BLOCKS = '16384';
 
-/** The environment variables that name the data folder of a worker's server, and the server, by which leftovers are found. */
+/**
+ * The environment variables that name the data folder of a worker's server, and the server, by which leftovers are
+ * found.
+ */
 export const FOLDER_MARK = 'WINTERDOCK_DATA';
 export const SERVER_MARK = 'WINTERDOCK_SERVER';
 
@@ -75,7 +83,10 @@ export interface WorkerOptions {
   maxStartMs: number;
 }
 
-/** Starts one worker for the sandboxes of a data folder. Call it on the main thread: the process ends with the thread that starts it. */
+/**
+ * Starts one worker for the sandboxes of a data folder. Call it on the main thread: the process ends with the thread
+ * that starts it.
+ */
 export function startWorker({ dataFolder, spillFolder, cacheFolder, maxStartMs }: WorkerOptions): Worker {
   // Whoever shares the folder may have cleared it since; a worker that cannot write there does not start.
   makeFolderNow(cacheFolder);
@@ -127,7 +138,10 @@ export function startWorker({ dataFolder, spillFolder, cacheFolder, maxStartMs }
   return { child, pid: child.pid ?? 0, ready, exited, stderr: () => tail };
 }
 
-/** A folder by its name and by the one without links: SQLite asks by that, and a service's data folder may be a link (systemd makes it so). */
+/**
+ * A folder by its name and by the one without links: SQLite asks by that, and a service's data folder may be a link
+ * (systemd makes it so).
+ */
 function bothNames(folder: string): string[] {
   try {
     return [...new Set([folder, realpathSync(folder)])];
@@ -137,7 +151,10 @@ function bothNames(folder: string): string[] {
   }
 }
 
-/** Names a running process for as long as it runs: its id and when it started, as the kernel counts; empty when there is none. */
+/**
+ * Names a running process for as long as it runs: its id and when it started, as the kernel counts; empty when there is
+ * none.
+ */
 export function serverMark(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,7 +1,8 @@
 /**
- * The messages between the server and an Instance, both ways. Carried by Node's IPC channel with the advanced serialisation, so bytes travel
- * as bytes. The server checks what it sends and what it gets; a worker imports the types alone, as a schema library would take 10 MB and
- * 60 ms of every one of them, and what its server says is what it obeys anyway.
+ * The messages between the server and an Instance, both ways. Carried by Node's IPC channel with the advanced
+ * serialisation, so bytes travel as bytes. The server checks what it sends and what it gets; a worker imports the types
+ * alone, as a schema library would take 10 MB and 60 ms of every one of them, and what its server says is what it obeys
+ * anyway.
  */
 import { z } from 'zod';
 import { ERROR_STATUS, type ErrorCode } from '../base/errors.ts';

@@ -1,7 +1,7 @@
 /**
- * What Python writes, byte by byte. CPython's own output is decoded line by line, which drops NUL and replaces what is no UTF-8; so its two streams
- * write text that stands for bytes, and here it becomes bytes again: ASCII is itself, any other byte `b` is U+E000 + b, and each piece ends with a
- * mark and a line break, which send it off and are no output.
+ * What Python writes, byte by byte. CPython's own output is decoded line by line, which drops NUL and replaces what is
+ * no UTF-8; so its two streams write text that stands for bytes, and here it becomes bytes again: ASCII is itself, any
+ * other byte `b` is U+E000 + b, and each piece ends with a mark and a line break, which send it off and are no output.
  */
 
 const FIRST = 0xe000;

@@ -1,6 +1,6 @@
 /**
- * The shell's `python3`: just-bash's CPython, given its code unharmed. On its own it indents the code to put it into a `try`, which changes
- * every string of several lines; here the code travels as base64 and is compiled as it is.
+ * The shell's `python3`: just-bash's CPython, given its code unharmed. On its own it indents the code to put it into a
+ * `try`, which changes every string of several lines; here the code travels as base64 and is compiled as it is.
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { decodeBytesToUtf8, defineCommand } from './bash.ts';

@@ -1,4 +1,6 @@
-/** The calls of one sandbox: one runs, the others wait in the order they came. Knows nothing of processes or messages. */
+/**
+ * The calls of one sandbox: one runs, the others wait in the order they came. Knows nothing of processes or messages.
+ */
 import { WinterdockError } from '../base/errors.ts';
 import { bytesOfText } from './byte-text.ts';
 import type { EvalOutcome, ExecOutcome, OutputChunk } from './instance.ts';
@@ -7,7 +9,10 @@ import type { Call, EvalResult, ExecResult } from './protocol.ts';
 
 /** Calls that may wait for one sandbox. */
 const MAX_WAITING = 64;
-/** Characters of output after which a process is not believed any more: two streams of 4 MiB, each byte a character at most. */
+/**
+ * Characters of output after which a process is not believed any more: two streams of 4 MiB, each byte a character at
+ * most.
+ */
 const MAX_SAID_CHARACTERS = 8 * 1024 * 1024;
 
 /** Exit codes as a shell has them for what ran out of time and for what was interrupted. */
@@ -70,7 +75,10 @@ export class QueuedCall {
     }
   }
 
-  /** The outcome of a call that was not let run to its end: for time, because its sandbox is filed by force, or by its caller. */
+  /**
+   * The outcome of a call that was not let run to its end: for time, because its sandbox is filed by force, or by its
+   * caller.
+   */
   cutOff(by: 'timeout' | 'closing' | 'caller'): ExecOutcome | EvalOutcome {
     const timedOut = by !== 'caller';
     const why = WHY[by];

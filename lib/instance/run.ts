@@ -1,6 +1,6 @@
 /**
- * One running call inside an Instance: its clock, its stop, its output and when what it wrote becomes durable. Knows nothing of shells,
- * languages or messages.
+ * One running call inside an Instance: its clock, its stop, its output and when what it wrote becomes durable. Knows
+ * nothing of shells, languages or messages.
  */
 import type { Overlay } from '../vfs/overlay.ts';
 import type { OutputChunk } from './instance.ts';
@@ -54,13 +54,18 @@ export class Run {
     this.#stop.abort();
   }
 
-  /** Called before every command of a script: a script that never waits is stopped here, as no timer can fire meanwhile. */
+  /**
+   * Called before every command of a script: a script that never waits is stopped here, as no timer can fire meanwhile.
+   */
   look(): void {
     this.#commands += 1;
     if (this.#commands % COMMANDS_PER_LOOK === 0 && monotonicMs() > this.deadline) this.#expire();
   }
 
-  /** Takes output in; it leaves when the command ends, or now and then during a long one, before anything of that one is committed. */
+  /**
+   * Takes output in; it leaves when the command ends, or now and then during a long one, before anything of that one is
+   * committed.
+   */
   add(stream: OutputChunk['stream'], content: Uint8Array): void {
     this.output.add(stream, content);
     if (monotonicMs() - this.#said > SAY_EVERY_MS) this.#tell();
@@ -84,7 +89,9 @@ export class Run {
     this.files.discard();
   }
 
-  /** Makes what a command wrote durable. A failure stops the call and is thrown at its end; nothing after it is kept. */
+  /**
+   * Makes what a command wrote durable. A failure stops the call and is thrown at its end; nothing after it is kept.
+   */
   #settle(): void {
     if (this.#failed !== null) return;
     try {

@@ -1,5 +1,6 @@
 /**
- * What the shell shows around the three volumes: `/bin`, `/usr/bin` and `/dev`, made of names alone. Read-only; holds nothing of the host.
+ * What the shell shows around the three volumes: `/bin`, `/usr/bin` and `/dev`, made of names alone. Read-only; holds
+ * nothing of the host.
  */
 import type { FsStat } from 'just-bash';
 

@@ -1,4 +1,7 @@
-/** One open sandbox inside its process: runs its calls, serves its writes and reads in between. Knows the messages, not the channel. */
+/**
+ * One open sandbox inside its process: runs its calls, serves its writes and reads in between. Knows the messages, not
+ * the channel.
+ */
 import { WinterdockError } from '../base/errors.ts';
 import { answerRead } from '../vfs/answer.ts';
 import type { ReadRequest } from '../vfs/read.ts';
@@ -33,7 +36,10 @@ export class Served {
     this.#shell = profile.name === DEFAULT_POLICY ? warmed : new Shell(vfs, profile);
   }
 
-  /** Serves one request. The server sends the next call when the last one was answered; writes and reads come between, and see only what is committed. */
+  /**
+   * Serves one request. The server sends the next call when the last one was answered; writes and reads come between,
+   * and see only what is committed.
+   */
   async take(request: Request): Promise<void> {
     switch (request.type) {
       case 'call':

@@ -1,6 +1,7 @@
 /**
- * The guest's shell: just-bash over the VFS. One interpreter runs a script's top-level commands one after another; after each its writes are
- * committed and its output is handed on. Owns its limits and commands; knows nothing of processes.
+ * The guest's shell: just-bash over the VFS. One interpreter runs a script's top-level commands one after another;
+ * after each its writes are committed and its output is handed on. Owns its limits and commands; knows nothing of
+ * processes.
  */
 import type { BashExecResult, BashOptions, Command } from 'just-bash';
 import { WinterdockError } from '../base/errors.ts';
@@ -46,7 +47,10 @@ export interface ShellOutcome {
   timedOut: boolean;
 }
 
-/** Switches the shell's defences on for the life of the process: for every script it costs seven times as much as running `true`. */
+/**
+ * Switches the shell's defences on for the life of the process: for every script it costs seven times as much as
+ * running `true`.
+ */
 export function defendShells(): void {
   DefenseInDepthBox.getInstance(true).activate();
 }
@@ -90,8 +94,8 @@ export class Shell {
   }
 
   /**
-   * Runs a script within `run`, over its files, which it stops at. Output goes to the run. Throws `validation` when the directory it should run in is not
-   * there.
+   * Runs a script within `run`, over its files, which it stops at. Output goes to the run. Throws `validation` when the
+   * directory it should run in is not there.
    */
   async exec(request: ShellRequest, run: Run): Promise<ShellOutcome> {
     this.#files.show(run.files);
@@ -124,7 +128,10 @@ export class Shell {
     return { exitCode, cwd: await this.#lastDirectory(result), timedOut: stopped && run.expired };
   }
 
-  /** The shell's directory at its end: as its last command left it, or in a script that was not rewritten, as its variables say. */
+  /**
+   * The shell's directory at its end: as its last command left it, or in a script that was not rewritten, as its
+   * variables say.
+   */
   async #lastDirectory(result: BashExecResult): Promise<string> {
     const seen = this.#files.cwd;
     const said = result.env.PWD;
@@ -179,8 +186,9 @@ function lacking(name: string, capability: Capability, policy: string): Command 
 }
 
 /**
- * What bounds a script is its time and its memory, so just-bash's counters do not: they would end it with exit 126 at some number of
- * commands. What one value may take follows from the memory; what a script may say or redirect in all is four times it.
+ * What bounds a script is its time and its memory, so just-bash's counters do not: they would end it with exit 126 at
+ * some number of commands. What one value may take follows from the memory; what a script may say or redirect in all is
+ * four times it.
  */
 function limitsOf(memoryBytes: number): NonNullable<BashOptions['executionLimits']> {
   const never = Number.MAX_SAFE_INTEGER;

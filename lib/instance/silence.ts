@@ -1,15 +1,20 @@
 /**
- * Whether a process still answers: asks it, waits, and counts the checks that it leaves unanswered. Knows neither its calls nor the channel;
- * whoever has it decides when it may be asked.
+ * Whether a process still answers: asks it, waits, and counts the checks that it leaves unanswered. Knows neither its
+ * calls nor the channel; whoever has it decides when it may be asked.
  */
 
-/** Milliseconds for which one that has said something is taken to answer still: calls one after another do without the question, which takes 0.1 ms. */
+/**
+ * Milliseconds for which one that has said something is taken to answer still: calls one after another do without the
+ * question, which takes 0.1 ms.
+ */
 const FRESH_MS = 20;
 /** The shortest wait for an answer, in milliseconds, however long the process has been silent already. */
 const LEAST_MS = 1000;
 /** Checks without an answer after which a process is called silent. */
 export const SILENT_CHECKS = 10;
-/** The same for one that was writing: the largest file takes a slow disk a minute, in which nothing else is answered. */
+/**
+ * The same for one that was writing: the largest file takes a slow disk a minute, in which nothing else is answered.
+ */
 export const HOPELESS_CHECKS = 40;
 
 export interface Patience {
@@ -20,8 +25,8 @@ export interface Patience {
 }
 
 /**
- * Every three seconds: ten silent checks are half a minute, and 200 idle processes cost 70 small messages a second. A process that is needed gets
- * ten seconds, for one that merely starves on a busy machine must not lose its tmp.
+ * Every three seconds: ten silent checks are half a minute, and 200 idle processes cost 70 small messages a second. A
+ * process that is needed gets ten seconds, for one that merely starves on a busy machine must not lose its tmp.
  */
 export const PATIENCE: Patience = { checkEveryMs: 3000, patienceMs: 10_000 };
 
@@ -69,7 +74,10 @@ export class Silence {
     return this.#unanswered;
   }
 
-  /** Asks, unless it was asked already. Resolves true with the answer; false when its silence has lasted too long. `hurried`: after a second. */
+  /**
+   * Asks, unless it was asked already. Resolves true with the answer; false when its silence has lasted too long.
+   * `hurried`: after a second.
+   */
   answers({ hurried = false } = {}): Promise<boolean> {
     this.#question();
     const silentMs = performance.now() - (this.#askedAt ?? 0);

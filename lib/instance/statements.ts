@@ -1,9 +1,10 @@
 /**
- * Rewrites a parsed script so that its output leaves while it runs: each command that writes to the script's own output is put in a group
- * whose output goes to two sink files. Knows the shell's syntax tree and nothing of what the sinks do.
+ * Rewrites a parsed script so that its output leaves while it runs: each command that writes to the script's own output
+ * is put in a group whose output goes to two sink files. Knows the shell's syntax tree and nothing of what the sinks
+ * do.
  *
- * A group runs in the same shell, so variables, functions, `cd`, `set -e` and `exit` mean what they meant. Loops, conditions and groups are
- * followed inside, so that an endless loop says what it has to say and holds none of it.
+ * A group runs in the same shell, so variables, functions, `cd`, `set -e` and `exit` mean what they meant. Loops,
+ * conditions and groups are followed inside, so that an endless loop says what it has to say and holds none of it.
  */
 import type { CommandNode, PipelineNode, ScriptNode, SimpleCommandNode, StatementNode, WordNode } from 'just-bash';
 
@@ -18,8 +19,9 @@ const SILENT = new Set(['[', 'test', 'true', 'false', ':', 'read']);
 const INPUT = new Set(['<', '<<', '<<-', '<<<']);
 
 /**
- * The same script with its output sent to the sinks. `between` is called before every top-level command but the first. From a command on
- * that may redirect the whole shell (`exec > file`) nothing is rewritten: a group would undo that redirection at its end.
+ * The same script with its output sent to the sinks. `between` is called before every top-level command but the first.
+ * From a command on that may redirect the whole shell (`exec > file`) nothing is rewritten: a group would undo that
+ * redirection at its end.
  */
 export function streamed(script: ScriptNode, between: () => void): ScriptNode {
   const from = script.statements.findIndex(mayReplaceOutput);
@@ -29,8 +31,8 @@ export function streamed(script: ScriptNode, between: () => void): ScriptNode {
 }
 
 /**
- * The same script, which calls `look` before each of its statements, those of its functions too: the interpreter asks every statement whether
- * it holds an error to be raised when it is reached.
+ * The same script, which calls `look` before each of its statements, those of its functions too: the interpreter asks
+ * every statement whether it holds an error to be raised when it is reached.
  */
 export function observed(script: ScriptNode, look: () => void): ScriptNode {
   observe(script, look);
@@ -132,7 +134,10 @@ function literal(word: WordNode | null): string {
   return (word?.parts ?? []).map((part) => ('value' in part ? part.value : '')).join('');
 }
 
-/** A list of statements whose iteration calls `between` before each but the first: the interpreter asks for one when the last one ended. */
+/**
+ * A list of statements whose iteration calls `between` before each but the first: the interpreter asks for one when the
+ * last one ended.
+ */
 class Watched extends Array<StatementNode> {
   #between: () => void = () => {};
 

@@ -1,6 +1,6 @@
 /**
- * One supervised process on one VFS file: what is sent to it and comes back, its limits by clock and memory, its orderly and disorderly ends.
- * The first cause of death wins. Knows nothing of rows, drawers or HTTP.
+ * One supervised process on one VFS file: what is sent to it and comes back, its limits by clock and memory, its
+ * orderly and disorderly ends. The first cause of death wins. Knows nothing of rows, drawers or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
@@ -180,7 +180,10 @@ export class SupervisedInstance implements InstanceProcess {
     if (unanswered >= HOPELESS_CHECKS && this.#pending.size > 0) void this.#endSilent();
   }
 
-  /** Only one that runs no call answers at once. A process that the server itself has stopped would belong here: it is never asked. */
+  /**
+   * Only one that runs no call answers at once. A process that the server itself has stopped would belong here: it is
+   * never asked.
+   */
   get #mayBeAsked(): boolean {
     return !this.#dead && this.#isOpen && !this.#closing && this.#queue.empty;
   }

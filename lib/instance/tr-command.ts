@@ -1,6 +1,6 @@
 /**
- * `tr` for sets that name bytes: just-bash's own takes `\377` for three digits. Sets with an octal escape are sets of bytes here, as POSIX and GNU have
- * them; any other goes to just-bash's, which knows characters.
+ * `tr` for sets that name bytes: just-bash's own takes `\377` for three digits. Sets with an octal escape are sets of
+ * bytes here, as POSIX and GNU have them; any other goes to just-bash's, which knows characters.
  */
 import type { Command, CommandContext, ExecResult } from 'just-bash';
 import { defineCommand, latin1FromBytes } from './bash.ts';

@@ -1,6 +1,7 @@
 /**
- * Process entry of an Instance: loads everything, says ready, is given one VFS file and serves it until it ends with it. Knows nothing of
- * rows, drawers or HTTP. What it may reach is narrowed step by step: its environment goes first, then writing files, then threads.
+ * Process entry of an Instance: loads everything, says ready, is given one VFS file and serves it until it ends with
+ * it. Knows nothing of rows, drawers or HTTP. What it may reach is narrowed step by step: its environment goes first,
+ * then writing files, then threads.
  */
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
@@ -21,13 +22,14 @@ const SCRATCH = { maxBytes: 1024 * 1024, maxFileBytes: 1024, mustExist: false };
 /** The call that a worker goes through again and again before it is ready. */
 const REHEARSAL = { kind: 'exec', command: 'true', timeoutMs: 10_000, streaming: false } as const;
 /**
- * Rounds of opening, running and closing before a worker is ready. Measured in processor time of a worker's first call: 2.7 ms after
- * eight, 1.8 ms after sixteen, no less after thirty; each round keeps about 0.1 MB of compiled code.
+ * Rounds of opening, running and closing before a worker is ready. Measured in processor time of a worker's first call:
+ * 2.7 ms after eight, 1.8 ms after sixteen, no less after thirty; each round keeps about 0.1 MB of compiled code.
  */
 const REHEARSALS = 12;
 /**
- * Rounds after which everything that nobody holds is collected, compiled code included; the rounds after it compile what a call needs. Largest PSS of 20 hot
- * sandboxes 25.2 MB instead of 26.9, a first call as quick (4.8 × bare HTTP and fsync); after all rounds it is 5.0 ×, with half the rounds 5.3 ×.
+ * Rounds after which everything that nobody holds is collected, compiled code included; the rounds after it compile
+ * what a call needs. Largest PSS of 20 hot sandboxes 25.2 MB instead of 26.9, a first call as quick (4.8 × bare HTTP
+ * and fsync); after all rounds it is 5.0 ×, with half the rounds 5.3 ×.
  */
 const COLLECTED_AFTER = 8;
 /** How long after it was opened a file enters WAL mode, in milliseconds: a first call that only reads takes two. */
@@ -76,7 +78,10 @@ async function take(message: ToInstance): Promise<void> {
   say({ type: 'closed', identity: closeToRest(current.vfs) });
 }
 
-/** A file that is about to be written enters WAL mode before anyone waits for it; a call that came with the wake went first. */
+/**
+ * A file that is about to be written enters WAL mode before anyone waits for it; a call that came with the wake went
+ * first.
+ */
 function prepare(vfs: Vfs): void {
   if (!vfs.db.isOpen) return;
   try {
@@ -92,7 +97,10 @@ function say(message: FromInstance): void {
   process.send?.(message, undefined, undefined, () => {});
 }
 
-/** Goes through what a wake and its first call go through, on a file of its own, so that their code is compiled before one waits for it. */
+/**
+ * Goes through what a wake and its first call go through, on a file of its own, so that their code is compiled before
+ * one waits for it.
+ */
 async function warmUp(file: string): Promise<void> {
   const profile = profileOf(DEFAULT_POLICY);
   for (let id = 0; id < REHEARSALS; id += 1) {

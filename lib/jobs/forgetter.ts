@@ -1,7 +1,8 @@
 /**
- * Forgets tenants: sandboxes, copies, access, records, texts of the ledger, one step after another, each of which may be repeated. It is shown as a job: a
- * place for each sandbox and one for each step. Survives the server: an open forgetting goes on at the next start with what is left. What goes from
- * the tables is lib/registry/forgettings.ts, which files go is forgotten-files.ts.
+ * Forgets tenants: sandboxes, copies, access, records, texts of the ledger, one step after another, each of which may
+ * be repeated. It is shown as a job: a place for each sandbox and one for each step. Survives the server: an open
+ * forgetting goes on at the next start with what is left. What goes from the tables is lib/registry/forgettings.ts,
+ * which files go is forgotten-files.ts.
  */
 
 import { join } from 'node:path';
@@ -82,7 +83,10 @@ export class Forgetter {
     await Promise.all(this.#running);
   }
 
-  /** Begins to forget a tenant; from then on nothing is made for it. Returns the id of the job. Throws `conflict` when that is under way. */
+  /**
+   * Begins to forget a tenant; from then on nothing is made for it. Returns the id of the job. Throws `conflict` when
+   * that is under way.
+   */
   async begin(tenant: string, cause: Cause): Promise<string> {
     const { registry, clock } = this.#parts;
     const { actor, via } = cause;
@@ -250,7 +254,10 @@ export class Forgetter {
     if (!this.#stopping && rest.length === ROWS) await this.#sandboxes(job, tenant, cause);
   }
 
-  /** Files of copies go with the last row that needs them: one that another tenant has too stays, for it is that tenant's. */
+  /**
+   * Files of copies go with the last row that needs them: one that another tenant has too stays, for it is that
+   * tenant's.
+   */
   async #copies(tenant: string, cause: Cause): Promise<Gone> {
     const { registry, copies, clock } = this.#parts;
     const { forgettings } = registry;

@@ -1,6 +1,7 @@
 /**
- * The files of a tenant that is forgotten, beyond those that go with its sandboxes and copies: what was set aside, what was expanded for reading, what a
- * deletion had still to remove, and the copies of the registry that upgrades kept. Found by name and by the registry's rows; nothing is opened.
+ * The files of a tenant that is forgotten, beyond those that go with its sandboxes and copies: what was set aside, what
+ * was expanded for reading, what a deletion had still to remove, and the copies of the registry that upgrades kept.
+ * Found by name and by the registry's rows; nothing is opened.
  */
 
 import { basename, dirname, join } from 'node:path';
@@ -17,7 +18,9 @@ type Rows = Pick<Registry, 'forgettings' | 'instances'>;
 const PIECE = 200;
 /** What `setAside` and `moveAside` call a file: when, whose, perhaps its generation, and what it was called. */
 const ASIDE = /^\d+-(.+)\.sqlite(?:\.zst)?(?:-wal|-journal)?$/;
-/** Of the live drawer, where every file is called `vfs.sqlite`; of one whose files are called by their key; of a copy's. */
+/**
+ * Of the live drawer, where every file is called `vfs.sqlite`; of one whose files are called by their key; of a copy's.
+ */
 const LIVE = /^(.+)-vfs$/;
 const KEYED = /^(.+)-(?:\d+-)?\1$/;
 const COPY = /-([0-9a-f]{64})$/;
@@ -62,7 +65,10 @@ export function registryCopies({ registryPath }: Place): string[] {
     .sort();
 }
 
-/** Removes all of them; every sandbox of the tenant is deleted by now. Says how many of each kind there were. May be repeated. */
+/**
+ * Removes all of them; every sandbox of the tenant is deleted by now. Says how many of each kind there were. May be
+ * repeated.
+ */
 export async function removeFiles(place: Place, rows: Rows, tenant: string): Promise<Record<string, number>> {
   const { dataFolder } = place;
   const removeFrom = async (folder: string, names: readonly string[]) => {

@@ -1,6 +1,7 @@
 /**
- * Runs jobs: a verb on each of many sandboxes that were chosen when the job was made. Survives the server: what has no result yet is taken
- * up at the next start. Decides nothing about who may ask; what a verb asks of one sandbox is lib/lifecycle/wish.ts.
+ * Runs jobs: a verb on each of many sandboxes that were chosen when the job was made. Survives the server: what has no
+ * result yet is taken up at the next start. Decides nothing about who may ask; what a verb asks of one sandbox is
+ * lib/lifecycle/wish.ts.
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Mutex, Semaphore } from 'async-mutex';
@@ -77,7 +78,10 @@ export class JobRunner {
     this.#running.set(job.id, running);
   }
 
-  /** Runs a job, and goes on with it after a while when the registry takes no word of it: a full disk ends no job. Never rejects. */
+  /**
+   * Runs a job, and goes on with it after a while when the registry takes no word of it: a full disk ends no job. Never
+   * rejects.
+   */
   async #toItsEnd(job: JobRow, running: Running, again: boolean): Promise<void> {
     for (let round = 1; ; round += 1) {
       try {
@@ -132,7 +136,8 @@ export class JobRunner {
         const open = await registry.jobs.open(job.id, position);
         for (const { position: at, id } of open.items) {
           const release = await this.#place(job);
-          // What never waits for anything (labels, those that are passed over) would leave no turn to anybody else until the last.
+          // What never waits for anything (labels, those that are passed over) would leave no turn to anybody else
+          // until the last.
           await setImmediate();
           if (running.stopped) {
             release();
@@ -167,7 +172,10 @@ export class JobRunner {
     );
   }
 
-  /** Waits for a place. What wakes waits for its turn first, so that it keeps no place from others meanwhile. Resolves with the release. */
+  /**
+   * Waits for a place. What wakes waits for its turn first, so that it keeps no place from others meanwhile. Resolves
+   * with the release.
+   */
   async #place(job: JobRow): Promise<() => void> {
     const wakes = job.verb === 'resume' || job.verb === 'revive';
     const leaveTurn = wakes ? await this.#waking.acquire() : () => {};
@@ -207,7 +215,10 @@ export class JobRunner {
     }
   }
 
-  /** Whether the last move of a sandbox was this job's, or was finished by the boot: its result was lost with the server that made it. */
+  /**
+   * Whether the last move of a sandbox was this job's, or was finished by the boot: its result was lost with the server
+   * that made it.
+   */
   async #moved(job: JobRow, row: InstanceRow): Promise<boolean> {
     const [last] = (await this.#parts.registry.ledger.page({ instance: row.id, type: 'transition' }, 1)).rows;
     return last?.requestId === job.id || last?.trigger === 'reconcile';

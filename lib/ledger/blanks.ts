@@ -1,7 +1,8 @@
 /**
- * Lines that gave up their texts when their tenant was forgotten. A line's hash is of everything that it said, so once that is gone the hash cannot
- * be made again: a note that the server signs stands for it, and says what the line was chained between. The line that ends a
- * forgetting carries a digest of all its notes and is chained itself, so a head that is kept elsewhere covers them as well. Pure but for the signing.
+ * Lines that gave up their texts when their tenant was forgotten. A line's hash is of everything that it said, so once
+ * that is gone the hash cannot be made again: a note that the server signs stands for it, and says what the line was
+ * chained between. The line that ends a forgetting carries a digest of all its notes and is chained itself, so a head
+ * that is kept elsewhere covers them as well. Pure but for the signing.
  */
 import { createHash, type Hash, hash } from 'node:crypto';
 import type { Signer } from '../base/signing.ts';
@@ -24,7 +25,9 @@ function documentOf({ seq, previous, hash: own, kept }: Blanked, by: string) {
   return { kind: BLANK_KIND, seq, previous_hash: previous, hash: own, kept: hash('sha256', kept, 'hex'), by } as const;
 }
 
-/** The note, as JSON, of a line that is to be blanked; `previous` is the hash before it, `by` the job of the forgetting. */
+/**
+ * The note, as JSON, of a line that is to be blanked; `previous` is the hash before it, `by` the job of the forgetting.
+ */
 export function blankNote(signer: Signer, line: ChainedLine, previous: string, by: string): string {
   const left = { ...line, reason: null, error: null, requestId: null, address: null };
   const blank = { seq: line.seq, previous, hash: line.hash, kept: canonicalLine(left) };
@@ -69,7 +72,10 @@ const SAID = /\b(\d+) lines of the ledger blanked \(sha256:[0-9a-f]{64}\)/;
 export class BlankTally {
   readonly #notes = new Map<string, NoteDigest>();
 
-  /** Takes a line, in order. What is wrong, or null. Where older lines were dropped, those of a forgetting may be among them. */
+  /**
+   * Takes a line, in order. What is wrong, or null. Where older lines were dropped, those of a forgetting may be among
+   * them.
+   */
   take(line: ChainedLine, isCut: boolean): string | null {
     const note = line.blanked === null ? null : noteIn(line.blanked);
     if (note !== null && line.blanked !== null) {

@@ -1,7 +1,7 @@
 /**
- * The signed documents of the ledger: the head (how far it went), a segment (a month of it), a drop (a month whose lines were given up), a blank
- * (a line whose texts were).
- * Safe for the browser. Pure; each has one canonical text, which is what is signed.
+ * The signed documents of the ledger: the head (how far it went), a segment (a month of it), a drop (a month whose
+ * lines were given up), a blank (a line whose texts were). Safe for the browser. Pure; each has one canonical text,
+ * which is what is signed.
  */
 import { z } from 'zod';
 
@@ -16,7 +16,9 @@ export const SEGMENT_KIND = 'winterdock.ledger.segment/1';
 export const DROP_KIND = 'winterdock.ledger.drop/1';
 export const BLANK_KIND = 'winterdock.ledger.blank/1';
 
-/** How far the ledger went at a moment. Kept elsewhere, it proves that nothing up to there was changed or removed since. */
+/**
+ * How far the ledger went at a moment. Kept elsewhere, it proves that nothing up to there was changed or removed since.
+ */
 export const ledgerHeadSchema = z
   .strictObject({
     kind: z.literal(HEAD_KIND),
@@ -24,7 +26,10 @@ export const ledgerHeadSchema = z
     seq: seqSchema,
     hash: hashSchema,
     time_ms: timeMsSchema,
-    /** Which epoch of the ledger it is of; absent in the first. An epoch begins when a person makes the ledger go on from an earlier line. */
+    /**
+     * Which epoch of the ledger it is of; absent in the first. An epoch begins when a person makes the ledger go on
+     * from an earlier line.
+     */
     epoch: z.int().min(2).optional(),
     issuer: issuerSchema,
     signature: signatureSchema,
@@ -90,7 +95,10 @@ const MEMBERS = {
   [BLANK_KIND]: Object.keys(blankSchema.shape),
 };
 
-/** What is signed of a document: its JSON without the signature and without what is absent, the members in the order of its schema. */
+/**
+ * What is signed of a document: its JSON without the signature and without what is absent, the members in the order of
+ * its schema.
+ */
 export function signedText(document: LedgerDocument): string {
   const members: Record<string, unknown> = document;
   const order = MEMBERS[document.kind].filter((name) => name !== 'signature');

@@ -1,7 +1,8 @@
 /**
- * Epochs of the ledger. A head proves how far the ledger went, so a registry that is behind its head, or another one, does not start. A person
- * who wants that registry all the same (a restore from a backup, rows made anew) begins an epoch: the old head is kept beside the new one, a
- * line of the ledger names both, and the new head is signed with the epoch's number. Knows the order of these steps; compares nothing.
+ * Epochs of the ledger. A head proves how far the ledger went, so a registry that is behind its head, or another one,
+ * does not start. A person who wants that registry all the same (a restore from a backup, rows made anew) begins an
+ * epoch: the old head is kept beside the new one, a line of the ledger names both, and the new head is signed with the
+ * epoch's number. Knows the order of these steps; compares nothing.
  */
 import type { Clock } from '../base/clock.ts';
 import { openSigner } from '../base/signing.ts';
@@ -39,8 +40,9 @@ export interface Epoch {
 }
 
 /**
- * Begins an epoch on the registry file of a stopped server: what it holds now is what the ledger goes on from. May be repeated after it was
- * broken off: until the new head is written the old one holds, and a start is refused as before. Throws what SQLite and the disk throw.
+ * Begins an epoch on the registry file of a stopped server: what it holds now is what the ledger goes on from. May be
+ * repeated after it was broken off: until the new head is written the old one holds, and a start is refused as before.
+ * Throws what SQLite and the disk throw.
  */
 export async function beginEpoch(options: EpochOptions): Promise<Epoch> {
   const registry = openSqliteRegistry({
@@ -88,7 +90,9 @@ export async function beginEpochOf(
   return { epoch, head, before, keptAs };
 }
 
-/** The last epoch that the ledger tells of, or null when it tells of none. Epochs are few: each is begun by a person. */
+/**
+ * The last epoch that the ledger tells of, or null when it tells of none. Epochs are few: each is begun by a person.
+ */
 export async function lastEpoch(registry: Pick<Registry, 'ledger'>): Promise<EpochLine | null> {
   const { rows } = await registry.ledger.page({ type: EPOCH_BEGUN }, 1000);
   const told = rows.flatMap((row) => epochLineOf(row) ?? []);

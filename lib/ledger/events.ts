@@ -1,7 +1,7 @@
 /**
- * The fan-out of the ledger inside this process: every appended line is serialised once and handed to whoever listens, at once
- * after a quiet moment and gathered while many come. Knows nothing of HTTP; delivering, and giving up on a slow listener, is the
- * listener's affair.
+ * The fan-out of the ledger inside this process: every appended line is serialised once and handed to whoever listens,
+ * at once after a quiet moment and gathered while many come. Knows nothing of HTTP; delivering, and giving up on a slow
+ * listener, is the listener's affair.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -16,13 +16,19 @@ export interface Published {
 /** Lines that were appended within a moment, in order; at least one. */
 export interface Batch {
   readonly lines: readonly Published[];
-  /** Those that `fits` lets through as one piece, or null when there are none. It is made once for each `key`, which names what fits. */
+  /**
+   * Those that `fits` lets through as one piece, or null when there are none. It is made once for each `key`, which
+   * names what fits.
+   */
   piece(key: string, fits: (line: LedgerLine) => boolean): Buffer | null;
 }
 
 interface Listener {
   publish(batch: Batch): void;
-  /** Called every 15 s, so that a dead connection shows. `seq`: the newest line that was published so far; null: none yet. */
+  /**
+   * Called every 15 s, so that a dead connection shows. `seq`: the newest line that was published so far; null: none
+   * yet.
+   */
   beat(seq: number | null): void;
   /** The server stops. */
   close(): void;
@@ -43,7 +49,10 @@ export interface EventHub {
 const BEAT_MS = 15_000;
 /** Listeners of one person or key. */
 const MOST_EACH = 1000;
-/** How long lines are gathered after some were handed out: nobody reads faster, and each piece costs a write per listener. */
+/**
+ * How long lines are gathered after some were handed out: nobody reads faster, and each piece costs a write per
+ * listener.
+ */
 const GATHER_MS = 80;
 const GATHER_LINES = 200;
 

@@ -1,6 +1,6 @@
 /**
- * The signed head beside the registry file: how far the ledger went, outside of the database that it proves. Written whole or not at all.
- * Knows nothing of the chain.
+ * The signed head beside the registry file: how far the ledger went, outside of the database that it proves. Written
+ * whole or not at all. Knows nothing of the chain.
  */
 
 import { createHash } from 'node:crypto';
@@ -41,8 +41,9 @@ export function writeHead(path: string, head: LedgerHead): Promise<void> {
 }
 
 /**
- * Keeps a copy of the head file beside it, whatever is in it, and leaves the file itself alone. Returns the copy's name, which tells what was
- * kept: the number and the beginning of the hash of its line. Null when there is no file. On disk once it resolves; may be repeated.
+ * Keeps a copy of the head file beside it, whatever is in it, and leaves the file itself alone. Returns the copy's
+ * name, which tells what was kept: the number and the beginning of the hash of its line. Null when there is no file. On
+ * disk once it resolves; may be repeated.
  */
 export async function keepHead(path: string): Promise<string | null> {
   let text: string;

@@ -1,6 +1,6 @@
 /**
- * Keeps the ledger provable while the server runs: signs how far it went, seals the months that are over, drops what may go, and proves it
- * when asked. Holds no lines.
+ * Keeps the ledger provable while the server runs: signs how far it went, seals the months that are over, drops what
+ * may go, and proves it when asked. Holds no lines.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
@@ -18,7 +18,10 @@ import { isSigned, signed } from './sign.ts';
 import { Flawed, type Proof, verifyLedger } from './verify.ts';
 
 export interface LedgerKeeper {
-  /** Compares the ledger with the head that was kept, then keeps a new one a second after lines were appended. Idempotent. */
+  /**
+   * Compares the ledger with the head that was kept, then keeps a new one a second after lines were appended.
+   * Idempotent.
+   */
   start(): Promise<void>;
   /** Keeps the last head. Idempotent. */
   stop(): Promise<void>;
@@ -26,7 +29,10 @@ export interface LedgerKeeper {
   tick(): Promise<{ sealed: string[]; dropped: string[] }>;
   /** The signed head of this moment. Throws `corrupt` when the ledger no longer goes through the head that was kept. */
   head(): Promise<LedgerHead>;
-  /** Whether the ledger is the one that was signed, as far as was seen: where it is not, no file is taken to be nobody's. */
+  /**
+   * Whether the ledger is the one that was signed, as far as was seen: where it is not, no file is taken to be
+   * nobody's.
+   */
   isWhole(): boolean;
   /** Proves the whole ledger; whoever asks while that is under way gets the same answer. */
   verify(): Promise<Proof & { tookMs: number; head: LedgerHead | null }>;
@@ -69,7 +75,10 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
     await registry.ledger.append([line({ clock }, null, systemCause('reconcile'), 'ledger.broken', { error: why })]);
   };
 
-  /** A first start with an older ledger, or someone took the head away: what was cut off before this line cannot be told any more. */
+  /**
+   * A first start with an older ledger, or someone took the head away: what was cut off before this line cannot be told
+   * any more.
+   */
   const noHead = (): unknown =>
     registry.ledger.append([
       line({ clock }, null, systemCause('boot'), 'ledger.head_missing', {

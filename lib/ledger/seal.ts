@@ -1,6 +1,6 @@
 /**
- * Seals the months of the ledger that are over, and gives up those that were exported and kept for long enough. Knows the rules of both;
- * the rows are the registry's.
+ * Seals the months of the ledger that are over, and gives up those that were exported and kept for long enough. Knows
+ * the rules of both; the rows are the registry's.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Signer } from '../base/signing.ts';
@@ -27,8 +27,8 @@ const PAGE = 200;
 const SWEPT = 200;
 
 /**
- * Seals every month that is over and has lines, each with a line of its own. Returns their ids. Throws a `Flawed` when the lines do not
- * fit their hashes: what was tampered with is not signed.
+ * Seals every month that is over and has lines, each with a line of its own. Returns their ids. Throws a `Flawed` when
+ * the lines do not fit their hashes: what was tampered with is not signed.
  */
 export async function sealMonths({ registry, signer, clock, pause }: Parts): Promise<string[]> {
   const sealed: string[] = [];
@@ -99,8 +99,8 @@ async function followTo(
 }
 
 /**
- * Drops the oldest segments that were exported and sealed at least `keepDays` ago (null: never), each with a line of its own, and removes
- * their lines. Returns their ids. What a kill left half done is finished.
+ * Drops the oldest segments that were exported and sealed at least `keepDays` ago (null: never), each with a line of
+ * its own, and removes their lines. Returns their ids. What a kill left half done is finished.
  */
 export async function dropSegments(parts: Parts & { keepDays: number | null }): Promise<string[]> {
   const { registry, signer, clock, pause, keepDays } = parts;

@@ -1,10 +1,11 @@
 /**
- * What other thresholds would have made of the last days, computed from the ledger: process-hours, cold wakes, thaws. Reads the hops newest
- * first, one pass, in pieces; gives up on the older ones when there are too many, and says so.
+ * What other thresholds would have made of the last days, computed from the ledger: process-hours, cold wakes, thaws.
+ * Reads the hops newest first, one pass, in pieces; gives up on the older ones when there are too many, and says so.
  *
- * A suspension for idleness tells when the last activity was: the threshold before it. The gap from there to the next wake is known, so
- * whatever is longer than the old threshold is exact. Gaps that a shorter threshold would newly cut are not in the ledger, because a running
- * sandbox leaves no line when it is used: they are estimated from as wide a range of gaps just above the old threshold.
+ * A suspension for idleness tells when the last activity was: the threshold before it. The gap from there to the next
+ * wake is known, so whatever is longer than the old threshold is exact. Gaps that a shorter threshold would newly cut
+ * are not in the ledger, because a running sandbox leaves no line when it is used: they are estimated from as wide a
+ * range of gaps just above the old threshold.
  */
 
 import type { LadderPolicy } from '../lifecycle/ladder.ts';
@@ -66,8 +67,8 @@ interface Track {
 }
 
 /**
- * Reads the ledger once and answers for `trial` and for each policy of `curve`. `old` applies where a line does not say what its threshold
- * was. `tenants` undefined: all.
+ * Reads the ledger once and answers for `trial` and for each policy of `curve`. `old` applies where a line does not say
+ * what its threshold was. `tenants` undefined: all.
  */
 export async function simulate(
   registry: { ledger: Pick<Registry['ledger'], 'hops'>; jobs: Pick<Registry['jobs'], 'survey'> },

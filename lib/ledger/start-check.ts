@@ -1,6 +1,7 @@
 /**
- * Whether a server may start on a registry file: not when its signed head or the drawers know of more than it does, for then the files that
- * a newer registry names would be taken for nobody's. Asked before the file is opened, or made, for good; changes nothing.
+ * Whether a server may start on a registry file: not when its signed head or the drawers know of more than it does, for
+ * then the files that a newer registry names would be taken for nobody's. Asked before the file is opened, or made, for
+ * good; changes nothing.
  */
 import { basename } from 'node:path';
 import type { Config } from '../base/config.ts';
@@ -38,8 +39,8 @@ export interface Refusal extends Found {
 type Place = Pick<Config, 'dataFolder' | 'registryPath'>;
 
 /**
- * Compares a registry with its head and, where that does not suffice, with its drawers. Null: a server may start on it. Throws what SQLite
- * throws for a file that is no registry.
+ * Compares a registry with its head and, where that does not suffice, with its drawers. Null: a server may start on it.
+ * Throws what SQLite throws for a file that is no registry.
  */
 export async function whyNotThisRegistry({ dataFolder, registryPath }: Place): Promise<Refusal | null> {
   const state = registryPath === ':memory:' ? { bytes: null, walBytes: 0 } : registryFileState(registryPath);

@@ -1,6 +1,6 @@
 /**
- * Proves an exported segment by itself: its lines as they were written to the file, its signed head at the end. Memory does not grow with
- * the file. Knows nothing of the registry that it came from.
+ * Proves an exported segment by itself: its lines as they were written to the file, its signed head at the end. Memory
+ * does not grow with the file. Knows nothing of the registry that it came from.
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
 import { isBlank, noteIn } from './blanks.ts';
@@ -17,10 +17,15 @@ export interface FileProof {
 
 /** What ends a line's text: its hash, after the members that it was made of. */
 const HASH = /,"hash":"([0-9a-f]{64})"\}$/;
-/** What comes before it in a line that gave up its texts. Within a member no quotation mark stands alone, so no reason looks like this. */
+/**
+ * What comes before it in a line that gave up its texts. Within a member no quotation mark stands alone, so no reason
+ * looks like this.
+ */
 const NOTE = /,"blanked":(\{"by":"[^"\\]*","issuer":"[^"\\]*","signature":"[^"\\]*"\})\}$/;
 
-/** A line as it is exported: its canonical text with its hash as one more member, before it the note of a blanked one. */
+/**
+ * A line as it is exported: its canonical text with its hash as one more member, before it the note of a blanked one.
+ */
 export function exportedLine(line: ChainedLine): string {
   const note = line.blanked === null ? '' : `,"blanked":${line.blanked}`;
   return `${canonicalLine(line).slice(0, -1)}${note},"hash":"${line.hash}"}`;
@@ -40,7 +45,9 @@ function follows(previous: string, { seq, canonical, hash, note }: Read, issuers
   return isBlank({ seq, previous, hash, kept: canonical }, note, issuers);
 }
 
-/** Reads the texts of the lines. `trusted` are the issuers (`did:key`) whose signature counts; null: whoever signed it. */
+/**
+ * Reads the texts of the lines. `trusted` are the issuers (`did:key`) whose signature counts; null: whoever signed it.
+ */
 export async function verifySegmentFile(
   texts: AsyncIterable<string>,
   trusted: readonly string[] | null,

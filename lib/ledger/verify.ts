@@ -1,6 +1,7 @@
 /**
- * Proves a ledger: walks its chain from the first line to the last, beside the sealed segments and the signed heads, and names the first
- * thing that does not fit. Memory does not grow with the ledger. Knows nothing of where the lines are.
+ * Proves a ledger: walks its chain from the first line to the last, beside the sealed segments and the signed heads,
+ * and names the first thing that does not fit. Memory does not grow with the ledger. Knows nothing of where the lines
+ * are.
  */
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../registry/chain.ts';
 import type { Segment } from '../registry/segments.ts';
@@ -149,7 +150,10 @@ async function walk(source: ChainSource, options: VerifyOptions, proof: Proof): 
   proof.signedTo = Math.max(0, ...heads.map((head) => head.seq), ...segments.map(({ lastSeq }) => lastSeq));
 }
 
-/** Where the chain stands after `line`. `issuers` may blank one. Throws a `Flawed` when the line is not the one that follows. */
+/**
+ * Where the chain stands after `line`. `issuers` may blank one. Throws a `Flawed` when the line is not the one that
+ * follows.
+ */
 export function follow(before: ChainHead, line: ChainedLine, issuers: readonly string[]): ChainHead {
   const seq = before.seq + 1;
   if (line.seq !== seq) throw new Flawed(seq, `line ${seq} is missing: after ${before.seq} comes ${line.seq}`);

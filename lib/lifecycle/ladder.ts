@@ -39,9 +39,9 @@ export interface NextMove {
 }
 
 /**
- * The coming automatic move of a sandbox, or null when there is none.
- * An ephemeral one walks active → archived → deleted once it has idled for `idleToSuspendSeconds`, both hops at that time; one whose process
- * ended before that, and which lies suspended, walks the same way through `active`. One that somebody archived is deleted after as long
+ * The coming automatic move of a sandbox, or null when there is none. An ephemeral one walks active → archived →
+ * deleted once it has idled for `idleToSuspendSeconds`, both hops at that time; one whose process ended before that,
+ * and which lies suspended, walks the same way through `active`. One that somebody archived is deleted after as long
  * again. One that an earlier version froze is archived at once.
  */
 export function nextMove(subject: LadderSubject, policy: LadderPolicy): NextMove | null {

@@ -15,8 +15,9 @@ export const TRANSITIONS: Readonly<Record<State, readonly State[]>> = {
 };
 
 /**
- * States that an ephemeral sandbox is not brought to: at its time it ends, and nobody files it before that. One whose process ended without being
- * asked to (a crash, a timeout, the end of the server) lies in `suspended` until the next call or its time, for that is what a file without a process is called.
+ * States that an ephemeral sandbox is not brought to: at its time it ends, and nobody files it before that. One whose
+ * process ended without being asked to (a crash, a timeout, the end of the server) lies in `suspended` until the next
+ * call or its time, for that is what a file without a process is called.
  */
 const CLOSED_TO_EPHEMERAL: readonly State[] = ['suspended', 'frozen'];
 

@@ -1,6 +1,6 @@
 /**
- * The ways out of a fault that stops a sandbox: one table, from which every hint of the API, the command line and the console is made. A test
- * walks each way for each fault, so that no hint names what does not work. Pure.
+ * The ways out of a fault that stops a sandbox: one table, from which every hint of the API, the command line and the
+ * console is made. A test walks each way for each fault, so that no hint names what does not work. Pure.
  */
 import type { Fault } from './words.ts';
 

@@ -36,7 +36,10 @@ export type Trigger = (typeof TRIGGERS)[number];
 export const VIAS = ['api', 'console', 'cli', 'mcp', 'ticker', 'schedule', 'system'] as const;
 export type Via = (typeof VIAS)[number];
 
-/** Seconds after which an operation under way is called stuck: what is only moved takes milliseconds, what is copied or compressed seconds. */
+/**
+ * Seconds after which an operation under way is called stuck: what is only moved takes milliseconds, what is copied or
+ * compressed seconds.
+ */
 export const STUCK_SECONDS = 60;
 
 /** What a list may ask of operations under way. */

@@ -1,6 +1,6 @@
 /**
- * The operations about access over the auth layer: contract input in, contract objects out, and a line in the ledger for whatever they
- * change. Who may do what was decided by the guard.
+ * The operations about access over the auth layer: contract input in, contract objects out, and a line in the ledger
+ * for whatever they change. Who may do what was decided by the guard.
  */
 
 import type { Auth, Caller } from '../auth/auth.ts';

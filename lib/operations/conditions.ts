@@ -7,8 +7,8 @@ export function etagOf(version: number): string {
 }
 
 /**
- * Reads `If-Match` or `If-None-Match`: `*`, or the versions of the ETags that are ours. Tags of other shapes name no version, so a
- * list of them matches nothing. `weak` accepts weak tags, as `If-None-Match` compares.
+ * Reads `If-Match` or `If-None-Match`: `*`, or the versions of the ETags that are ours. Tags of other shapes name no
+ * version, so a list of them matches nothing. `weak` accepts weak tags, as `If-None-Match` compares.
  */
 export function versionsOf(header: string, weak: boolean): '*' | number[] {
   if (header.trim() === '*') return '*';
@@ -62,8 +62,8 @@ export interface ByteRange {
 }
 
 /**
- * The one range that a `Range` header asks of a file of `size` bytes. `whole`: there is none, it is not in bytes, is malformed
- * or lists several, and the whole file is the answer. `unsatisfiable`: it starts past the end.
+ * The one range that a `Range` header asks of a file of `size` bytes. `whole`: there is none, it is not in bytes, is
+ * malformed or lists several, and the whole file is the answer. `unsatisfiable`: it starts past the end.
  */
 export function rangeOf(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = header === null ? null : /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header.replaceAll(' ', ''));

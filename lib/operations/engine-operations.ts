@@ -1,6 +1,6 @@
 /**
- * The operations over the real engine: contract input in, registry and sessions called, contract objects out. Holds no state
- * and no policy of its own; what a sandbox may do is decided below.
+ * The operations over the real engine: contract input in, registry and sessions called, contract objects out. Holds no
+ * state and no policy of its own; what a sandbox may do is decided below.
  */
 import type { Caller } from '../auth/auth.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';

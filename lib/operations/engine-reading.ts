@@ -37,8 +37,8 @@ function tagged(stat: FileStat): FileContent['stat'] {
 }
 
 /**
- * Makes them. `rowOf` gives the row of a living sandbox or throws `not_found` or `gone`; `privateRead` tells the ledger that a caller is
- * about to read what the volume `memory` holds.
+ * Makes them. `rowOf` gives the row of a living sandbox or throws `not_found` or `gone`; `privateRead` tells the ledger
+ * that a caller is about to read what the volume `memory` holds.
  */
 export function readingOperations(parts: {
   registry: Registry;

@@ -5,7 +5,9 @@ import { startServer, type TestServer } from '../testing/server.ts';
 /** Samples of each kind in one measurement, taken in turns so that what the machine does besides falls on both. */
 const SAMPLES = 1500;
 const ATTEMPTS = 5;
-/** Medians may differ by so much: far below what crosses a network, far above what they do when one of them reads a row. */
+/**
+ * Medians may differ by so much: far below what crosses a network, far above what they do when one of them reads a row.
+ */
 const APART = 1.15;
 
 let server: TestServer;

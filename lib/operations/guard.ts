@@ -1,6 +1,7 @@
 /**
- * The one guard before the operations: holds every call to the table of access.ts, keeps tenants apart and narrows what is asked
- * to what the caller may see. What another tenant has answers exactly like what nobody has: the same lookup, the same error.
+ * The one guard before the operations: holds every call to the table of access.ts, keeps tenants apart and narrows what
+ * is asked to what the caller may see. What another tenant has answers exactly like what nobody has: the same lookup,
+ * the same error.
  */
 import type { Caller } from '../auth/auth.ts';
 import { WinterdockError } from '../base/errors.ts';
@@ -9,9 +10,14 @@ import { asVolume, VOLUMES, type Volume } from '../vfs/volumes.ts';
 import type { Operations } from './operations.ts';
 import type { Refused } from './refusals.ts';
 
-/** Of whom something is: of one tenant, or of several at once, who then must all be the caller's. Null: of nobody in particular. */
+/**
+ * Of whom something is: of one tenant, or of several at once, who then must all be the caller's. Null: of nobody in
+ * particular.
+ */
 type Owner = string | readonly string[] | null;
-/** Says whose a thing is, null also when there is none of that id. Takes as long for a known id as for an unknown one. */
+/**
+ * Says whose a thing is, null also when there is none of that id. Takes as long for a known id as for an unknown one.
+ */
 export type Owners = Readonly<Record<Owned, (id: string) => Promise<Owner> | Owner>>;
 
 type Input = Record<string, unknown>;
@@ -85,7 +91,9 @@ function requireReason(caller: Caller, name: keyof Operations, input: Input | nu
   });
 }
 
-/** A search over everything is one over what the caller may read; more than one volume of three there is no word for. */
+/**
+ * A search over everything is one over what the caller may read; more than one volume of three there is no word for.
+ */
 function searched(caller: Caller, args: unknown[], input: Input | null): unknown[] {
   const reads: readonly Volume[] = READS[caller.role];
   if (input === null || input.volume !== undefined || reads.length === VOLUMES.length) return args;

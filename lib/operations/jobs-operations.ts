@@ -1,4 +1,7 @@
-/** The operations of plans and jobs over the engine: chooses what a job is about and shows what it does. The runner does it. */
+/**
+ * The operations of plans and jobs over the engine: chooses what a job is about and shows what it does. The runner does
+ * it.
+ */
 
 import type { Caller } from '../auth/auth.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
@@ -165,7 +168,10 @@ function refusalOf(row: InstanceRow, to: State, hops: readonly State[] | null): 
   return wouldKeep ? 'It lives only in its process: nothing would be kept.' : null;
 }
 
-/** What a caller may choose from what was asked; null when that is nothing. Throws `forbidden` for a tenant that is not its own. */
+/**
+ * What a caller may choose from what was asked; null when that is nothing. Throws `forbidden` for a tenant that is not
+ * its own.
+ */
 function choiceOf(caller: Caller, { filter, ids }: StartJobInput, now: number): Choice | null {
   const { tenants } = caller;
   if (ids !== undefined) return { ids, tenants };

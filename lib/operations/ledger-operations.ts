@@ -1,4 +1,7 @@
-/** The ledger's operations over its keeper and the registry. Taking lines away is itself told to the ledger, before the first one goes. */
+/**
+ * The ledger's operations over its keeper and the registry. Taking lines away is itself told to the ledger, before the
+ * first one goes.
+ */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import type { Event, LedgerSegment } from '../contract/schema.ts';

@@ -1,6 +1,6 @@
 /**
- * Where sandboxes come from and what became of them: sandbox, snapshot or blueprint, sandboxes. Walks up to the first ancestor and down from
- * where it was asked; shows a caller only what its tenants have.
+ * Where sandboxes come from and what became of them: sandbox, snapshot or blueprint, sandboxes. Walks up to the first
+ * ancestor and down from where it was asked; shows a caller only what its tenants have.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The operations that the HTTP handlers, the console's pages and its server actions all call: validated input in, contract
- * objects out, one permission question each. The only door from `app/` into the engine.
+ * The operations that the HTTP handlers, the console's pages and its server actions all call: validated input in,
+ * contract objects out, one permission question each. The only door from `app/` into the engine.
  */
 
 import type { Caller } from '../auth/auth.ts';
@@ -118,7 +118,10 @@ export interface EngineOperations {
     volume: Volume,
     query: { prefix?: string; limit: number; cursor?: string },
   ): Promise<{ items: FileInfo[]; next: string | null }>;
-  /** What lies directly in a folder: folders first, each kind by name. Throws `not_found`, and `conflict` for what is no folder. */
+  /**
+   * What lies directly in a folder: folders first, each kind by name. Throws `not_found`, and `conflict` for what is no
+   * folder.
+   */
   folder(
     caller: Caller,
     id: string,
@@ -153,7 +156,10 @@ export interface EngineOperations {
   moveFile(caller: Caller, id: string, volume: Volume, from: string, to: string): Promise<void>;
   /** Makes a folder with what is missing above it. Throws `conflict` when something is there. */
   makeFolder(caller: Caller, id: string, volume: Volume, path: string): Promise<void>;
-  /** Removes an empty folder, or with `recursive` one with all in it. Throws `not_found`; `conflict` for the root and what is not empty. */
+  /**
+   * Removes an empty folder, or with `recursive` one with all in it. Throws `not_found`; `conflict` for the root and
+   * what is not empty.
+   */
   deleteFolder(caller: Caller, id: string, volume: Volume, path: string, recursive: boolean): Promise<void>;
   search(
     caller: Caller,
@@ -172,8 +178,8 @@ export interface EngineOperations {
   getSettings(caller: Caller): Promise<Settings>;
   patchSettings(caller: Caller, patch: Partial<Settings>): Promise<Settings>;
   /**
-   * What the overview shows of what the caller may see: instances per state and fault, maintained, never scanned, and operations under way,
-   * of these the stuck ones apart (up to 10 001).
+   * What the overview shows of what the caller may see: instances per state and fault, maintained, never scanned, and
+   * operations under way, of these the stuck ones apart (up to 10 001).
    */
   counts(caller: Caller): Promise<{
     states: Record<State, number>;
@@ -184,8 +190,8 @@ export interface EngineOperations {
   /** Sandboxes with an automatic move within `withinSeconds`, soonest first. */
   due(caller: Caller, withinSeconds: number, limit: number): Promise<Instance[]>;
   /**
-   * How many move by themselves in each of the coming `slots` spans of `seconds`, by where to; what is overdue counts in the first. `from`
-   * and `until` in epoch seconds, both inclusive.
+   * How many move by themselves in each of the coming `slots` spans of `seconds`, by where to; what is overdue counts
+   * in the first. `from` and `until` in epoch seconds, both inclusive.
    */
   dueCounts(caller: Caller, ask: { seconds: number; slots: number }): Promise<DueSpan[]>;
   /** The metrics in the Prometheus text format. */

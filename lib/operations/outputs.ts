@@ -1,4 +1,7 @@
-/** What a call said, as the contract has it: text when it is, else base64, and nothing in between. Knows nothing of calls. */
+/**
+ * What a call said, as the contract has it: text when it is, else base64, and nothing in between. Knows nothing of
+ * calls.
+ */
 import { bytesOfText, textOfBytes, unfinishedEnd } from '../instance/byte-text.ts';
 import { MAX_STREAM_BYTES } from '../instance/output.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Reading what is private – the contents of the volume `memory`, by whatever way – is told to the ledger before it is answered: who, how,
- * which sandbox. Never what: names and contents of private files are private too, and more people see the ledger than may read them.
+ * Reading what is private – the contents of the volume `memory`, by whatever way – is told to the ledger before it is
+ * answered: who, how, which sandbox. Never what: names and contents of private files are private too, and more people
+ * see the ledger than may read them.
  */
 import type { Caller } from '../auth/auth.ts';
 import type { Clock } from '../base/clock.ts';
@@ -8,7 +9,10 @@ import type { InstanceRow, Registry } from '../registry/registry.ts';
 import { line } from '../sessions/engine.ts';
 import { causeOf } from './audit-context.ts';
 
-/** To be awaited before anything private of the sandbox is read; `what` in a few words, without names of files. Throws what `rowOf` throws. */
+/**
+ * To be awaited before anything private of the sandbox is read; `what` in a few words, without names of files. Throws
+ * what `rowOf` throws.
+ */
 export type PrivateReads = (caller: Caller, id: string, what: string) => Promise<void>;
 
 /** Makes the teller. One request that looks at a sandbox several times is one line. */

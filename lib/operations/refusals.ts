@@ -1,5 +1,6 @@
 /**
- * Refusals of roles as lines of the ledger: who tried what. The ledger counts those that repeat, so that trying often fills nothing. An id of another tenant is no refusal here: it answers, and is told of, like an unknown one.
+ * Refusals of roles as lines of the ledger: who tried what. The ledger counts those that repeat, so that trying often
+ * fills nothing. An id of another tenant is no refusal here: it answers, and is told of, like an unknown one.
  */
 import type { Caller } from '../auth/auth.ts';
 import type { Clock } from '../base/clock.ts';

@@ -1,4 +1,7 @@
-/** The tag of what a person may change of a sandbox, so that two who change it at once do not overwrite each other. Pure. */
+/**
+ * The tag of what a person may change of a sandbox, so that two who change it at once do not overwrite each other.
+ * Pure.
+ */
 import { createHash } from 'node:crypto';
 import { WinterdockError } from '../base/errors.ts';
 import type { Instance } from '../contract/schema.ts';
@@ -9,7 +12,10 @@ type Changeable = Pick<
   'name' | 'labels' | 'keep_hot' | 'hold_until' | 'idle_to_suspend_s' | 'idle_to_freeze_s' | 'policy' | 'workbook'
 >;
 
-/** The ETag of an instance: as long as it is the same, so is everything that PATCH changes. Other members change without it. */
+/**
+ * The ETag of an instance: as long as it is the same, so is everything that PATCH changes. Other members change without
+ * it.
+ */
 export function settingsTag(of: Changeable): string {
   const labels = Object.entries(of.labels).sort(([a], [b]) => (a < b ? -1 : 1));
   const { name, keep_hot, hold_until, idle_to_suspend_s, idle_to_freeze_s, policy, workbook } = of;

@@ -15,8 +15,9 @@ export interface Upload {
   /** `Content-Type` as sent, or null. */
   readonly type: string | null;
   /**
-   * Writes the body to a new file at `path` (absolute), readable by its owner only, and returns its size in bytes. Holds a piece at a time.
-   * Throws `too_large` over the limit of uploads and `bad_json` when the body ends in its middle; no file is then left.
+   * Writes the body to a new file at `path` (absolute), readable by its owner only, and returns its size in bytes.
+   * Holds a piece at a time. Throws `too_large` over the limit of uploads and `bad_json` when the body ends in its
+   * middle; no file is then left.
    */
   saveTo(path: string): Promise<number>;
   /** The body itself, for what is small enough to be held. Throws `too_large` over `limit` bytes. */

@@ -1,6 +1,6 @@
 /**
- * The chain that the ledger's lines form: each line's hash is the SHA-256 of the hash before it and of the line's canonical text. Pure;
- * whoever has the lines can make it again.
+ * The chain that the ledger's lines form: each line's hash is the SHA-256 of the hash before it and of the line's
+ * canonical text. Pure; whoever has the lines can make it again.
  */
 import { hash } from 'node:crypto';
 import type { LedgerEntry, LedgerLine } from './registry.ts';
@@ -9,8 +9,8 @@ import type { LedgerEntry, LedgerLine } from './registry.ts';
 export interface ChainedLine extends LedgerLine {
   hash: string;
   /**
-   * Set when its texts were given up with a tenant that was forgotten: the signed note that stands for them. The hash is of the line as it
-   * was, so it cannot be made again from what is left.
+   * Set when its texts were given up with a tenant that was forgotten: the signed note that stands for them. The hash
+   * is of the line as it was, so it cannot be made again from what is left.
    */
   blanked: string | null;
 }
@@ -25,8 +25,8 @@ export interface ChainHead {
 export const CHAIN_START: ChainHead = { seq: 0, hash: '0'.repeat(64) };
 
 /**
- * The text of a line that its hash is made of: JSON, the members named as in the contract and in this order, without those that are
- * null. So a member that lines get one day changes none of the lines before.
+ * The text of a line that its hash is made of: JSON, the members named as in the contract and in this order, without
+ * those that are null. So a member that lines get one day changes none of the lines before.
  */
 export function canonicalLine(line: LedgerEntry & { seq: number }): string {
   return JSON.stringify({

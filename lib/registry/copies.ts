@@ -1,6 +1,6 @@
 /**
- * The registry's contract for copies: rows of snapshots and blueprints, the instances made from them, and the files of which none may be
- * left behind. Knows nothing of files but their names.
+ * The registry's contract for copies: rows of snapshots and blueprints, the instances made from them, and the files of
+ * which none may be left behind. Knows nothing of files but their names.
  */
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, Page } from './registry.ts';
 
@@ -101,9 +101,9 @@ export interface CopyStore {
   deleteBlueprint(name: string, ledger: LedgerEntry): Promise<boolean>;
 
   /**
-   * Inserts instances in state `created` whose file is that of a copy, all or none, in the order given, which is the order of the result.
-   * Throws `not_found` when the snapshot or blueprint is gone, `conflict` for an id or name that is taken. With `start` it is kept, with the
-   * rows and as durably, that they are to be resumed.
+   * Inserts instances in state `created` whose file is that of a copy, all or none, in the order given, which is the
+   * order of the result. Throws `not_found` when the snapshot or blueprint is gone, `conflict` for an id or name that
+   * is taken. With `start` it is kept, with the rows and as durably, that they are to be resumed.
    */
   seed(
     from: Ancestor,
@@ -121,13 +121,19 @@ export interface CopyStore {
   /** How many there are, tombstones included. */
   countDescendants(ancestor: Ancestor): Promise<number>;
 
-  /** Marks a file, of a copy or of what is landing in the live drawer, that is about to be put there: until a row claims it, it is to go. */
+  /**
+   * Marks a file, of a copy or of what is landing in the live drawer, that is about to be put there: until a row claims
+   * it, it is to go.
+   */
   markUnclaimed(path: string): Promise<void>;
   /** Every marked file. */
   unclaimed(): Promise<string[]>;
   /** Whether a snapshot, a blueprint or an instance that was never resumed needs a file. */
   isNeeded(path: string): Promise<boolean>;
-  /** Records anew the file of a copy that was laid into its drawer again, for every row that has it: of copies, and of instances that were never resumed. */
+  /**
+   * Records anew the file of a copy that was laid into its drawer again, for every row that has it: of copies, and of
+   * instances that were never resumed.
+   */
   restamp(kind: CopyKind, hash: string, file: FileRecord): Promise<void>;
   /** Takes the mark off a file that is gone. */
   forget(path: string): Promise<void>;

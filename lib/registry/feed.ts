@@ -1,4 +1,6 @@
-/** Who in this process is told what was committed. A driver tells; it calls nobody back itself. Knows nothing of tables. */
+/**
+ * Who in this process is told what was committed. A driver tells; it calls nobody back itself. Knows nothing of tables.
+ */
 import type { LedgerLine } from './ledger.ts';
 
 type Listener<T> = (what: T) => void;

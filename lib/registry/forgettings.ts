@@ -1,6 +1,7 @@
 /**
- * Forgetting a tenant, as rows: which tenants are being forgotten, what they have, and how it goes from the tables. While one is open, triggers refuse
- * whatever would be made for its tenant. Each method is a step that may be repeated. Knows nothing of files or of the order of the steps.
+ * Forgetting a tenant, as rows: which tenants are being forgotten, what they have, and how it goes from the tables.
+ * While one is open, triggers refuse whatever would be made for its tenant. Each method is a step that may be repeated.
+ * Knows nothing of files or of the order of the steps.
  */
 import type { State } from '../lifecycle/states.ts';
 import type { Via } from '../lifecycle/words.ts';
@@ -69,7 +70,10 @@ export interface Forgettings {
   removeAccess(job: string, tenant: string): Promise<Gone>;
   /** Ids of running jobs that chose sandboxes of a tenant, and whether they chose those of others too. */
   runningJobs(job: string, tenant: string): Promise<{ id: string; only: boolean }[]>;
-  /** Removes jobs that concerned this tenant alone, and the words of those that concerned it among others; the forgetting's own stays. */
+  /**
+   * Removes jobs that concerned this tenant alone, and the words of those that concerned it among others; the
+   * forgetting's own stays.
+   */
   removeJobs(job: string, tenant: string): Promise<Gone>;
   /** Snapshots whose file may still be there. */
   snapshots(tenant: string): Promise<string[]>;

@@ -1,6 +1,6 @@
 /**
- * The rows of sandboxes: created, changed, moved by compare-and-set with their ledger lines, listed, counted, and what of them falls due. Knows
- * nothing of files or processes.
+ * The rows of sandboxes: created, changed, moved by compare-and-set with their ledger lines, listed, counted, and what
+ * of them falls due. Knows nothing of files or processes.
  */
 import type { State } from '../lifecycle/states.ts';
 import type { Fault } from '../lifecycle/words.ts';
@@ -39,7 +39,10 @@ export interface InstanceRow {
   lineageBlueprint: string | null;
   lineageSnapshot: string | null;
   lineageParent: string | null;
-  /** What was recorded when the file was last filed; while it is in use only its inode still holds. Null when there is none. */
+  /**
+   * What was recorded when the file was last filed; while it is in use only its inode still holds. Null when there is
+   * none.
+   */
   file: FileRecord | null;
   /** Failures of filing in a row; the third raises `unknown`. */
   failures: number;
@@ -118,7 +121,10 @@ export interface ListFilter {
   pending?: { until?: number };
   /** Due to move by themselves within these moments (epoch seconds, inclusive), with no operation under way. */
   due?: { since?: number; until?: number };
-  /** Words that id, name, tenant or label values must start with, all of them. Text without a letter or digit asks for nothing. */
+  /**
+   * Words that id, name, tenant or label values must start with, all of them. Text without a letter or digit asks for
+   * nothing.
+   */
   text?: string;
 }
 
@@ -138,16 +144,22 @@ export interface DueRow {
 }
 
 export interface Instances {
-  /** Inserts a row in state `created` with its ledger line. Throws `conflict` for an id ever used or a name taken in the tenant, `quota_exceeded`. */
+  /**
+   * Inserts a row in state `created` with its ledger line. Throws `conflict` for an id ever used or a name taken in the
+   * tenant, `quota_exceeded`.
+   */
   create(instance: NewInstance, now: number, ledger: LedgerEntry): Promise<InstanceRow>;
-  /** Whose a row is, tombstones included, or null: from an index alone, so that a known id takes as long as an unknown one. */
+  /**
+   * Whose a row is, tombstones included, or null: from an index alone, so that a known id takes as long as an unknown
+   * one.
+   */
   tenantOf(id: string): Promise<string | null>;
   /** The row, tombstones included, or null. */
   get(id: string): Promise<InstanceRow | null>;
   /**
-   * Changes what a person may change, with its ledger line. Null when there is no such row. Throws `conflict` for a taken name and `gone` for
-   * what is deleted. `asRead`: the row as the caller read it; when what a person may change is different by now, nothing is changed and it throws
-   * `precondition_failed`.
+   * Changes what a person may change, with its ledger line. Null when there is no such row. Throws `conflict` for a
+   * taken name and `gone` for what is deleted. `asRead`: the row as the caller read it; when what a person may change
+   * is different by now, nothing is changed and it throws `precondition_failed`.
    */
   patch(
     id: string,
@@ -157,8 +169,9 @@ export interface Instances {
     asRead?: InstanceRow,
   ): Promise<InstanceRow | null>;
   /**
-   * Adds labels, and takes away those whose value is null, with its ledger line. Nothing is changed and no line written when they are there so
-   * already, or when there would be more than `most`. Null when there is no such row. Throws `gone` for what is deleted.
+   * Adds labels, and takes away those whose value is null, with its ledger line. Nothing is changed and no line written
+   * when they are there so already, or when there would be more than `most`. Null when there is no such row. Throws
+   * `gone` for what is deleted.
    */
   relabel(
     id: string,
@@ -169,14 +182,14 @@ export interface Instances {
 
   /**
    * Writes the intent of an operation before its first effect: compare-and-set on (state, generation) of a row without
-   * another intent. False when the row has moved on or is taken. Throws `quota_exceeded` when it leads to `active` and the tenant has as
-   * many active and waking ones as it may. Survives a kill of the process at once; survives power
+   * another intent. False when the row has moved on or is taken. Throws `quota_exceeded` when it leads to `active` and
+   * the tenant has as many active and waking ones as it may. Survives a kill of the process at once; survives power
    * loss with the next committed transaction, or at once when it is to be `durable`.
    */
   begin(id: string, intent: Intent, options?: { durable?: boolean }): Promise<boolean>;
   /**
-   * Clears the intent, keeps the state, appends the lines: the operation did not happen. `file`: its file was moved and put back, so what is
-   * recorded of it is this, and the generation is the next.
+   * Clears the intent, keeps the state, appends the lines: the operation did not happen. `file`: its file was moved and
+   * put back, so what is recorded of it is this, and the generation is the next.
    */
   abandon(
     id: string,
@@ -184,26 +197,32 @@ export interface Instances {
     ledger: LedgerEntry[],
   ): Promise<void>;
   /**
-   * The only writer of `state`: compare-and-set on (state, generation), generation + 1 for every hop, intent cleared, failures zeroed,
-   * ledger appended, all in one durable transaction. The hops must be in the state map or a return to the same state
-   * (a refiling). Returns the new row; throws `conflict` when the row has moved on, `invalid_transition` off the map and
-   * `quota_exceeded` when its tenant may have no other active one.
+   * The only writer of `state`: compare-and-set on (state, generation), generation + 1 for every hop, intent cleared,
+   * failures zeroed, ledger appended, all in one durable transaction. The hops must be in the state map or a return to
+   * the same state (a refiling). Returns the new row; throws `conflict` when the row has moved on, `invalid_transition`
+   * off the map and `quota_exceeded` when its tenant may have no other active one.
    */
   commit(transition: Transition): Promise<InstanceRow>;
   /** Sets or clears a fault without a transition, with its ledger line. */
   setFault(id: string, fault: { fault: Fault; reason: string } | null, ledger: LedgerEntry): Promise<void>;
-  /** Records the background check of a file at rest, and the bytes of its volumes when they are known, if the row still has that generation. */
+  /**
+   * Records the background check of a file at rest, and the bytes of its volumes when they are known, if the row still
+   * has that generation.
+   */
   recordCheck(
     id: string,
     generation: number,
     check: { sha256: string; quickCheck: string | null },
     volumes?: Record<Volume, number>,
   ): Promise<void>;
-  /** Stamps `updated` (never backwards) and `bytes` of many rows in one transaction; unknown and deleted ones are passed over. */
+  /**
+   * Stamps `updated` (never backwards) and `bytes` of many rows in one transaction; unknown and deleted ones are passed
+   * over.
+   */
   touch(touches: { id: string; updated: number; bytes?: number | null }[]): Promise<void>;
   /**
-   * Sets `updated` of at most `limit` rows that are not deleted back to `now` where it is more than `slack` seconds later, and with it when they
-   * fall due. Returns how many there were. A clock that was set back is the only cause.
+   * Sets `updated` of at most `limit` rows that are not deleted back to `now` where it is more than `slack` seconds
+   * later, and with it when they fall due. Returns how many there were. A clock that was set back is the only cause.
    */
   notAfter(now: number, slack: number, limit: number): Promise<number>;
 
@@ -212,7 +231,10 @@ export interface Instances {
   count(filter: ListFilter, cap: number): Promise<number>;
   /** Instances per state, of everything or of some tenants; maintained, never scanned. */
   countsByState(tenants?: readonly string[]): Promise<Record<State, number>>;
-  /** Instances per fault, without what is deleted: maintained for everything; of some tenants what is faulted is looked through. */
+  /**
+   * Instances per fault, without what is deleted: maintained for everything; of some tenants what is faulted is looked
+   * through.
+   */
   countsByFault(tenants?: readonly string[]): Promise<Record<Fault, number>>;
   /** Tenants that have or had instances, in order, with their maintained counts. */
   tenants(): Promise<{ tenant: string; counts: Record<State, number> }[]>;
@@ -225,8 +247,9 @@ export interface Instances {
   /** Rows that fall due up to `until` (epoch seconds), soonest first, for the overview. */
   dueUntil(until: number, limit: number, tenants?: readonly string[]): Promise<DueRow[]>;
   /**
-   * How many fall due in each of `slots` spans of `seconds` from `from` (epoch seconds) on, by the state that they move to; what is overdue
-   * counts in the first. Reads one index; costs what falls due, up to a hundred thousand of each span.
+   * How many fall due in each of `slots` spans of `seconds` from `from` (epoch seconds) on, by the state that they move
+   * to; what is overdue counts in the first. Reads one index; costs what falls due, up to a hundred thousand of each
+   * span.
    */
   dueCounts(
     spans: { from: number; seconds: number; slots: number },
@@ -238,8 +261,8 @@ export interface Instances {
   filed(after: string, limit: number): Promise<InstanceRow[]>;
 
   /**
-   * Inserts the row of a file that lies at its `vfsPath` already and walks it to `to`, in one transaction with its lines: of a sandbox that was
-   * there once. Throws as `create` does, and `invalid_transition`.
+   * Inserts the row of a file that lies at its `vfsPath` already and walks it to `to`, in one transaction with its
+   * lines: of a sandbox that was there once. Throws as `create` does, and `invalid_transition`.
    */
   adopt(instance: NewInstance, to: State, now: number, ledger: LedgerEntry[]): Promise<InstanceRow>;
 }

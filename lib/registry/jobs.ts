@@ -56,11 +56,13 @@ export type Choice = { filter: ListFilter } | { ids: readonly string[]; tenants:
 
 export interface Jobs {
   /**
-   * Everything that matches at one moment, in pieces between which others run. An id that there is not, or not of those tenants, comes as row 0 in
-   * state `deleted`.
+   * Everything that matches at one moment, in pieces between which others run. An id that there is not, or not of those
+   * tenants, comes as row 0 in state `deleted`.
    */
   survey(choice: Choice): Promise<AsyncIterable<Surveyed[]>>;
-  /** Keeps a job with what was chosen (row numbers, in order), its results so far and its ledger line, all or nothing. */
+  /**
+   * Keeps a job with what was chosen (row numbers, in order), its results so far and its ledger line, all or nothing.
+   */
   add(job: NewJob, chosen: Uint32Array, results: JobResult[], ledger: LedgerEntry): Promise<JobRow>;
   get(id: string): Promise<JobRow | null>;
   /** Newest first. `tenants`: only those that concern nobody else. */
@@ -71,13 +73,18 @@ export interface Jobs {
   ): Promise<Page<JobRow>>;
   /** Oldest first. */
   running(): Promise<JobRow[]>;
-  /** The next instances from `position` on that have no result, in order; ends with none left. `next` is where to go on. */
+  /**
+   * The next instances from `position` on that have no result, in order; ends with none left. `next` is where to go on.
+   */
   open(id: string, position: number): Promise<{ items: { position: number; id: string }[]; next: number | null }>;
   /** Keeps results and the counts; those that have a result already keep it. */
   record(id: string, results: JobResult[]): Promise<void>;
   /** Ends a running job; the line's reason says how (`endedInWords`). False when it does not run. */
   end(id: string, state: Exclude<JobState, 'running'>, now: number, ledger: LedgerEntry): Promise<boolean>;
-  /** Removes what is left of jobs that ended before a time, at most `limit` results at once. False when there is nothing more. */
+  /**
+   * Removes what is left of jobs that ended before a time, at most `limit` results at once. False when there is nothing
+   * more.
+   */
   forget(before: number, limit: number): Promise<boolean>;
   /** In the job's order. */
   results(

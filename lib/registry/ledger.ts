@@ -1,4 +1,6 @@
-/** The ledger: lines that are appended in the transaction of what they tell of, chained by hashes, and never changed. */
+/**
+ * The ledger: lines that are appended in the transaction of what they tell of, chained by hashes, and never changed.
+ */
 import type { State } from '../lifecycle/states.ts';
 import type { Source, Trigger, Via } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
@@ -53,8 +55,8 @@ export interface LedgerView {
 
 export interface LedgerBook {
   /**
-   * Appends the lines. Here and wherever lines are appended, refusals and failures that repeat are counted: the first is a line, the next ones are
-   * one line a window (lib/registry/repeats.ts).
+   * Appends the lines. Here and wherever lines are appended, refusals and failures that repeat are counted: the first
+   * is a line, the next ones are one line a window (lib/registry/repeats.ts).
    */
   append(entries: LedgerEntry[]): Promise<void>;
   /** Writes what was counted of refusals that repeated: what is due at `nowMs`, or all of it. */
@@ -72,7 +74,8 @@ export interface LedgerBook {
   /** Number and hash of the last line ever appended. */
   head(): Promise<ChainHead>;
   /**
-   * Hops since `sinceMs`, newest first, of everything or of some tenants, as they are at one moment, in pieces between which others run.
+   * Hops since `sinceMs`, newest first, of everything or of some tenants, as they are at one moment, in pieces between
+   * which others run.
    */
   hops(sinceMs: number, tenants: readonly string[] | undefined): Promise<AsyncIterable<Hop[]>>;
 }

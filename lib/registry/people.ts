@@ -1,6 +1,7 @@
 /**
- * What the auth library keeps: people, their sessions, their accounts (a password is one) and what it waits to see again (sign-in tokens). The
- * registry keeps these records and finds them by their fields; what they mean is the library's business alone.
+ * What the auth library keeps: people, their sessions, their accounts (a password is one) and what it waits to see
+ * again (sign-in tokens). The registry keeps these records and finds them by their fields; what they mean is the
+ * library's business alone.
  */
 
 export const PEOPLE_KINDS = ['user', 'session', 'account', 'verification'] as const;
@@ -35,13 +36,19 @@ export interface PeopleQuery {
 
 /** Every write is on disk when its promise is fulfilled. Throws for a field that the records of a kind have not. */
 export interface PeopleBook {
-  /** Gives it as it is kept, with what was left out. Throws `conflict` when its id, address or token is taken, or its user is not there. */
+  /**
+   * Gives it as it is kept, with what was left out. Throws `conflict` when its id, address or token is taken, or its
+   * user is not there.
+   */
   create(kind: PeopleKind, record: PeopleRecord): Promise<PeopleRecord>;
   /** One that the conditions hold for, or null. */
   find(kind: PeopleKind, where: readonly PeopleCondition[]): Promise<PeopleRecord | null>;
   findAll(kind: PeopleKind, query: PeopleQuery): Promise<PeopleRecord[]>;
   count(kind: PeopleKind, where: readonly PeopleCondition[]): Promise<number>;
-  /** Changes one that the conditions hold for and gives it as it is then; null when there is none. Throws `conflict` as `create` does. */
+  /**
+   * Changes one that the conditions hold for and gives it as it is then; null when there is none. Throws `conflict` as
+   * `create` does.
+   */
   change(kind: PeopleKind, where: readonly PeopleCondition[], patch: PeopleRecord): Promise<PeopleRecord | null>;
   /** How many were changed. */
   changeAll(kind: PeopleKind, where: readonly PeopleCondition[], patch: PeopleRecord): Promise<number>;

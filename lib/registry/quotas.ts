@@ -40,8 +40,8 @@ export interface Quotas {
   /** Bytes that a tenant may still add, or null when it is not limited; 0 when it has more than it may. */
   bytesLeft(tenant: string): Promise<number | null>;
   /**
-   * Takes `bytes` for a write to an instance before the write: its row weighs that much more from now on, until it is weighed again. Throws
-   * `quota_exceeded`; does nothing when its tenant is not limited.
+   * Takes `bytes` for a write to an instance before the write: its row weighs that much more from now on, until it is
+   * weighed again. Throws `quota_exceeded`; does nothing when its tenant is not limited.
    */
   reserve(id: string, tenant: string, bytes: number): Promise<void>;
 }

@@ -13,9 +13,15 @@ export interface FileRecord {
   sha256: string | null;
   /** Result of `quick_check`, `ok` or its first complaint; null until it has run. */
   quickCheck: string | null;
-  /** The random mark in the file, which no other has; null when it has none or it is not known. Records of an earlier time lack it. */
+  /**
+   * The random mark in the file, which no other has; null when it has none or it is not known. Records of an earlier
+   * time lack it.
+   */
   identity?: string | null;
-  /** Set while a log of its own lies beside it, which could not be taken up yet: it is, or is tried, before anything opens the file. */
+  /**
+   * Set while a log of its own lies beside it, which could not be taken up yet: it is, or is tried, before anything
+   * opens the file.
+   */
   unsettled?: true;
 }
 

@@ -1,6 +1,7 @@
 /**
- * The registry's contract, an interface for each subject. A driver (lib/registry/sqlite) passes the one suite in contract.ts. Every method is one
- * transaction, and returns a promise; nobody passes it a callback, a handle or a query. Knows nothing of files or processes.
+ * The registry's contract, an interface for each subject. A driver (lib/registry/sqlite) passes the one suite in
+ * contract.ts. Every method is one transaction, and returns a promise; nobody passes it a callback, a handle or a
+ * query. Knows nothing of files or processes.
  */
 import type { CopyStore } from './copies.ts';
 import type { Facts } from './facts.ts';

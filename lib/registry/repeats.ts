@@ -1,13 +1,13 @@
 /**
- * Lines of the ledger that someone can ask for again and again without changing anything: refusals and failures. The first of a kind is
- * written as it is; what repeats it is counted and written as one line a window with how often, by whom and the last time. Counts are in
- * memory; the tables are not touched here.
+ * Lines of the ledger that someone can ask for again and again without changing anything: refusals and failures. The
+ * first of a kind is written as it is; what repeats it is counted and written as one line a window with how often, by
+ * whom and the last time. Counts are in memory; the tables are not touched here.
  */
 import type { LedgerEntry } from './registry.ts';
 
 /**
- * Types of lines that say that something did not happen, or was cut short: the state is what it was. Whoever may read the ledger may export it, so
- * that the same export is such a line too.
+ * Types of lines that say that something did not happen, or was cut short: the state is what it was. Whoever may read
+ * the ledger may export it, so that the same export is such a line too.
  */
 const REPEATABLE = /\.(?:refused|failed|timed_out)$|^ledger\.exported$/;
 /** Those about no sandbox whose reason says what was tried. */

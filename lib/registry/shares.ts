@@ -47,6 +47,9 @@ export interface Shares {
   add(share: Share, ledger: LedgerEntry[]): Promise<void>;
   /** Newest first. A malformed cursor throws `validation`. */
   list(filter: ShareFilter, limit: number, cursor?: string): Promise<Page<Share>>;
-  /** The share that a bundle is or was made from: by the hash of the whole, else by id, else by `vfs.sqlite`; null when there is none. */
+  /**
+   * The share that a bundle is or was made from: by the hash of the whole, else by id, else by `vfs.sqlite`; null when
+   * there is none.
+   */
   find(traits: ShareTraits, filter: Pick<ShareFilter, 'tenants'>): Promise<Share | null>;
 }

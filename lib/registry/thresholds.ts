@@ -26,7 +26,10 @@ export function thresholdsOf(
   };
 }
 
-/** Epoch seconds at which a row falls due, or null when nothing automatic will happen to it. An intent only suspends this. */
+/**
+ * Epoch seconds at which a row falls due, or null when nothing automatic will happen to it. An intent only suspends
+ * this.
+ */
 export function dueAt(row: Subject, tenant: Thresholds): number | null {
   const { state, updated, created, keepHot, holdUntil, ephemeral } = row;
   const subject = { state, updated, created, keepHot, holdUntil, ephemeral, blocked: blocks(row.fault), attached: 0 };

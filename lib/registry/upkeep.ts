@@ -12,7 +12,10 @@ interface Vitals {
   fileBytes: Record<State, number>;
 }
 
-/** What opening it did to data of an older version: how many migrations it had and has, and where a copy of it from before is (an absolute path). */
+/**
+ * What opening it did to data of an older version: how many migrations it had and has, and where a copy of it from
+ * before is (an absolute path).
+ */
 export interface Upgrade {
   from: number;
   to: number;
@@ -25,14 +28,19 @@ export interface Upkeep {
   /** A round trip that proves the registry answers and writes. */
   ping(): Promise<void>;
   /**
-   * Whether what it is kept in is whole: `ok`, or the first complaint. Takes seconds where there is much, in a thread of its own, which ends with
-   * `signal`: it rejects then, and when it cannot be read.
+   * Whether what it is kept in is whole: `ok`, or the first complaint. Takes seconds where there is much, in a thread
+   * of its own, which ends with `signal`: it rejects then, and when it cannot be read.
    */
   check(signal: AbortSignal): Promise<string>;
   /** What opening it did to data of an older version; null when nothing was to be done. */
   upgraded(): Promise<Upgrade | null>;
-  /** Brings what was committed to where it is to stay, as far as nobody is in the way. False when the disk did not take it: nothing is lost then. */
+  /**
+   * Brings what was committed to where it is to stay, as far as nobody is in the way. False when the disk did not take
+   * it: nothing is lost then.
+   */
   settle(): Promise<boolean>;
-  /** Makes the counts that are not those of the rows again, with a line whose reason names them. Returns their names. */
+  /**
+   * Makes the counts that are not those of the rows again, with a line whose reason names them. Returns their names.
+   */
   recount(ledger: LedgerEntry): Promise<string[]>;
 }

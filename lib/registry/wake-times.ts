@@ -1,4 +1,7 @@
-/** Histograms of how long wakes took, one a day for each path and source. Knows nothing of what is measured or of the buckets' bounds. */
+/**
+ * Histograms of how long wakes took, one a day for each path and source. Knows nothing of what is measured or of the
+ * buckets' bounds.
+ */
 import type { Source } from '../lifecycle/words.ts';
 
 /** One bucket of one day. */

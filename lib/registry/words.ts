@@ -1,4 +1,7 @@
-/** The words that text search finds a sandbox by. Pure. What is stored and what is asked for pass through the same function. */
+/**
+ * The words that text search finds a sandbox by. Pure. What is stored and what is asked for pass through the same
+ * function.
+ */
 
 /** Longer words are known by their beginning. */
 const WORD_LENGTH = 64;
@@ -12,7 +15,9 @@ function wordsOf(text: string): string[] {
   return [...new Set(words.map((word) => word.slice(0, WORD_LENGTH).toWellFormed()))];
 }
 
-/** What is stored for a sandbox: every word after a space, so that ` be` is found in ` alpha beta` exactly as a prefix. */
+/**
+ * What is stored for a sandbox: every word after a space, so that ` be` is found in ` alpha beta` exactly as a prefix.
+ */
 export function searchWords(of: {
   id: string;
   tenant: string;

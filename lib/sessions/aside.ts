@@ -1,6 +1,7 @@
 /**
- * Keeping a file aside while another takes its place, and taking that back. What was there goes to `orphans/` under a name that the intent gives, so that
- * whoever finds it half done knows it. Opens nothing; the row is the caller's to write.
+ * Keeping a file aside while another takes its place, and taking that back. What was there goes to `orphans/` under a
+ * name that the intent gives, so that whoever finds it half done knows it. Opens nothing; the row is the caller's to
+ * write.
  */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -15,7 +16,10 @@ const PARTS = ['', '-wal', '-journal'] as const;
 
 type Aside = Pick<Intent, 'startedMs' | 'generation' | 'fromPath'>;
 
-/** Where a file of its own lies, or a log of one, relative to the data folder; null when there is nothing, or only what others have too. */
+/**
+ * Where a file of its own lies, or a log of one, relative to the data folder; null when there is nothing, or only what
+ * others have too.
+ */
 export function ownPath(engine: Engine, row: InstanceRow): string | null {
   const place = placeOf(engine, row);
   if (row.vfsPath === null || place === 'none' || place === 'memory' || isShared(place)) return null;
@@ -24,8 +28,8 @@ export function ownPath(engine: Engine, row: InstanceRow): string | null {
 }
 
 /**
- * The path in `orphans/` of what was there, relative to the data folder; null when there was nothing. No two operations have the same: each raises the
- * generation, whether it is done or taken back.
+ * The path in `orphans/` of what was there, relative to the data folder; null when there was nothing. No two operations
+ * have the same: each raises the generation, whether it is done or taken back.
  */
 export function keptPath(id: string, { startedMs, generation, fromPath }: Aside): string | null {
   return fromPath === null ? null : join('orphans', `${startedMs}-${id}-${generation}-${basename(fromPath)}`);

@@ -1,7 +1,7 @@
 /**
- * Who holds a sandbox hot by an open terminal: leases that are renewed while the terminal is open and run out when nobody renews them,
- * so that a lost browser holds nothing for long. Kept in memory: a restart ends them, and whoever is still there renews. Knows nothing
- * of rows or HTTP.
+ * Who holds a sandbox hot by an open terminal: leases that are renewed while the terminal is open and run out when
+ * nobody renews them, so that a lost browser holds nothing for long. Kept in memory: a restart ends them, and whoever
+ * is still there renews. Knows nothing of rows or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { Entries, Entry } from './runtimes.ts';

@@ -1,4 +1,7 @@
-/** The border of the sessions: what the disk refuses leaves them as `storage_unavailable`, whatever verb, call, read or copy asked for it. */
+/**
+ * The border of the sessions: what the disk refuses leaves them as `storage_unavailable`, whatever verb, call, read or
+ * copy asked for it.
+ */
 import { storageFailure } from '../base/errors.ts';
 import type { Sessions } from './sessions.ts';
 

@@ -1,4 +1,7 @@
-/** Calls and writes: they find or wake the process, count as activity, and are sent again when their process was gone before they began. */
+/**
+ * Calls and writes: they find or wake the process, count as activity, and are sent again when their process was gone
+ * before they began.
+ */
 import { isWinterdockError } from '../base/errors.ts';
 import type {
   EvalOutcome,
@@ -24,8 +27,9 @@ type Send<T> = (process: InstanceProcess) => Promise<T>;
 const HOT: Woken = { woke: 'hot', wokeMs: 0, from: null };
 
 /**
- * Sends something to the process of a sandbox, waking it first when it sleeps. The first message follows the wake's own without
- * waiting for it, and the answer waits for both: nothing is answered before `active` is on disk. `onWoken` runs when it is.
+ * Sends something to the process of a sandbox, waking it first when it sleeps. The first message follows the wake's own
+ * without waiting for it, and the answer waits for both: nothing is answered before `active` is on disk. `onWoken` runs
+ * when it is.
  */
 async function toProcess<T>(
   engine: Engine,
@@ -174,7 +178,8 @@ async function reserving<T>(engine: Engine, entry: Entry, bytes: number, write: 
     await take();
   } catch (error) {
     if (!isWinterdockError(error) || error.code !== 'quota_exceeded' || entry.process === null) throw error;
-    // What was written over still counts, and so may a log that is in the file already: it is weighed exactly before it is refused.
+    // What was written over still counts, and so may a log that is in the file already: it is weighed exactly before it
+    // is refused.
     await weigh(engine, entry);
     await take();
   }

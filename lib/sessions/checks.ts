@@ -1,6 +1,6 @@
 /**
- * The background checks of filed files: their hash, structure and the sizes of their volumes are recorded some seconds after filing, one at a
- * time. What a stop comes before is hashed while there is time.
+ * The background checks of filed files: their hash, structure and the sizes of their volumes are recorded some seconds
+ * after filing, one at a time. What a stop comes before is hashed while there is time.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -15,7 +15,10 @@ import { isRecorded, sameStamp } from './trust.ts';
 
 /** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
 const DELAY_SECONDS = 5;
-/** What a stop counts on when it decides whether there is time for a file: half of what the slowest machine that was measured hashes. */
+/**
+ * What a stop counts on when it decides whether there is time for a file: half of what the slowest machine that was
+ * measured hashes.
+ */
 const HASHED_BYTES_PER_MS = 100_000;
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -66,7 +69,10 @@ export class Checks {
     await this.#running;
   }
 
-  /** Hashes what still waits for its check, in this process and until `deadline` (of `performance.now()`): so that a copy of the folder is known by it. */
+  /**
+   * Hashes what still waits for its check, in this process and until `deadline` (of `performance.now()`): so that a
+   * copy of the folder is known by it.
+   */
   async finish(engine: Engine, deadline: number): Promise<void> {
     for (const [id, { generation }] of this.#waiting) {
       const left = Math.floor(deadline - performance.now());
@@ -80,7 +86,10 @@ export class Checks {
   }
 }
 
-/** Hashes the file at rest of a row that still has that generation, if that takes no longer than `milliseconds`, and records it. */
+/**
+ * Hashes the file at rest of a row that still has that generation, if that takes no longer than `milliseconds`, and
+ * records it.
+ */
 async function hashFile(engine: Engine, id: string, generation: number, milliseconds: number): Promise<void> {
   const row = await engine.registry.instances.get(id);
   if (row?.generation !== generation || row.vfsPath === null || row.file === null || row.file.sha256 !== null) return;
@@ -102,8 +111,8 @@ function isCheckable(row: InstanceRow): boolean {
 }
 
 /**
- * Hashes and checks the file at rest of a row that still has that generation, and records what was found; damage raises a fault. Of a file that
- * is not the one that was filed nothing is recorded: whoever wants to use it is told.
+ * Hashes and checks the file at rest of a row that still has that generation, and records what was found; damage raises
+ * a fault. Of a file that is not the one that was filed nothing is recorded: whoever wants to use it is told.
  */
 export async function checkFile(engine: Engine, id: string, generation: number): Promise<void> {
   const before = await engine.registry.instances.get(id);

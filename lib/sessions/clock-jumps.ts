@@ -1,4 +1,7 @@
-/** A clock that was wrong and was set back: what says that it was used in the future is idle from now on, so that the ladder goes on. */
+/**
+ * A clock that was wrong and was set back: what says that it was used in the future is idle from now on, so that the
+ * ladder goes on.
+ */
 import { type Engine, line, now, systemCause } from './engine.ts';
 
 /** A clock that is put right by less than this costs the ladder that much time, and no line of the ledger. */
@@ -7,7 +10,10 @@ const SLACK_SECONDS = 60;
 const BATCH = 500;
 const BATCHES = 10;
 
-/** Corrects activity in memory and `updated` in the registry where they are later than now. Costs one look into an index when nothing is. */
+/**
+ * Corrects activity in memory and `updated` in the registry where they are later than now. Costs one look into an index
+ * when nothing is.
+ */
 export async function idleFromNow(engine: Engine): Promise<void> {
   const current = now(engine);
   for (const entry of engine.entries.values()) entry.activity = Math.min(entry.activity, current);

@@ -1,9 +1,9 @@
 /**
- * Turns of copies. They are waited for before the lease is taken: a sandbox whose copy waits behind others is filed and woken meanwhile as if
- * nothing was asked of it. Tenants take turns. Knows nothing of files.
+ * Turns of copies. They are waited for before the lease is taken: a sandbox whose copy waits behind others is filed and
+ * woken meanwhile as if nothing was asked of it. Tenants take turns. Knows nothing of files.
  */
 import { WinterdockError } from '../base/errors.ts';
-import { FairLine } from '../base/fair-queue.ts';
+import { FairQueue } from '../base/fair-queue.ts';
 
 /** Copies that run at a time; as many as the readers have processes for. */
 const COPIES = 2;
@@ -14,11 +14,14 @@ const MAX_WAITING_EACH = 64;
 type Waiting = Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>;
 
 export class CopyTurns {
-  readonly #waiting = new FairLine<Waiting>();
+  readonly #waiting = new FairQueue<Waiting>();
   #running = 0;
   #stopped = false;
 
-  /** Runs a copy in the turn of a tenant. Throws `rate_limited` when too many wait, and `storage_unavailable` once the server stops. */
+  /**
+   * Runs a copy in the turn of a tenant. Throws `rate_limited` when too many wait, and `storage_unavailable` once the
+   * server stops.
+   */
   async take<T>(tenant: string, copy: () => Promise<T>): Promise<T> {
     if (this.#stopped) throw stopping();
     if (this.#running < COPIES) this.#running += 1;

@@ -1,4 +1,6 @@
-/** Puts the sessions together: one door for every verb, call and read, with the locks of DESIGN's promises around each. */
+/**
+ * Puts the sessions together: one door for every verb, call and read, with the locks of DESIGN's promises around each.
+ */
 import { join } from 'node:path';
 import { Mutex } from 'async-mutex';
 import type { Clock } from '../base/clock.ts';
@@ -222,7 +224,10 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 }
 
-/** Suspends one sandbox for the stop, once what is under way with it is over: its calls get what is left of the drain time, then they are ended. */
+/**
+ * Suspends one sandbox for the stop, once what is under way with it is over: its calls get what is left of the drain
+ * time, then they are ended.
+ */
 async function stopOne(engine: Engine, entry: Entry, cause: Cause, drainUntil: number): Promise<void> {
   await entry.verbs.runExclusive(async () => {
     await entry.drained(Math.max(0, drainUntil - performance.now()));

@@ -19,9 +19,9 @@ export interface Aftermath {
 }
 
 /**
- * Files an active sandbox whose process is gone: its WAL is recovered and checkpointed, and the row goes to `suspended`. What cannot be
- * recovered now is filed with its log beside it, and is tried again before anything opens it. The caller holds the verbs lock or is the boot.
- * What was kept only in memory is walked to `deleted`.
+ * Files an active sandbox whose process is gone: its WAL is recovered and checkpointed, and the row goes to
+ * `suspended`. What cannot be recovered now is filed with its log beside it, and is tried again before anything opens
+ * it. The caller holds the verbs lock or is the boot. What was kept only in memory is walked to `deleted`.
  */
 export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow, after: Aftermath): Promise<void> {
   const cause = { ...systemCause(after.trigger), reason: after.detail };
@@ -41,8 +41,8 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
       try {
         identity = await engine.readers.settle(file);
       } catch (error) {
-        // A disk that refuses says nothing of the file: the row stays active, and a later round of the ladder, the next request or the next start
-        // recovers it. While the server stops nobody recovers anything.
+        // A disk that refuses says nothing of the file: the row stays active, and a later round of the ladder, the next
+        // request or the next start recovers it. While the server stops nobody recovers anything.
         if (isStorageFailure(error) || (engine.stop.aborted && faultOf(error) === null)) {
           engine.interrupted.add(row.id);
           throw error;
@@ -87,7 +87,10 @@ function faultOf(error: unknown): { fault: Fault; reason: string } | null {
   return { fault: code === 'corrupt' ? 'corrupt' : 'unknown', reason: tellable(error) };
 }
 
-/** Brings a file home whose move there was undone by power loss: it lies in the cold drawer and is the one that was recorded. */
+/**
+ * Brings a file home whose move there was undone by power loss: it lies in the cold drawer and is the one that was
+ * recorded.
+ */
 async function fetchUndone(engine: Engine, row: InstanceRow, file: string): Promise<void> {
   if (!(await isOwn(engine, row, engine.cold.pathOf(row.id)))) return;
   await lastingFolder(dirname(file));

@@ -1,4 +1,6 @@
-/** What every part of the sessions shares: the collaborators, the ledger's lines, the places of files. Holds no policy. */
+/**
+ * What every part of the sessions shares: the collaborators, the ledger's lines, the places of files. Holds no policy.
+ */
 import { join } from 'node:path';
 import type { Mutex } from 'async-mutex';
 import { type Clock, epochSeconds } from '../base/clock.ts';
@@ -30,7 +32,10 @@ export interface Engine {
   readonly entries: Entries;
   /** Called as each step is reached; for fault injection only. */
   readonly reached: (step: Step) => void;
-  /** Whether the registry is the one that was signed: where it is not, a newer one may name what this one does not know, and no file is taken to be nobody's. */
+  /**
+   * Whether the registry is the one that was signed: where it is not, a newer one may name what this one does not know,
+   * and no file is taken to be nobody's.
+   */
   readonly registryIsWhole: () => boolean;
   /** Held by whoever makes room for one more process, one at a time. */
   readonly room: Mutex;
@@ -38,7 +43,10 @@ export interface Engine {
   readonly checkLater: (id: string, generation: number) => void;
   /** Runs once a process that serves a sandbox is gone. */
   readonly watch: (id: string, process: import('../instance/instance.ts').InstanceProcess) => void;
-  /** Sandboxes whose operation failed so badly that not even that could be taken back or written down: each round of the ladder tries to settle them. */
+  /**
+   * Sandboxes whose operation failed so badly that not even that could be taken back or written down: each round of the
+   * ladder tries to settle them.
+   */
   readonly interrupted: Set<string>;
   /** Aborted when the server stops: no wake begins any more, and one that is under way is taken back. */
   readonly stop: AbortSignal;

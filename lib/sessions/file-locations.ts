@@ -1,4 +1,7 @@
-/** Bringing files home and putting them back: which drawer a row's file is in, and the moves between it and the live drawer. */
+/**
+ * Bringing files home and putting them back: which drawer a row's file is in, and the moves between it and the live
+ * drawer.
+ */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeFolderNow, removeFolder, removeTree, syncFolder } from '../base/effects.ts';
@@ -63,7 +66,8 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
   const placed = await fetchHome(engine, row, place, file);
   return {
     async makeDurable() {
-      // The folder's own name first: a move gives up the name that it had only once the new one, with every folder above it, is on disk.
+      // The folder's own name first: a move gives up the name that it had only once the new one, with every folder
+      // above it, is on disk.
       await syncFolder(dirname(folder));
       // A new file is made by the process that opens it, which has synced the file but may not be able to sync folders.
       await (placed === null ? syncFolder(folder) : placed.makeDurable());
@@ -72,8 +76,8 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
 }
 
 /**
- * Makes room in the live drawer for a sandbox that rests elsewhere: a copy of its own file goes, anything else is set aside. From then on what is there
- * was made by the operation that asked for it.
+ * Makes room in the live drawer for a sandbox that rests elsewhere: a copy of its own file goes, anything else is set
+ * aside. From then on what is there was made by the operation that asked for it.
  */
 export async function clearGround(engine: Engine, row: InstanceRow): Promise<void> {
   const path = livePath(row.id);
@@ -101,7 +105,10 @@ async function fetchHome(engine: Engine, row: InstanceRow, place: Place, file: s
   return drawerOf(engine, place)?.fetch(row.id, file) ?? null;
 }
 
-/** Whether a place is the file of a snapshot or a blueprint: only what was never resumed is there, and others may be too. */
+/**
+ * Whether a place is the file of a snapshot or a blueprint: only what was never resumed is there, and others may be
+ * too.
+ */
 export function isShared(place: Place): place is CopyKind {
   return place === 'snapshot' || place === 'blueprint';
 }
@@ -113,7 +120,10 @@ export async function clearLive(engine: Engine, id: string): Promise<void> {
   await syncFolder(dirname(folder));
 }
 
-/** Removes the emptied live folder of a sandbox whose file has moved on. What is unexpectedly in it stays, for reconcile to set aside. */
+/**
+ * Removes the emptied live folder of a sandbox whose file has moved on. What is unexpectedly in it stays, for reconcile
+ * to set aside.
+ */
 export async function leaveLive(engine: Engine, id: string): Promise<void> {
   try {
     await removeFolder(dirname(absolute(engine, livePath(id))));
@@ -124,8 +134,8 @@ export async function leaveLive(engine: Engine, id: string): Promise<void> {
 }
 
 /**
- * Puts a clean live file into a drawer; whatever an earlier fault left under its key goes first: a copy of it is removed, anything else set aside. Returns the hash of the bytes, where
- * the drawer read them.
+ * Puts a clean live file into a drawer; whatever an earlier fault left under its key goes first: a copy of it is
+ * removed, anything else set aside. Returns the hash of the bytes, where the drawer read them.
  */
 export async function putAway(
   engine: Engine,
@@ -141,7 +151,9 @@ export async function putAway(
   return drawer.put(source, row.id);
 }
 
-/** Whether the file at `path` (relative to the data folder) has the bytes of `original`, expanded when it is `packed`. */
+/**
+ * Whether the file at `path` (relative to the data folder) has the bytes of `original`, expanded when it is `packed`.
+ */
 export async function isCopyOf(engine: Engine, path: string, packed: boolean, original: string): Promise<boolean> {
   if (stampOf(original) === null) return false;
   const copy = packed
@@ -172,8 +184,8 @@ export async function setAside(engine: Keeping, row: Pick<InstanceRow, 'id' | 't
 }
 
 /**
- * Sets aside what lies beside a file at rest as if it were its log, with a ledger line: a file at rest has none, and SQLite would take up
- * whatever it finds. What holds nothing is removed.
+ * Sets aside what lies beside a file at rest as if it were its log, with a ledger line: a file at rest has none, and
+ * SQLite would take up whatever it finds. What holds nothing is removed.
  */
 export async function setLogsAside(
   engine: Keeping,

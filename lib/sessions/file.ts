@@ -1,4 +1,7 @@
-/** Filing: suspend, freeze, archive, delete. Each ends the process when there is one, moves a single clean file, and commits. */
+/**
+ * Filing: suspend, freeze, archive, delete. Each ends the process when there is one, moves a single clean file, and
+ * commits.
+ */
 import { dirname } from 'node:path';
 import { syncFolder } from '../base/effects.ts';
 import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../base/errors.ts';
@@ -37,8 +40,8 @@ export interface Filing {
   refusesFaulted?: boolean;
   toPath: (row: InstanceRow) => string | null;
   /**
-   * The file work, between the intent and the commit. No one reads the file while it runs. `identity` is what the process that was ended
-   * said of the file; null when there was none.
+   * The file work, between the intent and the commit. No one reads the file while it runs. `identity` is what the
+   * process that was ended said of the file; null when there was none.
    */
   work: (row: InstanceRow, force: boolean, identity: string | null) => Promise<Filed>;
   /** What may go once the row says where the file is now. A failure of it undoes nothing: it is done later. */
@@ -46,8 +49,8 @@ export interface Filing {
 }
 
 /**
- * Runs one filing under the verbs lock, which the caller holds. Running calls are given the drain time, then `conflict` unless
- * `force`. Three failures in a row raise `unknown`.
+ * Runs one filing under the verbs lock, which the caller holds. Running calls are given the drain time, then `conflict`
+ * unless `force`. Three failures in a row raise `unknown`.
  */
 export async function file(
   engine: Engine,
@@ -149,7 +152,8 @@ async function endProcess(
     if (entry.process !== process) throw error;
     const stuck = isWinterdockError(error) && error.extra.cause === 'silent';
     if (!force && !stuck) throw error;
-    // A process that does not close by force, or answers nothing, is ended, and its file is recovered like any other that was left behind.
+    // A process that does not close by force, or answers nothing, is ended, and its file is recovered like any other
+    // that was left behind.
     await process.kill('killed');
     if (row.vfsPath !== MEMORY) identity = await engine.readers.settle(absolute(engine, livePath(row.id)));
   }
@@ -158,7 +162,9 @@ async function endProcess(
   return identity;
 }
 
-/** A filing that did not happen: the intent goes, the failure counts, an active sandbox without a process is suspended. */
+/**
+ * A filing that did not happen: the intent goes, the failure counts, an active sandbox without a process is suspended.
+ */
 async function failed(
   engine: Engine,
   entry: Entry,
@@ -212,8 +218,9 @@ function refuseMemory(row: InstanceRow): void {
 }
 
 /**
- * active → suspended: the process ends, the file stays in the live drawer, clean. `passing`: from anywhere else by way of `active`. `unasked`: its
- * process has to end, whatever it was created as; otherwise `conflict` for an ephemeral one.
+ * active → suspended: the process ends, the file stays in the live drawer, clean. `passing`: from anywhere else by way
+ * of `active`. `unasked`: its process has to end, whatever it was created as; otherwise `conflict` for an ephemeral
+ * one.
  */
 export function suspend(
   engine: Engine,
@@ -291,8 +298,8 @@ export function freeze(engine: Engine, entry: Entry, cause: Cause, force: boolea
 }
 
 /**
- * active or frozen → archived: compressed, with a listing beside it; the source goes once the row says so. `passing`: from suspended and
- * created by way of `active`.
+ * active or frozen → archived: compressed, with a listing beside it; the source goes once the row says so. `passing`:
+ * from suspended and created by way of `active`.
  */
 export function archive(
   engine: Engine,
@@ -353,7 +360,10 @@ export function archive(
   );
 }
 
-/** Lists what is about to be archived. What is so damaged that it cannot be listed is archived by force without a listing, byte for byte. */
+/**
+ * Lists what is about to be archived. What is so damaged that it cannot be listed is archived by force without a
+ * listing, byte for byte.
+ */
 async function listFor(engine: Engine, id: string, source: string, force: boolean): Promise<void> {
   try {
     await writeListing(engine, id, source);
@@ -363,7 +373,10 @@ async function listFor(engine: Engine, id: string, source: string, force: boolea
   }
 }
 
-/** archived → deleted: the row first, so that a failure leaves the whole sandbox; then its files. `passing`: from created, which has none. */
+/**
+ * archived → deleted: the row first, so that a failure leaves the whole sandbox; then its files. `passing`: from
+ * created, which has none.
+ */
 export function remove(engine: Engine, entry: Entry, cause: Cause, { passing = false } = {}): Promise<InstanceRow> {
   return file(
     engine,

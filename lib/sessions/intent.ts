@@ -1,4 +1,7 @@
-/** Beginning an operation: what has to be true before its first effect, and the intent by which whoever finds it half done knows it. */
+/**
+ * Beginning an operation: what has to be true before its first effect, and the intent by which whoever finds it half
+ * done knows it.
+ */
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceRow, Intent } from '../registry/registry.ts';
 import { type Engine, MEMORY } from './engine.ts';
@@ -6,10 +9,11 @@ import { clearGround } from './file-locations.ts';
 import type { Cause } from './sessions.ts';
 
 /**
- * Writes the intent of an operation. Throws `conflict` when another operation holds the row. That of one which makes files is on disk before its first
- * effect, for after a power cut a file without its intent is nobody's. A file that was only moved is known again by itself, so that the wakes and
- * filings that people wait for pay no fsync for it. The ground is cleared before it: whatever is found in the live drawer of a sandbox with an intent, and is
- * not the file that its row names, was made by that operation.
+ * Writes the intent of an operation. Throws `conflict` when another operation holds the row. That of one which makes
+ * files is on disk before its first effect, for after a power cut a file without its intent is nobody's. A file that
+ * was only moved is known again by itself, so that the wakes and filings that people wait for pay no fsync for it. The
+ * ground is cleared before it: whatever is found in the live drawer of a sandbox with an intent, and is not the file
+ * that its row names, was made by that operation.
  */
 export async function begin(
   engine: Engine,

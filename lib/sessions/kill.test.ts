@@ -20,8 +20,8 @@ const WORK = 'the work';
 const MEMORY = 'the memory';
 
 /**
- * Brings sandboxes to a state, each with a file in two volumes that it must still have when it survives. One was lived in; the others
- * begin with copies of its file, as imports do.
+ * Brings sandboxes to a state, each with a file in two volumes that it must still have when it survives. One was lived
+ * in; the others begin with copies of its file, as imports do.
  */
 async function prepare(dataFolder: string, state: State, ids: readonly string[]): Promise<void> {
   const dock = await startDock({ dataFolder });
@@ -52,7 +52,10 @@ function inDrawers(folder: string): string[] {
   return filesIn(folder).filter((path) => /^(live|cold|archive|orphans)\//.test(path));
 }
 
-/** What a row's sandbox has there: one file, and a listing beside an archived one. `laid`: it was not packed, as it is to be deleted. */
+/**
+ * What a row's sandbox has there: one file, and a listing beside an archived one. `laid`: it was not packed, as it is
+ * to be deleted.
+ */
 function filesOf({ id, state, vfsPath }: InstanceRow, laid: boolean): string[] {
   const packed = state === 'archived' && !laid ? [`archive/${id}.json`, `archive/${id}.sqlite.zst`] : [];
   return [...packed, ...(vfsPath === null ? [] : [vfsPath])];

@@ -1,4 +1,7 @@
-/** The listing beside an archived file: what is in it, readable without expanding it. Written at archiving, removed with the file. */
+/**
+ * The listing beside an archived file: what is in it, readable without expanding it. Written at archiving, removed with
+ * the file.
+ */
 
 import { opendir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -12,7 +12,10 @@ const LOOK_EVERY_MS = 20_000;
 export class LostFiles {
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** Puts back every file that was lost and goes on with it, when it is time for a look. Never throws: what failed is tried again. */
+  /**
+   * Puts back every file that was lost and goes on with it, when it is time for a look. Never throws: what failed is
+   * tried again.
+   */
   async look(engine: Engine): Promise<void> {
     if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return;
     this.#lookedAt = performance.now();

@@ -9,9 +9,10 @@ import { type Engine, MEMORY, serverStops } from './engine.ts';
 const ATTEMPTS = 2;
 
 /**
- * Resolves with a process that has the file of `spec` open, in the room that `claim` keeps; `onProcess` gets each one that is tried, before it has. One that ends by itself is
- * replaced once, as nothing of the file's may be to blame. Throws what opening the file throws, what the system says of a file that may not be
- * written, `capacity` when both ended, and `capacity` when the server stops meanwhile. No process is left then.
+ * Resolves with a process that has the file of `spec` open, in the room that `claim` keeps; `onProcess` gets each one
+ * that is tried, before it has. One that ends by itself is replaced once, as nothing of the file's may be to blame.
+ * Throws what opening the file throws, what the system says of a file that may not be written, `capacity` when both
+ * ended, and `capacity` when the server stops meanwhile. No process is left then.
  */
 export async function openProcess(
   engine: Pick<Engine, 'pool' | 'stop' | 'log'>,
@@ -50,7 +51,10 @@ export async function openProcess(
   }
 }
 
-/** SQLite opens what may not be written for reading alone: such a process would refuse every write, also once it may be written again. */
+/**
+ * SQLite opens what may not be written for reading alone: such a process would refuse every write, also once it may be
+ * written again.
+ */
 function needWritable(file: string): void {
   accessSync(dirname(file), constants.W_OK);
   if (existsSync(file)) accessSync(file, constants.W_OK);

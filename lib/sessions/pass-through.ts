@@ -1,6 +1,6 @@
 /**
- * The file work of passing through `active`: a file comes home without a process, and goes back when the filing that asked for it fails.
- * The caller holds the file exclusively and has written the intent.
+ * The file work of passing through `active`: a file comes home without a process, and goes back when the filing that
+ * asked for it fails. The caller holds the file exclusively and has written the intent.
  */
 import { dirname } from 'node:path';
 import { makeFolderNow, syncFolder } from '../base/effects.ts';
@@ -12,8 +12,9 @@ import { removeListing } from './listing.ts';
 import { ensureAlone, ensureCopied, ensurePacked, ensureTrusted, type Known } from './trust.ts';
 
 /**
- * Brings the file of a sandbox that has no process to the live drawer, durably; makes an empty one where there never was any. tmp stays:
- * the next process to start on it clears it. Returns what is known of its bytes. Throws what a wake throws of a file.
+ * Brings the file of a sandbox that has no process to the live drawer, durably; makes an empty one where there never
+ * was any. tmp stays: the next process to start on it clears it. Returns what is known of its bytes. Throws what a wake
+ * throws of a file.
  */
 export async function comeHome(engine: Engine, row: InstanceRow, force: boolean): Promise<Partial<Known> | null> {
   const place = placeOf(engine, row);
@@ -38,7 +39,10 @@ export async function comeHome(engine: Engine, row: InstanceRow, force: boolean)
   return isShared(place) ? { identity: mark(engine, file, true) } : known;
 }
 
-/** Gives a live file the mark by which it is known again, and makes one where there is none. Returns the mark, null when there is no room for it. */
+/**
+ * Gives a live file the mark by which it is known again, and makes one where there is none. Returns the mark, null when
+ * there is no room for it.
+ */
 function mark(engine: Engine, file: string, mustExist: boolean): string | null {
   const { maxSandboxBytes: maxBytes, maxFileBytes } = engine.config;
   return closeToRest(openLive(file, { maxBytes, maxFileBytes, mustExist }));

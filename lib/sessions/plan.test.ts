@@ -34,7 +34,10 @@ const lines = async (id: string, after = 0) =>
     .filter(({ seq }) => seq > after)
     .reverse();
 
-/** Started workers that were handed out so far cannot be counted from outside: none runs, and the one in the pool is still ready. */
+/**
+ * Started workers that were handed out so far cannot be counted from outside: none runs, and the one in the pool is
+ * still ready.
+ */
 const processes = () => dock.pool.active;
 
 const WALKS = (['created', 'suspended', 'frozen', 'archived', 'active'] as const).flatMap((from) =>

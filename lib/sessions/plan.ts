@@ -1,6 +1,7 @@
 /**
- * Walks: a wish of several hops, one by one under one lock, each in the ledger. `active` is passed through without a process when the
- * next hop leaves it at once: both hops are then one filing and one transaction. The way is lib/lifecycle/plan.ts'.
+ * Walks: a wish of several hops, one by one under one lock, each in the ledger. `active` is passed through without a
+ * process when the next hop leaves it at once: both hops are then one filing and one transaction. The way is
+ * lib/lifecycle/plan.ts'.
  */
 import { tellable, WinterdockError } from '../base/errors.ts';
 import { plan } from '../lifecycle/plan.ts';
@@ -16,9 +17,9 @@ import { wake } from './wake.ts';
 import { noWay } from './way.ts';
 
 /**
- * Takes a sandbox to `to`, which it may be in already. The caller holds the verbs lock. A walk that fails stays where it came to. Throws
- * what its hops throw, `invalid_transition` when no way leads there, `conflict` where an ephemeral one would be suspended or frozen, and
- * `conflict` with its `state` when it is not in `from`.
+ * Takes a sandbox to `to`, which it may be in already. The caller holds the verbs lock. A walk that fails stays where
+ * it came to. Throws what its hops throw, `invalid_transition` when no way leads there, `conflict` where an ephemeral
+ * one would be suspended or frozen, and `conflict` with its `state` when it is not in `from`.
  */
 export async function walk(
   engine: Engine,
@@ -56,8 +57,8 @@ export async function walk(
 }
 
 /**
- * The hop to `archived` on the way to `deleted`: the file stays where it is, for nothing of it is to be kept. A walk that breaks off here
- * has lost nothing; a damaged file stops it no more than it stops a deletion.
+ * The hop to `archived` on the way to `deleted`: the file stays where it is, for nothing of it is to be kept. A walk
+ * that breaks off here has lost nothing; a damaged file stops it no more than it stops a deletion.
  */
 function lay(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
   const kept = (row: InstanceRow) => (row.vfsPath === MEMORY ? null : row.vfsPath);

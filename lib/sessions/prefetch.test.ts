@@ -1,4 +1,7 @@
-/** Prefetches that fail or that a restart comes between: the file ends where the row says, and nothing stays in the live drawer for ever. */
+/**
+ * Prefetches that fail or that a restart comes between: the file ends where the row says, and nothing stays in the live
+ * drawer for ever.
+ */
 import { expect, test } from 'vitest';
 import { filesIn } from '../testing/files-in.ts';
 import type { Step } from './steps.ts';

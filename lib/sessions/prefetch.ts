@@ -1,4 +1,6 @@
-/** Prefetch: the file of a sleeping sandbox is brought home without a process, and filed back when nothing comes for it. */
+/**
+ * Prefetch: the file of a sleeping sandbox is brought home without a process, and filed back when nothing comes for it.
+ */
 import { tellable } from '../base/errors.ts';
 import { blocks, type Source } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';

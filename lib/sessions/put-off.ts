@@ -1,4 +1,7 @@
-/** Automatic moves that the disk has refused: they are tried again after a while, and a longer one each time. Kept in memory only. */
+/**
+ * Automatic moves that the disk has refused: they are tried again after a while, and a longer one each time. Kept in
+ * memory only.
+ */
 
 const FIRST_SECONDS = 60;
 const LONGEST_SECONDS = 3600;
@@ -6,7 +9,10 @@ const LONGEST_SECONDS = 3600;
 export class PutOff {
   readonly #refused = new Map<string, { until: number; seconds: number }>();
 
-  /** Whether the move of a sandbox waits still, at `now` in epoch seconds. A clock that was set back makes none wait for longer than the longest. */
+  /**
+   * Whether the move of a sandbox waits still, at `now` in epoch seconds. A clock that was set back makes none wait for
+   * longer than the longest.
+   */
   waits(id: string, now: number): boolean {
     const refused = this.#refused.get(id);
     return refused !== undefined && now < refused.until && refused.until <= now + LONGEST_SECONDS;

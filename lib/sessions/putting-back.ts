@@ -1,7 +1,8 @@
 /**
- * Taking an operation back: whatever it did to a file, the file goes to where the row says, and what it made elsewhere goes. Decided by the
- * files alone, so a failure, a kill and a power cut are taken back by the same steps, and by doing them again. What is in the live drawer of a row that
- * rests elsewhere was made by the operation: the ground was cleared before its intent. The caller holds the file exclusively. Knows nothing of why an operation failed.
+ * Taking an operation back: whatever it did to a file, the file goes to where the row says, and what it made elsewhere
+ * goes. Decided by the files alone, so a failure, a kill and a power cut are taken back by the same steps, and by doing
+ * them again. What is in the live drawer of a row that rests elsewhere was made by the operation: the ground was
+ * cleared before its intent. The caller holds the file exclusively. Knows nothing of why an operation failed.
  */
 
 import { dirname } from 'node:path';
@@ -16,8 +17,8 @@ import { type Known, recordOf } from './trust.ts';
 const HOPS_LOOKED_AT = 20;
 
 /**
- * Puts the file of a row back to where the row says. Does nothing when nothing was moved, and loses nothing: what is not proved to be a copy of
- * the row's own file is set aside. Throws what the disk throws; then it is to be done again.
+ * Puts the file of a row back to where the row says. Does nothing when nothing was moved, and loses nothing: what is
+ * not proved to be a copy of the row's own file is set aside. Throws what the disk throws; then it is to be done again.
  */
 export async function putBack(engine: Engine, row: InstanceRow): Promise<void> {
   const place = placeOf(engine, row);
@@ -52,7 +53,10 @@ export async function putBack(engine: Engine, row: InstanceRow): Promise<void> {
   await clearLive(engine, row.id);
 }
 
-/** Removes what a drawer has under the key of a row that is not filed there, when it is a copy of `original`; anything else is set aside. */
+/**
+ * Removes what a drawer has under the key of a row that is not filed there, when it is a copy of `original`; anything
+ * else is set aside.
+ */
 async function dropCopy(engine: Engine, row: InstanceRow, place: 'cold' | 'archive', original: string): Promise<void> {
   const drawer = drawerOf(engine, place);
   // What an archived sandbox is expanded from stays packed until it is revived.
@@ -66,7 +70,10 @@ async function dropCopy(engine: Engine, row: InstanceRow, place: 'cold' | 'archi
   if (place === 'archive') await removeListing(engine, row.id);
 }
 
-/** Whether what the archive holds is what a sandbox came back from: its row has its file elsewhere, and it was archived once. */
+/**
+ * Whether what the archive holds is what a sandbox came back from: its row has its file elsewhere, and it was archived
+ * once.
+ */
 export async function cameBack(engine: Engine, row: InstanceRow): Promise<boolean> {
   if (row.vfsPath === null || row.vfsPath === MEMORY || row.state === 'archived') return false;
   if (stampOf(absolute(engine, row.vfsPath)) === null) return false;
@@ -75,8 +82,9 @@ export async function cameBack(engine: Engine, row: InstanceRow): Promise<boolea
 }
 
 /**
- * The record of a file that was put back: its stamp of now, when it is the recorded file. All that was known of its bytes stays known while nothing has
- * written to it; else it is what is `known` now. What may be another file keeps the record that it is to be compared with. Null without a file.
+ * The record of a file that was put back: its stamp of now, when it is the recorded file. All that was known of its
+ * bytes stays known while nothing has written to it; else it is what is `known` now. What may be another file keeps the
+ * record that it is to be compared with. Null without a file.
  */
 export function recordPutBack(
   engine: Engine,
@@ -93,8 +101,8 @@ export function recordPutBack(
 }
 
 /**
- * Does what may follow a commit and needs none: what was committed stays so whether or not it succeeds now. What fails is done by a later round of
- * the ladder, or at the next start.
+ * Does what may follow a commit and needs none: what was committed stays so whether or not it succeeds now. What fails
+ * is done by a later round of the ladder, or at the next start.
  */
 export async function tidying(engine: Engine, id: string, work: () => Promise<void> | void | undefined): Promise<void> {
   try {

@@ -1,6 +1,6 @@
 /**
- * The file of a sandbox as it lies: copied byte for byte, with a log that lies beside it, whatever is wrong with either. Opens neither, and
- * changes nothing.
+ * The file of a sandbox as it lies: copied byte for byte, with a log that lies beside it, whatever is wrong with
+ * either. Opens neither, and changes nothing.
  */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
@@ -29,8 +29,9 @@ export interface RawCopy {
 }
 
 /**
- * Copies the file of a sandbox that has no process, and its log, into `folder` (absolute). Filing and waking wait. Throws `not_found`, `gone`,
- * `missing_file`, and `conflict` for one that is awake, lives only in its process or has no file yet.
+ * Copies the file of a sandbox that has no process, and its log, into `folder` (absolute). Filing and waking wait.
+ * Throws `not_found`, `gone`, `missing_file`, and `conflict` for one that is awake, lives only in its process or has no
+ * file yet.
  */
 export function copyRaw(engine: Engine, entry: Entry, folder: string): Promise<RawCopy> {
   return entry.lease(async () => {

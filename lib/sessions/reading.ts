@@ -1,6 +1,6 @@
 /**
- * Looking into a sandbox without touching it, in any state: each read holds a lease, so that the file is neither moved nor opened
- * under it. At rest the file is read where it lies; beside a process it is read as last committed.
+ * Looking into a sandbox without touching it, in any state: each read holds a lease, so that the file is neither moved
+ * nor opened under it. At rest the file is read where it lies; beside a process it is read as last committed.
  */
 import { join } from 'node:path';
 import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
@@ -105,9 +105,10 @@ export function read<R extends ReadRequest>(
 }
 
 /**
- * Writes `volumes` of a sandbox into a new file at `path` (absolute, on any filesystem), in any state, waking nothing. Calls and writes go
- * on meanwhile; filing and waking wait. The file is on disk when this resolves; its name is not. Throws `not_found`, `gone`,
- * `missing_file`, `corrupt`, `storage_unavailable`, and `conflict` for what lives only in its process; nothing is then left at `path`.
+ * Writes `volumes` of a sandbox into a new file at `path` (absolute, on any filesystem), in any state, waking nothing.
+ * Calls and writes go on meanwhile; filing and waking wait. The file is on disk when this resolves; its name is not.
+ * Throws `not_found`, `gone`, `missing_file`, `corrupt`, `storage_unavailable`, and `conflict` for what lives only in
+ * its process; nothing is then left at `path`.
  */
 export async function copyOut(
   engine: Engine,
@@ -143,8 +144,8 @@ async function leased<T>(entry: Entry, look: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs `look` on the file that holds what a sandbox has now; at rest only when it is the file that was filed, with its hash where one is
- * known. The caller holds the lease.
+ * Runs `look` on the file that holds what a sandbox has now; at rest only when it is the file that was filed, with its
+ * hash where one is known. The caller holds the lease.
  */
 async function withTarget<T>(
   engine: Engine,

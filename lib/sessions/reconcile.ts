@@ -1,6 +1,7 @@
 /**
- * Boot: every operation that a killed server left half done is rolled forward or back by looking at the files, every process that
- * is gone is filed, and what lies where no row says is set aside. The same for one sandbox, when a person asks for it.
+ * Boot: every operation that a killed server left half done is rolled forward or back by looking at the files, every
+ * process that is gone is filed, and what lies where no row says is set aside. The same for one sandbox, when a person
+ * asks for it.
  */
 import { existsSync } from 'node:fs';
 import { tellable } from '../base/errors.ts';
@@ -44,7 +45,10 @@ export async function reconcile(engine: Engine): Promise<Swept & { settled: numb
   return { settled, ...(await sweepLive(engine)) };
 }
 
-/** A row that could not be settled says so. Nothing runs, so one that was active is not any more, and its file is what a process left. */
+/**
+ * A row that could not be settled says so. Nothing runs, so one that was active is not any more, and its file is what a
+ * process left.
+ */
 async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise<void> {
   const fault = { fault: 'unknown' as const, reason: `the start could not settle it: ${tellable(error)}` };
   const raised = line(engine, row, BOOT.cause, 'fault.raised', { reason: 'unknown', error: tellable(error) });
@@ -65,8 +69,8 @@ async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise
 }
 
 /**
- * Settles one sandbox whose operation nobody carries out any more, as a boot would: what has happened to its file decides. A process that
- * it still has is ended. The caller holds the verbs lock.
+ * Settles one sandbox whose operation nobody carries out any more, as a boot would: what has happened to its file
+ * decides. A process that it still has is ended. The caller holds the verbs lock.
  */
 export async function settleInterrupted(engine: Engine, entry: Entry, row: InstanceRow, cause: Cause): Promise<void> {
   const how = { cause, because: 'it was interrupted' };
@@ -78,8 +82,8 @@ export async function settleInterrupted(engine: Engine, entry: Entry, row: Insta
 }
 
 /**
- * Settles what a sandbox's last operation left, when not even its failure could be written down. The caller holds the verbs lock, so nobody
- * carries out what the row says is under way. Returns the row as it is then.
+ * Settles what a sandbox's last operation left, when not even its failure could be written down. The caller holds the
+ * verbs lock, so nobody carries out what the row says is under way. Returns the row as it is then.
  */
 export async function settleFirst(engine: Engine, entry: Entry, row: InstanceRow): Promise<InstanceRow> {
   if (row.pending !== null) await settleInterrupted(engine, entry, row, systemCause('reconcile'));
@@ -93,8 +97,8 @@ export async function settleFirst(engine: Engine, entry: Entry, row: InstanceRow
 }
 
 /**
- * What was not committed did not happen: the file goes back to where the row says. A deletion of an earlier version, which removed the file first, is
- * finished.
+ * What was not committed did not happen: the file goes back to where the row says. A deletion of an earlier version,
+ * which removed the file first, is finished.
  */
 async function settle(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
   if (row.state === 'active') return settleActive(engine, row, how);
@@ -115,7 +119,10 @@ async function settle(engine: Engine, row: InstanceRow, how: Settling): Promise<
   ]);
 }
 
-/** Takes up the log that a process left which had opened the file. Where none can have, what lies beside the file is not its own. */
+/**
+ * Takes up the log that a process left which had opened the file. Where none can have, what lies beside the file is not
+ * its own.
+ */
 async function takeUp(engine: Engine, row: InstanceRow, live: string): Promise<{ identity: string | null } | null> {
   if (stampOf(live) === null) return null;
   if (WAKES.has(row.pending?.verb ?? '')) return { identity: await engine.readers.settle(live) };

@@ -1,7 +1,7 @@
 /**
- * A live file that was removed, moved or replaced under its process: what was answered is then only in files that no name leads to. They are read
- * through the process's open descriptors while it stands still, which is what a crash at that moment would have left, and put back.
- * Needs /proc; without it nothing is found, and nothing is done.
+ * A live file that was removed, moved or replaced under its process: what was answered is then only in files that no
+ * name leads to. They are read through the process's open descriptors while it stands still, which is what a crash at
+ * that moment would have left, and put back. Needs /proc; without it nothing is found, and nothing is done.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -51,14 +51,18 @@ export function isLost(engine: Engine, id: string, process: InstanceProcess): bo
   return (main !== null && isAstray(main, file)) || (main !== null && log !== null && isAstray(log, `${file}-wal`));
 }
 
-/** Filesystems that number their files anew at every look exist: where the kernel says that the name is the right one, it is. */
+/**
+ * Filesystems that number their files anew at every look exist: where the kernel says that the name is the right one,
+ * it is.
+ */
 function isAstray({ name, inode }: Held, path: string): boolean {
   return name !== path && stampOf(path)?.inode !== inode;
 }
 
 /**
- * Puts a lost live file back where the row says, clean and durable, and ends its process. Returns its identity; false when the file is not
- * lost. The caller holds the file exclusively. Throws as the disk does; the process then goes on with what it has.
+ * Puts a lost live file back where the row says, clean and durable, and ends its process. Returns its identity; false
+ * when the file is not lost. The caller holds the file exclusively. Throws as the disk does; the process then goes on
+ * with what it has.
  */
 export async function rescue(
   engine: Engine,
@@ -99,7 +103,8 @@ async function putBack(
     if (there !== null && there.inode !== main.inode) await setAside(engine, row, livePath(row.id));
     await makeFolder(dirname(file));
     await renameFile(saved, file);
-    // Only then: until the file is back, its log is all that is left. After it the log holds nothing that the file does not.
+    // Only then: until the file is back, its log is all that is left. After it the log holds nothing that the file does
+    // not.
     for (const suffix of ['-wal', '-shm']) await unlinkFile(file + suffix);
     await syncFolder(dirname(file));
     await syncFolder(dirname(dirname(file)));

@@ -1,9 +1,11 @@
 /**
- * Restoring in place: the file of a sandbox becomes a copy of a snapshot, and what was there is kept in `orphans/`. Owns the order of its steps, so
- * that a failure or a kill between any two leaves the file that the row names. Knows nothing of who may do it.
+ * Restoring in place: the file of a sandbox becomes a copy of a snapshot, and what was there is kept in `orphans/`.
+ * Owns the order of its steps, so that a failure or a kill between any two leaves the file that the row names. Knows
+ * nothing of who may do it.
  *
- * The copy is made and verified first, in the live drawer's staging folder. Then a line of the ledger says where what is there will be kept, which also makes the intent
- * durable; it moves there, the copy takes its place in the live drawer, and the row says so. Until then everything can be taken back: see aside.ts.
+ * The copy is made and verified first, in the live drawer's staging folder. Then a line of the ledger says where what
+ * is there will be kept, which also makes the intent durable; it moves there, the copy takes its place in the live
+ * drawer, and the row says so. Until then everything can be taken back: see aside.ts.
  */
 import { dirname, join } from 'node:path';
 import { makeFolder, unlinkFile } from '../base/effects.ts';
@@ -28,9 +30,10 @@ export interface Restored extends Pick<CopyContent, 'hash' | 'bytes'> {
 }
 
 /**
- * Puts a copy of a snapshot in the place of a sandbox's file; the state stays, a fault is cleared. What is frozen or archived is filed back from the
- * live drawer like anything that was brought home early. The caller holds the verbs lock. Throws `conflict` for one that is awake or lives only in
- * its process, `quota_exceeded`, `missing_file` and `corrupt` of the snapshot, `storage_unavailable`; the file is then where and what it was.
+ * Puts a copy of a snapshot in the place of a sandbox's file; the state stays, a fault is cleared. What is frozen or
+ * archived is filed back from the live drawer like anything that was brought home early. The caller holds the verbs
+ * lock. Throws `conflict` for one that is awake or lives only in its process, `quota_exceeded`, `missing_file` and
+ * `corrupt` of the snapshot, `storage_unavailable`; the file is then where and what it was.
  */
 export async function restore(
   engine: Engine,

@@ -1,6 +1,6 @@
 /**
- * Room for one more process: where the memory that all of them share has none, the sandboxes that were used longest ago and do nothing are
- * suspended first. Which may be is the ladder's to say.
+ * Room for one more process: where the memory that all of them share has none, the sandboxes that were used longest ago
+ * and do nothing are suspended first. Which may be is the ladder's to say.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
@@ -18,15 +18,18 @@ const LOOK_EVERY_MS = 20;
 /** As if every idle time had passed: what is left of the ladder is who may not be moved by it. */
 const AT_ONCE = { idleToSuspendSeconds: 0, idleToFreezeSeconds: 0 };
 
-/** Keeps room for one process until the claim is released; null when memory has to be made for it. Throws `capacity` when no place is left. */
+/**
+ * Keeps room for one process until the claim is released; null when memory has to be made for it. Throws `capacity`
+ * when no place is left.
+ */
 export function claimRoom({ pool, room }: Engine): Claim | null {
   // While somebody makes room it is theirs.
   return pool.lacks !== 'places' && (room.isLocked() || pool.lacks === 'memory') ? null : pool.claim();
 }
 
 /**
- * The same where memory is short: suspends idle sandboxes (trigger `memory`), those that were used longest ago first, and waits a moment where all
- * are busy. Throws `capacity`.
+ * The same where memory is short: suspends idle sandboxes (trigger `memory`), those that were used longest ago first,
+ * and waits a moment where all are busy. Throws `capacity`.
  */
 export function makeRoom(engine: Engine): Promise<Claim> {
   const until = performance.now() + WAIT_MS;
@@ -42,7 +45,10 @@ export function makeRoom(engine: Engine): Promise<Claim> {
   });
 }
 
-/** Suspends idle sandboxes while those that run take more than they may have: what a call takes is known only when it has it. */
+/**
+ * Suspends idle sandboxes while those that run take more than they may have: what a call takes is known only when it
+ * has it.
+ */
 export async function keepWithin(engine: Engine): Promise<void> {
   const tried = new Set<string>();
   const over = () => {
@@ -56,7 +62,10 @@ export async function keepWithin(engine: Engine): Promise<void> {
   }
 }
 
-/** Suspends the one that was used longest ago of those that may be, but for those that were `tried` without success. False when there is none. */
+/**
+ * Suspends the one that was used longest ago of those that may be, but for those that were `tried` without success.
+ * False when there is none.
+ */
 async function suspendOne(engine: Engine, tried: Set<string>): Promise<boolean> {
   const idle = engine.entries
     .values()

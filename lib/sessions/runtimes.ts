@@ -1,6 +1,7 @@
 /**
- * What the server holds in memory about single sandboxes: their process, their locks, their unflushed activity. An entry exists only
- * while something is going on; a sandbox at rest costs a row and a file. Knows nothing of drawers or verbs.
+ * What the server holds in memory about single sandboxes: their process, their locks, their unflushed activity. An
+ * entry exists only while something is going on; a sandbox at rest costs a row and a file. Knows nothing of drawers or
+ * verbs.
  */
 import { Mutex, Semaphore } from 'async-mutex';
 import type { InstanceProcess } from '../instance/instance.ts';
@@ -51,7 +52,10 @@ export class Entry {
     return this.#pending?.verb ?? null;
   }
 
-  /** Verb under way on a row as it was read, or null: what that row tells the end of is over for whoever looks, whatever is tidied up after it. */
+  /**
+   * Verb under way on a row as it was read, or null: what that row tells the end of is over for whoever looks, whatever
+   * is tidied up after it.
+   */
   pendingOn({ generation }: { generation: number }): string | null {
     return this.#pending?.generation === generation ? this.#pending.verb : null;
   }
@@ -77,7 +81,10 @@ export class Entry {
     this.lastUse = uses;
   }
 
-  /** Whether its process could be ended now: nothing runs or waits in it, no terminal is open, nobody reads its file, no verb is under way. */
+  /**
+   * Whether its process could be ended now: nothing runs or waits in it, no terminal is open, nobody reads its file, no
+   * verb is under way.
+   */
   get idle(): boolean {
     return (
       this.process !== null &&

@@ -1,4 +1,7 @@
-/** How far the scrubber has come, kept over restarts, so that a server that is restarted every day still comes to the end. Knows no files. */
+/**
+ * How far the scrubber has come, kept over restarts, so that a server that is restarted every day still comes to the
+ * end. Knows no files.
+ */
 import { z } from 'zod';
 import type { Facts } from '../registry/facts.ts';
 

@@ -1,6 +1,7 @@
 /**
- * The scrubber: goes through the files at rest, one at a time and slowly, and hashes each. One that nobody hashed yet gets its hash; one whose
- * bytes are no longer what was filed, though its stat is, has rotted and gets a fault. Repairs and moves nothing.
+ * The scrubber: goes through the files at rest, one at a time and slowly, and hashes each. One that nobody hashed yet
+ * gets its hash; one whose bytes are no longer what was filed, though its stat is, has rotted and gets a fault. Repairs
+ * and moves nothing.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
@@ -47,7 +48,9 @@ function lacksCheck(engine: Engine, row: InstanceRow): boolean {
   return row.file?.sha256 === null || (row.file?.quickCheck === null && !isPacked(engine, row));
 }
 
-/** What the bytes of a file at rest say, beside whoever wants to wake it: nothing when it moved or changed meanwhile. */
+/**
+ * What the bytes of a file at rest say, beside whoever wants to wake it: nothing when it moved or changed meanwhile.
+ */
 async function look(engine: Engine, row: InstanceRow): Promise<Verdict> {
   if (row.vfsPath === null || row.file === null) return 'unknown';
   const path = absolute(engine, row.vfsPath);
@@ -106,8 +109,8 @@ async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
 }
 
 /**
- * Goes over what has no hash yet, as a stop or a kill came before its check, and then over everything, again and again until `signal`; where a
- * restart came between, it goes on. Waits for no check that is under way then. Never throws.
+ * Goes over what has no hash yet, as a stop or a kill came before its check, and then over everything, again and again
+ * until `signal`; where a restart came between, it goes on. Waits for no check that is under way then. Never throws.
  */
 export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Pace): Promise<void> {
   const { facts } = engine.registry;

@@ -1,6 +1,6 @@
 /**
- * What the API and the console see of the lifecycle: verbs, calls, reads and writes on sandboxes. Every verb is the same code
- * for people, the ladder and reconcile; only the cause differs.
+ * What the API and the console see of the lifecycle: verbs, calls, reads and writes on sandboxes. Every verb is the
+ * same code for people, the ladder and reconcile; only the cause differs.
  */
 import type {
   EvalOutcome,
@@ -63,7 +63,10 @@ export interface Live {
 }
 
 export interface Sessions {
-  /** Wakes from any state but `deleted`. Throws `gone`, `capacity`, `corrupt`, `missing_file`, `unknown_state`, `not_found`. */
+  /**
+   * Wakes from any state but `deleted`. Throws `gone`, `capacity`, `corrupt`, `missing_file`, `unknown_state`,
+   * `not_found`.
+   */
   resume(id: string, cause: Cause, options?: { policy?: string; force?: boolean }): Promise<ResumeResult>;
   /** Brings the file home without a process; the state stays. Filed back by itself when nothing comes. */
   prefetch(id: string, cause: Cause): Promise<{ source: Source; vfsPath: string | null }>;
@@ -74,15 +77,16 @@ export interface Sessions {
   revive(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
   delete(id: string, cause: Cause): Promise<void>;
   /**
-   * Walks to a state by as many hops as the map needs (trigger `plan` when they are several), one by one under one lock. `active` is passed
-   * through without a process. Returns the row as it is at the end. A walk that fails stays where it came to; throws as its hops do,
-   * and `conflict` with its `state` when it is not in `from`.
+   * Walks to a state by as many hops as the map needs (trigger `plan` when they are several), one by one under one
+   * lock. `active` is passed through without a process. Returns the row as it is at the end. A walk that fails stays
+   * where it came to; throws as its hops do, and `conflict` with its `state` when it is not in `from`.
    */
   walk(id: string, to: State, cause: Cause, options?: { force?: boolean; from?: State }): Promise<InstanceRow>;
 
   /**
-   * Rolls an operation that nobody carries out any more forward or back by looking at the file, as a boot would; without one nothing
-   * changes. Ends a process that the sandbox has. Throws `conflict` while a verb is really under way, `gone`, `not_found`.
+   * Rolls an operation that nobody carries out any more forward or back by looking at the file, as a boot would;
+   * without one nothing changes. Ends a process that the sandbox has. Throws `conflict` while a verb is really under
+   * way, `gone`, `not_found`.
    */
   settle(id: string, cause: Cause): Promise<InstanceRow>;
 
@@ -104,29 +108,31 @@ export interface Sessions {
   read<R extends ReadRequest>(id: string, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
 
   /**
-   * Writes `volumes` of a sandbox into a new file at `path` (absolute), as one consistent copy, in any state but `deleted`: nothing is
-   * stopped or woken, calls and writes go on, filing and waking wait. The same content gives the same bytes. The bytes are on disk when
-   * this resolves, the name is not. Throws `not_found`, `gone`, `missing_file`, `corrupt`, `storage_unavailable`; `conflict` for a
-   * `:memory:` sandbox. Nothing is then left at `path`.
+   * Writes `volumes` of a sandbox into a new file at `path` (absolute), as one consistent copy, in any state but
+   * `deleted`: nothing is stopped or woken, calls and writes go on, filing and waking wait. The same content gives the
+   * same bytes. The bytes are on disk when this resolves, the name is not. Throws `not_found`, `gone`, `missing_file`,
+   * `corrupt`, `storage_unavailable`; `conflict` for a `:memory:` sandbox. Nothing is then left at `path`.
    */
   copyOut(id: string, path: string, options: { volumes: readonly Volume[] }): Promise<Copied>;
 
   /**
-   * Copies the file of a sandbox that has no process, and the log beside it, byte for byte into `folder` (absolute), whatever is wrong with
-   * them. Throws `not_found`, `gone`, `missing_file`; `conflict` for one that is awake, lives only in its process or has no file yet.
+   * Copies the file of a sandbox that has no process, and the log beside it, byte for byte into `folder` (absolute),
+   * whatever is wrong with them. Throws `not_found`, `gone`, `missing_file`; `conflict` for one that is awake, lives
+   * only in its process or has no file yet.
    */
   copyRaw(id: string, folder: string): Promise<RawCopy>;
 
   /**
-   * Puts a copy of a snapshot in the place of a sandbox's file and keeps what was there in `orphans/`; the state stays, a fault is cleared. Throws
-   * `conflict` for one that is awake or lives only in its process, `quota_exceeded`, `missing_file` and `corrupt` of the snapshot; nothing has
-   * changed then.
+   * Puts a copy of a snapshot in the place of a sandbox's file and keeps what was there in `orphans/`; the state stays,
+   * a fault is cleared. Throws `conflict` for one that is awake or lives only in its process, `quota_exceeded`,
+   * `missing_file` and `corrupt` of the snapshot; nothing has changed then.
    */
   restore(id: string, snapshot: Restored, cause: Cause): Promise<InstanceRow>;
 
   /**
-   * Holds a sandbox as it is while a terminal is open: no automatic move until `detach`, or until it was not renewed, by the same call,
-   * for `LEASE_SECONDS`. Wakes nothing; is use. Throws `not_found`, `gone`, `archived`, `rate_limited`.
+   * Holds a sandbox as it is while a terminal is open: no automatic move until `detach`, or until it was not renewed,
+   * by the same call, for `LEASE_SECONDS`. Wakes nothing; is use. Throws `not_found`, `gone`, `archived`,
+   * `rate_limited`.
    */
   attach(id: string, attachment: string): Promise<void>;
   /** Ends it; the idle clock starts then. One that has ended already changes nothing. */
@@ -134,7 +140,10 @@ export interface Sessions {
   live(row: InstanceRow): Live;
   readonly callsRunning: number;
 
-  /** Rolls every unsettled row forward or back by looking at the files, sets orphans aside. Run once before anything else. */
+  /**
+   * Rolls every unsettled row forward or back by looking at the files, sets orphans aside. Run once before anything
+   * else.
+   */
   reconcile(): Promise<{ settled: number; orphans: number }>;
   /** One round of the ladder; never overlaps itself. Returns how many sandboxes moved and how many failed. */
   tick(): Promise<{ moved: number; failed: number }>;

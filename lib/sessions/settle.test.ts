@@ -1,4 +1,7 @@
-/** An operation that failed so badly that not even its failure was written down: it holds its sandbox until it is settled. */
+/**
+ * An operation that failed so badly that not even its failure was written down: it holds its sandbox until it is
+ * settled.
+ */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The named steps of every filing and waking, in order. A fault-injection hook is called as each is reached, so that a test can
- * kill the server between any two of them; nothing else may depend on it.
+ * The named steps of every filing and waking, in order. A fault-injection hook is called as each is reached, so that a
+ * test can kill the server between any two of them; nothing else may depend on it.
  */
 
 export const STEPS = {
@@ -15,7 +15,10 @@ export const STEPS = {
 type Steps = typeof STEPS;
 export type Step = { [V in keyof Steps]: `${V}.${Steps[V][number]}` }[keyof Steps];
 
-/** Every step, as `verb.step`. Reviving and thawing are `resume` from another drawer; `brought` of a filing is reached by a plan only, `closed` only with a process. */
+/**
+ * Every step, as `verb.step`. Reviving and thawing are `resume` from another drawer; `brought` of a filing is reached
+ * by a plan only, `closed` only with a process.
+ */
 export const ALL_STEPS: readonly Step[] = Object.entries(STEPS).flatMap(([verb, steps]) =>
   steps.map((step) => `${verb}.${step}` as Step),
 );

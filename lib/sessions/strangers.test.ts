@@ -1,4 +1,7 @@
-/** What lies in or beside the place of a file at rest and is not that file: it is never read, copied, opened or taken up. */
+/**
+ * What lies in or beside the place of a file at rest and is not that file: it is never read, copied, opened or taken
+ * up.
+ */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';

@@ -1,6 +1,7 @@
 /**
- * What lies in a drawer and is not where its row says: what a committed operation had still to remove is removed, a row's own file goes back to its
- * place, and anything else is set aside. Decided key by key, by the row and the files. Knows nothing of intents.
+ * What lies in a drawer and is not where its row says: what a committed operation had still to remove is removed, a
+ * row's own file goes back to its place, and anything else is set aside. Decided key by key, by the row and the files.
+ * Knows nothing of intents.
  */
 import { existsSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
@@ -17,7 +18,10 @@ import { isRecorded, sameStamp } from './trust.ts';
 export interface Swept {
   /** Files that were set aside. */
   orphans: number;
-  /** Sleeping sandboxes whose file is in the live drawer: it was brought home early, and nobody is left who would file it back. */
+  /**
+   * Sleeping sandboxes whose file is in the live drawer: it was brought home early, and nobody is left who would file
+   * it back.
+   */
   early: string[];
 }
 
@@ -30,8 +34,9 @@ export function isAstray(engine: Engine, row: InstanceRow): boolean {
 }
 
 /**
- * Takes the file of a row at rest back from another drawer, where it lies under the row's own key, with a ledger line: power loss may keep a move and
- * lose what was written of it. True when it was there and is the one that was filed. The caller holds the file exclusively.
+ * Takes the file of a row at rest back from another drawer, where it lies under the row's own key, with a ledger line:
+ * power loss may keep a move and lose what was written of it. True when it was there and is the one that was filed. The
+ * caller holds the file exclusively.
  */
 export async function reclaim(engine: Engine, row: InstanceRow): Promise<boolean> {
   if (!isAstray(engine, row)) return false;
@@ -48,7 +53,10 @@ export async function reclaim(engine: Engine, row: InstanceRow): Promise<boolean
   return true;
 }
 
-/** Whether the file at `path` (relative to the data folder) is the one that was recorded in a row: the same one, or another with its bytes. */
+/**
+ * Whether the file at `path` (relative to the data folder) is the one that was recorded in a row: the same one, or
+ * another with its bytes.
+ */
 export async function isOwn(engine: Engine, row: InstanceRow, path: string): Promise<boolean> {
   const stamp = stampOf(absolute(engine, path));
   if (stamp === null || row.file === null) return false;
@@ -58,7 +66,10 @@ export async function isOwn(engine: Engine, row: InstanceRow, path: string): Pro
   return found.quickCheck === 'ok' && isRecorded(row.file, stamp, found);
 }
 
-/** Looks at the live drawer, whose size is what was awake or suspended, and sets aside what no row claims. Nothing else may run. */
+/**
+ * Looks at the live drawer, whose size is what was awake or suspended, and sets aside what no row claims. Nothing else
+ * may run.
+ */
 export async function sweepLive(engine: Engine): Promise<Swept> {
   const early: string[] = [];
   const landing = new Set((await engine.registry.copies.unclaimed()).filter((path) => path.startsWith('live/')));
@@ -79,7 +90,9 @@ export async function sweepLive(engine: Engine): Promise<Swept> {
   return { orphans, early };
 }
 
-/** Looks through the drawers of sleeping files, a few at a time beside everything else. Returns how many were set aside. */
+/**
+ * Looks through the drawers of sleeping files, a few at a time beside everything else. Returns how many were set aside.
+ */
 export async function sweepDrawers(engine: Engine): Promise<number> {
   let orphans = 0;
   for (const drawer of [engine.cold, engine.archive]) {
@@ -95,7 +108,10 @@ export async function sweepDrawers(engine: Engine): Promise<number> {
   return orphans;
 }
 
-/** The same for one sandbox, which an operation has left something of. The caller holds the verbs lock and the file exclusively. */
+/**
+ * The same for one sandbox, which an operation has left something of. The caller holds the verbs lock and the file
+ * exclusively.
+ */
 export async function tidy(engine: Engine, row: InstanceRow): Promise<void> {
   if (existsSync(join(engine.config.dataFolder, 'live', row.id))) await tidyLive(engine, row.id, row);
   await tidyDrawer(engine, engine.cold, row.id);
@@ -137,8 +153,8 @@ async function tidyDrawer(engine: Engine, drawer: Drawer, key: string): Promise<
 }
 
 /**
- * Whether a file that no row says is there may be set aside. Not in a registry that is not the one that was signed; and not while the file
- * that the row of its key does name is gone, for then this one may be it.
+ * Whether a file that no row says is there may be set aside. Not in a registry that is not the one that was signed; and
+ * not while the file that the row of its key does name is gone, for then this one may be it.
  */
 function isNobodys(engine: Engine, row: InstanceRow | null): boolean {
   if (!engine.registryIsWhole()) return false;
@@ -147,8 +163,9 @@ function isNobodys(engine: Engine, row: InstanceRow | null): boolean {
 }
 
 /**
- * Why the file at `path` (relative to the data folder) of a row that names another may go, or null: the row was deleted, or what the row names is the
- * same file, packed, expanded or moved by an operation that was committed and had still to remove it.
+ * Why the file at `path` (relative to the data folder) of a row that names another may go, or null: the row was
+ * deleted, or what the row names is the same file, packed, expanded or moved by an operation that was committed and had
+ * still to remove it.
  */
 async function whatWasLeft(engine: Engine, row: InstanceRow, path: string): Promise<string | null> {
   if (row.state === 'deleted') return 'delete was committed';
@@ -165,7 +182,10 @@ async function whatWasLeft(engine: Engine, row: InstanceRow, path: string): Prom
   return (await isPackedFrom(engine, row, absolute(engine, path))) ? 'archive had packed the file' : null;
 }
 
-/** Whether the archived file of a row was packed from the one at `source`. What is packed is read only where its hash is not known. */
+/**
+ * Whether the archived file of a row was packed from the one at `source`. What is packed is read only where its hash is
+ * not known.
+ */
 async function isPackedFrom(engine: Engine, row: InstanceRow, source: string): Promise<boolean> {
   const packed = engine.archive.stamp(row.id);
   const known = packed !== null && row.file !== null && sameStamp(packed, row.file) ? row.file.sha256 : null;
@@ -183,7 +203,10 @@ async function finished(engine: Engine, row: InstanceRow, reason: string, step: 
   await step();
 }
 
-/** Removes the listings of what is not archived any more, or never came to be. They are made from a file, so none is anybody's work. */
+/**
+ * Removes the listings of what is not archived any more, or never came to be. They are made from a file, so none is
+ * anybody's work.
+ */
 async function sweepListings(engine: Engine): Promise<void> {
   for await (const id of listedIds(engine)) {
     if (engine.stop.aborted) return;

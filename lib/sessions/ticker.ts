@@ -1,6 +1,6 @@
 /**
- * The ticker: applies the ladder to what is due. A round never overlaps another, costs what is due and not what exists, and one
- * failing sandbox stops no other.
+ * The ticker: applies the ladder to what is due. A round never overlaps another, costs what is due and not what exists,
+ * and one failing sandbox stops no other.
  */
 import { isWinterdockError, messageOf, storageFailure } from '../base/errors.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
@@ -31,7 +31,10 @@ export interface Round {
   failed: number;
 }
 
-/** What the file of an active sandbox weighs at most, with its log and what is being written; undefined when it has none. */
+/**
+ * What the file of an active sandbox weighs at most, with its log and what is being written; undefined when it has
+ * none.
+ */
 function weightOf(engine: Engine, entry: Entry): number | undefined {
   const file = absolute(engine, livePath(entry.id));
   const size = stampOf(file)?.size;
@@ -141,7 +144,8 @@ async function moveLocked(engine: Engine, entry: Entry, due: DueRow): Promise<bo
   else if (next.state === 'frozen') await freeze(engine, entry, cause, false);
   else if (next.state === 'archived') {
     await archive(engine, entry, cause, false, { passing: row.ephemeral });
-    // Its time is over: it is archived on the way to its end, and not to wait there. Nothing else is ever deleted by itself.
+    // Its time is over: it is archived on the way to its end, and not to wait there. Nothing else is ever deleted by
+    // itself.
     if (row.ephemeral) await remove(engine, entry, cause);
   } else await remove(engine, entry, cause);
   return true;

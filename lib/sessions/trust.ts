@@ -29,8 +29,8 @@ export function isSameBytes(known: Partial<Known> | null, sha256: string | null)
 }
 
 /**
- * Whether a file that was hashed and checked in full is the one that was recorded: by its hash where one is known, else by the mark in it and
- * its size. Of a record that has neither, size and modification time must be as they were.
+ * Whether a file that was hashed and checked in full is the one that was recorded: by its hash where one is known, else
+ * by the mark in it and its size. Of a record that has neither, size and modification time must be as they were.
  */
 export function isRecorded(recorded: FileRecord, stamp: FileStamp, found: Known): boolean {
   if (recorded.sha256 !== null) return recorded.sha256 === found.sha256;
@@ -45,7 +45,10 @@ export type Comparing = Pick<Engine, 'readers' | 'clock' | 'registry'> & {
 };
 type Owner = Pick<InstanceRow, 'id' | 'file'> & Partial<Pick<InstanceRow, 'tenant' | 'pending' | 'faultReason'>>;
 
-/** What was found in files whose stat was not as recorded, by their path, and what it was found with. Kept for this process alone. */
+/**
+ * What was found in files whose stat was not as recorded, by their path, and what it was found with. Kept for this
+ * process alone.
+ */
 interface Checked {
   stamp: FileStamp;
   found: Promise<Known>;
@@ -74,8 +77,9 @@ function checkOnce({ readers }: Comparing, path: string, stamp: FileStamp): Prom
 }
 
 /**
- * Makes sure that nothing lies beside a file at rest: a log there is not its own, and SQLite would take it up unseen. It is set aside. The log of
- * one that could not be recovered is its own and is taken up; its identity is returned. Throws what `settle` throws.
+ * Makes sure that nothing lies beside a file at rest: a log there is not its own, and SQLite would take it up unseen.
+ * It is set aside. The log of one that could not be recovered is its own and is taken up; its identity is returned.
+ * Throws what `settle` throws.
  */
 export async function ensureAlone(engine: Comparing, row: Owner, path: string): Promise<string | null> {
   if (row.file?.unsettled === true) return engine.readers.settle(path);
@@ -87,9 +91,10 @@ export async function ensureAlone(engine: Comparing, row: Owner, path: string): 
 }
 
 /**
- * Makes sure that the file at `path` is the one the row recorded, whatever its structure. A file whose stat is as recorded is trusted at once; any
- * other is hashed and checked in full, and compared (see `isRecorded`), once for as long as its stat stays the same. Returns what is
- * known of the bytes; null when nothing was recorded. Throws `missing_file` or `corrupt`.
+ * Makes sure that the file at `path` is the one the row recorded, whatever its structure. A file whose stat is as
+ * recorded is trusted at once; any other is hashed and checked in full, and compared (see `isRecorded`), once for as
+ * long as its stat stays the same. Returns what is known of the bytes; null when nothing was recorded. Throws
+ * `missing_file` or `corrupt`.
  */
 async function ensureFiled(engine: Comparing, row: Owner, path: string): Promise<Known | null> {
   const stamp = requireThere(row, path);
@@ -102,8 +107,9 @@ async function ensureFiled(engine: Comparing, row: Owner, path: string): Promise
 }
 
 /**
- * Makes sure that the file at `path` is the one the row recorded, for whoever only reads it: one of a damaged structure may be read as far as it can
- * be. Returns what is known of its bytes. Throws `missing_file`, `corrupt`, and `conflict` while a log of its own waits to be taken up.
+ * Makes sure that the file at `path` is the one the row recorded, for whoever only reads it: one of a damaged structure
+ * may be read as far as it can be. Returns what is known of its bytes. Throws `missing_file`, `corrupt`, and `conflict`
+ * while a log of its own waits to be taken up.
  */
 export async function ensureReadable(engine: Comparing, row: Owner, path: string): Promise<Partial<Known> | null> {
   if (row.file?.unsettled === true) {
@@ -118,9 +124,9 @@ export async function ensureReadable(engine: Comparing, row: Owner, path: string
 }
 
 /**
- * Makes sure that the file at `path` is the one the row recorded, alone and sound, for whoever opens or moves it. `force` accepts other bytes as
- * long as the structure is sound. Returns what is known of the bytes. Throws `missing_file` or `corrupt`, and what `settle` throws of one that was
- * not recovered yet.
+ * Makes sure that the file at `path` is the one the row recorded, alone and sound, for whoever opens or moves it.
+ * `force` accepts other bytes as long as the structure is sound. Returns what is known of the bytes. Throws
+ * `missing_file` or `corrupt`, and what `settle` throws of one that was not recovered yet.
  */
 export async function ensureTrusted(
   engine: Comparing,
@@ -152,8 +158,8 @@ export async function ensureTrusted(
 }
 
 /**
- * Makes sure that the file of a snapshot or a blueprint at `path` has the bytes that a row which is to be made from it recorded: hashed once for as long as its
- * stat stays the same, in this process. Throws `missing_file` or `corrupt`.
+ * Makes sure that the file of a snapshot or a blueprint at `path` has the bytes that a row which is to be made from it
+ * recorded: hashed once for as long as its stat stays the same, in this process. Throws `missing_file` or `corrupt`.
  */
 export async function ensureCopied(engine: Comparing, row: Owner, path: string): Promise<void> {
   const stamp = requireThere(row, path);
@@ -182,9 +188,10 @@ function requireThere(row: Owner, path: string): FileStamp {
 }
 
 /**
- * Makes sure that the archived file at `path` is the one that was packed. One whose stat is as recorded is proved by the checksum of its own compression
- * as it expands; any other is expanded to nowhere first, and compared by its hash. Of a record without one, size and modification time must be as
- * they were. `force` leaves it to the checksum. Returns what is known of what it expands to. Throws `missing_file` or `corrupt`.
+ * Makes sure that the archived file at `path` is the one that was packed. One whose stat is as recorded is proved by
+ * the checksum of its own compression as it expands; any other is expanded to nowhere first, and compared by its hash.
+ * Of a record without one, size and modification time must be as they were. `force` leaves it to the checksum. Returns
+ * what is known of what it expands to. Throws `missing_file` or `corrupt`.
  */
 export async function ensurePacked(
   engine: Pick<Engine, 'readers'>,

@@ -1,4 +1,6 @@
-/** Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`. */
+/**
+ * Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`.
+ */
 import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../base/errors.ts';
 import type { Claim, InstanceProcess } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
@@ -60,8 +62,8 @@ export function refuseFaulted(row: InstanceRow): void {
 }
 
 /**
- * Makes sure that a sandbox has a process. The caller holds the verbs lock. Throws `gone`, `archived`, `capacity`, `unknown_state`,
- * `corrupt`, `missing_file`, `conflict`; after a failure the file is back where the row says.
+ * Makes sure that a sandbox has a process. The caller holds the verbs lock. Throws `gone`, `archived`, `capacity`,
+ * `unknown_state`, `corrupt`, `missing_file`, `conflict`; after a failure the file is back where the row says.
  */
 export async function wake(engine: Engine, entry: Entry, cause: Cause, options: WakeOptions): Promise<Wake> {
   const started = performance.now();
@@ -176,8 +178,9 @@ async function start(
   const process = await openProcess(engine, spec, options);
   try {
     engine.reached('resume.opened');
-    // A rename that power loss undoes loses nothing: the file is then where it was, and boot knows it by its inode. So nobody waits
-    // for it, and it goes to disk after the commit, for whose fsync the disk is free. Any other way home has to be on disk first.
+    // A rename that power loss undoes loses nothing: the file is then where it was, and boot knows it by its inode. So
+    // nobody waits for it, and it goes to disk after the commit, for whose fsync the disk is free. Any other way home
+    // has to be on disk first.
     if (place !== 'cold') await makeDurable();
     const source = SOURCE_OF[place];
     const tookMs = since(started);
@@ -253,8 +256,8 @@ async function backToRest(
 }
 
 /**
- * Takes up what a process left in the log of a file that it had open. Returns the mark in the file, and whether that is still to be done
- * before anything opens it: only where it rests as it lies.
+ * Takes up what a process left in the log of a file that it had open. Returns the mark in the file, and whether that is
+ * still to be done before anything opens it: only where it rests as it lies.
  */
 async function takeUp(
   engine: Engine,

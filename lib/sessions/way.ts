@@ -8,8 +8,9 @@ import { MEMORY } from './engine.ts';
 export type Standing = Pick<InstanceRow, 'id' | 'state' | 'ephemeral' | 'vfsPath'>;
 
 /**
- * The states between, when `active` may be passed through and there is no hop. Throws `conflict` for an ephemeral sandbox that would be
- * suspended or frozen, unless its process ends `unasked`, and `invalid_transition` when the map has no way.
+ * The states between, when `active` may be passed through and there is no hop. Throws `conflict` for an ephemeral
+ * sandbox that would be suspended or frozen, unless its process ends `unasked`, and `invalid_transition` when the map
+ * has no way.
  */
 export function hopsTo(
   row: Standing,
@@ -24,7 +25,10 @@ export function hopsTo(
   throw noWay(row, to, 'hop');
 }
 
-/** Why a sandbox cannot be brought to `to`: `conflict` where what it was created as forbids it, `invalid_transition` where the map does. */
+/**
+ * Why a sandbox cannot be brought to `to`: `conflict` where what it was created as forbids it, `invalid_transition`
+ * where the map does.
+ */
 export function noWay(row: Standing, to: State, what: 'hop' | 'way'): WinterdockError {
   if (row.vfsPath === MEMORY && (to === 'suspended' || to === 'frozen')) return keepsNothing(row);
   if (!isOpenTo(to, row)) {

@@ -1,7 +1,7 @@
 /**
- * The drawers on local disk. `cold` keeps a file as it is, so that filing on one filesystem is a rename; `archive` keeps it
- * zstd-compressed; a sealed one keeps copies that nothing may change. Unfinished work lives in a drawer's own `.staging/`, where no key is.
- * A drawer may lie on another filesystem than the others.
+ * The drawers on local disk. `cold` keeps a file as it is, so that filing on one filesystem is a rename; `archive`
+ * keeps it zstd-compressed; a sealed one keeps copies that nothing may change. Unfinished work lives in a drawer's own
+ * `.staging/`, where no key is. A drawer may lie on another filesystem than the others.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, constants as fsConstants } from 'node:fs';
@@ -53,8 +53,8 @@ export function createColdDrawer(dataFolder: string, folder = 'cold'): Drawer {
 }
 
 /**
- * A drawer of files that nothing may change: `<folder>/<key>.sqlite`, with the permissions `mode`. `put` moves; `fetch` copies, sharing the
- * blocks where the filesystem can, and gives a copy that its owner may write.
+ * A drawer of files that nothing may change: `<folder>/<key>.sqlite`, with the permissions `mode`. `put` moves; `fetch`
+ * copies, sharing the blocks where the filesystem can, and gives a copy that its owner may write.
  */
 function createSealedDrawer(dataFolder: string, folder: string, mode: number): Drawer {
   makeFolderNow(join(dataFolder, folder));
@@ -104,7 +104,10 @@ function hashing(hash: Hash): (chunks: AsyncIterable<Buffer>) => AsyncIterable<B
   };
 }
 
-/** A drawer of compressed files: `<folder>/<key>.sqlite.zst`. `put` and `fetch` copy; the source stays until it is forgotten. */
+/**
+ * A drawer of compressed files: `<folder>/<key>.sqlite.zst`. `put` and `fetch` copy; the source stays until it is
+ * forgotten.
+ */
 export function createArchiveDrawer(dataFolder: string, folder = 'archive'): Drawer {
   makeFolderNow(join(dataFolder, folder));
   const pathOf = (key: string) => `${folder}/${key}.sqlite.zst`;

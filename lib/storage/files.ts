@@ -1,4 +1,7 @@
-/** Durable file work: stamps, folder fsyncs, renames that survive power loss and fall back to verified copies across filesystems. */
+/**
+ * Durable file work: stamps, folder fsyncs, renames that survive power loss and fall back to verified copies across
+ * filesystems.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -31,10 +34,16 @@ export async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The folder of unfinished work in each drawer: on the drawer's own filesystem, whatever that is, so that what is finished is renamed into its place. */
+/**
+ * The folder of unfinished work in each drawer: on the drawer's own filesystem, whatever that is, so that what is
+ * finished is renamed into its place.
+ */
 const STAGING = '.staging';
 
-/** Where a file that is to lie at `target` (absolute, in a drawer of the data folder) is made: beside the drawer's files, and emptied at every start. */
+/**
+ * Where a file that is to lie at `target` (absolute, in a drawer of the data folder) is made: beside the drawer's
+ * files, and emptied at every start.
+ */
 export function stagingFor(dataFolder: string, target: string): string {
   const [drawer = '', ...below] = relative(dataFolder, target).split(sep);
   return below.length === 0 || drawer === '..' ? join(dirname(target), STAGING) : join(dataFolder, drawer, STAGING);
@@ -56,9 +65,9 @@ export function isStaging(name: string): boolean {
 }
 
 /**
- * Moves a file. On one filesystem it is a rename: the same inode, and a cost that does not grow with the file. Across filesystems
- * it is copy, fsync, verify, rename, fsync of the folder, and the source is removed last. `staging` is a folder on the target's
- * filesystem for the unfinished copy. Throws `missing_file` when there is no source.
+ * Moves a file. On one filesystem it is a rename: the same inode, and a cost that does not grow with the file. Across
+ * filesystems it is copy, fsync, verify, rename, fsync of the folder, and the source is removed last. `staging` is a
+ * folder on the target's filesystem for the unfinished copy. Throws `missing_file` when there is no source.
  */
 export async function moveFile(source: string, target: string, staging: string): Promise<Placed> {
   try {
@@ -81,7 +90,10 @@ export async function moveFile(source: string, target: string, staging: string):
   };
 }
 
-/** Copies a file so that the target is there whole or not at all: copy, fsync, verify by hash, rename, fsync of the folder. */
+/**
+ * Copies a file so that the target is there whole or not at all: copy, fsync, verify by hash, rename, fsync of the
+ * folder.
+ */
 export async function copyWhole(source: string, target: string, staging: string): Promise<void> {
   await intoPlace(target, staging, async (unfinished) => {
     await pipeline(createReadStream(source), effects.writeStream(unfinished));
@@ -98,8 +110,9 @@ export async function copyWhole(source: string, target: string, staging: string)
 const leftovers = new Set<string>();
 
 /**
- * Removes a file or folder that is of no more use. What it was made for is done or has failed already, so a disk that does not take the removal
- * changes nothing: it is tried again by `discardLeft`, and what is left then goes at the next start.
+ * Removes a file or folder that is of no more use. What it was made for is done or has failed already, so a disk that
+ * does not take the removal changes nothing: it is tried again by `discardLeft`, and what is left then goes at the next
+ * start.
  */
 export async function discard(path: string): Promise<void> {
   try {
@@ -115,7 +128,10 @@ export async function discardLeft(): Promise<void> {
   for (const path of leftovers) await discard(path);
 }
 
-/** Runs `write` on a temporary path in `staging`, then fsyncs it and renames it to `target`. A failure leaves nothing behind. */
+/**
+ * Runs `write` on a temporary path in `staging`, then fsyncs it and renames it to `target`. A failure leaves nothing
+ * behind.
+ */
 export async function intoPlace(
   target: string,
   staging: string,
@@ -135,8 +151,8 @@ export async function intoPlace(
 }
 
 /**
- * Makes a folder whose name is on disk before anything moves into it: a file that gives up its old name must not lose the new one with the folder above
- * it. One that is there costs one fsync.
+ * Makes a folder whose name is on disk before anything moves into it: a file that gives up its old name must not lose
+ * the new one with the folder above it. One that is there costs one fsync.
  */
 export async function lastingFolder(path: string): Promise<void> {
   await effects.makeFolder(path);

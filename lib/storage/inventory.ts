@@ -1,4 +1,7 @@
-/** What lies in the drawers, by name alone: for whoever compares them with the registry. Opens nothing and changes nothing. */
+/**
+ * What lies in the drawers, by name alone: for whoever compares them with the registry. Opens nothing and changes
+ * nothing.
+ */
 import { opendirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -21,7 +24,10 @@ const SUFFIX: Readonly<Record<KeptIn, string>> = {
   blueprints: '.sqlite',
 };
 
-/** Every file of a sandbox or of a copy in the drawers of a data folder (absolute), in no order. A drawer that is not there has none. */
+/**
+ * Every file of a sandbox or of a copy in the drawers of a data folder (absolute), in no order. A drawer that is not
+ * there has none.
+ */
 export function* keptFiles(dataFolder: string): Generator<KeptFile> {
   for (const drawer of KEPT_IN) {
     for (const name of namesIn(join(dataFolder, drawer))) {

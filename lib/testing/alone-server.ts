@@ -1,6 +1,6 @@
 /**
- * For tests: what `startServer` gives, with the engine in a process of `next start`. The test has no engine and no clock of its own then: a test
- * that reaches for them is skipped when it does.
+ * For tests: what `startServer` gives, with the engine in a process of `next start`. The test has no engine and no
+ * clock of its own then: a test that reaches for them is skipped when it does.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** For tests of the calls about bundles: a server, sandboxes in it, bundles taken apart, and what lies in its data folder. */
+/**
+ * For tests of the calls about bundles: a server, sandboxes in it, bundles taken apart, and what lies in its data
+ * folder.
+ */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -23,7 +26,10 @@ export interface BundleServer extends TestServer {
   linesOf(query: string): Promise<Event[]>;
   /** Resolves when nothing is on its way any more: the drawer is empty, no bundle process runs. */
   settled(): Promise<void>;
-  /** Every file of the data folder, once settled, that is no registry, no log of one, no compiled code and no expanded copy. */
+  /**
+   * Every file of the data folder, once settled, that is no registry, no log of one, no compiled code and no expanded
+   * copy.
+   */
   files(): Promise<string[]>;
 }
 

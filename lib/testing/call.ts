@@ -24,8 +24,8 @@ interface CallOptions {
 export type Call = <T = Loose>(method: string, path: string, body?: unknown, options?: CallOptions) => Promise<Got<T>>;
 
 /**
- * Makes a caller of the server at `url`. `path` goes out as it is: neither encoded nor normalised. A body that is bytes or a string is
- * sent as it is, anything else as JSON.
+ * Makes a caller of the server at `url`. `path` goes out as it is: neither encoded nor normalised. A body that is bytes
+ * or a string is sent as it is, anything else as JSON.
  */
 export function caller(url: string, serverKey: string): Call {
   const { hostname, port } = new URL(url);

@@ -1,4 +1,7 @@
-/** A process that starts the whole engine, does one operation on copies and kills itself with SIGKILL at a step of it. Arguments: folder, operation, step. */
+/**
+ * A process that starts the whole engine, does one operation on copies and kills itself with SIGKILL at a step of it.
+ * Arguments: folder, operation, step.
+ */
 
 import type { Host } from '../host/host.ts';
 import { caller, startVictim } from './victim.ts';

@@ -1,4 +1,7 @@
-/** For tests: sandboxes with a fault, put together from a whole file and a row, without a process. Knows nothing of HTTP. */
+/**
+ * For tests: sandboxes with a fault, put together from a whole file and a row, without a process. Knows nothing of
+ * HTTP.
+ */
 import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
@@ -25,7 +28,10 @@ const DAMAGED_BYTES = 8192;
 /** The checksum at the end of a compressed file. */
 const CHECKSUM_BYTES = 4;
 
-/** Overwrites the beginning of a file, as a bad sector does; of a compressed one the end, for without its beginning nothing of it is left. */
+/**
+ * Overwrites the beginning of a file, as a bad sector does; of a compressed one the end, for without its beginning
+ * nothing of it is left.
+ */
 function damage(path: string): void {
   const bytes = readFileSync(path);
   const from = path.endsWith('.zst') ? bytes.byteLength - CHECKSUM_BYTES : 0;

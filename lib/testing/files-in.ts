@@ -2,7 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Every file below a folder, relative to it and in order, without those of the registry, whose logs come and go, and of caches. */
+/**
+ * Every file below a folder, relative to it and in order, without those of the registry, whose logs come and go, and of
+ * caches.
+ */
 export function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())

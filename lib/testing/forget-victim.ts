@@ -1,4 +1,7 @@
-/** A process that starts the whole engine, forgets a tenant and kills itself with SIGKILL at a step of it. Arguments: folder, tenant, step. */
+/**
+ * A process that starts the whole engine, forgets a tenant and kills itself with SIGKILL at a step of it. Arguments:
+ * folder, tenant, step.
+ */
 import { caller, startVictim } from './victim.ts';
 
 const [folder, tenant, step] = process.argv.slice(2);

@@ -1,6 +1,7 @@
 /**
- * For tests: ext4 on a file, mounted where only the server that is started within it sees it. What the filesystem has not written through is not in
- * the file, so a copy of the file is what a power cut leaves. Needs an administrator and loop devices.
+ * For tests: ext4 on a file, mounted where only the server that is started within it sees it. What the filesystem has
+ * not written through is not in the file, so a copy of the file is what a power cut leaves. Needs an administrator and
+ * loop devices.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * For tests: a mount namespace of its own that outlives the servers that run in it, so that they can be killed and started again on the same small,
- * full or read-only filesystems. Needs no privileges where the system lets users have namespaces.
+ * For tests: a mount namespace of its own that outlives the servers that run in it, so that they can be killed and
+ * started again on the same small, full or read-only filesystems. Needs no privileges where the system lets users have
+ * namespaces.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,8 +20,8 @@ export interface Namespace {
 }
 
 /**
- * Makes one and runs `script` in it, which mounts what is wanted. `administrator`: with the rights of this process, which must be an administrator's,
- * so that devices can be mounted too.
+ * Makes one and runs `script` in it, which mounts what is wanted. `administrator`: with the rights of this process,
+ * which must be an administrator's, so that devices can be mounted too.
  */
 export async function holdNamespace(script: string, { administrator = false } = {}): Promise<Namespace> {
   const held = `set -e; ${script}\necho ready; exec sleep infinity`;

@@ -1,4 +1,7 @@
-/** For tests: commands that run with mounts of their own, which needs no privileges where the system lets its users make namespaces. */
+/**
+ * For tests: commands that run with mounts of their own, which needs no privileges where the system lets its users make
+ * namespaces.
+ */
 import { spawnSync } from 'node:child_process';
 
 const UNSHARE = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'] as const;

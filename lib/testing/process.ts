@@ -1,4 +1,7 @@
-/** For tests: the server as the process that people start, to be stopped, killed and started again: our own, or Next started alone. */
+/**
+ * For tests: the server as the process that people start, to be stopped, killed and started again: our own, or Next
+ * started alone.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +29,8 @@ export function commandOf({ alone, args }: { alone: boolean; args?: readonly str
 }
 
 /**
- * Starts `lib/front/server.ts --api-only`, or `next start`, on a free port in `folder` and waits for its `ready` line. Rejects with what it said instead.
+ * Starts `lib/front/server.ts --api-only`, or `next start`, on a free port in `folder` and waits for its `ready` line.
+ * Rejects with what it said instead.
  */
 export async function spawnServer(options: {
   folder: string;

@@ -1,6 +1,7 @@
 /**
- * For tests: the whole engine behind a real HTTP listener, inside the test's process, in a folder of its own. With `WB_TEST_TARGET=next` it is behind
- * `next start` instead, as the process that people start, for what is asked over HTTP alone.
+ * For tests: the whole engine behind a real HTTP listener, inside the test's process, in a folder of its own. With
+ * `WB_TEST_TARGET=next` it is behind `next start` instead, as the process that people start, for what is asked over
+ * HTTP alone.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

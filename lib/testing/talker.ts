@@ -1,4 +1,7 @@
-/** For tests: logs 40 000 lines while the disk of its stderr, the folder DISK, is full; then makes room and stays a while. */
+/**
+ * For tests: logs 40 000 lines while the disk of its stderr, the folder DISK, is full; then makes room and stays a
+ * while.
+ */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger } from '../base/log.ts';

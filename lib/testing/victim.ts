@@ -1,6 +1,6 @@
 /**
- * The whole engine in a process of its own, which kills itself with SIGKILL at a step of what it is told to do. For the processes that tests kill; their first
- * argument is the data folder, their last one the step.
+ * The whole engine in a process of its own, which kills itself with SIGKILL at a step of what it is told to do. For the
+ * processes that tests kill; their first argument is the data folder, their last one the step.
  */
 
 import { FakeClock } from '../base/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * For tests: whether everything that was acknowledged is there, and nothing else. What should be is a book of sandboxes; what is, is asked over HTTP
- * and looked at in the data folder. Knows nothing of how it came about.
+ * For tests: whether everything that was acknowledged is there, and nothing else. What should be is a book of
+ * sandboxes; what is, is asked over HTTP and looked at in the data folder. Knows nothing of how it came about.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -89,8 +89,8 @@ function placesOf({ state, vfs_path: path }: Shown): string[] {
 }
 
 /**
- * Compares all sandboxes of the book with what the server tells and what lies in `folder`, which must be at rest: no request under way, no process
- * that nobody asked for. `faults` are those that may be there.
+ * Compares all sandboxes of the book with what the server tells and what lies in `folder`, which must be at rest: no
+ * request under way, no process that nobody asked for. `faults` are those that may be there.
  */
 export async function lookWhole(
   { call, folder }: { call: Call; folder: string },
@@ -115,7 +115,8 @@ export async function lookWhole(
       continue;
     }
     if (!kept.states.has(state)) findings.push(`${id}: is ${state}, not ${[...kept.states].join(' or ')}`);
-    // The list is in the order of the clock, which may have been set back: what was written last has the highest number.
+    // The list is in the order of the clock, which may have been set back: what was written last has the highest
+    // number.
     const lines = await call<{ seq: number; to: State }[]>(
       'GET',
       `/api/instances/${id}/events?type=transition&limit=500`,
@@ -131,7 +132,8 @@ export async function lookWhole(
       findings.push(`${id}: has the fault ${shown.fault}: ${shown.fault_reason}`);
     if (shown.pending !== null) findings.push(`${id}: ${shown.pending} is under way`);
     places.push(...placesOf(shown));
-    // What was brought home early from the archive is still there too: it was expanded, not moved. Reads do without a listing.
+    // What was brought home early from the archive is still there too: it was expanded, not moved. Reads do without a
+    // listing.
     if (state === 'archived') beside.push(`archive/${id}.json`, `archive/${id}.sqlite.zst`);
     const there = await filesOf(call, id, findings);
     seen.set(id, { state, files: there });

@@ -1,4 +1,6 @@
-/** Answers every read request from one open VFS. Used by reader processes and by the process of a `:memory:` sandbox. */
+/**
+ * Answers every read request from one open VFS. Used by reader processes and by the process of a `:memory:` sandbox.
+ */
 import { folderPage } from './folder.ts';
 import { runQuery } from './query.ts';
 import type { ReadAnswer, ReadRequest } from './read.ts';

@@ -1,9 +1,9 @@
 /**
- * The statements that write, and the versions they give out. Owns what is stored in the second table; checks nothing: callers have looked
- * at what is there and run inside a transaction.
+ * The statements that write, and the versions they give out. Owns what is stored in the second table; checks nothing:
+ * callers have looked at what is there and run inside a transaction.
  *
- * Rows are written by `INSERT … SELECT`: SQLite gives such a statement its own journal, so a full file undoes the statement alone. A
- * plain INSERT would take the whole transaction with it, savepoints included.
+ * Rows are written by `INSERT … SELECT`: SQLite gives such a statement its own journal, so a full file undoes the
+ * statement alone. A plain INSERT would take the whole transaction with it, savepoints included.
  */
 import type { Clock } from '../base/clock.ts';
 import { epochSeconds } from '../base/clock.ts';
@@ -18,7 +18,10 @@ import type { TreeChanges } from './tree.ts';
 
 const NODE_COLUMNS = '(volume, path, kind, mode, mtime, size, row, version, target)';
 
-/** Contents that are not kept inside the row's own page; replacing one frees it first, so that it needs no room for both. */
+/**
+ * Contents that are not kept inside the row's own page; replacing one frees it first, so that it needs no room for
+ * both.
+ */
 const OVERFLOW_BYTES = 4096;
 
 export class Changes implements TreeChanges {
@@ -36,8 +39,9 @@ export class Changes implements TreeChanges {
   }
 
   /**
-   * A version above every one given out before and above `current`. It follows the clock in microseconds, so that versions stay
-   * ahead of those made from other tools' times, and so that a file restored from an older copy does not repeat one.
+   * A version above every one given out before and above `current`. It follows the clock in microseconds, so that
+   * versions stay ahead of those made from other tools' times, and so that a file restored from an older copy does not
+   * repeat one.
    */
   nextVersion(current: number): number {
     if (this.#last === 0) {
@@ -51,7 +55,10 @@ export class Changes implements TreeChanges {
     return this.#last;
   }
 
-  /** Stores the last version given out, when there is a new one; called before every commit. A file without an identity gets one. */
+  /**
+   * Stores the last version given out, when there is a new one; called before every commit. A file without an identity
+   * gets one.
+   */
   storeCounter(): void {
     if (this.#counterStored) return;
     this.#identity ??= newIdentity();
@@ -82,7 +89,10 @@ export class Changes implements TreeChanges {
     return { path, size: content.byteLength, mtime, version };
   }
 
-  /** Writes down what the first table now holds at `path` (or everywhere below it), with `version`; a null `mode` keeps the mode. */
+  /**
+   * Writes down what the first table now holds at `path` (or everywhere below it), with `version`; a null `mode` keeps
+   * the mode.
+   */
   recordFiles(volume: string, path: string, below: boolean, version: number, mode: number | null): void {
     const range = subtreeOf(path);
     this.#statements.run(
@@ -141,8 +151,8 @@ export class Changes implements TreeChanges {
   }
 
   /**
-   * Renames what is at `from` and everything below it. Nothing may be at `to`; stale rows of the second table there are dropped. `replaced` is
-   * the version of what was at `to`, 0 for nothing.
+   * Renames what is at `from` and everything below it. Nothing may be at `to`; stale rows of the second table there are
+   * dropped. `replaced` is the version of what was at `to`, 0 for nothing.
    */
   rename(from: Place, to: Place, directory: boolean, replaced: number): void {
     const version = this.nextVersion(replaced);

@@ -1,10 +1,11 @@
 /**
- * Copies of a VFS file: the rows of chosen volumes, written anew into a file that holds nothing else. Owns what a copy looks like; knows
- * nothing of processes or leases.
+ * Copies of a VFS file: the rows of chosen volumes, written anew into a file that holds nothing else. Owns what a copy
+ * looks like; knows nothing of processes or leases.
  *
- * Rows are written in the order of their numbers into a new file, in one transaction over one snapshot of the source. So a copy has no free
- * pages and no bytes of what was deleted or left out, a copy made twice of the same rows has the same bytes, and no writer is waited for or
- * kept waiting. `VACUUM INTO` gives neither: it takes every volume along and counts itself in the header.
+ * Rows are written in the order of their numbers into a new file, in one transaction over one snapshot of the source.
+ * So a copy has no free pages and no bytes of what was deleted or left out, a copy made twice of the same rows has the
+ * same bytes, and no writer is waited for or kept waiting. `VACUUM INTO` gives neither: it takes every volume along and
+ * counts itself in the header.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
@@ -36,10 +37,11 @@ const ENTER_WAL_MS = 500;
 const ENTER_WAL_STEP_MS = 5;
 
 /**
- * Writes `volumes` of the file at `source` into a new file at `path`, which is on disk when this resolves; only its name is not. With
- * `strict` a source with any table or volume that is not a VFS file's is refused. The counter of versions is set to the highest kept one, so that what
- * was left out shows nowhere. `sha256` is what the bytes of a source at rest must have: a copy of rot would have a sound hash. Throws `missing_file`, `corrupt` (also when `quick_check` finds something), `conflict`,
- * `storage_unavailable`; what was begun at `path` is then gone.
+ * Writes `volumes` of the file at `source` into a new file at `path`, which is on disk when this resolves; only its
+ * name is not. With `strict` a source with any table or volume that is not a VFS file's is refused. The counter of
+ * versions is set to the highest kept one, so that what was left out shows nowhere. `sha256` is what the bytes of a
+ * source at rest must have: a copy of rot would have a sound hash. Throws `missing_file`, `corrupt` (also when
+ * `quick_check` finds something), `conflict`, `storage_unavailable`; what was begun at `path` is then gone.
  */
 export async function copyVfs(
   source: ReadTarget,
@@ -69,8 +71,8 @@ async function requireBytes(path: string, sha256: string | null): Promise<void> 
 }
 
 /**
- * A file that was opened a moment ago may not be in WAL mode yet, and its first write would wait for a reader that came before it. A copy
- * comes after it. One that does not enter within the time is not being written.
+ * A file that was opened a moment ago may not be in WAL mode yet, and its first write would wait for a reader that came
+ * before it. A copy comes after it. One that does not enter within the time is not being written.
  */
 async function untilInWal(path: string): Promise<void> {
   const deadline = performance.now() + ENTER_WAL_MS;

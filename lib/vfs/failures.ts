@@ -19,8 +19,8 @@ export function resultCodeOf(error: unknown): number | null {
 }
 
 /**
- * The contract's error for anything thrown while a VFS file was used. Errors that already are the contract's, and errors that
- * are not SQLite's, come back as they are.
+ * The contract's error for anything thrown while a VFS file was used. Errors that already are the contract's, and
+ * errors that are not SQLite's, come back as they are.
  */
 export function translateFailure(error: unknown): unknown {
   if (isWinterdockError(error)) return error;

@@ -1,4 +1,6 @@
-/** One folder as a page of what lies directly in it: folders first, each kind by name. Pure; knows nothing of SQLite. */
+/**
+ * One folder as a page of what lies directly in it: folders first, each kind by name. Pure; knows nothing of SQLite.
+ */
 import { WinterdockError } from '../base/errors.ts';
 import type { FolderItem } from './read.ts';
 
@@ -36,8 +38,8 @@ export function folderPage(items: readonly FolderItem[], limit: number, after = 
 }
 
 /**
- * What lies directly in `folder` (normalised, `/` for the root), of a flat list of files and of directories that were made. A folder that only
- * deeper paths imply has the time of the newest file in it. Null when there is no such folder.
+ * What lies directly in `folder` (normalised, `/` for the root), of a flat list of files and of directories that were
+ * made. A folder that only deeper paths imply has the time of the newest file in it. Null when there is no such folder.
  */
 export function childrenOf(
   files: readonly { path: string; size: number; mtime: number }[],

@@ -1,9 +1,9 @@
 /**
- * Handles on a VFS file: live (WAL, one writer), at rest (immutable), beside a live process (read-only), and the way back to rest. Owns every
- * pragma; knows nothing of what the tables hold beyond tmp.
+ * Handles on a VFS file: live (WAL, one writer), at rest (immutable), beside a live process (read-only), and the way
+ * back to rest. Owns every pragma; knows nothing of what the tables hold beyond tmp.
  *
- * Never open and close a live file by other means in the process that holds it: POSIX drops a process's locks on a file with the first
- * descriptor that is closed.
+ * Never open and close a live file by other means in the process that holds it: POSIX drops a process's locks on a file
+ * with the first descriptor that is closed.
  */
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -29,7 +29,9 @@ interface LiveFile extends OpenFile {
 
 /** How long a handle waits for a lock before it fails, in milliseconds. */
 const BUSY_MS = 1000;
-/** Longer than any read beside a live file may take: a first write waits for one that came before it, and does not fail. */
+/**
+ * Longer than any read beside a live file may take: a first write waits for one that came before it, and does not fail.
+ */
 const ENTER_BUSY_MS = 35_000;
 /** The log is cut back to this after a checkpoint, so that one large write does not leave a large log. */
 const LOG_BYTES = 4 * 1024 * 1024;
@@ -49,15 +51,19 @@ export const OPTIONS: DatabaseSyncOptions = {
   limits: { attach: 0, triggerDepth: 0 },
 };
 
-/** What SQLite advises for files that may be hostile: the schema calls no function with effects, cells are checked as they are read. */
+/**
+ * What SQLite advises for files that may be hostile: the schema calls no function with effects, cells are checked as
+ * they are read.
+ */
 const DISTRUST = 'PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;';
 /** Large sorts stay in memory, where the process has a limit, and never fill the machine's temporary folder. */
 const IN_MEMORY = 'PRAGMA temp_store = MEMORY;';
 
 /**
- * The one writing handle: WAL, `synchronous=FULL`, both tables there, and every volume that does not survive a resume cleared. Writes only
- * what is missing. `maxBytes` bounds the file. With `walLater`, a file that lacks nothing is left untouched, and `enterWal` is the caller's to
- * run before the first write. Throws `missing_file` (with `mustExist`), `corrupt`, `conflict`, `storage_unavailable`.
+ * The one writing handle: WAL, `synchronous=FULL`, both tables there, and every volume that does not survive a resume
+ * cleared. Writes only what is missing. `maxBytes` bounds the file. With `walLater`, a file that lacks nothing is left
+ * untouched, and `enterWal` is the caller's to run before the first write. Throws `missing_file` (with `mustExist`),
+ * `corrupt`, `conflict`, `storage_unavailable`.
  */
 export function openLiveFile(
   file: string,
@@ -88,8 +94,8 @@ export function openLiveFile(
 }
 
 /**
- * Checkpoints, leaves WAL mode and closes: afterwards the file is all there is, and that is on disk. Throws `conflict` when another reader
- * or writer still holds the file; the handle then stays open and nothing is lost.
+ * Checkpoints, leaves WAL mode and closes: afterwards the file is all there is, and that is on disk. Throws `conflict`
+ * when another reader or writer still holds the file; the handle then stays open and nothing is lost.
  */
 export function restLiveFile(db: DatabaseSync): void {
   const file = db.location();
@@ -113,8 +119,9 @@ export function restLiveFile(db: DatabaseSync): void {
 }
 
 /**
- * Power may be lost when the name of a log is on disk and nothing else of it is, the file's header included. To SQLite a log of 0 bytes is none: the
- * file is opened without it, and whoever closes it leaves it there. It holds nothing, and its index nothing either.
+ * Power may be lost when the name of a log is on disk and nothing else of it is, the file's header included. To SQLite
+ * a log of 0 bytes is none: the file is opened without it, and whoever closes it leaves it there. It holds nothing, and
+ * its index nothing either.
  */
 function removeEmptyLog(file: string): void {
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
@@ -122,9 +129,9 @@ function removeEmptyLog(file: string): void {
 }
 
 /**
- * Makes one clean file of what a killed process left: takes up what its log holds and leaves WAL mode. A clean file is left as it is, scratch
- * stays. Throws `missing_file`; `corrupt`, also for an empty file, which is left as it is with what lies beside it; and `conflict` while
- * anything holds the file.
+ * Makes one clean file of what a killed process left: takes up what its log holds and leaves WAL mode. A clean file is
+ * left as it is, scratch stays. Throws `missing_file`; `corrupt`, also for an empty file, which is left as it is with
+ * what lies beside it; and `conflict` while anything holds the file.
  */
 export function recoverFile(file: string): void {
   if (!existsSync(file)) throw missing();
@@ -147,8 +154,8 @@ export function recoverFile(file: string): void {
 }
 
 /**
- * Reads a file that nothing writes: takes no lock and leaves nothing beside it. Throws `missing_file`, `corrupt`, and `conflict` when a log
- * lies beside the file: it is not at rest, and reading it alone would miss what the log holds.
+ * Reads a file that nothing writes: takes no lock and leaves nothing beside it. Throws `missing_file`, `corrupt`, and
+ * `conflict` when a log lies beside the file: it is not at rest, and reading it alone would miss what the log holds.
  */
 export function openRestingFile(file: string): OpenFile {
   refuseLog(file);
@@ -179,7 +186,10 @@ export function openFileBeside(file: string): OpenFile {
   return openReading(file, 'mode=ro');
 }
 
-/** Attaches a file as `source` to a handle, to be read as `openRestingFile` and `openFileBeside` read. Throws `missing_file`, and as SQLite does. */
+/**
+ * Attaches a file as `source` to a handle, to be read as `openRestingFile` and `openFileBeside` read. Throws
+ * `missing_file`, and as SQLite does.
+ */
 export function attachReading(db: DatabaseSync, target: ReadTarget): void {
   if (target.mode === 'rest') refuseLog(target.path);
   try {
@@ -218,9 +228,9 @@ function opened(address: URL | string, options: DatabaseSyncOptions, prepare: (d
 }
 
 /**
- * A new file gets its tables in one transaction with a rollback journal, and with `synchronous=EXTRA`, which also syncs the folder after the
- * journal is gone: when this returns the file, its name and its first page are on disk. Only then may it have a log: SQLite deletes a log
- * that lies beside an empty file, whatever was committed to it.
+ * A new file gets its tables in one transaction with a rollback journal, and with `synchronous=EXTRA`, which also syncs
+ * the folder after the journal is gone: when this returns the file, its name and its first page are on disk. Only then
+ * may it have a log: SQLite deletes a log that lies beside an empty file, whatever was committed to it.
  */
 function bear(db: DatabaseSync, schema: Schema): void {
   db.exec('PRAGMA synchronous = EXTRA');
@@ -229,11 +239,12 @@ function bear(db: DatabaseSync, schema: Schema): void {
 }
 
 /**
- * WAL mode is two bytes of the first page. SQLite's usual way makes, syncs and deletes a journal for them and syncs the file; here it is one
- * write of one page and no fsync, so that a wake waits for no disk. That is safe for a file that is on disk (see `bear`). A killed process has written the page or not. What changes in
- * it lies in its first 100 bytes, one sector, so power loss leaves the old header or the new one, over the same contents. And with the old
- * one nothing is missed: the log's first fsync syncs its name too, SQLite opens a log that is there whatever the header says, and a
- * checkpoint syncs the file before it empties the log.
+ * WAL mode is two bytes of the first page. SQLite's usual way makes, syncs and deletes a journal for them and syncs the
+ * file; here it is one write of one page and no fsync, so that a wake waits for no disk. That is safe for a file that
+ * is on disk (see `bear`). A killed process has written the page or not. What changes in it lies in its first 100
+ * bytes, one sector, so power loss leaves the old header or the new one, over the same contents. And with the old one
+ * nothing is missed: the log's first fsync syncs its name too, SQLite opens a log that is there whatever the header
+ * says, and a checkpoint syncs the file before it empties the log.
  */
 function enterWal(db: DatabaseSync): void {
   const now = db.prepare('PRAGMA journal_mode').get()?.journal_mode;
@@ -282,8 +293,8 @@ function isClean(file: string): boolean {
 }
 
 /**
- * Whether there is anything to take up. Power loss may leave the names of a log and its index, and neither a byte in them nor the header that
- * asks for them: SQLite then leaves both where they are.
+ * Whether there is anything to take up. Power loss may leave the names of a log and its index, and neither a byte in
+ * them nor the header that asks for them: SQLite then leaves both where they are.
  */
 function holdsLog(file: string): boolean {
   return asksForLog(file) || LOGS.some((log) => (statSync(file + log, { throwIfNoEntry: false })?.size ?? 0) > 0);

@@ -1,6 +1,6 @@
 /**
- * Long jobs on VFS files (checks, copies), one after the other, in a process that is there only while there is something to do. Knows
- * nothing of what a job is.
+ * Long jobs on VFS files (checks, copies), one after the other, in a process that is there only while there is
+ * something to do. Knows nothing of what a job is.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { Job, JobAnswer } from './messages.ts';

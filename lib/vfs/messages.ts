@@ -1,6 +1,6 @@
 /**
- * What the server and a reader process say to each other, and the checks of it at both ends. Written by hand: a schema library would take
- * 9 MB in every reader process.
+ * What the server and a reader process say to each other, and the checks of it at both ends. Written by hand: a schema
+ * library would take 9 MB in every reader process.
  */
 import {
   ERROR_STATUS,
@@ -48,7 +48,10 @@ export type FromReader = { ready: true } | { id: number; answer: JobAnswer } | {
 
 type Fields = Record<string, unknown>;
 
-/** A message of the server, checked. Throws `validation` when it is none; volumes and paths are checked by the operations themselves. */
+/**
+ * A message of the server, checked. Throws `validation` when it is none; volumes and paths are checked by the
+ * operations themselves.
+ */
 export function parseToReader(message: unknown): ToReader {
   const { id, job } = fields(message, 'message');
   const { kind, target, request, path, packed, volumes, strict, sha256 } = fields(job, 'job');
@@ -94,7 +97,10 @@ export function parseFromReader(message: unknown): FromReader {
   };
 }
 
-/** Any error as it crosses to the server. A disk that refuses is `storage_unavailable`; what else is none of the contract's is `internal` and says nothing of the machine. */
+/**
+ * Any error as it crosses to the server. A disk that refuses is `storage_unavailable`; what else is none of the
+ * contract's is `internal` and says nothing of the machine.
+ */
 export function failureOf(thrown: unknown): Failure {
   const error = storageFailure(thrown) ?? thrown;
   if (!isWinterdockError(error))

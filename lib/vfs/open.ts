@@ -1,5 +1,6 @@
 /**
- * The ways to a sandbox's files: live, at rest, beside a live process, and back to rest. What each does to the SQLite file is in handles.ts.
+ * The ways to a sandbox's files: live, at rest, beside a live process, and back to rest. What each does to the SQLite
+ * file is in handles.ts.
  */
 import type { Clock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
@@ -9,8 +10,8 @@ import { inspectSchema } from './schema.ts';
 import { Vfs } from './vfs.ts';
 
 /**
- * Opens the file (or `:memory:`) for its one writing process: WAL (from the first write on, with `walLater`), `synchronous=FULL`, at most
- * `maxBytes`, scratch cleared. See `openLiveFile`.
+ * Opens the file (or `:memory:`) for its one writing process: WAL (from the first write on, with `walLater`),
+ * `synchronous=FULL`, at most `maxBytes`, scratch cleared. See `openLiveFile`.
  */
 export function openLive(
   file: string,
@@ -21,8 +22,9 @@ export function openLive(
 }
 
 /**
- * Checkpoints, leaves WAL mode and closes; afterwards there is one clean file. Throws `conflict` while another reader or writer holds the
- * file: the handle stays open and usable. Throws `internal` while a call has gathered what is not committed. Returns the identity of the file.
+ * Checkpoints, leaves WAL mode and closes; afterwards there is one clean file. Throws `conflict` while another reader
+ * or writer holds the file: the handle stays open and usable. Throws `internal` while a call has gathered what is not
+ * committed. Returns the identity of the file.
  */
 export function closeToRest(vfs: Vfs): string | null {
   if (vfs.gathers) throw new WinterdockError('internal', 'A file cannot be put to rest while a call writes to it.');
@@ -31,7 +33,10 @@ export function closeToRest(vfs: Vfs): string | null {
   return identity;
 }
 
-/** Makes sure that a live file can be told from every other: a copy, and a file of an earlier time, has no identity of its own yet. Returns it. */
+/**
+ * Makes sure that a live file can be told from every other: a copy, and a file of an earlier time, has no identity of
+ * its own yet. Returns it.
+ */
 export function giveIdentity(vfs: Vfs): string | null {
   const known = identityOf(vfs.db, true);
   if (known !== null || vfs.db.location() === null) return known;
@@ -40,8 +45,8 @@ export function giveIdentity(vfs: Vfs): string | null {
 }
 
 /**
- * Makes one clean file of what a killed process left (a log beside the file); a clean one is left as it is. Returns its identity, null when it
- * has none or cannot be read. See `recoverFile`.
+ * Makes one clean file of what a killed process left (a log beside the file); a clean one is left as it is. Returns its
+ * identity, null when it has none or cannot be read. See `recoverFile`.
  */
 export function recoverToRest(file: string): string | null {
   recoverFile(file);

@@ -1,6 +1,6 @@
 /**
- * What a running call writes, gathered as rows beside the file: the write side of an overlay. The file itself is only read. Versions are given
- * out when the rows are committed.
+ * What a running call writes, gathered as rows beside the file: the write side of an overlay. The file itself is only
+ * read. Versions are given out when the rows are committed.
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { unchanged } from './overlay-rows.ts';

@@ -1,6 +1,6 @@
 /**
- * What is at a path for a running call: what it has gathered, and under it what the file holds at that moment. The read side of an overlay; writes
- * nothing. A call that has gathered nothing reads the file alone.
+ * What is at a path for a running call: what it has gathered, and under it what the file holds at that moment. The read
+ * side of an overlay; writes nothing. A call that has gathered nothing reads the file alone.
  */
 import { ancestorsOf, subtreeOf } from './paths.ts';
 import type { Entry } from './read.ts';
@@ -27,7 +27,10 @@ interface ChangeRow {
   size: number;
 }
 
-/** SQL that leaves out the rows of the file that a call has replaced or removed, ending with AND. Its one value is the call's number. */
+/**
+ * SQL that leaves out the rows of the file that a call has replaced or removed, ending with AND. Its one value is the
+ * call's number.
+ */
 export function unchanged(table: string): string {
   return `NOT EXISTS (SELECT 1 FROM pending.changed_path hiding WHERE hiding.call = ? AND hiding.volume = ${table}.volume AND hiding.path = ${table}.path AND hiding.kind NOT IN ${BESIDE}) AND `;
 }

@@ -1,7 +1,8 @@
 /**
- * The files as a running call sees them: what it writes is gathered beside the file, with the same rules, and becomes part of it in one short
- * transaction at `commit`. Until then nobody else sees it, and no transaction is open. What others commit meanwhile it sees at every path that it has not
- * changed itself; at those it has, the later commit wins. Knows nothing of calls but that each has one of these.
+ * The files as a running call sees them: what it writes is gathered beside the file, with the same rules, and becomes
+ * part of it in one short transaction at `commit`. Until then nobody else sees it, and no transaction is open. What
+ * others commit meanwhile it sees at every path that it has not changed itself; at those it has, the later commit wins.
+ * Knows nothing of calls but that each has one of these.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
@@ -116,8 +117,9 @@ export class Overlay extends Tree {
   }
 
   /**
-   * Makes what is gathered part of the file, durably, and begins anew. Throws `quota_exceeded`, `storage_unavailable`, and `conflict` when others have made a
-   * directory where it has put a file, or a file where it needs a directory: then nothing of it is kept, and it begins anew all the same.
+   * Makes what is gathered part of the file, durably, and begins anew. Throws `quota_exceeded`, `storage_unavailable`,
+   * and `conflict` when others have made a directory where it has put a file, or a file where it needs a directory:
+   * then nothing of it is kept, and it begins anew all the same.
    */
   commit(): void {
     let few = false;

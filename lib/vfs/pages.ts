@@ -1,6 +1,7 @@
 /**
- * The pages of a SQLite file read without SQLite, for files that it refuses: b-tree pages are found one by one, whatever has become of those above
- * them, and each record that is whole is told. The format is https://www.sqlite.org/fileformat2.html. Writes nothing; knows nothing of what records mean.
+ * The pages of a SQLite file read without SQLite, for files that it refuses: b-tree pages are found one by one,
+ * whatever has become of those above them, and each record that is whole is told. The format is
+ * https://www.sqlite.org/fileformat2.html. Writes nothing; knows nothing of what records mean.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
@@ -27,7 +28,10 @@ export interface PageRecord {
   rowid: number | null;
   /** The number of values. */
   columns: number;
-  /** A value, null also where it is none of a type that is known. Throws `Broken` when the pages that it lies on cannot be read. */
+  /**
+   * A value, null also where it is none of a type that is known. Throws `Broken` when the pages that it lies on cannot
+   * be read.
+   */
   value(column: number): Value;
   /** Bytes of a text or blob, without reading it. */
   size(column: number): number;
@@ -97,7 +101,10 @@ export class Pages {
     return this.#understood.size;
   }
 
-  /** The records of tables. Those on pages that others name come first: of two of one row, the first is the one that counts. */
+  /**
+   * The records of tables. Those on pages that others name come first: of two of one row, the first is the one that
+   * counts.
+   */
   *tables(): Generator<PageRecord & { named: boolean }> {
     for (const named of [true, false]) {
       for (let number = 2; number <= this.count; number += 1) {

@@ -1,7 +1,8 @@
 /**
- * Where running calls gather what they write: a private database of SQLite's, attached to the handle, of which two megabytes are kept in memory
- * and the rest in a file that has no name (SQLite removes the name as it makes the file), so that it ends with the process, however that ends.
- * Owns that database and the room that is left for what is in it; knows nothing of what a row means.
+ * Where running calls gather what they write: a private database of SQLite's, attached to the handle, of which two
+ * megabytes are kept in memory and the rest in a file that has no name (SQLite removes the name as it makes the file),
+ * so that it ends with the process, however that ends. Owns that database and the room that is left for what is in it;
+ * knows nothing of what a row means.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { WinterdockError } from '../base/errors.ts';
@@ -10,9 +11,10 @@ import type { Quota } from './quota.ts';
 import type { Statements } from './statements.ts';
 
 /**
- * One row for each path that a call has changed, and what is to become of it. `kind`: `file`, `link`, `dir`; `kept` a directory that nobody asked for by
- * name; `gone`; `attributes` another mode or time of a file whose content stays. `above`: a version that the path has had. `pages`: what it takes
- * in the file, at most; `freed`: what it gives back. `body`: where the content of a file is, apart from the row so that a new mode or name does not write it again.
+ * One row for each path that a call has changed, and what is to become of it. `kind`: `file`, `link`, `dir`; `kept` a
+ * directory that nobody asked for by name; `gone`; `attributes` another mode or time of a file whose content stays.
+ * `above`: a version that the path has had. `pages`: what it takes in the file, at most; `freed`: what it gives back.
+ * `body`: where the content of a file is, apart from the row so that a new mode or name does not write it again.
  */
 const TABLE = `CREATE TABLE pending.changed_path (call INTEGER NOT NULL, volume TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, mode INTEGER,
 mtime INTEGER, above INTEGER NOT NULL, size INTEGER, pages REAL NOT NULL, freed REAL NOT NULL, target TEXT, body INTEGER, PRIMARY KEY (call, volume, path)) WITHOUT ROWID`;
@@ -81,8 +83,8 @@ export class Pending {
   }
 
   /**
-   * Runs one write of rows: all of it is kept, or nothing. Throws `storage_unavailable` when the disk did not take them, then and from then on:
-   * what was gathered may be lost with it.
+   * Runs one write of rows: all of it is kept, or nothing. Throws `storage_unavailable` when the disk did not take
+   * them, then and from then on: what was gathered may be lost with it.
    */
   run<T>(change: () => T): T {
     if (this.#failed !== null) throw lost(this.#failed);
@@ -107,15 +109,19 @@ export class Pending {
   }
 
   /**
-   * Counts in what a row takes that was just written. Throws `quota_exceeded` when the file, as of its commit number `committed`, has no room for
-   * all that is gathered; the rows are summed up only then, as a sum without what was taken back will do while there is room.
+   * Counts in what a row takes that was just written. Throws `quota_exceeded` when the file, as of its commit number
+   * `committed`, has no room for all that is gathered; the rows are summed up only then, as a sum without what was
+   * taken back will do while there is room.
    */
   took(pages: number, committed: number): void {
     this.#pages += pages;
     this.#require(0, committed);
   }
 
-  /** Tells that the file took in `pages` at most, with the commit of this number, and nothing else since the one before it. */
+  /**
+   * Tells that the file took in `pages` at most, with the commit of this number, and nothing else since the one before
+   * it.
+   */
   given(pages: number, committed: number): void {
     if (this.#free.asOf === committed - 1) this.#free = { pages: this.#free.pages - pages, asOf: committed };
   }
@@ -138,7 +144,10 @@ export class Pending {
     this.#attached = false;
   }
 
-  /** Only here may anything be attached, and only this. Sorts stay in memory: what is said of temporary storage holds for what is attached then. */
+  /**
+   * Only here may anything be attached, and only this. Sorts stay in memory: what is said of temporary storage holds
+   * for what is attached then.
+   */
   #attach(): void {
     this.#db.limits.attach = 1;
     try {

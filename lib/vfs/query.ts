@@ -1,6 +1,7 @@
 /**
- * Read-only SQL of guests and operators over the vfs table. Owns what such SQL may reach: SQLite asks for every table, column and
- * function while it compiles, and whatever is not named here is denied. Time and memory are bounded by who runs the process.
+ * Read-only SQL of guests and operators over the vfs table. Owns what such SQL may reach: SQLite asks for every table,
+ * column and function while it compiles, and whatever is not named here is denied. Time and memory are bounded by who
+ * runs the process.
  */
 import { isUtf8 } from 'node:buffer';
 import { constants, type DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -39,13 +40,16 @@ const FUNCTIONS = new Set(
 
 const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE } = constants;
 
-/** What may stand behind a statement: space, semicolons, comments. Matched piece by piece, so that it cannot backtrack over them. */
+/**
+ * What may stand behind a statement: space, semicolons, comments. Matched piece by piece, so that it cannot backtrack
+ * over them.
+ */
 const PASSED_OVER = /[\s;]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 
 /**
- * Runs one SELECT (or VALUES, WITH, EXPLAIN). At most 1 000 rows and 4 MiB come back. Blobs that are UTF-8 are text, others
- * `{"base64"}`; integers past 2^53 and numbers that JSON lacks are text. Throws `validation` with SQLite's own words, `not_found` for a
- * table that is not there, `corrupt`.
+ * Runs one SELECT (or VALUES, WITH, EXPLAIN). At most 1 000 rows and 4 MiB come back. Blobs that are UTF-8 are text,
+ * others `{"base64"}`; integers past 2^53 and numbers that JSON lacks are text. Throws `validation` with SQLite's own
+ * words, `not_found` for a table that is not there, `corrupt`.
  */
 export function runQuery(db: DatabaseSync, sql: string, params: QueryParams = []): QueryAnswer {
   if (Buffer.byteLength(sql) > MAX_SQL_BYTES) throw refused(`SQL has at most ${MAX_SQL_BYTES} bytes`);

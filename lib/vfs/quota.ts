@@ -20,15 +20,18 @@ export class Quota {
   }
 
   /**
-   * Throws `quota_exceeded` when `bytes` more would not fit, before anything is copied. `margin`: also keep the pages that the trees may
-   * need, for statements that must not run into the limit.
+   * Throws `quota_exceeded` when `bytes` more would not fit, before anything is copied. `margin`: also keep the pages
+   * that the trees may need, for statements that must not run into the limit.
    */
   reserve(bytes: number, margin = false): void {
     if (!margin && bytes < SMALL_BYTES) return;
     if (this.pagesFor(bytes) + (margin ? TREE_PAGES : 0) > this.#free().pages) throw this.exceeded();
   }
 
-  /** `quota_exceeded` when an error says that the page limit was hit, by a write of `bytes`; null for any other, a full disk too. */
+  /**
+   * `quota_exceeded` when an error says that the page limit was hit, by a write of `bytes`; null for any other, a full
+   * disk too.
+   */
   explain(error: unknown, bytes: number): WinterdockError | null {
     if (resultCodeOf(error) !== FULL) return null;
     return this.#free().pages < this.pagesFor(bytes) + TREE_PAGES ? this.exceeded(error) : null;

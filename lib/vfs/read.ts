@@ -1,6 +1,6 @@
 /**
- * Reading a VFS file: the operations and answers that a reader process, and the Instance of a `:memory:` sandbox, understand.
- * Types only; knows nothing of processes.
+ * Reading a VFS file: the operations and answers that a reader process, and the Instance of a `:memory:` sandbox,
+ * understand. Types only; knows nothing of processes.
  */
 import type { Copied } from './copy.ts';
 import type { Volume } from './volumes.ts';
@@ -81,9 +81,10 @@ export interface ReadTarget {
 /** Reader processes: they keep SQL and large files off the server's thread, and can be ended. */
 export interface Readers {
   /**
-   * Runs one read in a reader process. The caller holds the lease. Tenants (`whose`) take turns, however much each of them asks. Throws `missing_file`, `corrupt`, `validation` (bad SQL),
-   * `not_found` for a query's missing table, `rate_limited` when too many wait; a query over its time is ended and throws `validation`.
-   * `conflict` at rest means that a log lies beside the file: settle it first. `storage_unavailable` when the readers stop.
+   * Runs one read in a reader process. The caller holds the lease. Tenants (`whose`) take turns, however much each of
+   * them asks. Throws `missing_file`, `corrupt`, `validation` (bad SQL), `not_found` for a query's missing table,
+   * `rate_limited` when too many wait; a query over its time is ended and throws `validation`. `conflict` at rest means
+   * that a log lies beside the file: settle it first. `storage_unavailable` when the readers stop.
    */
   read<R extends ReadRequest>(
     target: ReadTarget,
@@ -91,8 +92,10 @@ export interface Readers {
     whose?: string,
   ): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
   /**
-   * Hashes and checks a file at rest, slowly and in the background unless `urgent`. `quickCheck` is `ok` or what is wrong. A `packed` file is
-   * zstd-compressed: hashed is what it expands to, and `ok` means that it does. `identity` is the mark in the file, null where there is none. Throws `missing_file`, `conflict` (not at rest), `storage_unavailable` (broken off).
+   * Hashes and checks a file at rest, slowly and in the background unless `urgent`. `quickCheck` is `ok` or what is
+   * wrong. A `packed` file is zstd-compressed: hashed is what it expands to, and `ok` means that it does. `identity` is
+   * the mark in the file, null where there is none. Throws `missing_file`, `conflict` (not at rest),
+   * `storage_unavailable` (broken off).
    */
   check(
     path: string,
@@ -100,14 +103,17 @@ export interface Readers {
   ): Promise<{ sha256: string; quickCheck: string; identity: string | null }>;
   /**
    * Makes a file that a process left behind clean again, in a reader process: recovers its WAL, checkpoints, leaves WAL
-   * mode. tmp stays. A clean file is left as it is. Throws `corrupt`, `missing_file`; `conflict` while anything still holds the
-   * file and `storage_unavailable` when the disk fails or the readers stop: neither says anything about the file. Returns its identity, or null.
+   * mode. tmp stays. A clean file is left as it is. Throws `corrupt`, `missing_file`; `conflict` while anything still
+   * holds the file and `storage_unavailable` when the disk fails or the readers stop: neither says anything about the
+   * file. Returns its identity, or null.
    */
   settle(path: string): Promise<string | null>;
   /**
-   * Writes `volumes` of a file into a new file at `path`, in a process of its own: the same rows give the same bytes, deleted ones leave
-   * none, and what is being written meanwhile is in it whole or not at all. The caller holds the lease. `strict` refuses a file with any
-   * table that is not of a VFS; `sha256` is what the bytes of a file at rest must have, and another file is `corrupt`. Throws `missing_file`, `corrupt`, `conflict`, `storage_unavailable`; nothing is then left at `path`.
+   * Writes `volumes` of a file into a new file at `path`, in a process of its own: the same rows give the same bytes,
+   * deleted ones leave none, and what is being written meanwhile is in it whole or not at all. The caller holds the
+   * lease. `strict` refuses a file with any table that is not of a VFS; `sha256` is what the bytes of a file at rest
+   * must have, and another file is `corrupt`. Throws `missing_file`, `corrupt`, `conflict`, `storage_unavailable`;
+   * nothing is then left at `path`.
    */
   copy(
     target: ReadTarget,

@@ -1,5 +1,6 @@
 /**
- * One reader process as the server sees it: started, given one job at a time, ended. Owns the limits of a job; knows nothing of queues.
+ * One reader process as the server sees it: started, given one job at a time, ended. Owns the limits of a job; knows
+ * nothing of queues.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -67,8 +68,8 @@ export class ReaderProcess {
   }
 
   /**
-   * Starts a process and waits until it takes jobs. `niceness` 0 to 19. Its environment holds nothing of the server's but the cache of
-   * compiled code. Throws `capacity` when it ends or stays silent for 30 s.
+   * Starts a process and waits until it takes jobs. `niceness` 0 to 19. Its environment holds nothing of the server's
+   * but the cache of compiled code. Throws `capacity` when it ends or stays silent for 30 s.
    */
   static async start(niceness: number): Promise<ReaderProcess> {
     const cache = process.env.NODE_COMPILE_CACHE;

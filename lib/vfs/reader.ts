@@ -1,6 +1,6 @@
 /**
- * Entry of a reader process: takes one job at a time from the server, opens the file for it, answers and closes it again. Holds nothing
- * open between jobs, so filing need not ask it to let go. Ends when the server is gone.
+ * Entry of a reader process: takes one job at a time from the server, opens the file for it, answers and closes it
+ * again. Holds nothing open between jobs, so filing need not ask it to let go. Ends when the server is gone.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -59,7 +59,10 @@ function read(target: ReadTarget, request: ReadRequest): ReadAnswer {
   }
 }
 
-/** The hash of the bytes, and `ok` or what SQLite and the schema check find wrong. A damaged file is an answer, not an error. */
+/**
+ * The hash of the bytes, and `ok` or what SQLite and the schema check find wrong. A damaged file is an answer, not an
+ * error.
+ */
 async function check(path: string): Promise<Check> {
   const hash = createHash('sha256');
   try {
@@ -76,8 +79,8 @@ async function check(path: string): Promise<Check> {
 }
 
 /**
- * The hash of what a compressed file expands to, which goes nowhere; the checksum of the compression is checked on the way. The structure is not
- * looked at: that takes a file.
+ * The hash of what a compressed file expands to, which goes nowhere; the checksum of the compression is checked on the
+ * way. The structure is not looked at: that takes a file.
  */
 async function checkPacked(path: string): Promise<Check> {
   const hash = createHash('sha256');
@@ -113,8 +116,8 @@ function structure(path: string): Pick<Check, 'quickCheck' | 'identity'> {
 }
 
 /**
- * A query or a copy can hold this thread for as long as it likes, and then nothing here would see the server go. A second thread does; it is
- * started with the first of them and not before, as it takes 10 MB.
+ * A query or a copy can hold this thread for as long as it likes, and then nothing here would see the server go. A
+ * second thread does; it is started with the first of them and not before, as it takes 10 MB.
  */
 async function startWatch(): Promise<void> {
   if (watch) return;

@@ -1,12 +1,13 @@
 /**
- * Reads of VFS files in processes of their own, so that SQL and large contents never hold the server's thread and can be ended. Owns the
- * queue, who reads what next, and what a process's death means; knows nothing of leases: callers hold them.
+ * Reads of VFS files in processes of their own, so that SQL and large contents never hold the server's thread and can
+ * be ended. Owns the queue, who reads what next, and what a process's death means; knows nothing of leases: callers
+ * hold them.
  */
 
 import type { Logger } from 'pino';
 import { performing, unlinkFile } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
-import { FairLine } from '../base/fair-queue.ts';
+import { FairQueue } from '../base/fair-queue.ts';
 import type { Copied } from './copy.ts';
 import { Lane } from './job-queue.ts';
 import { type Check, type Job, type JobAnswer, parseRequest } from './messages.ts';
@@ -63,7 +64,7 @@ class ReaderPool implements Readers {
   readonly #readLimits: JobLimits;
   readonly #processes = new Set<ReaderProcess>();
   readonly #idle: ReaderProcess[] = [];
-  readonly #waiting = new FairLine<Waiting>();
+  readonly #waiting = new FairQueue<Waiting>();
   readonly #running = new Set<Promise<void>>();
   readonly #checks: { background: Lane; urgent: Lane };
   readonly #copies: readonly Lane[];
@@ -148,7 +149,10 @@ class ReaderPool implements Readers {
     return this.#started;
   }
 
-  /** Refuses what waits, lets running reads end, breaks off checks (they can be made again) and ends every process; idempotent. */
+  /**
+   * Refuses what waits, lets running reads end, breaks off checks (they can be made again) and ends every process;
+   * idempotent.
+   */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;

@@ -1,10 +1,10 @@
 /**
- * What the two tables say together about one path: the read side of the tree. Owns how a size, a time and a version are read
- * without reading contents; writes nothing.
+ * What the two tables say together about one path: the read side of the tree. Owns how a size, a time and a version are
+ * read without reading contents; writes nothing.
  *
- * SQLite answers `octet_length(content)` from the record's header. `mtime` lies behind the content, so reading it walks every
- * overflow page of a large file (0.23 ms per MiB measured); above `FAR_BYTES` the second table's copy is used when its row and
- * size agree.
+ * SQLite answers `octet_length(content)` from the record's header. `mtime` lies behind the content, so reading it walks
+ * every overflow page of a large file (0.23 ms per MiB measured); above `FAR_BYTES` the second table's copy is used
+ * when its row and size agree.
  */
 
 import { subtreeOf } from './paths.ts';
@@ -213,7 +213,10 @@ export class Rows {
     return [];
   }
 
-  /** SQL that leaves rows out of reads over many paths, ending with AND; nothing here. `table`: the name or alias in the statement. */
+  /**
+   * SQL that leaves rows out of reads over many paths, ending with AND; nothing here. `table`: the name or alias in the
+   * statement.
+   */
   protected visible(_table: string): string {
     return '';
   }
@@ -255,8 +258,8 @@ function fileEntry(row: FileRow): Entry {
 }
 
 /**
- * The version of a row that another tool wrote, from what it left: its time in microseconds, told apart within the second by its
- * size, and always above what was last written here.
+ * The version of a row that another tool wrote, from what it left: its time in microseconds, told apart within the
+ * second by its size, and always above what was last written here.
  */
 function foreignVersion(row: FileRow): number {
   const stamp = row.mtime * 1_000_000 + (row.size % 1_000_000);

@@ -14,7 +14,9 @@ let makings: string;
 let whole: string;
 const contents = new Map<string, Buffer>();
 
-/** Some hundred small files, some of many pages, folders, a link, private files, files that were deleted, and scratch. */
+/**
+ * Some hundred small files, some of many pages, folders, a link, private files, files that were deleted, and scratch.
+ */
 beforeAll(() => {
   makings = mkdtempSync(join(tmpdir(), 'winterdock-salvage-'));
   whole = join(makings, 'whole.sqlite');
@@ -57,7 +59,10 @@ function ruin(...pages: number[]): void {
   writeFileSync(damaged, bytes);
 }
 
-/** Everything in the new file is as it was, it is sound, and each file that there was is in it or in the list of what is lost. */
+/**
+ * Everything in the new file is as it was, it is sound, and each file that there was is in it or in the list of what is
+ * lost.
+ */
 function prove({ recovered, lost, lostCount, list }: Salvaged, { named = true } = {}): string[] {
   inspectVfs(target, LIMITS.maxFileBytes);
   const vfs = openAtRest(target);

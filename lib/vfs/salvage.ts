@@ -1,9 +1,10 @@
 /**
- * What is readable of a damaged VFS file, written anew into a sound one, file by file, with a list of what is not, by name wherever any index or
- * table still has the name. Runs in a process of its own; knows nothing of sandboxes.
+ * What is readable of a damaged VFS file, written anew into a sound one, file by file, with a list of what is not, by
+ * name wherever any index or table still has the name. Runs in a process of its own; knows nothing of sandboxes.
  *
- * Names come from the primary key's index and from the second table, contents from the first table, each read page by page (pages.ts). A file is
- * recovered when its row and every page of its content are whole; SQLite keeps no checksum of contents, so wrong bytes in whole pages pass.
+ * Names come from the primary key's index and from the second table, contents from the first table, each read page by
+ * page (pages.ts). A file is recovered when its row and every page of its content are whole; SQLite keeps no checksum
+ * of contents, so wrong bytes in whole pages pass.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
@@ -65,8 +66,9 @@ const ROW_BYTES = 400;
 const LAST_MODE = 0o7777;
 
 /**
- * Writes what is readable of `source` into a new file at `target`, whose bytes are on disk when this resolves. `source` is a copy that nobody else
- * uses. Throws `corrupt` when nothing of a database is left, and `conflict` when it is another sandbox's file.
+ * Writes what is readable of `source` into a new file at `target`, whose bytes are on disk when this resolves. `source`
+ * is a copy that nobody else uses. Throws `corrupt` when nothing of a database is left, and `conflict` when it is
+ * another sandbox's file.
  */
 export async function salvageVfs(source: string, target: string, options: SalvageOptions): Promise<Salvaged> {
   const logLost = options.withLog && !takeUpLog(source);
@@ -184,7 +186,8 @@ class Salvage {
     for (const record of pages.tables()) {
       const place = record.columns === 4 ? readPlace(record) : null;
       const row = place === null ? undefined : named.get(place.volume, place.path)?.row;
-      // Another row of that name is the one that counts; and where it is not known what was deleted, only what an index names.
+      // Another row of that name is the one that counts; and where it is not known what was deleted, only what an index
+      // names.
       const counts = typeof row === 'number' ? row === record.rowid : row === null || pages.freeKnown || record.named;
       if (place === null || !counts) {
         record.pass();
@@ -306,7 +309,9 @@ function valuesOf(record: PageRecord): unknown[] | null {
   }
 }
 
-/** The place that a volume and a path are: of a volume that is kept, and one that can be addressed. Null for any other. */
+/**
+ * The place that a volume and a path are: of a volume that is kept, and one that can be addressed. Null for any other.
+ */
 function placeOf(volume: unknown, path: unknown): Place | null {
   const kept = KEPT.find((one) => one === volume);
   if (kept === undefined || typeof path !== 'string') return null;

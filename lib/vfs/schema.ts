@@ -1,5 +1,6 @@
 /**
- * The two tables of a VFS file and the check that a file holds nothing else that could act. Owns all DDL; knows nothing of files.
+ * The two tables of a VFS file and the check that a file holds nothing else that could act. Owns all DDL; knows nothing
+ * of files.
  *
  * The first table is the seed's, verbatim: whoever knows it can read a file of ours. Everything else is in the second.
  */
@@ -11,14 +12,16 @@ const VFS_TABLE =
   'CREATE TABLE IF NOT EXISTS vfs (volume TEXT NOT NULL, path TEXT NOT NULL, content BLOB, mtime INTEGER, PRIMARY KEY(volume, path))';
 
 /**
- * `kind`: `file` (what was last written here: `mtime`, `size` and `row` tell whether the first table has since been changed by another
- * tool), `dir`, `link`, and one row `counter` with empty volume and path, whose version is the last one given out and whose target is the
- * identity of the file.
+ * `kind`: `file` (what was last written here: `mtime`, `size` and `row` tell whether the first table has since been
+ * changed by another tool), `dir`, `link`, and one row `counter` with empty volume and path, whose version is the last
+ * one given out and whose target is the identity of the file.
  */
 const NODE_TABLE = `CREATE TABLE IF NOT EXISTS vfs_node (volume TEXT NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, mode INTEGER, mtime INTEGER,
 size INTEGER, row INTEGER, version INTEGER NOT NULL, target TEXT, PRIMARY KEY(volume, path)) WITHOUT ROWID`;
 
-/** Directories and links alone, in the order of paths, so that listing a directory does not step over its files twice. */
+/**
+ * Directories and links alone, in the order of paths, so that listing a directory does not step over its files twice.
+ */
 const NODE_INDEX = "CREATE INDEX IF NOT EXISTS vfs_node_tree ON vfs_node (volume, path) WHERE kind <> 'file'";
 
 /** Objects on our tables that a file may have; anything else is refused. */
@@ -37,9 +40,10 @@ export interface Schema {
 }
 
 /**
- * Looks at what the file declares; tables that are not ours are left alone. Throws `corrupt` for a trigger or view (they would run on our writes), for one of our tables in
- * another shape or with an index that is not ours, for a database without the seed's table that is not empty, and for a file whose text is not UTF-8 (paths are compared byte by byte).
- * `name` is the attached database to look at; `strict` refuses tables that are not ours too.
+ * Looks at what the file declares; tables that are not ours are left alone. Throws `corrupt` for a trigger or view
+ * (they would run on our writes), for one of our tables in another shape or with an index that is not ours, for a
+ * database without the seed's table that is not empty, and for a file whose text is not UTF-8 (paths are compared byte
+ * by byte). `name` is the attached database to look at; `strict` refuses tables that are not ours too.
  */
 export function inspectSchema(db: DatabaseSync, { name: database = 'main', strict = false } = {}): Schema {
   const rows = db
@@ -77,7 +81,10 @@ export function createTables(db: DatabaseSync, nodes: boolean): void {
   db.exec(nodes ? `${VFS_TABLE}; ${NODE_TABLE}; ${NODE_INDEX}` : VFS_TABLE);
 }
 
-/** Declarations compared without regard to spaces, case, or quotes around the table's name (SQLite adds them on a rename). */
+/**
+ * Declarations compared without regard to spaces, case, or quotes around the table's name (SQLite adds them on a
+ * rename).
+ */
 function squeezed(sql: string): string {
   return sql
     .toLowerCase()

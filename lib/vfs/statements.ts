@@ -1,7 +1,10 @@
 /** Prepared statements of one handle, prepared once and found again by their text. Knows nothing of what they do. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
-/** A prepared statement keeps a copy of what it was last given until it is given something else; one that was given more than this is not kept. */
+/**
+ * A prepared statement keeps a copy of what it was last given until it is given something else; one that was given more
+ * than this is not kept.
+ */
 const KEPT_VALUE_BYTES = 1024 * 1024;
 
 export class Statements {

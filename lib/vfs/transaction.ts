@@ -1,6 +1,6 @@
 /**
- * When writes become durable: each is one transaction, begun, made and committed in one go, so that none is open while anything else runs.
- * Knows nothing of what is written.
+ * When writes become durable: each is one transaction, begun, made and committed in one go, so that none is open while
+ * anything else runs. Knows nothing of what is written.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Statements } from './statements.ts';
@@ -13,7 +13,9 @@ export class Transaction {
   #prepare: (() => void) | null;
   #committed = 0;
 
-  /** `beforeCommit` may write; it runs inside every transaction, right before its end. `prepare` runs before the first. */
+  /**
+   * `beforeCommit` may write; it runs inside every transaction, right before its end. `prepare` runs before the first.
+   */
   constructor(db: DatabaseSync, statements: Statements, beforeCommit: () => void, prepare: (() => void) | null = null) {
     this.#prepare = prepare;
     this.#db = db;
@@ -21,12 +23,18 @@ export class Transaction {
     this.#beforeCommit = beforeCommit;
   }
 
-  /** How many were committed through this handle, which is the only writer: a number that is the same means that nothing has changed. */
+  /**
+   * How many were committed through this handle, which is the only writer: a number that is the same means that nothing
+   * has changed.
+   */
   get committed(): number {
     return this.#committed;
   }
 
-  /** Runs one write and commits it. What it threw comes out, with nothing of it kept; so does what kept it from being committed. */
+  /**
+   * Runs one write and commits it. What it threw comes out, with nothing of it kept; so does what kept it from being
+   * committed.
+   */
   run<T>(change: () => T): T {
     return this.#inside(() => {
       const result = change();

@@ -1,6 +1,7 @@
 /**
- * The rules of a tree of files, directories and links in three volumes, once: over the two tables of a file (vfs.ts) and over what a running
- * call has gathered (overlay.ts). Knows neither where it reads nor when what it writes becomes durable.
+ * The rules of a tree of files, directories and links in three volumes, once: over the two tables of a file (vfs.ts)
+ * and over what a running call has gathered (overlay.ts). Knows neither where it reads nor when what it writes becomes
+ * durable.
  */
 import { WinterdockError } from '../base/errors.ts';
 import { translateFailure } from './failures.ts';
@@ -23,7 +24,10 @@ export type { Place } from './refusals.ts';
 
 /** What the rules write; every one of these is called inside `TreeParts.run`, after a look at what is there. */
 export interface TreeChanges {
-  /** Writes a whole file over `current` (null: nothing is there). A null `mode` keeps the mode. Returns what is there then. */
+  /**
+   * Writes a whole file over `current` (null: nothing is there). A null `mode` keeps the mode. Returns what is there
+   * then.
+   */
   putFile(volume: string, path: string, content: Uint8Array, current: Entry | null, mode: number | null): FileStat;
   /** Sets the mode of what is there, and its time unless that is null; the version stays. */
   setAttributes(volume: string, path: string, current: Entry, mode: number, mtimeSeconds: number | null): void;
@@ -33,7 +37,10 @@ export interface TreeChanges {
   /** Removes whatever is stored for exactly this path. */
   remove(volume: string, path: string): void;
   removeBelow(volume: string, path: string): void;
-  /** Renames what is at `from` and everything below it. Nothing is at `to`; `replaced` is the version of what was, 0 for nothing. */
+  /**
+   * Renames what is at `from` and everything below it. Nothing is at `to`; `replaced` is the version of what was, 0 for
+   * nothing.
+   */
   rename(from: Place, to: Place, directory: boolean, replaced: number): void;
 }
 
@@ -60,8 +67,9 @@ export class Tree {
     this.#changes = parts.changes;
   }
   /**
-   * Writes a whole file; directories above it come into being. A missing `mode` keeps the one that is there. Throws `too_large`,
-   * `quota_exceeded`, `precondition_failed`, `conflict` where a directory or a link is in the way, `validation`, `unknown_volume`.
+   * Writes a whole file; directories above it come into being. A missing `mode` keeps the one that is there. Throws
+   * `too_large`, `quota_exceeded`, `precondition_failed`, `conflict` where a directory or a link is in the way,
+   * `validation`, `unknown_volume`.
    */
   put(
     path: string,
@@ -121,7 +129,10 @@ export class Tree {
     });
   }
 
-  /** Makes a directory. Throws `conflict` when something is there (a directory is fine when `recursive`), `not_found` without a parent. */
+  /**
+   * Makes a directory. Throws `conflict` when something is there (a directory is fine when `recursive`), `not_found`
+   * without a parent.
+   */
   mkdir(path: string, volume: Volume = DEFAULT_VOLUME, options: { recursive?: boolean; mode?: number } = {}): void {
     const at = placeOf(volume, path);
     this.write(0, () => {
@@ -138,7 +149,10 @@ export class Tree {
     });
   }
 
-  /** Removes an empty directory. Throws `not_found`, and `conflict` for the root, a directory with something in it, or no directory. */
+  /**
+   * Removes an empty directory. Throws `not_found`, and `conflict` for the root, a directory with something in it, or
+   * no directory.
+   */
   rmdir(path: string, volume: Volume = DEFAULT_VOLUME): void {
     const at = placeOf(volume, path);
     this.write(0, () => {
@@ -150,7 +164,10 @@ export class Tree {
     });
   }
 
-  /** Makes a symbolic link; `target` is kept as given and looked up by whoever follows it. Throws `conflict` when something is there. */
+  /**
+   * Makes a symbolic link; `target` is kept as given and looked up by whoever follows it. Throws `conflict` when
+   * something is there.
+   */
   link(path: string, target: string, volume: Volume = DEFAULT_VOLUME): void {
     const at = placeOf(volume, path);
     requireTarget(at, target);
@@ -183,8 +200,9 @@ export class Tree {
   }
 
   /**
-   * Removes a file or link, or with `recursive` a directory and all below it (the root: everything in the volume). The directory it lay
-   * in stays. False when nothing is there. Throws `conflict` for a directory without `recursive`, `precondition_failed`.
+   * Removes a file or link, or with `recursive` a directory and all below it (the root: everything in the volume). The
+   * directory it lay in stays. False when nothing is there. Throws `conflict` for a directory without `recursive`,
+   * `precondition_failed`.
    */
   delete(
     path: string,
@@ -205,9 +223,10 @@ export class Tree {
   }
 
   /**
-   * Moves a file, a link or a whole directory, also to another volume; times and modes go along, versions are new. Throws `not_found`;
-   * `conflict` when something is at `to`, for the root, and for a directory into itself. With `replace` a file or link at `to` gives way to a
-   * file or link, and an empty directory to a directory, as rename does.
+   * Moves a file, a link or a whole directory, also to another volume; times and modes go along, versions are new.
+   * Throws `not_found`; `conflict` when something is at `to`, for the root, and for a directory into itself. With
+   * `replace` a file or link at `to` gives way to a file or link, and an empty directory to a directory, as rename
+   * does.
    */
   move(from: Place, to: Place, options: { replace?: boolean } = {}): void {
     const source = placeOf(from.volume, from.path);

@@ -1,6 +1,6 @@
 /**
- * The files of one sandbox over one SQLite handle: the tree's rules, reads over whole volumes, and the overlays of running calls. Every write is
- * a transaction of its own. Knows nothing of processes, HTTP or where the file lies.
+ * The files of one sandbox over one SQLite handle: the tree's rules, reads over whole volumes, and the overlays of
+ * running calls. Every write is a transaction of its own. Knows nothing of processes, HTTP or where the file lies.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -31,8 +31,8 @@ export class Vfs extends Tree {
   readonly #explain: (error: unknown, bytes: number) => unknown;
 
   /**
-   * Over an open handle whose file has the seed's table. `schema` saves looking at it again. Throws `corrupt` for a file that is
-   * none of ours. Files larger than `maxFileBytes` are refused. `enterWal` is run before the first write.
+   * Over an open handle whose file has the seed's table. `schema` saves looking at it again. Throws `corrupt` for a
+   * file that is none of ours. Files larger than `maxFileBytes` are refused. `enterWal` is run before the first write.
    */
   constructor(
     db: DatabaseSync,
@@ -72,7 +72,10 @@ export class Vfs extends Tree {
     return this.read(() => this.#rows.directories(asVolume(volume)));
   }
 
-  /** Files of a volume by path, `limit` at a time; `next` is the `after` of the following page. Paths begin with `prefix`. */
+  /**
+   * Files of a volume by path, `limit` at a time; `next` is the `after` of the following page. Paths begin with
+   * `prefix`.
+   */
   list(
     volume: Volume,
     options: { prefix?: string; limit: number; after?: string },
@@ -96,7 +99,10 @@ export class Vfs extends Tree {
     return this.read(() => volumeSizes(this.#statements));
   }
 
-  /** Begins an overlay: writes that are gathered beside the file until its `commit`. Any number can be open, one for each running call. */
+  /**
+   * Begins an overlay: writes that are gathered beside the file until its `commit`. Any number can be open, one for
+   * each running call.
+   */
   overlay(): Overlay {
     return new Overlay({
       db: this.db,
@@ -112,7 +118,10 @@ export class Vfs extends Tree {
     });
   }
 
-  /** Makes a file that was opened with `walLater` ready for writes before the first one comes. Throws `conflict`; a write tries again. */
+  /**
+   * Makes a file that was opened with `walLater` ready for writes before the first one comes. Throws `conflict`; a
+   * write tries again.
+   */
   prepareToWrite(): void {
     this.#transaction.prepare();
   }

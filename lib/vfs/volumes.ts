@@ -1,4 +1,7 @@
-/** The three volumes and their contracts: the one list that the guard, tmp's clearing and the egress strip are made from. Pure. */
+/**
+ * The three volumes and their contracts: the one list that the guard, tmp's clearing and the egress strip are made
+ * from. Pure.
+ */
 import { WinterdockError } from '../base/errors.ts';
 
 export const VOLUMES = ['workspace', 'memory', 'tmp'] as const;

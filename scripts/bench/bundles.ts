@@ -1,4 +1,7 @@
-/** Bundles of a large sandbox beside a plain copy of its file in the same run: shipped, inspected, imported, checked out, and what they cost the server. */
+/**
+ * Bundles of a large sandbox beside a plain copy of its file in the same run: shipped, inspected, imported, checked
+ * out, and what they cost the server.
+ */
 import { randomBytes } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { copyFile, open } from 'node:fs/promises';

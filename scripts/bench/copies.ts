@@ -1,4 +1,7 @@
-/** Copies of a large sandbox beside a plain copy of its file in the same run: taken, restored, uploaded, and what they cost the server's memory and attention. */
+/**
+ * Copies of a large sandbox beside a plain copy of its file in the same run: taken, restored, uploaded, and what they
+ * cost the server's memory and attention.
+ */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile, open } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * What watching costs: ten browsers look at the overview and the list while lines come at a steady rate, and the server's CPU time is set
- * beside that of the same lines without a browser, in turn. The console must be built.
+ * What watching costs: ten browsers look at the overview and the list while lines come at a steady rate, and the
+ * server's CPU time is set beside that of the same lines without a browser, in turn. The console must be built.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
@@ -46,7 +46,10 @@ async function happen(server: Running): Promise<void> {
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status}`);
 }
 
-/** Lines at the rate for `ms`. Returns the share of a core that the server used meanwhile, and how many lines a second there were. */
+/**
+ * Lines at the rate for `ms`. Returns the share of a core that the server used meanwhile, and how many lines a second
+ * there were.
+ */
 async function flood(server: Running, ms: number): Promise<{ share: number; rate: number }> {
   const first = made;
   const started = performance.now();

@@ -68,7 +68,10 @@ export function figures(samples: number[]): Figures {
   return { samples: sorted.length, p50: rank(0.5), p99: rank(0.99) };
 }
 
-/** Runs the contenders in turn, `rounds` times, after one warm-up round, so that a noisy machine is noisy for all of them. */
+/**
+ * Runs the contenders in turn, `rounds` times, after one warm-up round, so that a noisy machine is noisy for all of
+ * them.
+ */
 export async function alternate<K extends string>(
   rounds: number,
   contenders: Record<K, () => Promise<number>>,

@@ -1,6 +1,6 @@
 /**
- * Pages of the console, rendered by the server with a thousand sandboxes and lines of the ledger beside a million: the whole HTML over HTTP,
- * with its counts, filters and the layout's own reads. The time must not grow with what exists.
+ * Pages of the console, rendered by the server with a thousand sandboxes and lines of the ledger beside a million: the
+ * whole HTML over HTTP, with its counts, filters and the layout's own reads. The time must not grow with what exists.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** The parts of the benchmark by name, and how much each takes in a whole and in a quick run. Knows nothing of where results go. */
+/**
+ * The parts of the benchmark by name, and how much each takes in a whole and in a quick run. Knows nothing of where
+ * results go.
+ */
 import { parseArgs } from 'node:util';
 import { measureBundles } from './bundles.ts';
 import { measureCopies } from './copies.ts';

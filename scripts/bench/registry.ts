@@ -1,4 +1,7 @@
-/** The registry with a thousand rows beside one with a million: what a page, the counts and an idle tick cost must not grow with what exists. */
+/**
+ * The registry with a thousand rows beside one with a million: what a page, the counts and an idle tick cost must not
+ * grow with what exists.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

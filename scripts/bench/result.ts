@@ -1,4 +1,7 @@
-/** What the parts of the benchmark found: kept in docs/bench.json with the time of each, and set in tables. Pure; measures nothing. */
+/**
+ * What the parts of the benchmark found: kept in docs/bench.json with the time of each, and set in tables. Pure;
+ * measures nothing.
+ */
 import type { Figures } from './measure.ts';
 
 /** One figure that is claimed; `limit` is the most that it may be, null where none is promised. */
@@ -42,7 +45,10 @@ export function keep({ rows, bars }: PartResult, where: Pick<KeptPart, 'taken' |
   };
 }
 
-/** Lays what was just taken over what was there, in the order of `names`; parts that did not run stay as they were, those without a name go. */
+/**
+ * Lays what was just taken over what was there, in the order of `names`; parts that did not run stay as they were,
+ * those without a name go.
+ */
 export function merge(before: Kept, taken: Kept, names: readonly string[]): Kept {
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -107,7 +113,10 @@ export interface Headline {
   as: (figure: number) => string;
 }
 
-/** The figure that a headline is about: a bar's, or the median of a time in milliseconds. Throws when it was not measured. */
+/**
+ * The figure that a headline is about: a bar's, or the median of a time in milliseconds. Throws when it was not
+ * measured.
+ */
 function figureOf(kept: Kept, { part, what }: Headline): number {
   const bar = kept[part]?.bars.find((bar) => bar.what === what)?.measured;
   const figure = bar ?? kept[part]?.rows.find((row) => row.what === what)?.p50_ms;

@@ -1,4 +1,7 @@
-/** What is measured: the real server on a throwaway data folder, and a bare Node HTTP server that fsyncs once per request. */
+/**
+ * What is measured: the real server on a throwaway data folder, and a bare Node HTTP server that fsyncs once per
+ * request.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,7 +23,10 @@ export interface Running {
   stop(options?: { keep?: boolean }): Promise<void>;
 }
 
-/** The real server, without its console unless `args` are given, on a new data folder unless one is. The folder goes when it stops. */
+/**
+ * The real server, without its console unless `args` are given, on a new data folder unless one is. The folder goes
+ * when it stops.
+ */
 export async function startWinterdock(
   settings: Record<string, string> = {},
   folder = mkdtempSync(join(tmpdir(), 'winterdock-bench-')),

@@ -1,4 +1,7 @@
-/** First commands of frozen sandboxes, small and large, beside a hot one and a bare server, in turn; and wakes as fast as they come. */
+/**
+ * First commands of frozen sandboxes, small and large, beside a hot one and a bare server, in turn; and wakes as fast
+ * as they come.
+ */
 import { randomBytes } from 'node:crypto';
 import { alternate, must, timed } from './measure.ts';
 import type { Bar, PartResult } from './result.ts';

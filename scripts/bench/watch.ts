@@ -1,4 +1,6 @@
-/** Watching the server while it works: its peak of memory, how long others wait; and sending and fetching what is large. */
+/**
+ * Watching the server while it works: its peak of memory, how long others wait; and sending and fetching what is large.
+ */
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Builds the client and the command line as a package for other projects: plain JavaScript with types, which runs on Node 20 and, the
- * client, in browsers. Knows nothing of what they do.
+ * Builds the client and the command line as a package for other projects: plain JavaScript with types, which runs on
+ * Node 20 and, the client, in browsers. Knows nothing of what they do.
  */
 import { spawnSync } from 'node:child_process';
 import {

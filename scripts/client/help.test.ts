@@ -7,7 +7,10 @@ test('docs/cli.md is what the command line says of itself', () => {
   expect(readFileSync(HELP_FILE, 'utf8'), 'run `npm run docs:cli`').toBe(helpText());
 });
 
-/** Of the machine and not of a server's API: they tell people what they do, and programs how it ended, by their exit code. */
+/**
+ * Of the machine and not of a server's API: they tell people what they do, and programs how it ended, by their exit
+ * code.
+ */
 const SAY_NO_JSON = ['start', 'restore-backup', 'ledger-verify'];
 
 test('every command teaches with an example that calls it by its name, and takes --json', () => {

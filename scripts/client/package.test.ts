@@ -13,7 +13,9 @@ const project = join(folder, 'project');
 const installed = join(project, 'node_modules', 'winterdock');
 let server: TestServer;
 
-/** Runs a program in the other project. What it needs of the environment is its address and key, and nothing of ours. */
+/**
+ * Runs a program in the other project. What it needs of the environment is its address and key, and nothing of ours.
+ */
 const run = (program: string, ...args: string[]) =>
   promisify(execFile)(program, args, {
     cwd: project,

@@ -1,10 +1,12 @@
 /**
- * A schema of the contract as a plain TypeScript type, so that whoever installs the client needs no schema library to have types. Throws for a
- * kind of schema that the contract does not use yet: its case is to be added here.
+ * A schema of the contract as a plain TypeScript type, so that whoever installs the client needs no schema library to
+ * have types. Throws for a kind of schema that the contract does not use yet: its case is to be added here.
  */
 import type { z } from 'zod';
 
-/** `input`: what may be sent. `output`: what was read. They differ by defaults and by numbers that may arrive as words. */
+/**
+ * `input`: what may be sent. `output`: what was read. They differ by defaults and by numbers that may arrive as words.
+ */
 export type Side = 'input' | 'output';
 
 /** Gives a name to an object that has one; undefined writes it out. */

@@ -1,6 +1,6 @@
 /**
- * Prints the client's table of calls from the route table: one signature and one line per route, with plain types that are made of the route's
- * own schemas. Knows nothing of how the client sends.
+ * Prints the client's table of calls from the route table: one signature and one line per route, with plain types that
+ * are made of the route's own schemas. Knows nothing of how the client sends.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

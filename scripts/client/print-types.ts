@@ -1,6 +1,6 @@
 /**
- * Prints the types of the client's calls from the contract's schemas: one plain type by name for each schema that a call takes or answers with,
- * and beside it a test that the compiler holds each against its schema.
+ * Prints the types of the client's calls from the contract's schemas: one plain type by name for each schema that a
+ * call takes or answers with, and beside it a test that the compiler holds each against its schema.
  */
 import { z } from 'zod';
 import * as schemas from '../../lib/contract/schema.ts';
@@ -8,7 +8,10 @@ import { type NameOf, plainType, type Side } from './plain-type.ts';
 
 const schemaNames = new Map<unknown, string>(Object.entries(schemas).map(([name, value]) => [value, name]));
 
-/** `createSchema` as an input is `CreateInput`, `listQuerySchema` is `ListQuery`, `instanceSchema` as an output is `Instance`. */
+/**
+ * `createSchema` as an input is `CreateInput`, `listQuerySchema` is `ListQuery`, `instanceSchema` as an output is
+ * `Instance`.
+ */
 function typeName(schemaName: string, side: Side): string {
   const stem = schemaName.replace(/Schema$/, '');
   const name = `${stem.slice(0, 1).toUpperCase()}${stem.slice(1)}`;

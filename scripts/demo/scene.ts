@@ -1,6 +1,6 @@
 /**
- * What `npm run demo` fills a server with: three tenants whose sandboxes are in every state, with work in them that a person recognises. The work is
- * done by the sandboxes themselves.
+ * What `npm run demo` fills a server with: three tenants whose sandboxes are in every state, with work in them that a
+ * person recognises. The work is done by the sandboxes themselves.
  */
 import type { CreateInput } from '../../lib/client/client.ts';
 import type { State } from '../../lib/lifecycle/states.ts';

@@ -32,16 +32,20 @@ function leavesOut(range: string, major: number): boolean {
 /** `a/node_modules/@b/c` is of `@b/c`. */
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** What npm before 12, which reads no `allowScripts`, goes by when it decides whether a package runs something as it is installed. */
+/**
+ * What npm before 12, which reads no `allowScripts`, goes by when it decides whether a package runs something as it is
+ * installed.
+ */
 function silenced(entry: Locked): Locked {
   const { hasInstallScript, ...rest } = entry;
   return { ...rest, gypfile: false };
 }
 
 /**
- * The lock with three facts added. Node is built for glibc, which its packages do not say: on a machine with musl npm leaves it out and takes
- * the machine's own. The Node that npm runs on is not the one that runs the packages, so none warns that it wants a newer one. And packages that
- * may run nothing (package.json's `allowScripts`) have nothing to run, neither a script nor a compiler for their `binding.gyp`.
+ * The lock with three facts added. Node is built for glibc, which its packages do not say: on a machine with musl npm
+ * leaves it out and takes the machine's own. The Node that npm runs on is not the one that runs the packages, so none
+ * warns that it wants a newer one. And packages that may run nothing (package.json's `allowScripts`) have nothing to
+ * run, neither a script nor a compiler for their `binding.gyp`.
  */
 export function completed(lock: Lock, allowScripts: Record<string, boolean>): Lock {
   const packages = Object.entries(lock.packages).map(([path, entry]) => {
@@ -53,7 +57,10 @@ export function completed(lock: Lock, allowScripts: Record<string, boolean>): Lo
   return { ...lock, packages: Object.fromEntries(packages) };
 }
 
-/** Whether what npm noted in node_modules is what the lock says. Optional packages may be missing: they are for other machines. */
+/**
+ * Whether what npm noted in node_modules is what the lock says. Optional packages may be missing: they are for other
+ * machines.
+ */
 export function isInstalled(lock: Lock, noted: Lock): boolean {
   const whole = Object.entries(lock.packages).every(
     ([path, { optional, version }]) => path === '' || optional || noted.packages[path]?.version === version,

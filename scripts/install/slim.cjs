@@ -1,10 +1,11 @@
 'use strict';
 /**
- * Takes out of node_modules what nothing reads once it is installed: npm runs it after every `npm ci` and `npm install`. Plain JavaScript of an old
- * kind, because npm runs it on whatever Node is there. What it takes is listed below and in docs/decisions/046-what-an-install-brings.md.
+ * Takes out of node_modules what nothing reads once it is installed: npm runs it after every `npm ci` and `npm
+ * install`. Plain JavaScript of an old kind, because npm runs it on whatever Node is there. What it takes is listed
+ * below and in docs/decisions/046-what-an-install-brings.md.
  *
- * It never fails an install (what may not be deleted stays), says nothing and follows no link. It takes names away and writes nothing: a file that
- * has another name elsewhere is whole there.
+ * It never fails an install (what may not be deleted stays), says nothing and follows no link. It takes names away and
+ * writes nothing: a file that has another name elsewhere is whole there.
  */
 const fs = require('node:fs');
 const path = require('node:path');
@@ -23,7 +24,8 @@ const DEAD = [
   within('better-sqlite3/(?:deps|src)'),
   // Next's manual, which it would copy for agents (off: next.config.ts).
   within('next/dist/docs'),
-  // sql.js in every other shape than the one that its package names: archives, for debugging, for browsers' workers, without WebAssembly.
+  // sql.js in every other shape than the one that its package names: archives, for debugging, for browsers' workers,
+  // without WebAssembly.
   within('sql\\.js/dist/(?:.*\\.zip|.*-debug\\.(?:js|wasm)|worker\\..*|sql-asm.*)'),
   // Packages' own tests, the large ones.
   within('(?:@mixmark-io/domino|bintrees|pino)/test'),
@@ -48,7 +50,10 @@ function attempt(does, otherwise) {
   }
 }
 
-/** Takes the dead out of a folder; the whole of it when `dead`. `below` is its path in node_modules, with `/` at each step. */
+/**
+ * Takes the dead out of a folder; the whole of it when `dead`. `below` is its path in node_modules, with `/` at each
+ * step.
+ */
 function clear(folder, below, dead, machine) {
   for (const entry of attempt(() => fs.readdirSync(folder, { withFileTypes: true }), [])) {
     const at = path.join(folder, entry.name);
@@ -62,7 +67,10 @@ function clear(folder, below, dead, machine) {
   if (dead) attempt(() => fs.rmdirSync(folder));
 }
 
-/** Takes what is dead on such a machine out of a node_modules folder. Nothing when the folder is a link, or is not there. */
+/**
+ * Takes what is dead on such a machine out of a node_modules folder. Nothing when the folder is a link, or is not
+ * there.
+ */
 function slim(modules, machine) {
   const stat = attempt(() => fs.lstatSync(modules), null);
   if (stat === null || !stat.isDirectory()) return;

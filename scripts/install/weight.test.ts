@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verdict, weigh } from './weight.ts';
 
-/** A node_modules of three packages, with a file that has two names, a link, a package within one, and what a tool left. */
+/**
+ * A node_modules of three packages, with a file that has two names, a link, a package within one, and what a tool left.
+ */
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'winterdock-weight-'));
   const put = (path: string, kib: number) => {

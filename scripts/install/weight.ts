@@ -2,7 +2,10 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What `npm ci` may take on Linux x64, in MiB as `du -m` says it. Where it comes from: docs/decisions/046-what-an-install-brings.md. */
+/**
+ * What `npm ci` may take on Linux x64, in MiB as `du -m` says it. Where it comes from:
+ * docs/decisions/046-what-an-install-brings.md.
+ */
 export const MOST_MIB = 650;
 
 const MIB = 2 ** 20;
@@ -24,7 +27,9 @@ const packageOf = (path: string) =>
     .slice(0, path.startsWith('@') ? 2 : 1)
     .join('/');
 
-/** Weighs a node_modules folder. What tools leave in its `.cache` while they run was not installed and is not counted. */
+/**
+ * Weighs a node_modules folder. What tools leave in its `.cache` while they run was not installed and is not counted.
+ */
 export function weigh(folder: string): Weight {
   const counted = new Set<string>();
   const packages = new Map<string, number>();

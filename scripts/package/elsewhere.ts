@@ -1,6 +1,6 @@
 /**
- * For the test of the package: commands that run as another user (where this one is root) and without a network (where the system lets its users have one
- * of their own; `cutOff` tells).
+ * For the test of the package: commands that run as another user (where this one is root) and without a network (where
+ * the system lets its users have one of their own; `cutOff` tells).
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 
@@ -9,7 +9,10 @@ const NOBODY = '65534';
 const AS_NOBODY = ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'];
 const isRoot = process.getuid?.() === 0;
 
-/** A network of its own, in which only the machine itself can be reached; to one who is not root with a map of users of its own. */
+/**
+ * A network of its own, in which only the machine itself can be reached; to one who is not root with a map of users of
+ * its own.
+ */
 const UNSHARE = ['unshare', ...(isRoot ? [] : ['--user', '--map-root-user']), '--net'];
 const LOOPBACK = 'ip link set lo up && exec "$0" "$@"';
 

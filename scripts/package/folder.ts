@@ -1,6 +1,6 @@
 /**
- * Makes the folder that runs elsewhere: Node, the traced sources and packages, the built console, and what is read by computed names. Owns its layout;
- * builds nothing.
+ * Makes the folder that runs elsewhere: Node, the traced sources and packages, the built console, and what is read by
+ * computed names. Owns its layout; builds nothing.
  */
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
@@ -39,8 +39,8 @@ const OF_THE_BUILD = new Set(['build', 'cache', 'dev', 'diagnostics', 'trace', '
 const OF_A_RUN = join('server', 'route-cache');
 
 /**
- * Makes `target` of the repository at `root`, whose console is built. Returns its size in bytes. Throws when `target` is there already, or when
- * something that is read at run time is missing.
+ * Makes `target` of the repository at `root`, whose console is built. Returns its size in bytes. Throws when `target`
+ * is there already, or when something that is read at run time is missing.
  */
 export async function makeFolder(root: string, target: string): Promise<number> {
   if (existsSync(target)) throw new Error(`${target} is there already.`);
@@ -95,7 +95,9 @@ function manifest(root: string): string {
   return `${JSON.stringify({ name, version, description, license, private: true, type, imports }, null, 2)}\n`;
 }
 
-/** Lets everybody read and its owner alone write, whoever made it with whatever umask. Returns how much it is, in bytes. */
+/**
+ * Lets everybody read and its owner alone write, whoever made it with whatever umask. Returns how much it is, in bytes.
+ */
 function tidy(target: string): number {
   let bytes = 0;
   chmodSync(target, 0o755);

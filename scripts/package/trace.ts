@@ -1,6 +1,6 @@
 /**
- * Which files of this repository and of node_modules a running Winterdock reads: traced from its entries, so that nothing of a list has to be kept.
- * Knows nothing of where they go.
+ * Which files of this repository and of node_modules a running Winterdock reads: traced from its entries, so that
+ * nothing of a list has to be kept. Knows nothing of where they go.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -40,7 +40,10 @@ const ENTRIES = [
   'scripts/restore.ts',
 ];
 
-/** What the code names but a server that is built never loads: types, maps, Next's compilers, its development, and images that it would make smaller. */
+/**
+ * What the code names but a server that is built never loads: types, maps, Next's compilers, its development, and
+ * images that it would make smaller.
+ */
 const NEVER_LOADED = [
   /\.d\.[cm]?ts$/,
   /\.map$/,
@@ -52,7 +55,10 @@ const NEVER_LOADED = [
 ];
 const neverLoaded = (path: string) => NEVER_LOADED.some((pattern) => pattern.test(path));
 
-/** Paths, from `root`, of every file that the server, its processes, the command line and the operators' commands load. Throws when a source cannot be read. */
+/**
+ * Paths, from `root`, of every file that the server, its processes, the command line and the operators' commands load.
+ * Throws when a source cannot be read.
+ */
 export async function tracedFiles(root: string): Promise<Set<string>> {
   const entries = ENTRIES.map((path) => join(root, path));
   const cache = {};
@@ -78,7 +84,10 @@ export async function tracedFiles(root: string): Promise<Set<string>> {
   }
 }
 
-/** A source as the tracer can read it: its own reading takes no types. What a source of ours requires is added to `required`. */
+/**
+ * A source as the tracer can read it: its own reading takes no types. What a source of ours requires is added to
+ * `required`.
+ */
 async function sourceOf(path: string, required: Set<string>): Promise<string | Buffer | null> {
   try {
     const bytes = await readFile(path);

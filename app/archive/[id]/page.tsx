@@ -1,4 +1,6 @@
-/** One archived sandbox at the support desk: why it is here, what is inside, and the way back. Looking wakes nothing. */
+/**
+ * One archived sandbox at the support desk: why it is here, what is inside, and the way back. Looking wakes nothing.
+ */
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { notFound } from 'next/navigation';

@@ -1,4 +1,7 @@
-/** One job: how far it is, the way to cancel it, and what became of each sandbox. It is read from the registry: closing the page ends nothing. */
+/**
+ * One job: how far it is, the way to cancel it, and what became of each sandbox. It is read from the registry: closing
+ * the page ends nothing.
+ */
 import Link from 'next/link';
 import { notFound, redirect } from 'next/navigation';
 import { CancelJob } from '#app/jobs/[id]/cancel-job.tsx';

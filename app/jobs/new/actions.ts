@@ -17,7 +17,10 @@ const CHOSEN = z.object({
   labels: z.string(),
 });
 
-/** Starts it and leads to its page. Revive needs a reason; delete the typed number, which must still be how many there are. */
+/**
+ * Starts it and leads to its page. Revive needs a reason; delete the typed number, which must still be how many there
+ * are.
+ */
 export async function start(chosen: Chosen, _previous: OutcomeWords | null, form: FormData): Promise<OutcomeWords> {
   expectFit(CHOSEN, chosen);
   const caller = await requireCaller('/sandboxes');

@@ -1,4 +1,7 @@
-/** What a verb would do to many, before it does it: the walks, what is lost, who is passed over and why. Changes nothing. */
+/**
+ * What a verb would do to many, before it does it: the walks, what is lost, who is passed over and why. Changes
+ * nothing.
+ */
 import Link from 'next/link';
 import { StartJob } from '#app/jobs/new/start-job.tsx';
 import { filterInWords, JOB_WORDS, sandboxesInWords } from '#components/jobs/job-words.ts';

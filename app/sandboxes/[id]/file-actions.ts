@@ -1,5 +1,8 @@
 'use server';
-/** What is done to the files of a sandbox from its page, by plain forms. Each answers with what stood against it, or leads on. */
+/**
+ * What is done to the files of a sandbox from its page, by plain forms. Each answers with what stood against it, or
+ * leads on.
+ */
 import { redirect } from 'next/navigation';
 import type { EntryState } from '#components/files/entry-form.tsx';
 import { addressOf, type Volume } from '#components/files/file-address.ts';
@@ -100,7 +103,10 @@ export async function rename(
   redirect(addressOf({ id, at: AT }, volume, path.endsWith('/') ? `${to}/` : to));
 }
 
-/** Deletes a folder with all in it, or a file if it is still the version that the form was made for; leads to the folder above. */
+/**
+ * Deletes a folder with all in it, or a file if it is still the version that the form was made for; leads to the folder
+ * above.
+ */
 export async function remove(
   id: string,
   volume: Volume,

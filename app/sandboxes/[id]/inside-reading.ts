@@ -1,4 +1,7 @@
-/** What the page of files reads: the folders above what is open, a part of the open file, and what was searched for. Wakes nothing. */
+/**
+ * What the page of files reads: the folders above what is open, a part of the open file, and what was searched for.
+ * Wakes nothing.
+ */
 import type { Look, Volume } from '#components/files/file-address.ts';
 import { FOLDER_PAGE } from '#components/files/file-calls.ts';
 import { type Folder, folderOf, foldersAbove, nameOf, parentOf, withItem } from '#components/files/file-tree.ts';

@@ -1,4 +1,7 @@
-/** Which moves a sandbox may make now, and why not the others: from the visitor's role, the map, its fault and its pending verb. Pure. */
+/**
+ * Which moves a sandbox may make now, and why not the others: from the visitor's role, the map, its fault and its
+ * pending verb. Pure.
+ */
 import type { Offer } from '#components/sandbox/moves.tsx';
 import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';

@@ -1,5 +1,8 @@
 'use server';
-/** The ways out of a damaged file that change something: a snapshot in its place, and what is readable of it in a new sandbox. */
+/**
+ * The ways out of a damaged file that change something: a snapshot in its place, and what is readable of it in a new
+ * sandbox.
+ */
 import { refresh } from 'next/cache';
 import { sizeInWords } from '#components/ui/durations.ts';
 import type { OutcomeWords } from '#components/ui/outcome.tsx';

@@ -1,5 +1,8 @@
 'use client';
-/** The forms of a damaged sandbox: which snapshot to put in its place, and what to call the sandbox that what is readable goes into. */
+/**
+ * The forms of a damaged sandbox: which snapshot to put in its place, and what to call the sandbox that what is
+ * readable goes into.
+ */
 import Link from 'next/link';
 import { useActionState } from 'react';
 import { useSaidAction } from '#components/ui/action-message.ts';

@@ -1,6 +1,6 @@
 /**
- * The settings of a sandbox as they stand in a form: what holds as it would be typed, what typed settings ask for, and what becomes of them
- * when someone else changed some meanwhile. Pure.
+ * The settings of a sandbox as they stand in a form: what holds as it would be typed, what typed settings ask for, and
+ * what becomes of them when someone else changed some meanwhile. Pure.
  */
 import { thresholdInWords } from '#components/ui/durations.ts';
 import { type Instance, type PatchInput, patchSchema } from '#lib/contract/schema.ts';
@@ -31,8 +31,8 @@ export function typedOf(
 const same = (a: string, b: string) => a.replace(/\r\n/g, '\n') === b.replace(/\r\n/g, '\n');
 
 /**
- * Lays what was typed over what holds now. `base` is what the person saw: what of it was left alone is as it is now. `changed` is what the person
- * changed, `clashes` is what of that someone else changed to something else.
+ * Lays what was typed over what holds now. `base` is what the person saw: what of it was left alone is as it is now.
+ * `changed` is what the person changed, `clashes` is what of that someone else changed to something else.
  */
 export function merged(
   typed: Typed,

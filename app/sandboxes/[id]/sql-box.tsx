@@ -1,5 +1,8 @@
 'use client';
-/** Read-only SQL over the three volumes, and its answer as a table. A plain form: without JavaScript the answer is on the next page. */
+/**
+ * Read-only SQL over the three volumes, and its answer as a table. A plain form: without JavaScript the answer is on
+ * the next page.
+ */
 import { type KeyboardEvent, useActionState } from 'react';
 import type { SqlAnswer } from '#lib/contract/schema.ts';
 import { tookInWords } from '../../../components/ui/durations.ts';

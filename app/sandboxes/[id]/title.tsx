@@ -88,7 +88,10 @@ export function NotOfferedNotice({ instance }: { instance: Instance }) {
   );
 }
 
-/** An operation that nobody carries out any more holds the sandbox: what it was, and the ways out. `rendered`: the server's time in epoch seconds. */
+/**
+ * An operation that nobody carries out any more holds the sandbox: what it was, and the ways out. `rendered`: the
+ * server's time in epoch seconds.
+ */
 export function InterruptedNotice({
   instance,
   rendered,

@@ -1,4 +1,7 @@
-/** The ways out of a fault, on the sandbox's own page: each with what it does, as a form or a link, or greyed with why not. */
+/**
+ * The ways out of a fault, on the sandbox's own page: each with what it does, as a form or a link, or greyed with why
+ * not.
+ */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { numberInWords } from '#components/sandbox/state-words.ts';

@@ -1,4 +1,6 @@
-/** The ledger as a proof: checking it, its signed head, its sealed months. The lines themselves are on the audit page. */
+/**
+ * The ledger as a proof: checking it, its signed head, its sealed months. The lines themselves are on the audit page.
+ */
 import Link from 'next/link';
 import { whyNot } from '#lib/contract/access.ts';
 import { LedgerProof } from '../../audit/proof.tsx';

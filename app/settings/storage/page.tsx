@@ -1,4 +1,7 @@
-/** How the store does: the registry, the ledger, the drawers, the disk, the places for processes, and what a loss would cost. */
+/**
+ * How the store does: the registry, the ledger, the drawers, the disk, the places for processes, and what a loss would
+ * cost.
+ */
 import Link from 'next/link';
 import { QuotaMeter } from '#components/figures/quota-meter.tsx';
 import { lengthInWords, sizeInWords, tookInWords } from '#components/ui/durations.ts';

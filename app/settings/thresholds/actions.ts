@@ -37,8 +37,8 @@ async function set(caller: Caller, tenant: string | null, changed: ThresholdsPat
 }
 
 /**
- * Shows what the typed thresholds would do, or sets them when that is what was seen: numbers that were changed since are looked at first.
- * `tenant` null: the global ones.
+ * Shows what the typed thresholds would do, or sets them when that is what was seen: numbers that were changed since
+ * are looked at first. `tenant` null: the global ones.
  */
 export async function setThresholds(
   tenant: string | null,

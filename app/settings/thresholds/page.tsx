@@ -1,4 +1,6 @@
-/** The thresholds of the ladder, of all and of each tenant; what a change would do at once, and what it would have done. */
+/**
+ * The thresholds of the ladder, of all and of each tenant; what a change would do at once, and what it would have done.
+ */
 import Form from 'next/form';
 import Link from 'next/link';
 import { Greyed } from '#components/ui/disabled-action.tsx';

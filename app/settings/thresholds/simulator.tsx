@@ -1,4 +1,7 @@
-/** The simulator's part of the page: what is asked, what the ledger answers as a curve and as a table, and what that rests on. */
+/**
+ * The simulator's part of the page: what is asked, what the ledger answers as a curve and as a table, and what that
+ * rests on.
+ */
 import Form from 'next/form';
 import Link from 'next/link';
 import { TradeCurve } from '#app/settings/thresholds/trade-curve.tsx';

@@ -1,5 +1,8 @@
 'use client';
-/** The trade between process-hours and cold wakes as a curve over thresholds. The slider walks along it; without JavaScript the table does. */
+/**
+ * The trade between process-hours and cold wakes as a curve over thresholds. The slider walks along it; without
+ * JavaScript the table does.
+ */
 import { useState, useSyncExternalStore } from 'react';
 import { thresholdInWords } from '../../../components/ui/durations.ts';
 import {

@@ -1,4 +1,6 @@
-/** The trade between process-hours and cold wakes: where its points, lines and labels are, and what a point says. Pure. */
+/**
+ * The trade between process-hours and cold wakes: where its points, lines and labels are, and what a point says. Pure.
+ */
 import type { Simulation } from '#lib/contract/schema.ts';
 import { lengthInWords, thresholdInWords } from '../../../components/ui/durations.ts';
 
@@ -12,7 +14,9 @@ export interface TradePoint {
   estimated: number;
 }
 
-/** Pixels; across, places are in percent, so that the plot takes what room there is and its letters stay as they are. */
+/**
+ * Pixels; across, places are in percent, so that the plot takes what room there is and its letters stay as they are.
+ */
 export const HEIGHT = 260;
 const TOP = 26;
 const BOTTOM = 208;
@@ -115,7 +119,10 @@ export function spanInWords(seconds: number): string {
   return days === 1 ? 'day' : `${days} days`;
 }
 
-/** What a point would have meant: `Suspending after 10 min in the last 7 days: 4.2 fewer process-hours, …`. `seconds` were looked at. */
+/**
+ * What a point would have meant: `Suspending after 10 min in the last 7 days: 4.2 fewer process-hours, …`. `seconds`
+ * were looked at.
+ */
 export function tradeInWords({ threshold, would, estimated }: TradePoint, was: TradeTally, seconds: number): string {
   const hours = apart(would.process_hours, was.process_hours, hoursInFigures, 'process-hours');
   const difference = Math.abs(would.cold_wakes - was.cold_wakes);

@@ -1,4 +1,7 @@
-/** The fields of thresholds: what was typed, what is wrong with it, what it asks for, and what that would do, in words. Pure. */
+/**
+ * The fields of thresholds: what was typed, what is wrong with it, what it asks for, and what that would do, in words.
+ * Pure.
+ */
 import type { OutcomeWords } from '#components/ui/outcome.tsx';
 import type { PreviewAnswer } from '#lib/contract/schema.ts';
 import { secondsOf } from '../../amounts.ts';

@@ -1,4 +1,7 @@
-/** One tenant: what it has in which state, what happens next, what it may have, what left, which keys are its, what happened last. */
+/**
+ * One tenant: what it has in which state, what happens next, what it may have, what left, which keys are its, what
+ * happened last.
+ */
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { notFound } from 'next/navigation';

@@ -1,4 +1,6 @@
-/** What the volumes of a tenant's sandboxes hold together: each survives and ships differently, so each has its own sum. */
+/**
+ * What the volumes of a tenant's sandboxes hold together: each survives and ships differently, so each has its own sum.
+ */
 import { sizeInWords } from '#components/ui/durations.ts';
 import { VolumeNames } from '#components/ui/volume-names.tsx';
 import type { Tenant } from '#lib/contract/schema.ts';

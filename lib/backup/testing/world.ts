@@ -92,7 +92,10 @@ async function statesOf({ call }: ServerProcess, { names }: World): Promise<Reco
   );
 }
 
-/** Proves that a server has the whole world: every sandbox readable and able to run, nothing set aside, the ledger proved. */
+/**
+ * Proves that a server has the whole world: every sandbox readable and able to run, nothing set aside, the ledger
+ * proved.
+ */
 export async function expectWhole(server: ServerProcess, world: World): Promise<void> {
   const { call } = server;
   const idOf = (name: string) => Object.entries(world.names).find(([, known]) => known === name)?.[0] ?? name;

@@ -60,8 +60,8 @@ async function ledgerEnd(client: WinterdockClient, signal: AbortSignal): Promise
 }
 
 /**
- * Waits until the server has tried to start each of the new ones; its ledger tells of each, and of the end, under the request's id.
- * Throws when some could not be started: they stay, and their first request starts them.
+ * Waits until the server has tried to start each of the new ones; its ledger tells of each, and of the end, under the
+ * request's id. Throws when some could not be started: they stay, and their first request starts them.
  */
 async function waitForAll(
   { client, signal }: Context,

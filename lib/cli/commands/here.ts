@@ -1,7 +1,7 @@
 /**
- * The commands of the machine that the server's data is on: each is run as its `npm run …` is, works on the data folder itself (WB_DATA), not
- * through a server, and ends with that one's exit code. `start` is named here for its help; the launcher runs it, so that the server is the process
- * that was started.
+ * The commands of the machine that the server's data is on: each is run as its `npm run …` is, works on the data folder
+ * itself (WB_DATA), not through a server, and ends with that one's exit code. `start` is named here for its help; the
+ * launcher runs it, so that the server is the process that was started.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

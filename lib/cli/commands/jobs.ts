@@ -1,4 +1,6 @@
-/** `jobs`: one verb for many sandboxes, done by the server. What it would do is shown and asked about before it begins. */
+/**
+ * `jobs`: one verb for many sandboxes, done by the server. What it would do is shown and asked about before it begins.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { DryRun, Instance, Job, JobFilter, JobResult, StartJobInput } from '../../contract/schema.ts';

@@ -24,7 +24,10 @@ const planOptions = (command: Command) => moveOptions(command).option('--yes', '
 
 type Filing = Exclude<Verb, 'resume' | 'delete'>;
 
-/** The walk from where a sandbox is to where it is wished: shown with what it costs, asked about, then walked by the server. */
+/**
+ * The walk from where a sandbox is to where it is wished: shown with what it costs, asked about, then walked by the
+ * server.
+ */
 async function walk(context: Context, id: string, to: State, options: MoveOptions): Promise<void> {
   const { client, signal } = context;
   const { hops, from, losses, refusal } = await client.getPlan(id, { to }, { signal });

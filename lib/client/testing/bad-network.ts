@@ -1,12 +1,14 @@
-/** For tests: a network in front of a real server that loses requests, loses answers and breaks streams when told to. */
+/**
+ * For tests: a network in front of a real server that loses requests, loses answers and breaks streams when told to.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * What happens to the next request: `lose`: it never arrives; `mute`: it arrives, its answer is lost; `busy`: 503 with a
- * `Retry-After` of a second; `busy-mute`: 503 without one; `limited`: 429 with a `Retry-After` of a second; `cut`: its answer breaks off after
- * its first bytes.
+ * What happens to the next request: `lose`: it never arrives; `mute`: it arrives, its answer is lost; `busy`: 503 with
+ * a `Retry-After` of a second; `busy-mute`: 503 without one; `limited`: 429 with a `Retry-After` of a second; `cut`:
+ * its answer breaks off after its first bytes.
  */
 export type Mishap = 'lose' | 'mute' | 'busy' | 'busy-mute' | 'limited' | 'cut';
 

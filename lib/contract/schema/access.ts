@@ -1,4 +1,7 @@
-/** The words of the contract about access: people, invitations, sessions, keys, and what the caller may do. Safe for the browser. */
+/**
+ * The words of the contract about access: people, invitations, sessions, keys, and what the caller may do. Safe for the
+ * browser.
+ */
 import { z } from 'zod';
 import { PERSON_ROLES, ROLES } from '../../auth/roles.ts';
 import { VOLUMES } from '../../vfs/volumes.ts';

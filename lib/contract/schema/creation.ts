@@ -1,13 +1,16 @@
 /**
- * What a sandbox may be given at its creation and by a change: policies that are offered, workbooks that are there, the names of its idle time.
- * Safe for the browser.
+ * What a sandbox may be given at its creation and by a change: policies that are offered, workbooks that are there, the
+ * names of its idle time. Safe for the browser.
  */
 import { z } from 'zod';
 import { OFFERED_POLICIES, whyNotOffered } from '../../instance/policies.ts';
 
 const NAME_LENGTH = 63;
 
-/** A capability profile by name. One that the engine has but does not offer yet, and one that it does not know, are refused. */
+/**
+ * A capability profile by name. One that the engine has but does not offer yet, and one that it does not know, are
+ * refused.
+ */
 export const policySchema = z
   .enum(OFFERED_POLICIES, {
     error: ({ input }) =>

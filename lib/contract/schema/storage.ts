@@ -72,9 +72,15 @@ export const storageSchema = z
     disk: z.object({ bytes, free_bytes: bytes }),
     /** Processes: serving, started ahead of need, kept ahead of need, and how many may serve. */
     places: z.object({ serving: count, spare: count, ahead: count, most: count }),
-    /** Memory that these processes count, and how much they may take together; null: there is no budget. What is spare gives way to what serves. */
+    /**
+     * Memory that these processes count, and how much they may take together; null: there is no budget. What is spare
+     * gives way to what serves.
+     */
     memory: z.object({ serving_bytes: bytes, spare_bytes: bytes, limit_bytes: bytes.nullable() }),
-    /** The last one that was made of this registry; null: never. `to` names the folder or file; `wrong` counts what was not sound. */
+    /**
+     * The last one that was made of this registry; null: never. `to` names the folder or file; `wrong` counts what was
+     * not sound.
+     */
     backup: z
       .object({ time: epoch, sandboxes: count, bytes, keys: z.boolean(), wrong: count, to: z.string() })
       .nullable(),

@@ -30,7 +30,9 @@ export const tenantSchema = z
     thresholds: z.object({ idle_to_suspend_s: threshold, idle_to_freeze_s: threshold }),
     /** What it may have and has; without a limit nothing binds. */
     quotas: z.object({ max_sandboxes: quota, max_active: quota, max_bytes: quota }),
-    /** The last time that it was forgotten, by which job; `finished` is null while that runs. Null when it never was. */
+    /**
+     * The last time that it was forgotten, by which job; `finished` is null while that runs. Null when it never was.
+     */
     forgetting: z.object({ job: z.string(), started: epoch, finished: epoch.nullable() }).nullable(),
   })
   .meta({ id: 'Tenant' });
@@ -67,9 +69,15 @@ export type ForgetTenantInput = z.infer<typeof forgetTenantSchema>;
 
 /** What still holds a tenant after it was forgotten, as far as this server knows of it. */
 const heldElsewhere = {
-  /** Backups on record that were made while there was something of it, newest first, a hundred at most. `to` is known of the last one. */
+  /**
+   * Backups on record that were made while there was something of it, newest first, a hundred at most. `to` is known of
+   * the last one.
+   */
   backups: z.array(z.object({ id: z.string().nullable(), time: epoch, to: z.string().nullable() })),
-  /** Folders in the data folder that a restore set aside, each with everything of its time: they are a person's to remove. */
+  /**
+   * Folders in the data folder that a restore set aside, each with everything of its time: they are a person's to
+   * remove.
+   */
   set_aside: z.array(z.string()),
 };
 

@@ -1,6 +1,6 @@
 /**
- * What is wrong with an input, in the contract's own words: short, of the input, never of the library that checks it. Set for every
- * schema that has no words of its own. Safe for the browser.
+ * What is wrong with an input, in the contract's own words: short, of the input, never of the library that checks it.
+ * Set for every schema that has no words of its own. Safe for the browser.
  */
 import { z } from 'zod';
 

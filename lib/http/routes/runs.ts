@@ -78,8 +78,8 @@ export const runRoutes: Route[] = [
 ];
 
 /**
- * The answer begins with the first event, so that what fails before (an unknown id, a full machine) still has its own status.
- * What fails later is the last event, `error`, with the problem.
+ * The answer begins with the first event, so that what fails before (an unknown id, a full machine) still has its own
+ * status. What fails later is the last event, `error`, with the problem.
  */
 function execAsStream(context: Context<{ id: string }, unknown, ExecInput>): Promise<Answer> {
   const { services, caller, params, body, signal } = context;

@@ -14,7 +14,9 @@ import { TEST_KEY } from '../../testing/server.ts';
 const LINES = 200_000;
 /** Half of what the smaller export has: 81 MB. */
 const GROWTH_MB = 40;
-/** A heap that leaves no room for garbage which nobody has asked for yet: without it, that is most of what is measured. */
+/**
+ * A heap that leaves no room for garbage which nobody has asked for yet: without it, that is most of what is measured.
+ */
 const SMALL_HEAP = '--max-old-space-size=80 --max-semi-space-size=2';
 
 let folder: string;

@@ -70,7 +70,8 @@ test.each(CASES)(
       const walked = await byPlan(one.id, to, force);
       const moved = await byVerb(other.id, state, to, force);
       if (moved !== null) expect([force, moved]).toEqual([force, walked]);
-      // `force` is about faults: what the map has no way to stays refused, and a state that it is in already changes nothing.
+      // `force` is about faults: what the map has no way to stays refused, and a state that it is in already changes
+      // nothing.
       if (!force && state !== to) expect([preview.refusal === null, walked]).toEqual([walked === to, walked]);
       if (!force && preview.refusal !== null && plan(state, to) !== null && state !== to) {
         expect(preview.refusal).toContain(waysOut(fault ?? 'unknown'));

@@ -113,7 +113,8 @@ test('writes take from what a tenant may have, at once and over all its sandboxe
   const racing = await Promise.all(Array.from({ length: 10 }, (_, n) => put(n % 2 ? 'a' : 'b', `f${n}`, 300_000)));
   const kept = racing.filter(({ status }) => status === 201).length;
   expect(kept).toBeGreaterThan(0);
-  // How many fit depends on how much of the log is in the main file by then: what the tenant has in the end is the promise.
+  // How many fit depends on how much of the log is in the main file by then: what the tenant has in the end is the
+  // promise.
   expect(kept).toBeLessThan(10);
   const refused = racing.find(({ status }) => status === 429);
   expect(refused?.json).toMatchObject({ code: 'quota_exceeded', quota: 'max_bytes', limit: used + 1_000_000 });

@@ -1,4 +1,7 @@
-/** For tests: a tenant whose every text has a word that nothing else has, and ways to look for that word in everything that a data folder holds. */
+/**
+ * For tests: a tenant whose every text has a word that nothing else has, and ways to look for that word in everything
+ * that a data folder holds.
+ */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -13,7 +16,10 @@ export const WORD = 'xylographoria';
 
 const STATES = ['created', 'active', 'suspended', 'frozen', 'archived', 'deleted'] as const;
 
-/** Makes a tenant with a sandbox in every state, copies, a share, a key, jobs and reasons; each text has `word`. Gives what its programs call it by. */
+/**
+ * Makes a tenant with a sandbox in every state, copies, a share, a key, jobs and reasons; each text has `word`. Gives
+ * what its programs call it by.
+ */
 export async function makeTenant(call: Call, tenant: string, word: string): Promise<{ key: string }> {
   const good = async (method: string, path: string, body?: unknown, options?: Parameters<Call>[3]) => {
     const answer = await call<{ id: string; key: string }>(method, path, body, options);
@@ -61,7 +67,9 @@ export async function makeTenant(call: Call, tenant: string, word: string): Prom
   return { key };
 }
 
-/** People of the tenant alone and of others too, and an open invitation, all with `word`. Gives a cookie of the first. */
+/**
+ * People of the tenant alone and of others too, and an open invitation, all with `word`. Gives a cookie of the first.
+ */
 export async function makePeople(auth: Auth, call: Call, tenant: string, word: string): Promise<string> {
   const cookie = await invited(auth, 'operator', { email: `${word}@example.com`, tenants: [tenant] });
   await invited(auth, 'viewer', { email: `both-${tenant}@example.com`, tenants: [tenant, 'globex'] });

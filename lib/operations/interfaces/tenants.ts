@@ -21,8 +21,8 @@ export interface TenantsOperations {
   /** Makes what a tenant may have and its thresholds; it need not have anything yet. */
   patchTenant(caller: Caller, tenant: string, patch: TenantPatch): Promise<Tenant>;
   /**
-   * Begins to forget a tenant when its name is in `confirm`, or says what that would do. Throws `not_found` for one that nothing is known of,
-   * `conflict` while it is being forgotten.
+   * Begins to forget a tenant when its name is in `confirm`, or says what that would do. Throws `not_found` for one
+   * that nothing is known of, `conflict` while it is being forgotten.
    */
   forgetTenant(
     caller: Caller,

@@ -1,4 +1,7 @@
-/** SQLite's `quick_check` of the registry's file: seconds where there is much in it, so it runs beside the server's thread. */
+/**
+ * SQLite's `quick_check` of the registry's file: seconds where there is much in it, so it runs beside the server's
+ * thread.
+ */
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 

@@ -48,8 +48,9 @@ export class RegistryDatabase {
   readonly #durable: boolean;
 
   /**
-   * Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. What is written to one that is not
-   * `durable` is on disk when the system likes: for files that nobody has before they are whole.
+   * Opens and migrates the file at `path` (absolute, or `:memory:`), making its folder when there is none. What is
+   * written to one that is not `durable` is on disk when the system likes: for files that nobody has before they are
+   * whole.
    */
   constructor(path: string, { durable = true }: { durable?: boolean } = {}) {
     this.#durable = durable;
@@ -67,7 +68,10 @@ export class RegistryDatabase {
     }
   }
 
-  /** A statement that is built and prepared when it is first asked for, and kept (built anew 112 µs, kept 4 µs with its row). */
+  /**
+   * A statement that is built and prepared when it is first asked for, and kept (built anew 112 µs, kept 4 µs with its
+   * row).
+   */
   statement<T>(build: (queries: Queries) => T): () => T {
     let made: T | undefined;
     return () => {
@@ -123,7 +127,10 @@ export class RegistryDatabase {
     }
   }
 
-  /** Runs one statement that a killed process cannot undo but a power cut can, until the next `write`, whose fsync covers it. */
+  /**
+   * Runs one statement that a killed process cannot undo but a power cut can, until the next `write`, whose fsync
+   * covers it.
+   */
   writeSoon<T>(statement: () => T): T {
     try {
       if (this.#durable) this.#sync('NORMAL');
@@ -140,8 +147,8 @@ export class RegistryDatabase {
   }
 
   /**
-   * The rows of some queries as they are at one moment, `piece` at a time; others have their turn between the pieces. A registry in memory is read
-   * in one go, for there is no second connection to it.
+   * The rows of some queries as they are at one moment, `piece` at a time; others have their turn between the pieces. A
+   * registry in memory is read in one go, for there is no second connection to it.
    */
   async *pieces<Row>(queries: readonly Query<Row>[], piece: number): AsyncGenerator<Row[]> {
     const inMemory = this.client.memory;
@@ -170,8 +177,8 @@ export class RegistryDatabase {
   }
 
   /**
-   * Brings what was committed from the log into the file, as far as no reader needs what is there now. Waits for nobody. False when the disk
-   * did not take it: nothing is lost then, for the log stays, and the next one tries again.
+   * Brings what was committed from the log into the file, as far as no reader needs what is there now. Waits for
+   * nobody. False when the disk did not take it: nothing is lost then, for the log stays, and the next one tries again.
    */
   checkpoint(): boolean {
     return this.#checkpoint('PASSIVE');
@@ -189,8 +196,9 @@ export class RegistryDatabase {
   }
 
   /**
-   * Writes the whole file anew, without what was removed from it. Takes as long as writing the file twice, which nobody else can do anything in,
-   * and as much of the disk. The log holds what was before until `emptyLog`. Throws `storage_unavailable` when the disk does not take it.
+   * Writes the whole file anew, without what was removed from it. Takes as long as writing the file twice, which nobody
+   * else can do anything in, and as much of the disk. The log holds what was before until `emptyLog`. Throws
+   * `storage_unavailable` when the disk does not take it.
    */
   compact(): void {
     try {
@@ -200,7 +208,10 @@ export class RegistryDatabase {
     }
   }
 
-  /** Brings the log into the file and leaves nothing in it. False when a reader keeps it from that: the next one does it. */
+  /**
+   * Brings the log into the file and leaves nothing in it. False when a reader keeps it from that: the next one does
+   * it.
+   */
   emptyLog(): boolean {
     if (this.client.memory) return true;
     this.client.pragma('busy_timeout = 0');

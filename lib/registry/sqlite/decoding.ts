@@ -1,6 +1,7 @@
 /**
- * Rows of drizzle's statements, each value read by its own column, whose decoder is looked up once for a statement. drizzle looks it up for every value of
- * every row: a page of 100 sandboxes 320 µs, this way 200, by a parser written by hand 190.
+ * Rows of drizzle's statements, each value read by its own column, whose decoder is looked up once for a statement.
+ * drizzle looks it up for every value of every row: a page of 100 sandboxes 320 µs, this way 200, by a parser written
+ * by hand 190.
  */
 import { Column, fillPlaceholders, is, noopDecoder, SQL } from '../../../db/drizzle.ts';
 
@@ -15,7 +16,10 @@ interface Prepared {
   stmt: { raw(): { all(...params: unknown[]): unknown[][]; get(...params: unknown[]): unknown[] | undefined } };
 }
 
-/** The statement with `all` and `get` that read rows so. A statement that selects nothing is left as it is. Knows no outer joins: nothing here makes one. */
+/**
+ * The statement with `all` and `get` that read rows so. A statement that selects nothing is left as it is. Knows no
+ * outer joins: nothing here makes one.
+ */
 export function quickened<T>(statement: T): T {
   const prepared = statement as Prepared;
   const { fields } = prepared;

@@ -1,4 +1,7 @@
-/** What files of the registry tell of its ledger to whoever does not own them: lines with their hashes, sealed months, where it stands. */
+/**
+ * What files of the registry tell of its ledger to whoever does not own them: lines with their hashes, sealed months,
+ * where it stands.
+ */
 import { desc, gt, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
 import { CHAIN_START, type ChainedLine, type ChainHead } from '../chain.ts';

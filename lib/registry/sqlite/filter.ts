@@ -18,7 +18,9 @@ import type { ListFilter } from '../registry.ts';
 import { queryWords } from '../words.ts';
 import { contains, hadLabel, member, rowid } from './raw.ts';
 
-/** A filter as the tables have it: what is deleted is apart from everything else. What it does not ask for is not in it. */
+/**
+ * A filter as the tables have it: what is deleted is apart from everything else. What it does not ask for is not in it.
+ */
 export interface Wanted extends Pick<ListFilter, 'tenant' | 'fault' | 'name' | 'label' | 'since' | 'until'> {
   /** Only what is deleted, or only what is not. */
   deleted: boolean;

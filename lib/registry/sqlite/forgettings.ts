@@ -1,6 +1,7 @@
 /**
- * Forgetting a tenant, as rows: which tenants are being forgotten, what they have, and how it goes from the tables. While one is open, triggers refuse
- * whatever would be made for its tenant. Each method is a step that may be repeated. Knows nothing of files or of the order of the steps.
+ * Forgetting a tenant, as rows: which tenants are being forgotten, what they have, and how it goes from the tables.
+ * While one is open, triggers refuse whatever would be made for its tenant. Each method is a step that may be repeated.
+ * Knows nothing of files or of the order of the steps.
  */
 import { and, desc, eq, getTableColumns, isNull, placeholder } from '../../../db/drizzle.ts';
 import { forgettings } from '../../../db/schema.ts';

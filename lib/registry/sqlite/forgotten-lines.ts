@@ -1,4 +1,7 @@
-/** A forgotten tenant's lines of the ledger: which are to give up their texts, and that they did. Knows nothing of signatures. */
+/**
+ * A forgotten tenant's lines of the ledger: which are to give up their texts, and that they did. Knows nothing of
+ * signatures.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { and, eq, gt, isNotNull, isNull, lte, ne, notInArray, or, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
@@ -125,7 +128,10 @@ export function forgottenLines(
   }
 }
 
-/** Whether a line of no tenant is of one of its people or jobs. The first line of a job has its request's id, and names the job. */
+/**
+ * Whether a line of no tenant is of one of its people or jobs. The first line of a job has its request's id, and names
+ * the job.
+ */
 function concerns({ type, actor, reason, requestId }: Candidate, { actors, jobs }: About): boolean {
   if (actors.includes(actor) || (requestId !== null && jobs.includes(requestId))) return true;
   return type === 'job.started' && reason !== null && jobs.some((id) => reason.includes(id));

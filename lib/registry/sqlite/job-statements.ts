@@ -162,7 +162,10 @@ export function jobStatements(database: RegistryDatabase) {
         .where(and(OF_JOB, gte(RESULT.position, placeholder('first')), lt(RESULT.position, placeholder('end'))))
         .prepare(),
     ),
-    /** What did not go as asked has an index, which SQLite does not choose: the few of a million take 0.2 ms by it, 100 without. */
+    /**
+     * What did not go as asked has an index, which SQLite does not choose: the few of a million take 0.2 ms by it, 100
+     * without.
+     */
     results: (outcome: JobOutcome | undefined) =>
       shape(`jobs: results ${outcome}`, (queries) => {
         const query =

@@ -1,6 +1,6 @@
 /**
- * The ledger in a registry file, read by whoever does not own the file: as one moment left it, changing nothing, whether a server uses
- * it or not. Knows nothing of what makes a ledger good.
+ * The ledger in a registry file, read by whoever does not own the file: as one moment left it, changing nothing,
+ * whether a server uses it or not. Knows nothing of what makes a ledger good.
  */
 import type { ChainedLine } from '../chain.ts';
 import type { Segment } from '../segments.ts';
@@ -15,8 +15,8 @@ export interface LedgerFile {
 }
 
 /**
- * Opens the registry file at `path`, which must be there. What is read is of the moment of the first read. Throws what SQLite throws,
- * and for a file from before the ledger was chained.
+ * Opens the registry file at `path`, which must be there. What is read is of the moment of the first read. Throws what
+ * SQLite throws, and for a file from before the ledger was chained.
  */
 export function openLedgerFile(path: string): LedgerFile {
   const file = new OpenedFile(path, { oneMoment: true });

@@ -1,4 +1,7 @@
-/** The ledger: chained and appended inside the transaction of what it tells of, announced once that is on disk, read in pages. */
+/**
+ * The ledger: chained and appended inside the transaction of what it tells of, announced once that is on disk, read in
+ * pages.
+ */
 import { and, asc, count, desc, eq, getTableColumns, gt, gte, lte, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../chain.ts';
@@ -92,12 +95,18 @@ export class Ledger {
     );
   }
 
-  /** Inside a write transaction. The lines go to `announce` once it is committed. Refusals that repeat are counted, not written. */
+  /**
+   * Inside a write transaction. The lines go to `announce` once it is committed. Refusals that repeat are counted, not
+   * written.
+   */
   append(entries: LedgerEntry[]): LedgerLine[] {
     return this.#chain(this.#repeats.sift(entries));
   }
 
-  /** Inside a write transaction: the sums of what was refused again, those that are due or all. The lines go to `announce`. */
+  /**
+   * Inside a write transaction: the sums of what was refused again, those that are due or all. The lines go to
+   * `announce`.
+   */
   appendSums(nowMs: number, all: boolean): LedgerLine[] {
     return this.#chain(this.#repeats.due(nowMs, all));
   }

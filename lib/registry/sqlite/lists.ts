@@ -1,6 +1,6 @@
 /**
- * Lists of instances, page by page, and how many match. A page costs about its own length: it is walked from an index in the
- * order of its sort, or gathered and sorted where few rows match.
+ * Lists of instances, page by page, and how many match. A page costs about its own length: it is walked from an index
+ * in the order of its sort, or gathered and sorted where few rows match.
  */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
@@ -159,8 +159,8 @@ export class Lists {
   }
 
   /**
-   * The rows of a word that few have, or null when many have each: the other words are then checked row by row, which is
-   * cheaper than letting the index pass over everything that a common one matches.
+   * The rows of a word that few have, or null when many have each: the other words are then checked row by row, which
+   * is cheaper than letting the index pass over everything that a common one matches.
    */
   #rare(words: string[]): number[] | null {
     for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, PROBED_WORDS)) {
@@ -175,7 +175,10 @@ export class Lists {
     return this.#text.hits(short, cap) ?? (full === short ? null : this.#text.hits(full, cap));
   }
 
-  /** The page's rows in a source: its first ones where it is in order, else everything that matches, sorted. Not beyond `until`. */
+  /**
+   * The page's rows in a source: its first ones where it is in order, else everything that matches, sorted. Not beyond
+   * `until`.
+   */
   #positions(source: Source, ask: Ask, given: { hits?: string; until?: Position } = {}): Position[] {
     const { wanted, sort, descending, after, limit } = ask;
     const { hits, until } = given;

@@ -1,7 +1,7 @@
 /**
- * Brings the registry's tables up to date with db/migrations by drizzle's migrator, which is loaded only when something is missing:
- * a file that is up to date is opened without it, and without waiting for whoever writes to it. A file that holds something is copied
- * first, and one that a newer version has written is refused.
+ * Brings the registry's tables up to date with db/migrations by drizzle's migrator, which is loaded only when something
+ * is missing: a file that is up to date is opened without it, and without waiting for whoever writes to it. A file that
+ * holds something is copied first, and one that a newer version has written is refused.
  */
 
 import { existsSync } from 'node:fs';
@@ -30,9 +30,10 @@ export function knownMigrations(): number {
 }
 
 /**
- * Does all that is missing, or nothing. Of processes that open a new file at once one does it; the others wait and find it done. Returns
- * what was done to a file that held something; null for one that is new or lacked nothing. Throws `conflict` when a newer version
- * has written the file, and what SQLite throws when there is no room for the copy; nothing was changed then.
+ * Does all that is missing, or nothing. Of processes that open a new file at once one does it; the others wait and find
+ * it done. Returns what was done to a file that held something; null for one that is new or lacked nothing. Throws
+ * `conflict` when a newer version has written the file, and what SQLite throws when there is no room for the copy;
+ * nothing was changed then.
  */
 export function migrate(client: Database): Upgrade | null {
   const known = readMigrationFiles(MIGRATIONS).map(({ folderMillis }) => folderMillis);
@@ -73,7 +74,10 @@ function run(client: Database): void {
   }
 }
 
-/** Writes `<file>.before-<migrations>`, durably and whole or not at all; one that is there already is kept. Returns its path. */
+/**
+ * Writes `<file>.before-<migrations>`, durably and whole or not at all; one that is there already is kept. Returns its
+ * path.
+ */
 function copyBeside(client: Database, migrations: number): string {
   const name = `${client.name}.before-${migrations}`;
   let copy = name;

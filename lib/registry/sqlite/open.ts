@@ -50,9 +50,9 @@ import { openWakeTimes } from './wake-times.ts';
 import { Writes } from './writes.ts';
 
 /**
- * Opens the registry, making and migrating the file. `path` is absolute or `:memory:`; `thresholds` are the global ones until
- * others are set. Not `durable`: for a file that nobody has before it is whole, written without waiting for the disk. Throws what SQLite throws
- * when the file cannot be opened.
+ * Opens the registry, making and migrating the file. `path` is absolute or `:memory:`; `thresholds` are the global ones
+ * until others are set. Not `durable`: for a file that nobody has before it is whole, written without waiting for the
+ * disk. Throws what SQLite throws when the file cannot be opened.
  */
 export function openSqliteRegistry(options: {
   path: string;

@@ -1,6 +1,6 @@
 /**
- * A registry file opened by whoever does not own it: PRAGMA, VACUUM and the transaction that holds one moment are here. Also one of an older
- * version, which lacks columns or tables. Knows nothing of what they mean.
+ * A registry file opened by whoever does not own it: PRAGMA, VACUUM and the transaction that holds one moment are here.
+ * Also one of an older version, which lacks columns or tables. Knows nothing of what they mean.
  */
 import Database from 'better-sqlite3';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
@@ -13,8 +13,8 @@ export class OpenedFile {
   readonly #queries: Queries;
 
   /**
-   * Opens the file at `path`, which must be there. `oneMoment`: what is read is of the moment of the first read, and nothing can be changed.
-   * Throws what SQLite throws.
+   * Opens the file at `path`, which must be there. `oneMoment`: what is read is of the moment of the first read, and
+   * nothing can be changed. Throws what SQLite throws.
    */
   constructor(path: string, { oneMoment }: { oneMoment: boolean }) {
     // A read-only connection would leave its -wal and -shm behind, owned by whoever ran it.
@@ -60,7 +60,10 @@ export class OpenedFile {
     return new Set(columns.map(({ name }) => name));
   }
 
-  /** Writes what is committed now, as one moment left it, to a new file at `path` (absolute). Beside a writer that is not waited for. */
+  /**
+   * Writes what is committed now, as one moment left it, to a new file at `path` (absolute). Beside a writer that is
+   * not waited for.
+   */
   copyTo(path: string): void {
     this.#client.prepare('VACUUM INTO ?').run(path);
   }

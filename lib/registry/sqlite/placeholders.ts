@@ -1,4 +1,7 @@
-/** Values that are bound when a prepared statement runs. drizzle takes them wherever a value may stand; its types know them only in conditions. */
+/**
+ * Values that are bound when a prepared statement runs. drizzle takes them wherever a value may stand; its types know
+ * them only in conditions.
+ */
 import type { SQL } from 'drizzle-orm';
 import { fillPlaceholders, placeholder } from '../../../db/drizzle.ts';
 import type { Query } from './database.ts';

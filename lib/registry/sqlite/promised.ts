@@ -1,6 +1,8 @@
 /** SQLite answers at once; the contract promises. What a method throws rejects its promise. */
 
-/** A part of the contract as it is inside this driver, where a transaction cannot wait: its methods may answer at once. */
+/**
+ * A part of the contract as it is inside this driver, where a transaction cannot wait: its methods may answer at once.
+ */
 export type Synchronous<T> = {
   [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R | Promise<R> : T[K];
 };

@@ -1,6 +1,6 @@
 /**
- * What a tenant may have and what it has. The counts are kept by triggers, so a check costs a row or two; it runs inside the transaction of
- * what it allows. Decides only what is a number; who may set one is decided above.
+ * What a tenant may have and what it has. The counts are kept by triggers, so a check costs a row or two; it runs
+ * inside the transaction of what it allows. Decides only what is a number; who may set one is decided above.
  */
 import {
   and,
@@ -206,7 +206,9 @@ export class QuotaBook implements Synchronous<Quotas> {
     if (used + more > limit) throw exceeded(tenant, 'max_sandboxes', limit, used, 'sandboxes', 'Delete one');
   }
 
-  /** Inside the transaction that wakes one; with `waking` those whose wake is under way count. Throws `quota_exceeded`. */
+  /**
+   * Inside the transaction that wakes one; with `waking` those whose wake is under way count. Throws `quota_exceeded`.
+   */
   needActive(tenant: string, { waking }: { waking: boolean }): void {
     const limit = this.#limit('maxActive', tenant);
     if (limit === null) return;
@@ -223,7 +225,10 @@ export class QuotaBook implements Synchronous<Quotas> {
     if (used + more > limit) throw exceeded(tenant, 'max_bytes', limit, used, 'bytes', 'Delete files or sandboxes');
   }
 
-  /** After a snapshot was added, in its transaction: those of a tenant and its sandboxes together have no more bytes than it may have. Throws `quota_exceeded`. */
+  /**
+   * After a snapshot was added, in its transaction: those of a tenant and its sandboxes together have no more bytes
+   * than it may have. Throws `quota_exceeded`.
+   */
   needSnapshots(tenant: string): void {
     const limit = this.#limit('maxBytes', tenant);
     if (limit === null) return;

@@ -1,6 +1,7 @@
 /**
- * Every piece of SQL that drizzle has no words for, with the reason and what was measured. Nowhere else in the driver is SQL written by hand, which
- * raw.test.ts holds; PRAGMA, VACUUM and what begins and ends a transaction are better-sqlite3's and are in database.ts.
+ * Every piece of SQL that drizzle has no words for, with the reason and what was measured. Nowhere else in the driver
+ * is SQL written by hand, which raw.test.ts holds; PRAGMA, VACUUM and what begins and ends a transaction are
+ * better-sqlite3's and are in database.ts.
  */
 import type { GetColumnData, SQL } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
@@ -14,19 +15,25 @@ type Written<F extends Fields> = {
 };
 
 /**
- * Selects from a table by one of its indexes and no other. SQLite's planner has no statistics here (ANALYZE of a million rows is out of date an hour
- * later) and takes the wrong one of two indexes that look alike: a page of 50 of a million rows takes 0.3 ms by the right one, 400 ms by another.
+ * Selects from a table by one of its indexes and no other. SQLite's planner has no statistics here (ANALYZE of a
+ * million rows is out of date an hour later) and takes the wrong one of two indexes that look alike: a page of 50 of a
+ * million rows takes 0.3 ms by the right one, 400 ms by another.
  */
 export function selectBy<F extends Fields>(queries: Queries, fields: F, table: SQLiteTable, index: string) {
   return queries.select(written(fields)).from(sql`${table} INDEXED BY ${sql.identifier(index)}`);
 }
 
-/** The same by none: the table is walked in the order of its numbers (a month of a million lines 0.4 s, by the index of its types and sorted 2.9 s). */
+/**
+ * The same by none: the table is walked in the order of its numbers (a month of a million lines 0.4 s, by the index of
+ * its types and sorted 2.9 s).
+ */
 export function selectUnindexed<F extends Fields>(queries: Queries, fields: F, table: SQLiteTable) {
   return queries.select(written(fields)).from(sql`${table} NOT INDEXED`);
 }
 
-/** Columns as drizzle selects them from what it does not know to be their table; each value is still read by its column. */
+/**
+ * Columns as drizzle selects them from what it does not know to be their table; each value is still read by its column.
+ */
 function written<F extends Fields>(fields: F): Written<F> {
   const entries = Object.entries(fields).map(([name, field]) => [
     name,
@@ -41,16 +48,17 @@ export function rowid(table: SQLiteTable) {
 }
 
 /**
- * That a column is one of the values in a bound JSON array. `inArray` writes one parameter for each value: another statement for every number of
- * them, where this is built once (anew 112 µs, kept 5 µs).
+ * That a column is one of the values in a bound JSON array. `inArray` writes one parameter for each value: another
+ * statement for every number of them, where this is built once (anew 112 µs, kept 5 µs).
  */
 export function among(column: SQLiteColumn | SQL, name: string): SQL {
   return sql`${column} IN (SELECT value FROM json_each(${sql.placeholder(name)}))`;
 }
 
 /**
- * Where a page goes on or ends. Written as `a < x or (a = x and b < y)` it reads every equal `a` again, a million of them where all were made at
- * once; and of rows so compared SQLite seeks by the first alone unless both sides agree on a collation.
+ * Where a page goes on or ends. Written as `a < x or (a = x and b < y)` it reads every equal `a` again, a million of
+ * them where all were made at once; and of rows so compared SQLite seeks by the first alone unless both sides agree on
+ * a collation.
  */
 export function beyond(
   [a, b]: readonly [SQL | SQLiteColumn, SQL | SQLiteColumn],
@@ -60,12 +68,17 @@ export function beyond(
   return sql`(${a}, ${b}) ${sql.raw(comparison)} (${sql.placeholder(names[0])}, ${sql.placeholder(names[1])} collate binary)`;
 }
 
-/** That a text has the bound one in it, as it is written: `like` takes upper and lower case for the same and has signs of its own. */
+/**
+ * That a text has the bound one in it, as it is written: `like` takes upper and lower case for the same and has signs
+ * of its own.
+ */
 export function contains(column: SQLiteColumn, name: string): SQL {
   return sql`instr(${column}, ${sql.placeholder(name)}) > 0`;
 }
 
-/** A column and the bound number more; nothing counts as 0. One statement instead of a read and a write for each count. */
+/**
+ * A column and the bound number more; nothing counts as 0. One statement instead of a read and a write for each count.
+ */
 export function plus(column: SQLiteColumn, name: string): SQL {
   return sql`coalesce(${column}, 0) + ${sql.placeholder(name)}`;
 }

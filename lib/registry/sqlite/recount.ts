@@ -65,7 +65,10 @@ function wrongIn(database: Pick<RegistryDatabase, 'statement'>) {
   });
 }
 
-/** Makes what is miscounted again from the rows, in one transaction with its ledger line. Returns the names of the tables. */
+/**
+ * Makes what is miscounted again from the rows, in one transaction with its ledger line. Returns the names of the
+ * tables.
+ */
 export function recount(database: RegistryDatabase, ledger: Ledger, entry: LedgerEntry): string[] {
   let lines: LedgerLine[] = [];
   const tables = database.write(() => {

@@ -1,6 +1,6 @@
 /**
- * A registry file, looked at by whoever does not own it: as one moment left it, changing nothing, whether a server uses it or not, and also
- * when it is of an older version. Knows nothing of what its rows should be like.
+ * A registry file, looked at by whoever does not own it: as one moment left it, changing nothing, whether a server uses
+ * it or not, and also when it is of an older version. Knows nothing of what its rows should be like.
  */
 import { statSync } from 'node:fs';
 import type { SQL } from 'drizzle-orm';
@@ -43,7 +43,10 @@ export interface RegistryFile {
   isEmpty(): boolean;
   /** Whether an instance, tombstones included, has that id. */
   hasInstance(id: string): boolean;
-  /** Whether a snapshot, a blueprint or an instance has, or had, that file: a path relative to the data folder, and its hash. */
+  /**
+   * Whether a snapshot, a blueprint or an instance has, or had, that file: a path relative to the data folder, and its
+   * hash.
+   */
   hasCopy(path: string, hash: string): boolean;
   /** Whether a living row needs a copy's file: a snapshot, a blueprint, or an instance that was never resumed. */
   needsCopy(path: string, hash: string): boolean;

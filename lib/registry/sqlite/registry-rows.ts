@@ -1,6 +1,6 @@
 /**
- * A registry file, read and copied by whoever does not own it: as one moment left it, whether a server uses it or not. Knows nothing of what
- * its rows' files hold.
+ * A registry file, read and copied by whoever does not own it: as one moment left it, whether a server uses it or not.
+ * Knows nothing of what its rows' files hold.
  */
 import { and, count, eq, integer, isNotNull, isNull, placeholder, sqliteTable } from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots } from '../../../db/schema.ts';
@@ -21,7 +21,10 @@ interface NeededCopy {
 }
 
 export interface RegistryRows {
-  /** Writes what is committed now, as one moment left it, to a new file at `path` (absolute). Beside a writer that is not waited for. */
+  /**
+   * Writes what is committed now, as one moment left it, to a new file at `path` (absolute). Beside a writer that is
+   * not waited for.
+   */
   copyTo(path: string): void;
   /** The row as it is now, tombstones included, or null. */
   row(id: string): InstanceRow | null;
@@ -41,7 +44,10 @@ export interface RegistryRows {
 /** How many migrations it has: the migrator's own table, which is not of the schema. */
 const migrations = sqliteTable('__drizzle_migrations', { id: integer('id') });
 
-/** Opens the registry file at `path`, which must be there. Throws what SQLite throws, and for a file that is no registry. */
+/**
+ * Opens the registry file at `path`, which must be there. Throws what SQLite throws, and for a file that is no
+ * registry.
+ */
 export function openRegistryRows(path: string): RegistryRows {
   const file = new OpenedFile(path, { oneMoment: false });
   try {

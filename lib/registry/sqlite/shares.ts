@@ -1,4 +1,7 @@
-/** What left in bundles: a row per bundle, written with its ledger line before the first byte goes, never changed. Knows nothing of zips. */
+/**
+ * What left in bundles: a row per bundle, written with its ledger line before the first byte goes, never changed. Knows
+ * nothing of zips.
+ */
 import { and, desc, eq, getTableColumns, lt, placeholder } from '../../../db/drizzle.ts';
 import { shares } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';

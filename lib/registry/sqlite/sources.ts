@@ -1,6 +1,6 @@
 /**
- * The indexes that a list can be read from, how many rows each has to look at – known from the maintained counts – and the query over one.
- * Knows nothing of pages.
+ * The indexes that a list can be read from, how many rows each has to look at – known from the maintained counts – and
+ * the query over one. Knows nothing of pages.
  */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
@@ -56,8 +56,8 @@ export function sourcesFor(
     source(`instances_by_fault_${sort}`, ['fault', 'deleted'], countsByFault(database)[fault]);
   }
   if (!deleted && label !== undefined) source(`labels_by_${sort}`, ['label', 'deleted'], countOfLabel(database, label));
-  // How many there are of these is not kept. A name is unique within a tenant; what is under way, and what falls due in a span, is asked for because
-  // it is little.
+  // How many there are of these is not kept. A name is unique within a tenant; what is under way, and what falls due in
+  // a span, is asked for because it is little.
   if (name !== undefined) source(`${by}_name`, [...whose, 'deleted', 'name'], 0, sort === 'name');
   if (pending !== undefined) source('instances_pending', ['pending'], 0, false);
   if (due !== undefined) source('instances_due', ['due'], 0, false);
@@ -68,7 +68,10 @@ function narrowest(sources: Source[]): Source {
   return sources.reduce((best, source) => (source.size <= best.size ? source : best));
 }
 
-/** Sort key and row number as a source has them. The key is read as it is: a name's is text or, when there is none, a blob. */
+/**
+ * Sort key and row number as a source has them. The key is read as it is: a name's is text or, when there is none, a
+ * blob.
+ */
 export function positionOf(source: Source, sort: Sort): { key: SQL<string | number | Uint8Array>; row: SQL<number> } {
   const column = SORT_COLUMN[sort];
   return source.of === 'labels'

@@ -1,25 +1,32 @@
 /**
- * The full-text index: which rows have words that begin as asked. Words go in as quoted FTS5 strings of letters and digits, so
- * nothing a person types is syntax. What was found is remembered until words change: a list, its count and its next pages ask
- * the same.
+ * The full-text index: which rows have words that begin as asked. Words go in as quoted FTS5 strings of letters and
+ * digits, so nothing a person types is syntax. What was found is remembered until words change: a list, its count and
+ * its next pages ask the same.
  */
 import { count, eq, integer, placeholder, sqliteTable, text } from '../../../db/drizzle.ts';
 import type { RegistryDatabase } from './database.ts';
 
-/** The index as a table, which a migration makes: of what equals the column of its own name, FTS5 gives what matches. */
+/**
+ * The index as a table, which a migration makes: of what equals the column of its own name, FTS5 gives what matches.
+ */
 export const instanceText = sqliteTable('instance_text', {
   rowid: integer('rowid').notNull(),
   match: text('instance_text'),
 });
 
-/** The longest beginning that has an index of its own (`prefix=` of instance_text): up to it, rows are found one by one. */
+/**
+ * The longest beginning that has an index of its own (`prefix=` of instance_text): up to it, rows are found one by one.
+ */
 const INDEXED_PREFIX = 12;
 /** Queries remembered. */
 const REMEMBERED = 200;
 /** Row numbers remembered of one query. */
 const REMEMBERED_ROWS = 1000;
 
-/** `short` asks by indexed beginnings and finds at least what is wanted; `full` finds exactly that, but gathers all of it first. */
+/**
+ * `short` asks by indexed beginnings and finds at least what is wanted; `full` finds exactly that, but gathers all of
+ * it first.
+ */
 export interface Match {
   short: string;
   full: string;

@@ -22,7 +22,10 @@ export class ThresholdBook {
   readonly #setting;
   readonly #keep;
 
-  /** `defaults` apply where nothing was set; when they differ from those of the last start, what falls due is computed anew. */
+  /**
+   * `defaults` apply where nothing was set; when they differ from those of the last start, what falls due is computed
+   * anew.
+   */
   constructor(database: RegistryDatabase, defaults: Thresholds, clock: Clock) {
     this.#database = database;
     this.#defaults = defaults;
@@ -82,7 +85,9 @@ export class ThresholdBook {
     return this.global();
   }
 
-  /** Inside a write transaction. Null falls back to the global value; what is absent stays. Recomputes what falls due. */
+  /**
+   * Inside a write transaction. Null falls back to the global value; what is absent stays. Recomputes what falls due.
+   */
   setTenant(tenant: string, patch: { [K in keyof Thresholds]?: number | null }): Thresholds {
     const set = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
     const insert = this.#database.queries.insert(tenants).values({ tenant, ...set });

@@ -1,6 +1,6 @@
 /**
- * What other thresholds would do at once: which sandboxes would fall due that do not now, and the other way round. Asks the ladder itself
- * about each candidate; changes nothing.
+ * What other thresholds would do at once: which sandboxes would fall due that do not now, and the other way round. Asks
+ * the ladder itself about each candidate; changes nothing.
  */
 import { and, isNotNull, isNull, lte, or } from '../../../db/drizzle.ts';
 import { instances, tenants } from '../../../db/schema.ts';
@@ -32,7 +32,9 @@ type Candidate = Pick<InstanceRow, keyof typeof CANDIDATE>;
 type Own = { [K in keyof Thresholds]: number | null };
 const NOTHING: Own = { idleToSuspendSeconds: null, idleToFreezeSeconds: null };
 
-/** Costs what falls due until `until` and as far beyond it as the trial is shorter, in pieces between which others run. */
+/**
+ * Costs what falls due until `until` and as far beyond it as the trial is shorter, in pieces between which others run.
+ */
 export async function tryThresholds(
   database: RegistryDatabase,
   global: Thresholds,

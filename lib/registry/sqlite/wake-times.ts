@@ -1,4 +1,7 @@
-/** Histograms of how long wakes took, one a day for each path and source. Knows nothing of what is measured or of the buckets' bounds. */
+/**
+ * Histograms of how long wakes took, one a day for each path and source. Knows nothing of what is measured or of the
+ * buckets' bounds.
+ */
 import { getTableColumns, gte, lt, placeholder } from '../../../db/drizzle.ts';
 import { wakeTimes } from '../../../db/schema.ts';
 import type { WakeTimes } from '../wake-times.ts';

@@ -1,6 +1,6 @@
 /**
- * Everything that changes a row: created, patched, intended, committed, faulted, touched. Each is one transaction with its
- * ledger lines. Knows nothing of files; the hops come from the state map, what falls due from the ladder.
+ * Everything that changes a row: created, patched, intended, committed, faulted, touched. Each is one transaction with
+ * its ledger lines. Knows nothing of files; the hops come from the state map, what falls due from the ladder.
  */
 
 import { and, eq, getTableColumns, gt, inArray, isNull, placeholder } from '../../../db/drizzle.ts';
@@ -133,8 +133,9 @@ export class Writes {
   }
 
   /**
-   * Inserts the row of a file that lies at its `vfsPath` already and walks it to `to` by the shortest way of the map, in one transaction with
-   * its lines: of a sandbox that was there once. Throws as `create` does, and `invalid_transition`.
+   * Inserts the row of a file that lies at its `vfsPath` already and walks it to `to` by the shortest way of the map,
+   * in one transaction with its lines: of a sandbox that was there once. Throws as `create` does, and
+   * `invalid_transition`.
    */
   adopt(instance: NewInstance, to: State, now: number, entries: LedgerEntry[]): InstanceRow {
     const hops = plan('created', to);

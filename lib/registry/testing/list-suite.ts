@@ -1,4 +1,7 @@
-/** What every registry promises of lists and counts: each page once, whatever is asked for, and numbers that cannot drift. */
+/**
+ * What every registry promises of lists and counts: each page once, whatever is asked for, and numbers that cannot
+ * drift.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextMove } from '../../lifecycle/ladder.ts';
 import { STATES, TRANSITIONS } from '../../lifecycle/states.ts';

@@ -12,7 +12,10 @@ const JOURNAL = 'meta/_journal.json';
 /** How many migrations this version knows. */
 export const KNOWN: number = JSON.parse(readFileSync(join(MIGRATIONS, JOURNAL), 'utf8')).entries.length;
 
-/** Makes it at `path` with the first `count` migrations and two sandboxes whose row numbers leave a gap: what refers to them does so by number. */
+/**
+ * Makes it at `path` with the first `count` migrations and two sandboxes whose row numbers leave a gap: what refers to
+ * them does so by number.
+ */
 export function makeOlderRegistry(path: string, count: number): void {
   const older = mkdtempSync(join(tmpdir(), 'winterdock-older-'));
   cpSync(MIGRATIONS, older, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * A registry that answers late, as one on another machine does: every method waits before it asks the one behind it. Whatever leans on an answer that
- * is there at once breaks on it.
+ * A registry that answers late, as one on another machine does: every method waits before it asks the one behind it.
+ * Whatever leans on an answer that is there at once breaks on it.
  */
 import { setTimeout } from 'node:timers/promises';
 import type { Registry } from '../registry.ts';

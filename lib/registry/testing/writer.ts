@@ -1,6 +1,6 @@
 /**
- * A process that works on a registry file until it is done or killed. Arguments: path, task. It says each thing that it knows to be
- * written as a line of JSON.
+ * A process that works on a registry file until it is done or killed. Arguments: path, task. It says each thing that it
+ * knows to be written as a line of JSON.
  */
 import { openSqliteRegistry } from '../sqlite/open.ts';
 import { hop, intent, make, THRESHOLDS } from './make.ts';

@@ -1,4 +1,7 @@
-/** A whole engine without its front on a data folder, for tests: real registry, real processes, real files; only the clock may be fake. */
+/**
+ * A whole engine without its front on a data folder, for tests: real registry, real processes, real files; only the
+ * clock may be fake.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, epochSeconds, FakeClock } from '../../base/clock.ts';

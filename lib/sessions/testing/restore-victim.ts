@@ -1,4 +1,7 @@
-/** A process that restores a sandbox in place and kills itself with SIGKILL before its nth effect on the disk or the registry. Arguments: folder, sandbox, hash, n. */
+/**
+ * A process that restores a sandbox in place and kills itself with SIGKILL before its nth effect on the disk or the
+ * registry. Arguments: folder, sandbox, hash, n.
+ */
 import { observeEffects } from '../../base/effects.ts';
 import { REQUEST, startDock } from './dock.ts';
 

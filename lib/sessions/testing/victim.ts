@@ -1,4 +1,7 @@
-/** A process that starts an engine, does one operation and kills itself with SIGKILL when a step of it is reached. Arguments: folder, sandbox, operation, step. */
+/**
+ * A process that starts an engine, does one operation and kills itself with SIGKILL when a step of it is reached.
+ * Arguments: folder, sandbox, operation, step.
+ */
 import { FakeClock } from '../../base/clock.ts';
 import type { State } from '../../lifecycle/states.ts';
 import { PREFETCH_SECONDS } from '../prefetch.ts';

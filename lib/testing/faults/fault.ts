@@ -1,6 +1,7 @@
 /**
- * One operation under one fault: an effect of it fails, or the server is killed beside one, or the power is cut after one. Returns what is wrong
- * afterwards, in sentences. Effects are counted by the seam, and only those of the operation's own doing.
+ * One operation under one fault: an effect of it fails, or the server is killed beside one, or the power is cut after
+ * one. Returns what is wrong afterwards, in sentences. Effects are counted by the seam, and only those of the
+ * operation's own doing.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFileSync } from 'node:child_process';
@@ -32,7 +33,10 @@ const ASIDE = /registry\.sqlite\.head|\/cache\//;
 
 const own = new AsyncLocalStorage<symbol>();
 
-/** Runs `act` and tells `observer` of its own effects, with their number from 1; `others` is told of every effect that has happened. */
+/**
+ * Runs `act` and tells `observer` of its own effects, with their number from 1; `others` is told of every effect that
+ * has happened.
+ */
 async function observing<T>(
   folder: string,
   act: () => Promise<T>,
@@ -116,8 +120,9 @@ export interface Cut {
 }
 
 /**
- * Runs the operation once and copies the folder as a SIGKILL at that instant leaves it, before and after each effect, and as a power cut
- * leaves it after each; what is the same as the one before is left out. `wanted`: which of them are kept.
+ * Runs the operation once and copies the folder as a SIGKILL at that instant leaves it, before and after each effect,
+ * and as a power cut leaves it after each; what is the same as the one before is left out. `wanted`: which of them are
+ * kept.
  */
 export async function cutsOf(
   stage: Stage,

@@ -1,4 +1,7 @@
-/** What is wrong with a data folder under a running engine: rows against files against ledger. Knows nothing of faults or how they came. */
+/**
+ * What is wrong with a data folder under a running engine: rows against files against ledger. Knows nothing of faults
+ * or how they came.
+ */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Host } from '../../host/host.ts';

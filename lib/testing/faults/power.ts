@@ -1,7 +1,7 @@
 /**
- * What a power cut leaves of a folder: only the bytes that an fsync of their file covered and only the names that an fsync of their folder
- * covered, each as of its last one. Told of effects as they happen; knows nothing of what the files are. What SQLite writes in the files that
- * it has open it syncs by itself, and is taken as it is.
+ * What a power cut leaves of a folder: only the bytes that an fsync of their file covered and only the names that an
+ * fsync of their folder covered, each as of its last one. Told of effects as they happen; knows nothing of what the
+ * files are. What SQLite writes in the files that it has open it syncs by itself, and is taken as it is.
  */
 import {
   chmodSync,
@@ -31,7 +31,10 @@ interface Name {
 const OF_SQLITE = /(^|\/)(registry\.sqlite(-wal|-shm|-journal)?|live\/[^/]+\/vfs\.sqlite(-wal|-shm|-journal)?)$/;
 const REGISTRY = 'registry.sqlite';
 const OF_REGISTRY = /(^|\/)registry\.sqlite(-wal|-shm|-journal)?$/;
-/** Files of ours that another takes the place of. (To close a file that SQLite has open in this process would give up its locks.) */
+/**
+ * Files of ours that another takes the place of. (To close a file that SQLite has open in this process would give up
+ * its locks.)
+ */
 const REPLACED = /\.head$|\.json$|\.key$/;
 /** Of a test alone: what only makes a start quicker. */
 const PASSED_OVER = /(^|\/)cache(\/|$)/;

@@ -20,8 +20,8 @@ export interface Report {
 }
 
 /**
- * Kills after every effect, and does at each what `draw` says; without `draw`, everything at every effect. Kills and cuts that leave the
- * same as the one before are looked at once.
+ * Kills after every effect, and does at each what `draw` says; without `draw`, everything at every effect. Kills and
+ * cuts that leave the same as the one before are looked at once.
  */
 export async function runScenario(scenario: Scenario, draw?: Draw): Promise<Report> {
   const base = mkdtempSync(join(tmpdir(), 'winterdock-faults-'));

@@ -1,6 +1,7 @@
 /**
- * Every operation that changes a disk or the registry, as something that can be done to any number of sandboxes: how one comes to where the
- * operation begins, what is done, and which states are right when it was cut off. Knows nothing of faults.
+ * Every operation that changes a disk or the registry, as something that can be done to any number of sandboxes: how
+ * one comes to where the operation begins, what is done, and which states are right when it was cut off. Knows nothing
+ * of faults.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +29,10 @@ export interface Scenario {
   /** Brings a sandbox with the kept files to where the operation begins, and returns its id. */
   prepare(stage: Stage): Promise<string>;
   act(stage: Stage, id: string): Promise<unknown>;
-  /** States of the sandbox that are right when the operation was cut off or refused, the one that it leads to last; null: there may be none. */
+  /**
+   * States of the sandbox that are right when the operation was cut off or refused, the one that it leads to last;
+   * null: there may be none.
+   */
   ends: readonly (State | null)[];
   /** Whether the operation can be done again when it was answered with success. Default: yes. */
   again?: boolean;

@@ -1,4 +1,7 @@
-/** A whole engine without its front on a data folder, and sandboxes in it that were made quickly: what scenarios of faults act on. */
+/**
+ * A whole engine without its front on a data folder, and sandboxes in it that were made quickly: what scenarios of
+ * faults act on.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -32,7 +35,9 @@ export interface Stage {
   /** A sandbox with the kept files, in a state. */
   sandbox(state: State): Promise<string>;
   put(id: string, path: string, text: string): Promise<void>;
-  /** A new folder (absolute) that is a copy of the data folder as it is now, or an empty one; gone when the stage stops. */
+  /**
+   * A new folder (absolute) that is a copy of the data folder as it is now, or an empty one; gone when the stage stops.
+   */
   copied(): Promise<string>;
   emptied(): Promise<string>;
   stop(): Promise<void>;

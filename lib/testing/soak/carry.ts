@@ -1,4 +1,7 @@
-/** For tests: carries one command of a random life out over HTTP, judges the answer by itself, and tells what it means for the model. */
+/**
+ * For tests: carries one command of a random life out over HTTP, judges the answer by itself, and tells what it means
+ * for the model.
+ */
 import type { Got } from '../call.ts';
 import { ABSENT, digestOf } from '../whole.ts';
 import { type Command, NAMES, type Step } from './commands.ts';
@@ -198,7 +201,8 @@ export class Carrier {
         if (command.kind === 'verb' && (command.verb === 'prefetch' || command.verb === 'settle')) return [];
         const to = command.kind === 'plan' ? command.to : command.verb === 'archive' ? 'archived' : 'live';
         const life = to === 'archived' || to === 'deleted' ? to : 'live';
-        // A walk stays where it came to: archived on its way to deletion, when the server was killed in between; anywhere, when it failed.
+        // A walk stays where it came to: archived on its way to deletion, when the server was killed in between;
+        // anywhere, when it failed.
         if (got === null && life === 'deleted') {
           return (['archived', 'deleted'] as const).flatMap((stop) => effect(got, [], stop, { how: 'maybe' }));
         }

@@ -1,4 +1,7 @@
-/** For tests: the commands that a random life is made of, drawn by fast-check. They name sandboxes by number, so that a life can be lived again. */
+/**
+ * For tests: the commands that a random life is made of, drawn by fast-check. They name sandboxes by number, so that a
+ * life can be lived again.
+ */
 import fc from 'fast-check';
 
 /** One step of a shell command. */

@@ -1,4 +1,7 @@
-/** For tests: lives a random life day by day: waves of commands beside each other, what goes wrong with them, and a comparison of everything at each day's end. */
+/**
+ * For tests: lives a random life day by day: waves of commands beside each other, what goes wrong with them, and a
+ * comparison of everything at each day's end.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { lookWhole } from '../whole.ts';
 import { Carrier, isHere, type Stock } from './carry.ts';

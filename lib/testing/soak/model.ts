@@ -1,6 +1,7 @@
 /**
- * For tests: what should be after everything that was answered and everything whose answer was lost. Commands that ran beside each other on one
- * sandbox may have happened in any order; what ran alone happened as it was answered. Knows nothing of HTTP.
+ * For tests: what should be after everything that was answered and everything whose answer was lost. Commands that ran
+ * beside each other on one sandbox may have happened in any order; what ran alone happened as it was answered. Knows
+ * nothing of HTTP.
  */
 import type { State } from '../../lifecycle/states.ts';
 import { ABSENT, digestOf, type Kept } from '../whole.ts';
@@ -101,7 +102,10 @@ function follow(
   return { after, through };
 }
 
-/** Takes the effects of commands that ran beside each other into their sandboxes. Returns what contradicts what was there. */
+/**
+ * Takes the effects of commands that ran beside each other into their sandboxes. Returns what contradicts what was
+ * there.
+ */
 export function takeIn(effects: readonly Effect[]): string[] {
   const boxes = new Set(effects.map(({ box }) => box));
   return [...boxes].flatMap((box) =>

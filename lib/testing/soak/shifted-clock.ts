@@ -1,6 +1,7 @@
 /**
- * For tests: loaded before the server, it shifts what `Date` says by the milliseconds that stand in a file, read again and again, so that a whole
- * process lives through a jump of the system's clock. Nothing else is changed: timers go on as they were.
+ * For tests: loaded before the server, it shifts what `Date` says by the milliseconds that stand in a file, read again
+ * and again, so that a whole process lives through a jump of the system's clock. Nothing else is changed: timers go on
+ * as they were.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,5 +1,6 @@
 /**
- * For tests: where a random life is lived: a small disk of its own, a real server on it, and what goes wrong with them. Knows nothing of what should be.
+ * For tests: where a random life is lived: a small disk of its own, a real server on it, and what goes wrong with them.
+ * Knows nothing of what should be.
  */
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -23,8 +24,8 @@ const MAX_END_MS = 20_000;
 const OUTPUT_CHARS = 20_000;
 
 /**
- * What the data folder lies on. `one`: a small disk in memory. `apart`: the same, and some drawers on disks of their own. `device`: ext4 on a loop
- * device, whose power can be cut.
+ * What the data folder lies on. `one`: a small disk in memory. `apart`: the same, and some drawers on disks of their
+ * own. `device`: ext4 on a loop device, whose power can be cut.
  */
 export type Disk = 'one' | 'apart' | 'device';
 
@@ -119,8 +120,8 @@ export class World {
   }
 
   /**
-   * Cuts the power: all processes stand still, and what is on the device at that moment is all that is left. Tells whether there is a device.
-   * The server has to be started again.
+   * Cuts the power: all processes stand still, and what is on the device at that moment is all that is left. Tells
+   * whether there is a device. The server has to be started again.
    */
   async cutPower(): Promise<boolean> {
     const pid = this.#server?.child.pid;

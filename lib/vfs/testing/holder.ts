@@ -1,4 +1,7 @@
-/** Entry of a process that opens a file and holds it. Arguments: the file, and `live` (with an open group), `beside` or `reading`. */
+/**
+ * Entry of a process that opens a file and holds it. Arguments: the file, and `live` (with an open group), `beside` or
+ * `reading`.
+ */
 import { openBeside, openLive } from '../open.ts';
 
 const [file = '', how] = process.argv.slice(2);

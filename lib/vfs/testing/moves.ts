@@ -1,4 +1,7 @@
-/** Random operations on a tree, as fast-check makes them, and what is there afterwards: for tests that hold two trees against each other. */
+/**
+ * Random operations on a tree, as fast-check makes them, and what is there afterwards: for tests that hold two trees
+ * against each other.
+ */
 import fc from 'fast-check';
 import type { Tree } from '../tree.ts';
 import type { Vfs } from '../vfs.ts';

@@ -17,7 +17,10 @@ export function startProcess(entry: keyof typeof ENTRIES, ...args: string[]): Ch
   return child;
 }
 
-/** A process that holds the file: `live` with an open group of writes, `beside` connected only, `reading` inside a read transaction. */
+/**
+ * A process that holds the file: `live` with an open group of writes, `beside` connected only, `reading` inside a read
+ * transaction.
+ */
 export async function holdFile(file: string, how: 'live' | 'beside' | 'reading'): Promise<ChildProcess> {
   const child = startProcess('holder', file, how);
   const [message] = await Promise.race([once(child, 'message'), once(child, 'exit')]);

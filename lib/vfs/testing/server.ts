@@ -1,4 +1,7 @@
-/** Entry of a process that has readers and gives one of them an endless query. Argument: the file. Says the readers' pids once both run. */
+/**
+ * Entry of a process that has readers and gives one of them an endless query. Argument: the file. Says the readers'
+ * pids once both run.
+ */
 import { createReaders } from '../readers.ts';
 import { readersOf } from './processes-of.ts';
 

@@ -1,4 +1,7 @@
-/** A wish of several hops for one sandbox: each hop, what is lost on the way, and the form that walks it. Changes nothing by itself. */
+/**
+ * A wish of several hops for one sandbox: each hop, what is lost on the way, and the form that walks it. Changes
+ * nothing by itself.
+ */
 import Link from 'next/link';
 import { notFound, redirect } from 'next/navigation';
 import { WalkForm } from '#app/sandboxes/[id]/plan/plan-form.tsx';

@@ -1,4 +1,7 @@
-/** Forgetting a tenant: what would go, what stays, what would still hold it, and the form that begins it. Changes nothing by itself. */
+/**
+ * Forgetting a tenant: what would go, what stays, what would still hold it, and the form that begins it. Changes
+ * nothing by itself.
+ */
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { sandboxesInWords } from '#components/jobs/job-words.ts';

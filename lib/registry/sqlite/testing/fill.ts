@@ -1,6 +1,6 @@
 /**
- * A registry with many made-up rows, for measuring. Fast because it is not durable: indexes, triggers and counts are made at the end.
- * For new files only; a crash leaves rubbish.
+ * A registry with many made-up rows, for measuring. Fast because it is not durable: indexes, triggers and counts are
+ * made at the end. For new files only; a crash leaves rubbish.
  */
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../../../lifecycle/ladder.ts';
 import type { State } from '../../../lifecycle/states.ts';
@@ -12,7 +12,10 @@ import { RegistryDatabase } from '../database.ts';
 import { Ledger } from '../ledger.ts';
 import { insertRow } from '../rows.ts';
 
-/** What to ask a filled registry for. The rare word is in about 100 rows of however many, the common one in half, the rest in a tenth or more. */
+/**
+ * What to ask a filled registry for. The rare word is in about 100 rows of however many, the common one in half, the
+ * rest in a tenth or more.
+ */
 export const FILLED = {
   tenant: 'tenant-0',
   state: 'frozen',
@@ -36,8 +39,8 @@ const THRESHOLDS = {
 const COLOURS = ['amber', 'blue', 'green', 'red'];
 
 /**
- * Makes a registry file with `rows` instances at `path`, where there must be none. A million take about two minutes and 1.3 GB.
- * None is active, due or faulted, so that a server can be started on it; there are no files behind them.
+ * Makes a registry file with `rows` instances at `path`, where there must be none. A million take about two minutes and
+ * 1.3 GB. None is active, due or faulted, so that a server can be started on it; there are no files behind them.
  */
 export function fillRegistry(path: string, rows: number): void {
   const database = new RegistryDatabase(path);
@@ -138,8 +141,8 @@ function shares(seed: number): () => number {
 export const FILLED_ACTORS = { common: 'key:fill', rare: 'key:rare' } as const;
 
 /**
- * Gives a filled registry `lines` lines of the ledger, chained like any others, about its instances one after another. A million take
- * half a minute. Nothing is durable.
+ * Gives a filled registry `lines` lines of the ledger, chained like any others, about its instances one after another.
+ * A million take half a minute. Nothing is durable.
  */
 export function fillLedger(path: string, lines: number): void {
   const database = new RegistryDatabase(path);
