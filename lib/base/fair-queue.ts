@@ -1,5 +1,5 @@
 /**
- * A line in which nobody waits behind all that somebody else wants: whoever was served longest ago comes next, and of his the oldest. Knows not
+ * A fair queue: the owner who was served longest ago comes next, and of that owner the oldest item. Knows nothing of
  * what is waited for.
  */
 
@@ -11,7 +11,7 @@ interface Place<T> {
 /** Owners whose last turn is known; those before count as never served. */
 const REMEMBERED = 1000;
 
-export class FairLine<T> {
+export class FairQueue<T> {
   readonly #places: Place<T>[] = [];
   /** When each was served last, as a number that only grows; the one longest ago first. */
   readonly #served = new Map<string, number>();
