@@ -10,8 +10,8 @@ import type { JobKind } from '../lib/lifecycle/wish.ts';
 import type { Fault, Source, Trigger, Via } from '../lib/lifecycle/words.ts';
 import type { Ancestor, CopyContent } from '../lib/registry/copies.ts';
 import type { JobOutcome, JobState } from '../lib/registry/jobs.ts';
-import type { FileRecord, Intent } from '../lib/registry/records.ts';
 import type { ShareMember } from '../lib/registry/shares.ts';
+import type { FileRecord, Intent } from '../lib/registry/types.ts';
 import { json } from './columns.ts';
 import { blob, index, integer, primaryKey, real, sql, sqliteTable, text, uniqueIndex } from './drizzle.ts';
 

@@ -7,10 +7,11 @@
 import { join } from 'node:path';
 import type { State } from '../lib/lifecycle/states.ts';
 import { each } from '../lib/registry/each.ts';
-import type { Intent, NewInstance, Registry } from '../lib/registry/registry.ts';
+import type { Registry } from '../lib/registry/registry.ts';
 import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
 import { fillRegistry } from '../lib/registry/sqlite/testing/fill.ts';
 import { entry, hop, instance, intent, THRESHOLDS } from '../lib/registry/testing/make.ts';
+import type { Intent, NewInstance } from '../lib/registry/types.ts';
 
 const NAMES: readonly ((n: number) => string)[] = [
   (n) => `Nachtlauf-${'Donaudampfschifffahrtsgesellschaftskapitän'.repeat(4)}`.slice(0, 190) + n,

@@ -6,7 +6,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { epochSeconds } from '../base/clock.ts';
 import type { KeyBook, KeyRow, NewKey } from '../registry/keys.ts';
-import type { LedgerEntry } from '../registry/registry.ts';
+import type { LedgerEntry } from '../registry/types.ts';
 
 export interface KeyRing {
   /** The key's row when it is right, neither revoked nor expired. Stamps its use. */

@@ -6,7 +6,9 @@
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { CopyKind } from '../registry/copies.ts';
-import type { InstanceRow, Registry, Transition } from '../registry/registry.ts';
+import type { Transition } from '../registry/instances.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { line, livePath, systemCause } from '../sessions/engine.ts';
 import { recordOf } from '../sessions/trust.ts';
 import type { FileStamp } from '../storage/drawer.ts';

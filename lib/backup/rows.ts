@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { copyFile, unlinkFile } from '../base/effects.ts';
 import { copyAt } from '../registry/copies.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
 import { sameStamp } from '../sessions/trust.ts';
 import { stampOf } from '../storage/files.ts';

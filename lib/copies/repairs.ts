@@ -10,7 +10,8 @@ import { isWinterdockError, tellable, WinterdockError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts';
 import { land } from '../bundles/landing.ts';
 import type { Outgoing, Passage } from '../bundles/passage.ts';
-import type { InstanceRow, LedgerEntry, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { line, rowOf } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 import type { Salvaged } from '../vfs/salvage.ts';

@@ -7,7 +7,8 @@ import { isWinterdockError, messageOf, tellable, WinterdockError } from '../base
 import { newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Ancestor, Starting } from '../registry/copies.ts';
-import type { InstanceRow, NewInstance, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow, NewInstance } from '../registry/types.ts';
 import { line } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 

@@ -1,6 +1,6 @@
 /** Rows of instances against the files of their keys: missing, elsewhere, changed, with a log beside them. */
 import { join } from 'node:path';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
 import { isRecorded, sameStamp } from '../sessions/trust.ts';
 import type { FileStamp } from '../storage/drawer.ts';

@@ -4,7 +4,7 @@ import type { Started } from '../copies/seeding.ts';
 import { STATES, type State } from '../lifecycle/states.ts';
 import { Feed } from '../registry/feed.ts';
 import type { JobRow } from '../registry/jobs.ts';
-import type { InstanceRow, LedgerLine } from '../registry/registry.ts';
+import type { InstanceRow, LedgerLine } from '../registry/types.ts';
 import { createChangeFeed } from './changes.ts';
 
 const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;

@@ -10,7 +10,8 @@ import type { EventHub } from '../ledger/events.ts';
 import { jobOf } from '../operations/representation.ts';
 import type { Showing } from '../operations/showing.ts';
 import type { Feed } from '../registry/feed.ts';
-import type { LedgerLine, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { LedgerLine } from '../registry/types.ts';
 import { eventText } from './answer.ts';
 
 /** At most so often: what is looked at needs no more, and under a flood a row is then read once for many lines. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../auth/auth.ts';
 import { readingOperations } from '../operations/engine-reading.ts';
-import type { LedgerLine, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { LedgerLine } from '../registry/types.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 
 const LINES = 1_000_000;

@@ -12,7 +12,8 @@ import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import { JOB_TARGET, wishOf } from '../lifecycle/wish.ts';
 import type { JobOutcome, JobResult, JobRow } from '../registry/jobs.ts';
-import type { InstanceRow, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { line, MEMORY } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 

@@ -1,5 +1,5 @@
 /** The lines of the ledger that tell of an epoch. Pure. */
-import type { LedgerLine } from '../registry/registry.ts';
+import type { LedgerLine } from '../registry/types.ts';
 
 export const EPOCH_BEGUN = 'ledger.epoch_begun';
 

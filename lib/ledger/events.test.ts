@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from '../base/log.ts';
 import { Feed } from '../registry/feed.ts';
-import type { LedgerLine } from '../registry/registry.ts';
+import type { LedgerLine } from '../registry/types.ts';
 import { type Batch, createEventHub, type EventHub } from './events.ts';
 
 beforeEach(() => {

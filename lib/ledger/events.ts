@@ -5,7 +5,8 @@
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { LedgerLine, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { LedgerLine } from '../registry/types.ts';
 
 /** A line of the ledger with its serialised form. */
 export interface Published {

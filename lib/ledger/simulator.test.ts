@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Hop } from '../registry/hops.ts';
+import type { Hop } from '../registry/types.ts';
 import { simulate } from './simulator.ts';
 
 const HOUR = 3_600_000;

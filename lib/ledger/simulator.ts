@@ -10,8 +10,8 @@
 
 import type { LadderPolicy } from '../lifecycle/ladder.ts';
 import { each } from '../registry/each.ts';
-import type { Hop } from '../registry/hops.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Hop } from '../registry/types.ts';
 
 const HOUR_MS = 3_600_000;
 /** Lines and time after which the rest is left out. */

@@ -10,7 +10,8 @@ import type { CreateInput, ExecInput, PatchInput, Settings } from '../contract/s
 import type { Metrics } from '../health/metrics.ts';
 import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
-import type { InstanceRow, LedgerEntry, Registry, Thresholds } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow, LedgerEntry, Thresholds } from '../registry/types.ts';
 import { LEASE_SECONDS } from '../sessions/attachments.ts';
 import { line } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';

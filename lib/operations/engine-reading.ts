@@ -1,7 +1,9 @@
 /** The operations that only look: volumes, files, search, SQL, the ledger. None of them wakes or stamps anything. */
 import { setImmediate } from 'node:timers/promises';
 import { WinterdockError } from '../base/errors.ts';
-import type { InstanceRow, LedgerFilter, Registry } from '../registry/registry.ts';
+import type { LedgerFilter } from '../registry/ledger.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { normalisePath } from '../vfs/paths.ts';
 import type { FileStat } from '../vfs/read.ts';

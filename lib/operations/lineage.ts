@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { WinterdockError } from '../base/errors.ts';
 import type { Lineage, LineageNode } from '../contract/schema/copies.ts';
 import { copyAt, copyPath } from '../registry/copies.ts';
-import type { InstanceRow, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 
 type Kind = LineageNode['kind'];
 type Ref = { kind: Kind; id: string };

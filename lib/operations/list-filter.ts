@@ -2,7 +2,7 @@
 
 import type { JobFilter } from '../contract/schema/jobs.ts';
 import { STUCK_SECONDS } from '../lifecycle/words.ts';
-import type { ListFilter } from '../registry/registry.ts';
+import type { ListFilter } from '../registry/instances.ts';
 
 /** The filter, narrowed to a caller's tenants (null: all), or null when nothing can match. `now` in epoch seconds. */
 export function listFilterOf(query: JobFilter, tenants: readonly string[] | null, now: number): ListFilter | null {

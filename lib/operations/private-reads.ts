@@ -5,7 +5,8 @@
  */
 import type { Caller } from '../auth/auth.ts';
 import type { Clock } from '../base/clock.ts';
-import type { InstanceRow, Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { line } from '../sessions/engine.ts';
 import { causeOf } from './audit-context.ts';
 

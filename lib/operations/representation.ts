@@ -4,7 +4,7 @@ import type { Event, Instance, Job, JobFilter } from '../contract/schema.ts';
 import { type LadderPolicy, nextMove } from '../lifecycle/ladder.ts';
 import { blocks, STUCK_SECONDS } from '../lifecycle/words.ts';
 import type { JobRow } from '../registry/jobs.ts';
-import type { InstanceRow, LedgerLine } from '../registry/registry.ts';
+import type { InstanceRow, LedgerLine } from '../registry/types.ts';
 import type { Live } from '../sessions/sessions.ts';
 
 /** A row as the contract's Instance. `thresholds` are its tenant's or the global ones; `now` in epoch seconds. */

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { WinterdockError } from '../base/errors.ts';
 import type { Instance } from '../contract/schema.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 
 type Changeable = Pick<
   Instance,

@@ -1,7 +1,8 @@
 /** Rows as the contract's Instances, with the live facts and thresholds that belong to them. */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Instance } from '../contract/schema.ts';
-import type { InstanceRow, Registry, Thresholds } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow, Thresholds } from '../registry/types.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { instanceOf } from './representation.ts';
 

@@ -3,7 +3,7 @@
  * canonical text. Pure; whoever has the lines can make it again.
  */
 import { hash } from 'node:crypto';
-import type { LedgerEntry, LedgerLine } from './registry.ts';
+import type { LedgerEntry, LedgerLine } from './types.ts';
 
 /** A line with its hash: 64 lower-case hex digits. */
 export interface ChainedLine extends LedgerLine {

@@ -2,7 +2,7 @@
  * The registry's contract for copies: rows of snapshots and blueprints, the instances made from them, and the files of
  * which none may be left behind. Knows nothing of files but their names.
  */
-import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, Page } from './registry.ts';
+import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, Page } from './types.ts';
 
 export const COPY_KINDS = ['snapshot', 'blueprint'] as const;
 export type CopyKind = (typeof COPY_KINDS)[number];

@@ -1,7 +1,7 @@
 /**
  * Who in this process is told what was committed. A driver tells; it calls nobody back itself. Knows nothing of tables.
  */
-import type { LedgerLine } from './ledger.ts';
+import type { LedgerLine } from './types.ts';
 
 type Listener<T> = (what: T) => void;
 

@@ -6,7 +6,7 @@
 import type { State } from '../lifecycle/states.ts';
 import type { Via } from '../lifecycle/words.ts';
 import type { ChainedLine } from './chain.ts';
-import type { LedgerEntry } from './registry.ts';
+import type { LedgerEntry } from './types.ts';
 
 export interface Forgetting {
   /** The id of its job. */

@@ -5,69 +5,7 @@
 import type { State } from '../lifecycle/states.ts';
 import type { Fault } from '../lifecycle/words.ts';
 import type { Volume } from '../vfs/volumes.ts';
-import type { DueTo } from './due-counts.ts';
-import type { LedgerEntry } from './ledger.ts';
-import type { Page } from './page.ts';
-import type { FileRecord, Intent } from './records.ts';
-import type { Thresholds } from './settings.ts';
-
-export interface InstanceRow {
-  id: string;
-  tenant: string;
-  state: State;
-  /** Relative to the data folder, `:memory:`, or null. */
-  vfsPath: string | null;
-  /** Epoch seconds of the last state change or activity: the idle clock. */
-  updated: number;
-  name: string | null;
-  /** Increases by one with every committed transition or filing. */
-  generation: number;
-  fault: Fault | null;
-  faultReason: string | null;
-  pending: Intent | null;
-  created: number;
-  stateSince: number;
-  keepHot: boolean;
-  holdUntil: number | null;
-  ephemeral: boolean;
-  policy: string;
-  idleToSuspendSeconds: number | null;
-  idleToFreezeSeconds: number | null;
-  /** Size of the file at rest, or as last seen. */
-  bytes: number | null;
-  workbook: string | null;
-  lineageBlueprint: string | null;
-  lineageSnapshot: string | null;
-  lineageParent: string | null;
-  /**
-   * What was recorded when the file was last filed; while it is in use only its inode still holds. Null when there is
-   * none.
-   */
-  file: FileRecord | null;
-  /** Failures of filing in a row; the third raises `unknown`. */
-  failures: number;
-  labels: Record<string, string>;
-}
-
-/** A row that is to be. `file` and `bytes` belong to a file that lies at `vfsPath` already. */
-export interface NewInstance {
-  id: string;
-  tenant: string;
-  name: string | null;
-  vfsPath: string | null;
-  ephemeral: boolean;
-  policy: string;
-  keepHot: boolean;
-  idleToSuspendSeconds: number | null;
-  idleToFreezeSeconds: number | null;
-  labels: Record<string, string>;
-  workbook: string | null;
-  lineageBlueprint: string | null;
-  lineageSnapshot: string | null;
-  lineageParent: string | null;
-  file?: FileRecord | null;
-  bytes?: number | null;
-}
+import type { DueTo, FileRecord, InstanceRow, Intent, LedgerEntry, NewInstance, Page, Thresholds } from './types.ts';
 
 /** The columns that a person may change without a transition. `undefined` leaves a column alone. */
 export interface InstancePatch {

@@ -1,5 +1,5 @@
 /** Invitations: links that let one person in once, with a role. Never sees a link, only the digest of its token. */
-import type { LedgerEntry } from './registry.ts';
+import type { LedgerEntry } from './types.ts';
 
 export interface InvitationRow {
   id: string;

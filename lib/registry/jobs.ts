@@ -1,7 +1,8 @@
 import type { State } from '../lifecycle/states.ts';
 import type { JobKind } from '../lifecycle/wish.ts';
 import type { Fault, Via } from '../lifecycle/words.ts';
-import type { LedgerEntry, ListFilter, Page } from './registry.ts';
+import type { ListFilter } from './instances.ts';
+import type { LedgerEntry, Page } from './types.ts';
 
 export type JobState = 'running' | 'done' | 'cancelled';
 export type JobOutcome = 'done' | 'failed' | 'skipped';

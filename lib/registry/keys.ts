@@ -1,5 +1,5 @@
 /** The keys of programs: what each may do, and the digest that a presented key must have. Never sees a key itself. */
-import type { LedgerEntry } from './registry.ts';
+import type { LedgerEntry } from './types.ts';
 
 export interface NewKey {
   id: string;

@@ -1,36 +1,10 @@
 /**
  * The ledger: lines that are appended in the transaction of what they tell of, chained by hashes, and never changed.
  */
-import type { State } from '../lifecycle/states.ts';
-import type { Source, Trigger, Via } from '../lifecycle/words.ts';
+import type { Trigger } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
-import type { Hop } from './hops.ts';
-import type { Page } from './page.ts';
 import type { Segment } from './segments.ts';
-
-/** A ledger line before it has its sequence number. */
-export interface LedgerEntry {
-  timeMs: number;
-  instance: string | null;
-  tenant: string | null;
-  type: string;
-  from: State | null;
-  to: State | null;
-  trigger: Trigger;
-  actor: string;
-  via: Via;
-  source: Source | null;
-  tookMs: number | null;
-  reason: string | null;
-  error: string | null;
-  requestId: string | null;
-  /** Address of the peer that asked, where there was one. */
-  address: string | null;
-}
-
-export interface LedgerLine extends LedgerEntry {
-  seq: number;
-}
+import type { Hop, LedgerEntry, LedgerLine, Page } from './types.ts';
 
 export interface LedgerFilter {
   tenant?: string;

@@ -1,6 +1,6 @@
 import type { State } from '../lifecycle/states.ts';
 import type { Volume } from '../vfs/volumes.ts';
-import type { LedgerEntry, Page, Thresholds } from './registry.ts';
+import type { LedgerEntry, Page, Thresholds } from './types.ts';
 
 /** Null: does not bind. */
 export interface QuotaLimits {

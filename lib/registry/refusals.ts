@@ -2,7 +2,8 @@
 import { WinterdockError } from '../base/errors.ts';
 import { whyNot } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS } from '../lifecycle/states.ts';
-import type { InstanceRow, Transition } from './instances.ts';
+import type { Transition } from './instances.ts';
+import type { InstanceRow } from './types.ts';
 
 /** The id was used before, if only once. */
 export function idTaken(id: string, cause: unknown): WinterdockError {

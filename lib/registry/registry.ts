@@ -20,12 +20,6 @@ import type { Shares } from './shares.ts';
 import type { Upkeep } from './upkeep.ts';
 import type { WakeTimes } from './wake-times.ts';
 
-export * from './instances.ts';
-export * from './ledger.ts';
-export type { Page } from './page.ts';
-export type { FileRecord, Intent } from './records.ts';
-export type { Thresholds } from './settings.ts';
-
 export interface Registry {
   readonly instances: Instances;
   readonly ledger: LedgerBook;

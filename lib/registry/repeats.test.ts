@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { LedgerEntry, Registry } from './registry.ts';
+import type { Registry } from './registry.ts';
 import { LINES_AN_HOUR, Repeats } from './repeats.ts';
 import { openSqliteRegistry } from './sqlite/open.ts';
 import { entry, START, THRESHOLDS } from './testing/make.ts';
+import type { LedgerEntry } from './types.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -3,7 +3,7 @@
  * first of a kind is written as it is; what repeats it is counted and written as one line a window with how often, by
  * whom and the last time. Counts are in memory; the tables are not touched here.
  */
-import type { LedgerEntry } from './registry.ts';
+import type { LedgerEntry } from './types.ts';
 
 /**
  * Types of lines that say that something did not happen, or was cut short: the state is what it was. Whoever may read

@@ -1,5 +1,6 @@
 /** What a row becomes, as every driver has it. Pure. */
-import type { InstancePatch, InstanceRow, NewInstance, Transition } from './instances.ts';
+import type { InstancePatch, Transition } from './instances.ts';
+import type { InstanceRow, NewInstance } from './types.ts';
 
 type Raised = NonNullable<Transition['fault']>;
 

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from './registry.ts';
+import type { LedgerEntry } from './types.ts';
 
 /** A month of the ledger, sealed: what is left of it when its lines are dropped. */
 export interface Segment {

@@ -1,11 +1,6 @@
 /** The thresholds of the ladder: the global ones, those of tenants, and what others would do. */
-import type { LedgerEntry } from './ledger.ts';
 import type { ThresholdTrial, TrialOutcome } from './threshold-trial.ts';
-
-export interface Thresholds {
-  idleToSuspendSeconds: number;
-  idleToFreezeSeconds: number;
-}
+import type { LedgerEntry, Thresholds } from './types.ts';
 
 export interface Settings {
   thresholds(tenant: string): Promise<Thresholds>;

@@ -1,4 +1,4 @@
-import type { LedgerEntry, Page } from './registry.ts';
+import type { LedgerEntry, Page } from './types.ts';
 
 export interface ShareMember {
   /** Lower-case hex. */

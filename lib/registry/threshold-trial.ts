@@ -1,4 +1,4 @@
-import type { Thresholds } from './registry.ts';
+import type { Thresholds } from './types.ts';
 
 export interface ThresholdTrial {
   /** Whose thresholds are tried: a tenant's; null: the global ones. */

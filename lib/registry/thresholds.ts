@@ -1,6 +1,6 @@
 import { nextMove } from '../lifecycle/ladder.ts';
 import { blocks } from '../lifecycle/words.ts';
-import type { InstanceRow, Thresholds } from './registry.ts';
+import type { InstanceRow, Thresholds } from './types.ts';
 
 type Subject = Pick<
   InstanceRow,

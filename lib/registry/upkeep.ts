@@ -1,6 +1,6 @@
 /** How the registry itself is: whether it answers, how large it is, and what mends it. */
 import type { State } from '../lifecycle/states.ts';
-import type { LedgerEntry } from './ledger.ts';
+import type { LedgerEntry } from './types.ts';
 
 /** How large the registry is and what its rows know of their files. */
 interface Vitals {

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { syncFolder, unlinkFile } from '../base/effects.ts';
-import type { FileRecord, InstanceRow, Intent } from '../registry/registry.ts';
+import type { FileRecord, InstanceRow, Intent } from '../registry/types.ts';
 import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { clearLive, isShared, leaveLive, placeOf } from './file-locations.ts';

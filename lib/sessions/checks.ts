@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../base/errors.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { absolute, type Engine, line, systemCause } from './engine.ts';

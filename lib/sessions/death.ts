@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { isWinterdockError, storageFailure, tellable } from '../base/errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
-import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
+import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { lastingFolder, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
 import type { Entry } from './runtimes.ts';

@@ -8,7 +8,7 @@ import { makeFolderNow, removeFolder, removeTree, syncFolder } from '../base/eff
 import { isWinterdockError } from '../base/errors.ts';
 import type { Source } from '../lifecycle/words.ts';
 import { type CopyKind, copyAt } from '../registry/copies.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import type { Drawer, Placed } from '../storage/drawer.ts';
 import { lastingFolder, moveFile, removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';

@@ -7,7 +7,7 @@ import { syncFolder } from '../base/effects.ts';
 import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../base/errors.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
-import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/registry.ts';
+import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, rowOf, since, takingBack } from './engine.ts';

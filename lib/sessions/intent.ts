@@ -3,7 +3,7 @@
  * done knows it.
  */
 import { WinterdockError } from '../base/errors.ts';
-import type { InstanceRow, Intent } from '../registry/registry.ts';
+import type { InstanceRow, Intent } from '../registry/types.ts';
 import { type Engine, MEMORY } from './engine.ts';
 import { clearGround } from './file-locations.ts';
 import type { Cause } from './sessions.ts';

@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path';
 import { makeFolderNow, syncFolder } from '../base/effects.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import { absolute, type Engine, livePath } from './engine.ts';
 import { bringHome, isShared, placeOf } from './file-locations.ts';

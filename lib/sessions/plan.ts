@@ -6,7 +6,7 @@
 import { tellable, WinterdockError } from '../base/errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, MEMORY, rowOf } from './engine.ts';
 import { archive, file, freeze, remove, suspend } from './file.ts';

@@ -3,7 +3,7 @@
  */
 import { tellable } from '../base/errors.ts';
 import { blocks, type Source } from '../lifecycle/words.ts';
-import type { InstanceRow, LedgerEntry } from '../registry/registry.ts';
+import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, now, rowOf, since, systemCause, takingBack } from './engine.ts';
 import { bringHome, clearLive, leaveLive, placeOf, putAway, SOURCE_OF } from './file-locations.ts';

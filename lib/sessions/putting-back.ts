@@ -6,7 +6,7 @@
  */
 
 import { dirname } from 'node:path';
-import type { FileRecord, InstanceRow } from '../registry/registry.ts';
+import type { FileRecord, InstanceRow } from '../registry/types.ts';
 import { lastingFolder, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
 import { clearLive, drawerOf, isCopyOf, leaveLive, placeOf, putAway, setAside } from './file-locations.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { copyFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
 import { isPacked } from './file-locations.ts';

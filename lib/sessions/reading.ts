@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import type { Copied } from '../vfs/copy.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';

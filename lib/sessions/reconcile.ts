@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { tellable } from '../base/errors.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { clearStaging, stampOf } from '../storage/files.ts';
 import { bringBack, recordAgain } from './aside.ts';
 import { discardMemory, isStorageFailure, settleDead } from './death.ts';

@@ -9,7 +9,7 @@ import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } from '../base/effects.ts';
 import type { InstanceProcess } from '../instance/instance.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { stagingFor, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
 import { setAside } from './file-locations.ts';

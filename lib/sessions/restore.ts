@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { makeFolder, unlinkFile } from '../base/effects.ts';
 import { tellable, WinterdockError } from '../base/errors.ts';
 import type { CopyContent } from '../registry/copies.ts';
-import type { InstanceRow, Intent } from '../registry/registry.ts';
+import type { InstanceRow, Intent } from '../registry/types.ts';
 import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.ts';
 import { bringBack, keptPath, moveAside, ownPath, recordAgain } from './aside.ts';
 import { absolute, type Engine, line, livePath, now, rowOf, since, takingBack } from './engine.ts';

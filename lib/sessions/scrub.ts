@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { checkFile } from './checks.ts';
 import { absolute, type Engine, line, MEMORY, now, systemCause } from './engine.ts';

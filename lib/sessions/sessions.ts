@@ -13,7 +13,7 @@ import type {
 } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import type { Copied } from '../vfs/copy.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import type { Drawer } from '../storage/drawer.ts';
 import { isStaging, sha256Of, stampOf } from '../storage/files.ts';
 import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';

@@ -5,7 +5,7 @@
 import { isWinterdockError, messageOf, storageFailure } from '../base/errors.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
 import { blocks } from '../lifecycle/words.ts';
-import type { DueRow } from '../registry/registry.ts';
+import type { DueRow } from '../registry/instances.ts';
 import { discardLeft, stampOf } from '../storage/files.ts';
 import { idleFromNow } from './clock-jumps.ts';
 import { discardMemory } from './death.ts';

@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import { WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
-import type { FileRecord, InstanceRow } from '../registry/registry.ts';
+import type { FileRecord, InstanceRow } from '../registry/types.ts';
 import type { FileStamp } from '../storage/drawer.ts';
 import { stampOf } from '../storage/files.ts';
 import type { Engine } from './engine.ts';

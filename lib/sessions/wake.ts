@@ -6,7 +6,7 @@ import type { Claim, InstanceProcess } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { Fault, Source } from '../lifecycle/words.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, rowOf, serverStops, since, takingBack } from './engine.ts';

@@ -2,7 +2,7 @@
 import { WinterdockError } from '../base/errors.ts';
 import { EPHEMERAL_ENDS, whyNot } from '../lifecycle/plan.ts';
 import { hopsFrom, isOpenTo, type State, transition } from '../lifecycle/states.ts';
-import type { InstanceRow } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
 import { MEMORY } from './engine.ts';
 
 export type Standing = Pick<InstanceRow, 'id' | 'state' | 'ephemeral' | 'vfsPath'>;

@@ -5,7 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ListFilter, Registry } from '../../lib/registry/registry.ts';
+import type { ListFilter } from '../../lib/registry/instances.ts';
+import type { Registry } from '../../lib/registry/registry.ts';
 import { openSqliteRegistry } from '../../lib/registry/sqlite/open.ts';
 import { FILLED, FILLED_AT, fillRegistry } from '../../lib/registry/sqlite/testing/fill.ts';
 import { alternate, timed } from './measure.ts';

@@ -10,7 +10,7 @@ import {
   type SnapshotRow,
 } from '../copies.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import type { InstanceRow, LedgerEntry, LedgerLine, Page } from '../registry.ts';
+import type { InstanceRow, LedgerEntry, LedgerLine, Page } from '../types.ts';
 import { copyStatements } from './copy-statements.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';

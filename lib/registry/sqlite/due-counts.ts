@@ -14,7 +14,7 @@ import {
   sum,
 } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
-import type { DueTo } from '../due-counts.ts';
+import type { DueTo } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import { among, selectBy } from './raw.ts';
 

@@ -1,7 +1,7 @@
 /** Rows that the engine looks for of itself: what is due, what is unsettled, what has a file; and whose an id is. */
 import { and, asc, eq, gt, isNotNull, isNull, lte, ne, placeholder } from '../../../db/drizzle.ts';
 import { instances, settings } from '../../../db/schema.ts';
-import type { InstanceRow } from '../registry.ts';
+import type { InstanceRow } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import { bound } from './placeholders.ts';
 import { among, selectBy } from './raw.ts';

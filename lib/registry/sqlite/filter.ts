@@ -14,7 +14,7 @@ import {
   type Queries,
 } from '../../../db/drizzle.ts';
 import { instances, labels } from '../../../db/schema.ts';
-import type { ListFilter } from '../registry.ts';
+import type { ListFilter } from '../instances.ts';
 import { queryWords } from '../words.ts';
 import { contains, hadLabel, member, rowid } from './raw.ts';
 

@@ -7,7 +7,7 @@ import { and, desc, eq, getTableColumns, isNull, placeholder } from '../../../db
 import { forgettings } from '../../../db/schema.ts';
 import type { Forgettings } from '../forgettings.ts';
 import { beingForgotten } from '../refusals.ts';
-import type { LedgerEntry } from '../registry.ts';
+import type { LedgerEntry } from '../types.ts';
 import { aboutForgotten } from './about-forgotten.ts';
 import type { RegistryDatabase } from './database.ts';
 import { forgottenAccess } from './forgotten-access.ts';

@@ -1,7 +1,7 @@
 /** The hops of the ledger, newest first, read beside everything else: what the simulator walks. */
 import { and, asc, desc, eq, gte, isNotNull, placeholder } from '../../../db/drizzle.ts';
 import { events } from '../../../db/schema.ts';
-import type { Hop } from '../hops.ts';
+import type { Hop } from '../types.ts';
 import type { Query, RegistryDatabase } from './database.ts';
 import { selectBy, selectUnindexed } from './raw.ts';
 

@@ -2,7 +2,7 @@
 import { and, desc, eq, getTableColumns, gt, isNull, placeholder } from '../../../db/drizzle.ts';
 import { invitations } from '../../../db/schema.ts';
 import type { InvitationBook, InvitationRow } from '../invitations.ts';
-import type { LedgerEntry } from '../registry.ts';
+import type { LedgerEntry } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { bound, boundAll } from './placeholders.ts';

@@ -2,7 +2,7 @@
 import { and, desc, eq, getTableColumns, isNull, lt, or, placeholder } from '../../../db/drizzle.ts';
 import { keys } from '../../../db/schema.ts';
 import type { KeyBook, KeyRow, NewKey } from '../keys.ts';
-import type { LedgerEntry } from '../registry.ts';
+import type { LedgerEntry } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { bound, boundAll } from './placeholders.ts';

@@ -22,7 +22,7 @@ import { WinterdockError } from '../../base/errors.ts';
 import { STATES, type State } from '../../lifecycle/states.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { QuotaLimits, Quotas, TenantFilter, TenantRow } from '../quotas.ts';
-import type { Intent, LedgerEntry, Page } from '../registry.ts';
+import type { Intent, LedgerEntry, Page } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { bound, boundAll } from './placeholders.ts';

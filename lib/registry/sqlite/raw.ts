@@ -7,7 +7,7 @@ import type { GetColumnData, SQL } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { Column, is, type Queries, sql } from '../../../db/drizzle.ts';
 import { instances, tenants } from '../../../db/schema.ts';
-import type { Thresholds } from '../registry.ts';
+import type { Thresholds } from '../types.ts';
 
 type Fields = Record<string, SQLiteColumn | SQL>;
 type Written<F extends Fields> = {

@@ -1,7 +1,7 @@
 /** The counts that triggers keep, compared with the rows they count, and made again from them. */
 import { and, count, eq, except, getTableConfig, isNotNull, ne, or, type Queries } from '../../../db/drizzle.ts';
 import { countsByFault, countsByLabel, countsByState, countsByTenant, instances, labels } from '../../../db/schema.ts';
-import type { LedgerEntry, LedgerLine } from '../registry.ts';
+import type { LedgerEntry, LedgerLine } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { total } from './raw.ts';

@@ -8,8 +8,8 @@ import { and, desc, eq, isNotNull, isNull, ne, placeholder } from '../../../db/d
 import { blueprints, countsByLabel, events, instances, snapshots, unclaimedFiles } from '../../../db/schema.ts';
 import type { ChainedLine, ChainHead } from '../chain.ts';
 import type { CopyKind } from '../copies.ts';
-import type { FileRecord, InstanceRow } from '../registry.ts';
 import type { Segment } from '../segments.ts';
+import type { FileRecord, InstanceRow } from '../types.ts';
 import { ledgerIn } from './file-ledger.ts';
 import { OpenedFile } from './opened-file.ts';
 import { selectBy } from './raw.ts';

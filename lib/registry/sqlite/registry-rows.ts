@@ -6,7 +6,7 @@ import { and, count, eq, integer, isNotNull, isNull, placeholder, sqliteTable } 
 import { blueprints, instances, snapshots } from '../../../db/schema.ts';
 import type { ChainHead } from '../chain.ts';
 import { type CopyKind, copyAt } from '../copies.ts';
-import type { InstanceRow } from '../registry.ts';
+import type { InstanceRow } from '../types.ts';
 import { ledgerIn } from './file-ledger.ts';
 import { OpenedFile } from './opened-file.ts';
 import { selectBy } from './raw.ts';

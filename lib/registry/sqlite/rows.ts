@@ -1,7 +1,7 @@
 /** Rows of the instances table: read, inserted, changed. Decides nothing. */
 import { eq, getTableColumns, gt, placeholder, type Queries } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
-import type { InstanceRow } from '../registry.ts';
+import type { InstanceRow } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import { boundAll } from './placeholders.ts';
 

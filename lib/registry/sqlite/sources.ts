@@ -6,7 +6,7 @@ import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { and, eq, placeholder, type Queries } from '../../../db/drizzle.ts';
 import { instances, labels } from '../../../db/schema.ts';
-import type { ListRequest } from '../registry.ts';
+import type { ListRequest } from '../instances.ts';
 import { countOfLabel, countsByFault, countsByState } from './counts.ts';
 import type { RegistryDatabase } from './database.ts';
 import { type Aspect, conditionOf, type Wanted } from './filter.ts';

@@ -6,8 +6,8 @@ import { and, isNotNull, isNull, lte, or } from '../../../db/drizzle.ts';
 import { instances, tenants } from '../../../db/schema.ts';
 import { nextMove } from '../../lifecycle/ladder.ts';
 import { blocks } from '../../lifecycle/words.ts';
-import type { InstanceRow, Thresholds } from '../registry.ts';
 import type { ThresholdTrial, TrialCounts, TrialOutcome } from '../threshold-trial.ts';
+import type { InstanceRow, Thresholds } from '../types.ts';
 import type { Query, RegistryDatabase } from './database.ts';
 import { selectBy } from './raw.ts';
 

@@ -9,20 +9,11 @@ import { isWinterdockError, messageOf, WinterdockError } from '../../base/errors
 import { plan } from '../../lifecycle/plan.ts';
 import { STATES, type State, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';
+import type { InstancePatch, Instances, Transition } from '../instances.ts';
 import { beingForgotten, changedMeanwhile, idTaken, movedOn, nameTaken, offTheMap } from '../refusals.ts';
-import type {
-  FileRecord,
-  InstancePatch,
-  InstanceRow,
-  Instances,
-  Intent,
-  LedgerEntry,
-  LedgerLine,
-  NewInstance,
-  Transition,
-} from '../registry.ts';
 import { faultOf, hasSettingsOf, newRow, wellFormed } from '../row-changes.ts';
 import { dueAt } from '../thresholds.ts';
+import type { FileRecord, InstanceRow, Intent, LedgerEntry, LedgerLine, NewInstance } from '../types.ts';
 import { searchWords } from '../words.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { InvitationRow } from '../invitations.ts';
 import type { NewKey } from '../keys.ts';
-import type { InstanceRow, Registry } from '../registry.ts';
+import type { Registry } from '../registry.ts';
+import type { InstanceRow } from '../types.ts';
 import { type Driver, entry, make, START } from './make.ts';
 
 function key(id: string, over: Partial<NewKey> = {}): NewKey {

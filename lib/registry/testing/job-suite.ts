@@ -2,8 +2,9 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { each } from '../each.ts';
+import type { ListFilter } from '../instances.ts';
 import type { JobResult, NewJob, Surveyed } from '../jobs.ts';
-import type { ListFilter, Registry } from '../registry.ts';
+import type { Registry } from '../registry.ts';
 import { type Driver, entry, hop, make, START } from './make.ts';
 
 function job(id: string, over: Partial<NewJob> = {}): NewJob {

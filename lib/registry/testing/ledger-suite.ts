@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextMove } from '../../lifecycle/ladder.ts';
 import { STATES } from '../../lifecycle/states.ts';
 import { blocks, FAULTS } from '../../lifecycle/words.ts';
-import type { InstanceRow, LedgerFilter, LedgerLine, Registry, Thresholds } from '../registry.ts';
+import type { LedgerFilter } from '../ledger.ts';
+import type { Registry } from '../registry.ts';
+import type { InstanceRow, LedgerLine, Thresholds } from '../types.ts';
 import { type Driver, entry, hop, instance, intent, make, START, THRESHOLDS } from './make.ts';
 
 const NEVER = 9_000_000_000;

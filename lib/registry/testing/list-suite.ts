@@ -6,9 +6,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextMove } from '../../lifecycle/ladder.ts';
 import { STATES, TRANSITIONS } from '../../lifecycle/states.ts';
 import { FAULTS } from '../../lifecycle/words.ts';
-import type { DueTo } from '../due-counts.ts';
-import { type InstanceRow, LIST_SORTS, type ListFilter, type ListRequest, type Registry } from '../registry.ts';
+import { LIST_SORTS, type ListFilter, type ListRequest } from '../instances.ts';
+import type { Registry } from '../registry.ts';
 import { dueAt } from '../thresholds.ts';
+import type { DueTo, InstanceRow } from '../types.ts';
 import { type Driver, entry, everyRow, HOSTILE, hop, instance, intent, make, START, THRESHOLDS } from './make.ts';
 
 /** Numbers below `n` that look random and are the same in every run. */

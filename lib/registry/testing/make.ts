@@ -1,6 +1,8 @@
 /** Things to put into a registry under test. */
 import type { State } from '../../lifecycle/states.ts';
-import type { InstanceRow, Intent, LedgerEntry, NewInstance, Registry, Thresholds, Transition } from '../registry.ts';
+import type { Transition } from '../instances.ts';
+import type { Registry } from '../registry.ts';
+import type { InstanceRow, Intent, LedgerEntry, NewInstance, Thresholds } from '../types.ts';
 
 /** Epoch seconds at which tests begin. */
 export const START = 1_765_500_000;

@@ -1,7 +1,8 @@
 /** What every registry promises of single rows: created, patched, intended, committed, faulted, touched. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { STATES, TRANSITIONS, transition } from '../../lifecycle/states.ts';
-import type { FileRecord, LedgerLine, Registry } from '../registry.ts';
+import type { Registry } from '../registry.ts';
+import type { FileRecord, LedgerLine } from '../types.ts';
 import { type Driver, entry, HOSTILE, hop, instance, intent, make, START, THRESHOLDS } from './make.ts';
 
 const FILE: FileRecord = {

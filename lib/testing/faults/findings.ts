@@ -5,7 +5,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Host } from '../../host/host.ts';
-import type { InstanceRow } from '../../registry/registry.ts';
+import type { InstanceRow } from '../../registry/types.ts';
 import { sha256Of, stampOf } from '../../storage/files.ts';
 import { filesIn } from '../files-in.ts';
 

@@ -5,8 +5,8 @@
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../../../lifecycle/ladder.ts';
 import type { State } from '../../../lifecycle/states.ts';
 import { Feed } from '../../feed.ts';
-import type { LedgerEntry } from '../../registry.ts';
 import { dueAt } from '../../thresholds.ts';
+import type { LedgerEntry } from '../../types.ts';
 import { searchWords } from '../../words.ts';
 import { RegistryDatabase } from '../database.ts';
 import { Ledger } from '../ledger.ts';
