@@ -1,9 +1,9 @@
 /** `npm run check`: everything that can be said of the code, and of what it installs, without running it. */
 import { join } from 'node:path';
-import { ensureBuilt, ROOT } from './build.ts';
+import { ROOT } from './build.ts';
 import { MOST_MIB, verdict, weigh } from './install/weight.ts';
 import { ensurePeers } from './peers.ts';
-import { runTool } from './run.ts';
+import { runTool, startTool } from './run.ts';
 
 /**
  * Whether `npm ci` brought no more than it may. The bar is of the platform that it was measured on; others have other
@@ -17,15 +17,19 @@ function installFits(): boolean {
 }
 
 ensurePeers();
-// The build writes the route types that tsc reads.
-ensureBuilt();
-const checks: [name: string, passes: () => boolean][] = [
-  ['install', installFits],
-  ['biome', () => runTool('biome', ['ci', '--error-on-warnings', '.'])],
-  ['tsc', () => runTool('tsc', ['--noEmit', '-p', '.'])],
-  ['knip', () => runTool('knip', ['--no-progress'])],
-];
-const failed = checks.filter(([, passes]) => !passes()).map(([name]) => name);
+// tsc and knip read the types of the routes.
+if (!runTool('next', ['typegen'])) process.exit(1);
+// Side by side; the outputs are printed one after the other.
+const tools = {
+  biome: startTool('biome', ['ci', '--error-on-warnings', '.']),
+  tsc: startTool('tsc', ['--noEmit', '-p', '.']),
+  knip: startTool('knip', ['--no-progress']),
+};
+const failed = installFits() ? [] : ['install'];
+for (const [name, tool] of Object.entries(tools)) {
+  tool.show();
+  if (!(await tool.passed)) failed.push(name);
+}
 if (failed.length > 0) {
   process.stderr.write(`\nFailed: ${failed.join(', ')}\n`);
   process.exit(1);
