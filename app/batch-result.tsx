@@ -6,10 +6,10 @@
 import Link from 'next/link';
 import { LiveStarted } from '#components/live/started.tsx';
 import { StateMark } from '#components/sandbox/state-mark.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { Event, Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 
 const PAGE = 500;
 /** As far back as the ledger is read: most sandboxes of one call, and what else was made since. */

@@ -3,10 +3,10 @@ import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { cache } from 'react';
 import { addressOf, PEER_HEADER } from '#lib/auth/address.ts';
+import type { Caller } from '#lib/auth/caller.ts';
 import { requestIdOf } from '#lib/auth/header.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 
 /** The visitor, or null when nobody is signed in. Asked once per request. */
 export const currentCaller = cache(async (): Promise<Caller | null> => {

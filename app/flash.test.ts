@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Caller } from '#lib/auth/caller.ts';
 import { type Host, setHost } from '#lib/host/host.ts';
 import { duringVisit, Visit } from '#lib/host/visit.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { heldFor, hold } from './flash.ts';
 
 const MINUTE = 60_000;

@@ -4,9 +4,9 @@
  * Bundled pages and addresses are several copies of this module, so it is kept on `globalThis`.
  */
 
+import type { Caller } from '#lib/auth/caller.ts';
 import type { Inspection } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 
 export type Held =
   | { kind: 'inspection'; fileName: string | null; inspection: Inspection }

@@ -3,10 +3,10 @@
  * file that goes up, a bundle that comes down. The front has let them through only from the console itself.
  */
 import type { UploadAnswer } from '#components/files/upload-form.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { getHost } from '#lib/host/host.ts';
 import { readBody } from '#lib/http/body.ts';
 import { readFormUpload } from '#lib/http/form-upload.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { currentCaller } from './caller.ts';
 import { hold } from './flash.ts';
 import { problemOf, wordsOf } from './problem.ts';

@@ -1,10 +1,10 @@
 /** What a person is told when something they asked for did not happen. */
 
+import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { Problem } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { toProblem } from '#lib/http/problem.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 
 /** The problem of anything thrown. What nobody expected goes to the log under the request id that the problem names. */
 export function problemOf(error: unknown, caller: Caller): Problem {

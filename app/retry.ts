@@ -3,9 +3,9 @@
 import { refresh } from 'next/cache';
 import { wokeInWords } from '#components/ledger/event-words.ts';
 import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { requireCaller } from './caller.ts';
 import { expectTexts } from './form-values.ts';
 import { problemOf, wordsOf } from './problem.ts';

@@ -1,7 +1,7 @@
 /** Reading the form that makes many sandboxes from one copy, and saying what is wrong with it beside its fields. */
 import type { z } from 'zod';
 import type { SeedField, SeedState } from '#components/sandbox/seed-form.tsx';
-import type { Caller } from '#lib/operations/operations.ts';
+import type { Caller } from '#lib/auth/caller.ts';
 import { textOf } from './form-values.ts';
 import { problemOf, wordsOf } from './problem.ts';
 

@@ -2,10 +2,10 @@
 import { Greyed } from '#components/ui/disabled-action.tsx';
 import { Part } from '#components/ui/part.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { LedgerSegment } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { prove } from './actions.ts';
 import { ProveForm } from './prove-form.tsx';
 

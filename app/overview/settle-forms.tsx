@@ -4,9 +4,9 @@
 
 import { againOf } from '#components/sandbox/stuck-words.ts';
 import { RetryForm } from '#components/ui/retry-form.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { settle } from '../retry.ts';
 
 /** Nothing for one that is really under way, and for who may not. */

@@ -1,6 +1,6 @@
 /** Reading settings forms and answering them, for their server actions. */
 import type { ZodError } from 'zod';
-import type { Caller } from '#lib/operations/operations.ts';
+import type { Caller } from '#lib/auth/caller.ts';
 import { textOf } from '../form-values.ts';
 import { problemOf, wordsOf } from '../problem.ts';
 import type { FormState } from './form-state.ts';

@@ -6,10 +6,10 @@ import { LiveTenantStates } from '#components/live/counts.tsx';
 import { AsOf } from '#components/live/leaves.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { Pages } from '#components/ui/pages.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { type Tenant, tenantsQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
 import { addressWith, given, type Search } from '../search.ts';
 

@@ -10,6 +10,7 @@ import type { Config } from '../base/config.ts';
 import type { Logger } from '../base/log.ts';
 import type { Via } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Caller } from './caller.ts';
 import { cookieRules } from './cookies.ts';
 import { createEntrance, type Entrance } from './entrance.ts';
 import { type AnyHeaders, headerOf } from './header.ts';
@@ -18,24 +19,9 @@ import { keyChecker, readOrMakeSecret } from './keys.ts';
 import type { AuthLibrary } from './library.ts';
 import { createLimits, type Limits } from './limits.ts';
 import { createPeople, type People } from './people.ts';
-import { ROLES, type Role } from './roles.ts';
+import { ROLES } from './roles.ts';
 import { createSessionCache } from './session-cache.ts';
 import { createWatch, type Ending } from './watch.ts';
-
-/** Who is asking, how, from where, with which rights, and under which request. */
-export interface Caller {
-  /** `key:admin`, `key:<id>` or `user:<id>`; what the ledger shows. */
-  actor: string;
-  via: Via;
-  requestId: string;
-  role: Role;
-  /** The tenants it is limited to; null: all there are. */
-  tenants: readonly string[] | null;
-  /** Where it asks from, or null when that is not known. */
-  address: string | null;
-  /** Id of the session it came by, or null when by a key. */
-  session: string | null;
-}
 
 /** What the front knows of a request beyond its headers. */
 interface CallerOptions {

@@ -2,7 +2,7 @@
  * Who is still listening by which key or session: an open stream ends at once when what let it in no longer holds.
  * Knows only callers.
  */
-import type { Caller } from './auth.ts';
+import type { Caller } from './caller.ts';
 
 /** What became of what let a caller in: it is over, or it lets in with other rights than before. */
 export type Ending = 'over' | 'changed';

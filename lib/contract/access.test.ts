@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { ROLES, type Role } from '../auth/roles.ts';
 import type { Route } from '../http/route.ts';
 import { ROUTES } from '../http/routes.ts';

@@ -5,7 +5,8 @@
  */
 import type { z } from 'zod';
 import { addressOf } from '../auth/address.ts';
-import type { Auth, Caller } from '../auth/auth.ts';
+import type { Auth } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { type AnyHeaders, headerOf, requestIdOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { isWinterdockError, storageFailure, WinterdockError } from '../base/errors.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { readingOperations } from '../operations/engine-reading.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';

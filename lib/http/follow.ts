@@ -1,7 +1,7 @@
 /**
  * One client of the ledger's stream: first what it missed, then what comes, without a gap or a repeat between the two.
  */
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import type { Event, StreamQuery } from '../contract/schema.ts';
 import type { Batch, Published } from '../ledger/events.ts';

@@ -1,6 +1,6 @@
 /** The shape of one line of the route table. Knows nothing of sockets. */
 import type { z } from 'zod';
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { RULES } from '../contract/access.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { EventHub } from '../ledger/events.ts';

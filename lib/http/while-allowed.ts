@@ -3,7 +3,8 @@
  * downloads are cut. Knows nothing of routes.
  */
 
-import type { Auth, Caller } from '../auth/auth.ts';
+import type { Auth } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Ending } from '../auth/watch.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { type Answer, eventText, type Sink } from './answer.ts';

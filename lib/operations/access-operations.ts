@@ -3,7 +3,8 @@
  * for whatever they change. Who may do what was decided by the guard.
  */
 
-import type { Auth, Caller } from '../auth/auth.ts';
+import type { Auth } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { roleWords } from '../auth/entrance.ts';
 import { prefixOf } from '../auth/key-ring.ts';
 import type { PersonRecord, SessionRecord } from '../auth/library.ts';

@@ -1,5 +1,5 @@
 /** Why something happens, when a caller asks for it: what the ledger will say of it. */
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Cause } from '../sessions/sessions.ts';
 
 /** The cause of a caller's request. A verb asked in the console is an operator's; all else is a request. */

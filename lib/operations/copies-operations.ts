@@ -1,5 +1,5 @@
 /** The operations about copies over the real engine: contract input in, contract objects out. */
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Blueprint, Snapshot } from '../contract/schema/copies.ts';
 import type { Blueprints } from '../copies/blueprints.ts';

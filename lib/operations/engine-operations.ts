@@ -2,7 +2,7 @@
  * The operations over the real engine: contract input in, registry and sessions called, contract objects out. Holds no
  * state and no policy of its own; what a sandbox may do is decided below.
  */
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { startServer, type TestServer } from '../testing/server.ts';
 
 /** Samples of each kind in one measurement, taken in turns so that what the machine does besides falls on both. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Role } from '../auth/roles.ts';
 import { guardOperations, type Owners } from './guard.ts';
 import type { Operations } from './operations.ts';

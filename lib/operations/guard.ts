@@ -3,7 +3,7 @@
  * is asked to what the caller may see. What another tenant has answers exactly like what nobody has: the same lookup,
  * the same error.
  */
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { needsReason, OWNED, type Owned, READS, RULES, type Rule, roleRefusal } from '../contract/access.ts';
 import { asVolume, VOLUMES, type Volume } from '../vfs/volumes.ts';

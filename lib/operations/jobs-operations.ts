@@ -3,7 +3,7 @@
  * it.
  */
 
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';

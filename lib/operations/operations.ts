@@ -3,7 +3,7 @@
  * contract objects out, one permission question each. The only door from `app/` into the engine.
  */
 
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import type {
   AttachmentAnswer,
   CreateInput,
@@ -41,8 +41,6 @@ import type { RepairsOperations } from './interfaces/repairs.ts';
 import type { StorageOperations } from './interfaces/storage.ts';
 import type { TenantsOperations } from './interfaces/tenants.ts';
 import type { OutputPiece } from './outputs.ts';
-
-export type { Caller };
 
 export interface FileContent {
   stat: FileInfo & { version: number; etag: string };

@@ -3,7 +3,7 @@
  * answered: who, how, which sandbox. Never what: names and contents of private files are private too, and more people
  * see the ledger than may read them.
  */
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';

@@ -2,7 +2,7 @@
  * Refusals of roles as lines of the ledger: who tried what. The ledger counts those that repeat, so that trying often
  * fills nothing. An id of another tenant is no refusal here: it answers, and is told of, like an unknown one.
  */
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Registry } from '../registry/registry.ts';
 import { line } from '../sessions/engine.ts';

@@ -1,5 +1,5 @@
 /** The operations of tenants, wake times and the simulator over the registry. Holds no state. */
-import type { Caller } from '../auth/auth.ts';
+import type { Caller } from '../auth/caller.ts';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';

@@ -3,11 +3,11 @@
  * processes that tests kill; their first argument is the data folder, their last one the step.
  */
 
+import type { Caller } from '../auth/caller.ts';
 import { FakeClock } from '../base/clock.ts';
 import { readConfig } from '../base/config.ts';
 import { createLogger } from '../base/log.ts';
 import { createHost, type Host } from '../host/host.ts';
-import type { Caller } from '../operations/operations.ts';
 
 /** Who asks for what is done. */
 export const caller: Caller = {

@@ -8,11 +8,11 @@ import { filterInWords, JOB_WORDS, sandboxesInWords } from '#components/jobs/job
 import { Hops } from '#components/sandbox/hops.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { Part } from '#components/ui/part.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { DryRun } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { requireCaller } from '../../caller.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 import { type Chosen, chosenIn, jobInputOf } from '../../sandboxes/chosen.ts';

@@ -3,9 +3,9 @@
 import { SqlBox } from '#app/sandboxes/[id]/sql-box.tsx';
 import { Greyed } from '#components/ui/disabled-action.tsx';
 import { Part } from '#components/ui/part.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import type { Search } from '../../search.ts';
 import { ask } from './ask.ts';
 import { Inside } from './inside.tsx';

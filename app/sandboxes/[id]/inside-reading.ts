@@ -8,10 +8,10 @@ import { type Folder, folderOf, foldersAbove, nameOf, parentOf, withItem } from 
 import type { Opened } from '#components/files/preview.tsx';
 import { editable, lineEnds, PART_BYTES, previewOf, startOfLine, textOf } from '#components/files/preview-kind.ts';
 import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { SearchHit } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { problemOf, wordsOf } from '../../problem.ts';
 
 /** How far into a file lines are counted; contents are searched as far. */

@@ -3,9 +3,9 @@ import { redirect } from 'next/navigation';
 import { Ledger } from '#components/ledger/ledger.tsx';
 import { Pages } from '#components/ui/pages.tsx';
 import { Part } from '#components/ui/part.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { tabAddress } from './tab-names.ts';
 
 const LINES_SHOWN = 50;

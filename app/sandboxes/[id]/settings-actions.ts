@@ -3,10 +3,10 @@
 import { refresh } from 'next/cache';
 import { z } from 'zod';
 import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { type PatchInput, reasonSchema, slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { settingsTag } from '#lib/operations/settings-tag.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts, textOf } from '../../form-values.ts';

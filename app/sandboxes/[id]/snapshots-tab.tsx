@@ -4,10 +4,10 @@ import { LineageTree } from '#components/figures/lineage.tsx';
 import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
 import { Greyed } from '#components/ui/disabled-action.tsx';
 import { Part } from '#components/ui/part.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo, whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { take } from './keep.ts';
 import { TakeForm } from './take-form.tsx';
 

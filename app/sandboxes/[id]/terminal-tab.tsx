@@ -3,10 +3,10 @@
 import { LET_GO_MINUTES } from '#components/terminal/grip.ts';
 import { Terminal } from '#components/terminal/terminal.tsx';
 import { Part } from '#components/ui/part.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { blocks } from '#lib/lifecycle/words.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { languagesOf } from '../policies.ts';
 import { run } from './run.ts';
 

@@ -1,9 +1,9 @@
 'use server';
 /** Setting the thresholds of all or of one tenant: first what that would do, then doing it. */
 import { refresh } from 'next/cache';
+import type { Caller } from '#lib/auth/caller.ts';
 import { slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts, textOf } from '../../form-values.ts';
 import { problemOf, wordsOf } from '../../problem.ts';

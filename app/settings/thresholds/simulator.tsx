@@ -8,8 +8,8 @@ import { TradeCurve } from '#app/settings/thresholds/trade-curve.tsx';
 import { hoursInFigures, spanInWords, type TradePoint } from '#app/settings/thresholds/trade-layout.ts';
 import { thresholdInWords } from '#components/ui/durations.ts';
 import { Field } from '#components/ui/field.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 import { addressWith } from '../../search.ts';
 import { type Asked, caveatsOf, PERIODS, pointsOf, readAsked } from './simulation.ts';
 

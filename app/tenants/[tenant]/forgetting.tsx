@@ -4,11 +4,11 @@ import { LiveJobProgress, LiveJobStanding } from '#components/live/job.tsx';
 import { Greyed } from '#components/ui/disabled-action.tsx';
 import { Part } from '#components/ui/part.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { mayDo, whyNot } from '#lib/contract/access.ts';
 import type { Job, Tenant, TenantForgetPlan } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import type { Caller } from '#lib/operations/operations.ts';
 
 /** The job, or null when it is none any more or not the visitor's. */
 async function jobOf(caller: Caller, id: string): Promise<Job | null> {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Caller } from '../../auth/caller.ts';
 import { type Blueprint, blueprintSchema, type Instance } from '../../contract/schema.ts';
-import type { Caller } from '../../operations/operations.ts';
 import { filesIn } from '../../testing/files-in.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 

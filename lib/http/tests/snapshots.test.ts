@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Caller } from '../../auth/caller.ts';
 import { type Instance, type Lineage, lineageSchema, type Snapshot, snapshotSchema } from '../../contract/schema.ts';
-import type { Caller } from '../../operations/operations.ts';
 import { filesIn } from '../../testing/files-in.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 

@@ -1,5 +1,5 @@
 /** The operations about access: people, their sessions, keys, and what the caller itself may do. */
-import type { Caller } from '../../auth/auth.ts';
+import type { Caller } from '../../auth/caller.ts';
 import type {
   CreatedKey,
   Invitation,

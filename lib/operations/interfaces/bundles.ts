@@ -1,5 +1,5 @@
 /** The operations about bundles: what leaves, what comes in, what is known of both. */
-import type { Caller } from '../../auth/auth.ts';
+import type { Caller } from '../../auth/caller.ts';
 import type {
   ImportQuery,
   Inspection,

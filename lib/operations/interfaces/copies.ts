@@ -1,5 +1,5 @@
 /** The operations about copies: snapshots, blueprints, and what came from what. */
-import type { Caller } from '../../auth/auth.ts';
+import type { Caller } from '../../auth/caller.ts';
 import type {
   Blueprint,
   BlueprintsQuery,

@@ -1,5 +1,5 @@
 /** The operations about plans and jobs: a wish of several hops for one, a verb for many. */
-import type { Caller } from '../../auth/auth.ts';
+import type { Caller } from '../../auth/caller.ts';
 import type {
   DryRun,
   Job,

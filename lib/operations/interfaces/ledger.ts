@@ -1,5 +1,5 @@
 /** The operations about the ledger as a proof: its head, its sealed months, whether it is whole, and taking it away. */
-import type { Caller } from '../../auth/auth.ts';
+import type { Caller } from '../../auth/caller.ts';
 import type { Event, ExportQuery, LedgerProof, LedgerSegment } from '../../contract/schema.ts';
 import type { LedgerHead } from '../../ledger/documents.ts';
 

@@ -1,5 +1,5 @@
 /** The operations about damaged files: the file as it lies. */
-import type { Caller } from '../../auth/auth.ts';
+import type { Caller } from '../../auth/caller.ts';
 import type { RawQuery, RestoreInstanceInput, SalvageInput } from '../../contract/schema/repairs.ts';
 import type { Instance, SalvageAnswer } from '../../contract/schema.ts';
 import type { Outgoing } from '../../operations/streams.ts';

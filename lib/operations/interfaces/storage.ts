@@ -1,5 +1,5 @@
 /** The operations about how the store does. */
-import type { Caller } from '../../auth/auth.ts';
+import type { Caller } from '../../auth/caller.ts';
 import type { Storage, StorageCheckInput } from '../../contract/schema/storage.ts';
 
 export interface StorageOperations {

@@ -1,5 +1,5 @@
 /** The operations about tenants and about how the whole dock does: quotas, wake times, the simulator. */
-import type { Caller } from '../../auth/auth.ts';
+import type { Caller } from '../../auth/caller.ts';
 import type {
   ForgetTenantInput,
   ForgettingStarted,

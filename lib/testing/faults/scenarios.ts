@@ -6,10 +6,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import type { Caller } from '../../auth/caller.ts';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { State } from '../../lifecycle/states.ts';
-import type { Caller } from '../../operations/operations.ts';
 import type { Upload } from '../../operations/streams.ts';
 import { PREFETCH_SECONDS } from '../../sessions/prefetch.ts';
 import { openHost, type Stage } from './stage.ts';
