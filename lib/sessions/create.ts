@@ -14,6 +14,7 @@ import type { InstanceRow } from '../registry/types.ts';
 import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from '../storage/disk.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Readers } from '../vfs/read.ts';
+import { archive } from './archive.ts';
 import { Attachments } from './attachments.ts';
 import { tellingStorage } from './border.ts';
 import { evaluate, exec, write } from './calls.ts';
@@ -21,9 +22,10 @@ import { Checks } from './checks.ts';
 import { idleFromNow } from './clock-jumps.ts';
 import { CopyTurns } from './copy-turns.ts';
 import { discardMemory, settleDead } from './death.ts';
+import { deleteSandbox } from './delete.ts';
 import { type Engine, line, livePath, MEMORY, now, rowOf, systemCause } from './engine.ts';
-import { archive, freeze, remove, suspend } from './file.ts';
 import { placeOf } from './file-locations.ts';
+import { freeze } from './freeze.ts';
 import { LostFiles } from './lost.ts';
 import { walk } from './plan.ts';
 import { PREFETCH_SECONDS, type Prefetched, prefetch } from './prefetch.ts';
@@ -36,6 +38,7 @@ import { Entries, type Entry } from './runtimes.ts';
 import { PACE, type Pace, scrubForever } from './scrub.ts';
 import type { Cause, Live, ResumeResult, Sessions } from './sessions.ts';
 import type { Step } from './steps.ts';
+import { suspend } from './suspend.ts';
 import { sweepDrawers } from './sweep.ts';
 import { flushActivity, type Round, runRound } from './ticker.ts';
 import { wake } from './wake.ts';
@@ -140,7 +143,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     suspend: (id, cause, { force = false } = {}) => locked(id, (entry) => suspend(engine, entry, cause, force)),
     freeze: (id, cause, { force = false } = {}) => locked(id, (entry) => freeze(engine, entry, cause, force)),
     archive: (id, cause, { force = false } = {}) => locked(id, (entry) => archive(engine, entry, cause, force)),
-    delete: (id, cause) => locked(id, async (entry) => void (await remove(engine, entry, cause))),
+    delete: (id, cause) => locked(id, async (entry) => void (await deleteSandbox(engine, entry, cause))),
     walk: (id, to, cause, options = {}) => locked(id, (entry) => walk(engine, entry, to, cause, options)),
     settle: (id, cause) =>
       entries.with(id, async (entry) => {

@@ -1,9 +1,9 @@
 /** The look for live files that were removed under their processes: a few times a minute, over what is awake. */
 import { isWinterdockError, messageOf } from '../base/errors.ts';
 import { type Engine, MEMORY, rowOf, systemCause } from './engine.ts';
-import { suspend } from './file.ts';
 import { isLost } from './rescue.ts';
 import type { Entry } from './runtimes.ts';
+import { suspend } from './suspend.ts';
 import { wake } from './wake.ts';
 
 /** Milliseconds between two looks: 200 awake sandboxes cost some 40 ms each time. */

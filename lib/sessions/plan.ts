@@ -8,13 +8,17 @@ import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
+import { archive } from './archive.ts';
+import { deleteSandbox } from './delete.ts';
 import { absolute, type Engine, line, MEMORY, rowOf } from './engine.ts';
-import { archive, file, freeze, remove, suspend } from './file.ts';
+import { runFiling } from './filing.ts';
+import { freeze } from './freeze.ts';
 import type { Entry } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
+import { suspend } from './suspend.ts';
+import { noWay } from './transition-check.ts';
 import { recordOf } from './trust.ts';
 import { wake } from './wake.ts';
-import { noWay } from './way.ts';
 
 /**
  * Takes a sandbox to `to`, which it may be in already. The caller holds the verbs lock. A walk that fails stays where
@@ -43,13 +47,13 @@ export async function walk(
   }
   const planned: Cause = hops.length > 1 ? { ...cause, trigger: 'plan' } : cause;
   // Nothing of its own is anywhere yet: it goes as it came.
-  if (row.state === 'created' && to === 'deleted') return remove(engine, entry, planned, { passing: true });
+  if (row.state === 'created' && to === 'deleted') return deleteSandbox(engine, entry, planned, { passing: true });
   for (const [at, hop] of hops.entries()) {
     if (hop === 'active' && at < hops.length - 1) continue;
     if (hop === 'active') row = (await wake(engine, entry, planned, { revives: true, force })).row;
     else if (hop === 'suspended') row = await suspend(engine, entry, planned, force, { passing: true });
     else if (hop === 'frozen') row = await freeze(engine, entry, planned, force);
-    else if (hop === 'deleted') row = await remove(engine, entry, planned);
+    else if (hop === 'deleted') row = await deleteSandbox(engine, entry, planned);
     else if (to === 'deleted') row = await lay(engine, entry, planned, force);
     else row = await archive(engine, entry, planned, force, { passing: true });
   }
@@ -62,7 +66,7 @@ export async function walk(
  */
 function lay(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
   const kept = (row: InstanceRow) => (row.vfsPath === MEMORY ? null : row.vfsPath);
-  return file(
+  return runFiling(
     engine,
     entry,
     cause,

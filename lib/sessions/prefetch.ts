@@ -13,8 +13,8 @@ import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Entry } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
+import { refuseFaulted } from './transition-check.ts';
 import { ensurePacked, ensureTrusted, recordOf } from './trust.ts';
-import { refuseFaulted } from './wake.ts';
 
 /** Seconds after which a prefetched file that nobody came for goes back to its drawer. */
 export const PREFETCH_SECONDS = 300;

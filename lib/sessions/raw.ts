@@ -12,21 +12,10 @@ import { stampOf } from '../storage/files.ts';
 import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
 import { isPacked } from './file-locations.ts';
 import type { Entry } from './runtimes.ts';
+import type { RawCopy } from './sessions.ts';
 
 /** What SQLite keeps beside a file. */
 const LOGS = ['-wal', '-journal'] as const;
-
-/** The copies that were made. */
-export interface RawCopy {
-  row: InstanceRow;
-  /** Absolute. */
-  file: string;
-  bytes: number;
-  /** The file is zstd-compressed, as the archive keeps it. */
-  packed: boolean;
-  /** The log that lay beside it: `-wal` or `-journal`; null when there was none, or nothing in it. */
-  log: { suffix: (typeof LOGS)[number]; file: string; bytes: number } | null;
-}
 
 /**
  * Copies the file of a sandbox that has no process, and its log, into `folder` (absolute). Filing and waking wait.

@@ -10,7 +10,6 @@
 import { dirname, join } from 'node:path';
 import { makeFolder, unlinkFile } from '../base/effects.ts';
 import { tellable, WinterdockError } from '../base/errors.ts';
-import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow, Intent } from '../registry/types.ts';
 import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.ts';
 import { bringBack, keptPath, moveAside, ownPath, recordAgain } from './aside.ts';
@@ -21,13 +20,8 @@ import { removeListing } from './listing.ts';
 import { PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
 import { settleFirst } from './reconcile.ts';
 import type { Entry } from './runtimes.ts';
-import type { Cause } from './sessions.ts';
+import type { Cause, Restored } from './sessions.ts';
 import { recordOf } from './trust.ts';
-
-/** The snapshot to restore; `name` is what the ledger calls it. */
-export interface Restored extends Pick<CopyContent, 'hash' | 'bytes'> {
-  name: string;
-}
 
 /**
  * Puts a copy of a snapshot in the place of a sandbox's file; the state stays, a fault is cleared. What is frozen or

@@ -8,8 +8,8 @@ import type { Claim } from '../instance/instance.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
 import { blocks } from '../lifecycle/words.ts';
 import { type Engine, MEMORY, now, systemCause } from './engine.ts';
-import { suspend } from './file.ts';
 import type { Entry } from './runtimes.ts';
+import { suspend } from './suspend.ts';
 
 const MIB = 1024 * 1024;
 /** How long a wake waits for some sandbox to end what it does, in milliseconds, before it is refused. */

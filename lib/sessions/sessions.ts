@@ -13,12 +13,11 @@ import type {
 } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
+import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { Copied } from '../vfs/copy.ts';
 import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
 import type { Volume } from '../vfs/volumes.ts';
-import type { RawCopy } from './raw.ts';
-import type { Restored } from './restore.ts';
 
 /** Who or what asked, for the ledger. */
 export interface Cause {
@@ -60,6 +59,23 @@ export interface Live {
   pending: string | null;
   /** Whether a verb holds the sandbox in this process: an intent that none carries out was interrupted. */
   held: boolean;
+}
+
+/** The byte-for-byte copies that `copyRaw` made. */
+export interface RawCopy {
+  row: InstanceRow;
+  /** Absolute. */
+  file: string;
+  bytes: number;
+  /** The file is zstd-compressed, as the archive keeps it. */
+  packed: boolean;
+  /** The log that lay beside it: `-wal` or `-journal`; null when there was none, or nothing in it. */
+  log: { suffix: '-wal' | '-journal'; file: string; bytes: number } | null;
+}
+
+/** The snapshot to restore; `name` is what the ledger calls it. */
+export interface Restored extends Pick<CopyContent, 'hash' | 'bytes'> {
+  name: string;
 }
 
 export interface Sessions {

@@ -7,16 +7,19 @@ import { nextMove } from '../lifecycle/ladder.ts';
 import { blocks } from '../lifecycle/words.ts';
 import type { DueRow } from '../registry/instances.ts';
 import { discardLeft, stampOf } from '../storage/files.ts';
+import { archive } from './archive.ts';
 import { idleFromNow } from './clock-jumps.ts';
 import { discardMemory } from './death.ts';
+import { deleteSandbox } from './delete.ts';
 import { absolute, type Engine, livePath, MEMORY, now, systemCause } from './engine.ts';
-import { archive, freeze, remove, suspend } from './file.ts';
+import { freeze } from './freeze.ts';
 import type { LostFiles } from './lost.ts';
 import { fileBack, PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
 import type { PutOff } from './put-off.ts';
 import { settleFirst } from './reconcile.ts';
 import { keepWithin } from './room.ts';
 import type { Entry } from './runtimes.ts';
+import { suspend } from './suspend.ts';
 import { tidy } from './sweep.ts';
 
 /** Sandboxes moved at the same time. */
@@ -146,8 +149,8 @@ async function moveLocked(engine: Engine, entry: Entry, due: DueRow): Promise<bo
     await archive(engine, entry, cause, false, { passing: row.ephemeral });
     // Its time is over: it is archived on the way to its end, and not to wait there. Nothing else is ever deleted by
     // itself.
-    if (row.ephemeral) await remove(engine, entry, cause);
-  } else await remove(engine, entry, cause);
+    if (row.ephemeral) await deleteSandbox(engine, entry, cause);
+  } else await deleteSandbox(engine, entry, cause);
   return true;
 }
 

@@ -19,6 +19,7 @@ import { settleFirst } from './reconcile.ts';
 import { claimRoom, makeRoom } from './room.ts';
 import type { Entry } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
+import { refuseFaulted } from './transition-check.ts';
 import { ensureCopied, ensurePacked, ensureTrusted } from './trust.ts';
 
 export interface WakeOptions {
@@ -42,24 +43,6 @@ export interface Wake {
 
 /** Bytes that every file may have: an empty one, and enough to move and delete things in. */
 const LEAST_ROOM = 1024 * 1024;
-
-const FAULT_CODE: Readonly<Record<Exclude<Fault, 'error'>, 'unknown_state' | 'corrupt' | 'missing_file'>> = {
-  unknown: 'unknown_state',
-  corrupt: 'corrupt',
-  missing: 'missing_file',
-};
-
-/** Throws the fault of a row that stops every wake and automatic move. */
-export function refuseFaulted(row: InstanceRow): void {
-  if (row.fault === null || row.fault === 'error') return;
-  throw new WinterdockError(
-    FAULT_CODE[row.fault],
-    `The sandbox "${row.id}" is ${row.fault}: ${row.faultReason ?? 'no reason kept'}`,
-    {
-      hint: waysOut(row.fault),
-    },
-  );
-}
 
 /**
  * Makes sure that a sandbox has a process. The caller holds the verbs lock. Throws `gone`, `archived`, `capacity`,

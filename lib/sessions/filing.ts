@@ -1,28 +1,15 @@
-/**
- * Filing: suspend, freeze, archive, delete. Each ends the process when there is one, moves a single clean file, and
- * commits.
- */
-import { dirname } from 'node:path';
-import { syncFolder } from '../base/effects.ts';
 import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../base/errors.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
-import { waysOut } from '../lifecycle/ways-out.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/types.ts';
-import { stampOf } from '../storage/files.ts';
 import { settleDead } from './death.ts';
 import { absolute, type Engine, line, livePath, MEMORY, now, rowOf, since, takingBack } from './engine.ts';
-import { clearLive, leaveLive, placeOf, putAway } from './file-locations.ts';
 import { begin } from './intent.ts';
-import { removeListing, writeListing } from './listing.ts';
-import { comeHome, forgetArchived } from './pass-through.ts';
 import { putBack, recordPutBack, tidying } from './putting-back.ts';
 import { settleFirst } from './reconcile.ts';
 import { rescue } from './rescue.ts';
 import type { Entry } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
-import { corrupt, ensureMovable, isSameBytes, type Known, recordOf } from './trust.ts';
-import { refuseFaulted } from './wake.ts';
-import { hopsTo, keepsNothing } from './way.ts';
+import { hopsTo, refuseFaulted } from './transition-check.ts';
 
 /** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
 const FAILURES_TO_UNKNOWN = 3;
@@ -52,7 +39,7 @@ export interface Filing {
  * Runs one filing under the verbs lock, which the caller holds. Running calls are given the drain time, then `conflict`
  * unless `force`. Three failures in a row raise `unknown`.
  */
-export async function file(
+export async function runFiling(
   engine: Engine,
   entry: Entry,
   cause: Cause,
@@ -210,192 +197,4 @@ async function failed(
     fault: null,
     detail: `its process was ended and ${filing.verb} failed`,
   });
-}
-
-/** Throws when someone wants to keep what lives only in memory. */
-function refuseMemory(row: InstanceRow): void {
-  if (row.vfsPath === MEMORY) throw keepsNothing(row);
-}
-
-/**
- * active → suspended: the process ends, the file stays in the live drawer, clean. `passing`: from anywhere else by way
- * of `active`. `unasked`: its process has to end, whatever it was created as; otherwise `conflict` for an ephemeral
- * one.
- */
-export function suspend(
-  engine: Engine,
-  entry: Entry,
-  cause: Cause,
-  force: boolean,
-  { passing = false, unasked = false } = {},
-): Promise<InstanceRow> {
-  return file(
-    engine,
-    entry,
-    cause,
-    {
-      verb: 'suspend',
-      to: 'suspended',
-      unasked,
-      ...(passing ? { through: ['active'] } : {}),
-      toPath: (row) => {
-        refuseMemory(row);
-        return livePath(row.id);
-      },
-      work: async (row, _force, identity) => {
-        let known: Partial<Known> | null = { identity };
-        if (row.state !== 'active') {
-          known = await comeHome(engine, row, force);
-          engine.reached('suspend.brought');
-        }
-        const stamp = stampOf(absolute(engine, livePath(row.id)));
-        if (stamp === null)
-          throw new WinterdockError('missing_file', `The file of "${row.id}" is gone from the live drawer.`, {
-            hint: waysOut('missing'),
-          });
-        await syncFolder(dirname(absolute(engine, livePath(row.id))));
-        return { vfsPath: livePath(row.id), file: recordOf(stamp, known), bytes: stamp.size };
-      },
-      after: async (before, after) => {
-        if (after.file?.sha256 === null || after.file?.quickCheck === null)
-          engine.checkLater(after.id, after.generation);
-        if (before.state === 'archived') await forgetArchived(engine, before.id);
-      },
-    },
-    force,
-  );
-}
-
-/** suspended → frozen: the file goes to the cold drawer. */
-export function freeze(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
-  return file(
-    engine,
-    entry,
-    cause,
-    {
-      verb: 'freeze',
-      to: 'frozen',
-      toPath: (row) => engine.cold.pathOf(row.id),
-      work: async (row) => {
-        const source = absolute(engine, livePath(row.id));
-        if (force && stampOf(source) === null) return { vfsPath: null, file: null };
-        const known = await ensureMovable(engine, row, source, force);
-        await putAway(engine, row, source, engine.cold);
-        engine.reached('freeze.moved');
-        const stamp = engine.cold.stamp(row.id);
-        if (stamp === null)
-          throw new WinterdockError('storage_unavailable', `The cold drawer lost the file of "${row.id}".`);
-        return { vfsPath: engine.cold.pathOf(row.id), file: recordOf(stamp, known), bytes: stamp.size };
-      },
-      // Not before: to be put back a file needs its folder, and a full disk gives no new one.
-      after: async (_before, after) => {
-        if (after.file?.sha256 === null) engine.checkLater(after.id, after.generation);
-        await leaveLive(engine, after.id);
-      },
-    },
-    force,
-  );
-}
-
-/**
- * active or frozen → archived: compressed, with a listing beside it; the source goes once the row says so. `passing`:
- * from suspended and created by way of `active`.
- */
-export function archive(
-  engine: Engine,
-  entry: Entry,
-  cause: Cause,
-  force: boolean,
-  { passing = false } = {},
-): Promise<InstanceRow> {
-  return file(
-    engine,
-    entry,
-    cause,
-    {
-      verb: 'archive',
-      to: 'archived',
-      ...(passing ? { through: ['active'] } : {}),
-      toPath: (row) => {
-        if (!force) refuseMemory(row);
-        return row.vfsPath === MEMORY ? null : engine.archive.pathOf(row.id);
-      },
-      work: async (row, _force, identity) => {
-        if (row.vfsPath === MEMORY) return { vfsPath: null, file: null, bytes: null };
-        let known: Partial<Known> | null = { identity };
-        if (row.state === 'created') {
-          known = await comeHome(engine, row, force);
-          engine.reached('archive.brought');
-        } else if (row.vfsPath === null) return { vfsPath: null, file: null, bytes: null };
-        const source = absolute(engine, row.state === 'created' ? livePath(row.id) : (row.vfsPath ?? ''));
-        if (force && stampOf(source) === null) return { vfsPath: null, file: null };
-        if (row.state !== 'active' && row.state !== 'created') {
-          known = await ensureMovable(engine, row, source, force);
-        }
-        const size = stampOf(source)?.size ?? null;
-        await listFor(engine, row.id, source, force);
-        const sha256 = await putAway(engine, row, source, engine.archive);
-        engine.reached('archive.packed');
-        if (!isSameBytes(known, sha256)) {
-          await forgetArchived(engine, row.id);
-          throw corrupt(row, 'its bytes are not those that were filed');
-        }
-        const stamp = engine.archive.stamp(row.id);
-        if (stamp === null)
-          throw new WinterdockError('storage_unavailable', `The archive lost the file of "${row.id}".`);
-        return {
-          vfsPath: engine.archive.pathOf(row.id),
-          file: recordOf(stamp, { ...known, ...(sha256 !== null && { sha256 }) }),
-          bytes: size,
-        };
-      },
-      after: async (before) => {
-        if (before.vfsPath === MEMORY || (before.vfsPath === null && before.state !== 'created')) return;
-        if (before.state === 'created' || placeOf(engine, before) === 'live') await clearLive(engine, before.id);
-        else await engine.cold.remove(before.id);
-        engine.reached('archive.removed');
-      },
-    },
-    force,
-  );
-}
-
-/**
- * Lists what is about to be archived. What is so damaged that it cannot be listed is archived by force without a
- * listing, byte for byte.
- */
-async function listFor(engine: Engine, id: string, source: string, force: boolean): Promise<void> {
-  try {
-    await writeListing(engine, id, source);
-  } catch (error) {
-    if (!force || !isWinterdockError(error) || error.code !== 'corrupt') throw error;
-    await removeListing(engine, id);
-  }
-}
-
-/**
- * archived → deleted: the row first, so that a failure leaves the whole sandbox; then its files. `passing`: from
- * created, which has none.
- */
-export function remove(engine: Engine, entry: Entry, cause: Cause, { passing = false } = {}): Promise<InstanceRow> {
-  return file(
-    engine,
-    entry,
-    cause,
-    {
-      verb: 'delete',
-      to: 'deleted',
-      ...(passing ? { through: ['active', 'archived'] } : {}),
-      toPath: () => null,
-      work: async () => ({ vfsPath: null, file: null, bytes: null }),
-      after: async (before) => {
-        await forgetArchived(engine, before.id);
-        const place = placeOf(engine, before);
-        if (place === 'live') await clearLive(engine, before.id);
-        if (place === 'cold') await engine.cold.remove(before.id);
-        engine.reached('delete.removed');
-      },
-    },
-    true,
-  );
 }

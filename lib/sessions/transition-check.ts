@@ -2,6 +2,8 @@
 import { WinterdockError } from '../base/errors.ts';
 import { EPHEMERAL_ENDS, whyNot } from '../lifecycle/plan.ts';
 import { hopsFrom, isOpenTo, type State, transition } from '../lifecycle/states.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
+import type { Fault } from '../lifecycle/words.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { MEMORY } from './engine.ts';
 
@@ -43,8 +45,31 @@ export function noWay(row: Standing, to: State, what: 'hop' | 'way'): Winterdock
 }
 
 /** What is said to whoever wants to keep what lives only in memory. */
-export function keepsNothing(row: Pick<InstanceRow, 'id'>): WinterdockError {
+function keepsNothing(row: Pick<InstanceRow, 'id'>): WinterdockError {
   return new WinterdockError('conflict', `The sandbox "${row.id}" lives only in its process: nothing would be kept.`, {
     hint: 'Archive it with force to throw it away, then delete it.',
   });
+}
+
+/** Throws when someone wants to keep what lives only in memory. */
+export function refuseMemory(row: InstanceRow): void {
+  if (row.vfsPath === MEMORY) throw keepsNothing(row);
+}
+
+const FAULT_CODE: Readonly<Record<Exclude<Fault, 'error'>, 'unknown_state' | 'corrupt' | 'missing_file'>> = {
+  unknown: 'unknown_state',
+  corrupt: 'corrupt',
+  missing: 'missing_file',
+};
+
+/** Throws the fault of a row that stops every wake and automatic move. */
+export function refuseFaulted(row: InstanceRow): void {
+  if (row.fault === null || row.fault === 'error') return;
+  throw new WinterdockError(
+    FAULT_CODE[row.fault],
+    `The sandbox "${row.id}" is ${row.fault}: ${row.faultReason ?? 'no reason kept'}`,
+    {
+      hint: waysOut(row.fault),
+    },
+  );
 }
