@@ -19,7 +19,7 @@ import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { line } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 import { moveFile } from '../storage/files.ts';
-import type { Copied } from '../vfs/copy.ts';
+import type { VfsCopy } from '../vfs/types.ts';
 import type { Unpacked } from './jobs.ts';
 import { land } from './landing.ts';
 import { DISK, type Manifest, shippedVolumes } from './manifest.ts';
@@ -139,7 +139,7 @@ export class Bundles {
    * Writes what a bundle or a bare VFS file holds anew at `target`. Throws `validation` or `too_large` with everything
    * that is wrong.
    */
-  takeIn(save: Save, target: string, actor: string): Promise<Copied> {
+  takeIn(save: Save, target: string, actor: string): Promise<VfsCopy> {
     return this.#inwards(actor, save, undefined, async (unpacked, anew) => {
       const copied = accepted(unpacked, judge(unpacked, this.#options.signer.issuer));
       await (await moveFile(anew, target, dirname(target))).makeDurable();
@@ -247,7 +247,7 @@ export class Bundles {
 }
 
 /** What was written anew, when nothing stands against it. */
-function accepted({ anew }: Unpacked, { faults }: Verdict): Copied {
+function accepted({ anew }: Unpacked, { faults }: Verdict): VfsCopy {
   if (anew === null || faults.length > 0) throw refusal(faults);
   return anew;
 }

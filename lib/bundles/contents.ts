@@ -6,10 +6,11 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
-import { type Copied, copyVfs } from '../vfs/copy.ts';
-import { corrupt, translateFailure } from '../vfs/failures.ts';
+import { copyVfs } from '../vfs/copy.ts';
 import { openAtRest } from '../vfs/open.ts';
 import { ancestorsOf, normalisePath } from '../vfs/paths.ts';
+import { corruptFile, translateSqliteError } from '../vfs/sqlite-errors.ts';
+import type { VfsCopy } from '../vfs/types.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
 
 export interface AdoptOptions {
@@ -34,8 +35,8 @@ const CHECK_ERRORS = 3;
  * own tables, and nothing else of its bytes. Then looks at all of it. Throws `corrupt` for what is no healthy VFS file
  * and `too_large`; nothing is then left at `target` that anyone uses.
  */
-export async function adoptVfs(source: string, target: string, options: AdoptOptions): Promise<Copied> {
-  if (options.bundled && isWal(source)) throw corrupt('it is in WAL mode, which no file of a bundle is');
+export async function adoptVfs(source: string, target: string, options: AdoptOptions): Promise<VfsCopy> {
+  if (options.bundled && isWal(source)) throw corruptFile('it is in WAL mode, which no file of a bundle is');
   try {
     refuseUndeclared(source, options);
     const copied = await copyVfs({ path: source, mode: 'rest' }, target, options.kept, { strict: options.bundled });
@@ -64,9 +65,9 @@ export function inspectVfs(file: string, maxFileBytes: number): void {
 
 /** Whatever SQLite cannot do with the file of someone else is the file's fault. */
 function refusal(error: unknown): unknown {
-  const translated = translateFailure(error);
+  const translated = translateSqliteError(error);
   if (isWinterdockError(translated) && translated.code !== 'internal') return translated;
-  return corrupt('SQLite refuses it', error);
+  return corruptFile('SQLite refuses it', error);
 }
 
 function isWal(file: string): boolean {
@@ -85,7 +86,7 @@ function refuseUndeclared(source: string, { declared }: AdoptOptions): void {
   try {
     const names = declared.map((volume) => `'${volume}'`).join(', ');
     const row = vfs.db.prepare(`SELECT volume FROM vfs NOT INDEXED WHERE volume NOT IN (${names}) LIMIT 1`).get();
-    if (row !== undefined) throw corrupt(`it holds files in ${shown(row.volume)}, which is not declared`);
+    if (row !== undefined) throw corruptFile(`it holds files in ${shown(row.volume)}, which is not declared`);
   } finally {
     vfs.close();
   }
@@ -98,7 +99,7 @@ function refuseUndeclared(source: string, { declared }: AdoptOptions): void {
 function requireHealthy(db: DatabaseSync): void {
   const [first] = db.prepare(`PRAGMA integrity_check(${CHECK_ERRORS})`).all();
   const said = String(first?.integrity_check ?? 'it cannot be checked');
-  if (said !== 'ok') throw corrupt(`its structure is damaged: ${said.slice(0, 200)}`);
+  if (said !== 'ok') throw corruptFile(`its structure is damaged: ${said.slice(0, 200)}`);
 }
 
 const NAMES = VOLUMES.map((volume) => `'${volume}'`).join(', ');
@@ -111,7 +112,7 @@ function requireSoundRows(db: DatabaseSync, maxFileBytes: number): void {
        OR typeof(content) NOT IN ('blob', 'text', 'null') OR typeof(mtime) NOT IN ('integer', 'real', 'null') LIMIT 1`,
     )
     .get();
-  if (wrong) throw corrupt(`it holds a row of a wrong type: ${shown(wrong.path)}`);
+  if (wrong) throw corruptFile(`it holds a row of a wrong type: ${shown(wrong.path)}`);
   const large = db
     .prepare('SELECT octet_length(content) AS bytes FROM vfs NOT INDEXED WHERE octet_length(content) > ? LIMIT 1')
     .get(maxFileBytes);
@@ -138,7 +139,7 @@ function requireSoundNodes(db: DatabaseSync): void {
          OR target IS NOT NULL AND (typeof(target) <> 'text' OR octet_length(target) NOT BETWEEN 1 AND ${MAX_TARGET_BYTES})) LIMIT 1`,
     )
     .get();
-  if (wrong) throw corrupt(`it holds an entry of a wrong type: ${shown(wrong.path)}`);
+  if (wrong) throw corruptFile(`it holds an entry of a wrong type: ${shown(wrong.path)}`);
 }
 
 /** Every path in its one form, one thing at each, and nothing below what is no directory. */
@@ -153,20 +154,20 @@ function requireSoundTree(db: DatabaseSync, nodes: boolean): void {
     const volume = String(row.volume);
     const path = textOf(row.path);
     if (path === null || !isNormal(path) || (row.kind !== 'dir' && path === '/'))
-      throw corrupt(`it holds a path that is not one: ${shown(path ?? '(not UTF-8)')}`);
+      throw corruptFile(`it holds a path that is not one: ${shown(path ?? '(not UTF-8)')}`);
     if (row.kind === 'link') requireTarget(row.target, path);
-    if (row.kind !== 'file' && file.get(volume, path)) throw corrupt(`two things are at ${shown(path)}`);
+    if (row.kind !== 'file' && file.get(volume, path)) throw corruptFile(`two things are at ${shown(path)}`);
     const folder = `${volume}:${path.slice(0, path.lastIndexOf('/'))}`;
     if (folder === soundFolder) continue;
     const blocker = ancestorsOf(path).find((above) => file.get(volume, above) ?? link?.get(volume, above));
-    if (blocker !== undefined) throw corrupt(`something lies below ${shown(blocker)}, which is no directory`);
+    if (blocker !== undefined) throw corruptFile(`something lies below ${shown(blocker)}, which is no directory`);
     soundFolder = folder;
   }
 }
 
 function requireTarget(value: unknown, path: string): void {
   const target = textOf(value);
-  if (target === null || target.includes('\0')) throw corrupt(`the link ${shown(path)} has no target that is text`);
+  if (target === null || target.includes('\0')) throw corruptFile(`the link ${shown(path)} has no target that is text`);
 }
 
 function textOf(value: unknown): string | null {

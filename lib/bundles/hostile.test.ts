@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { ZipFile } from 'yazl';
 import { openAtRest } from '../vfs/open.ts';
-import { bytes, scratchFile, seedFile } from '../vfs/testing/scratch.ts';
+import { bytes, seedFile, tmpFile } from '../vfs/testing/tmp-files.ts';
 import { DISK, MANIFEST, type Member, PAGE } from './manifest.ts';
 import { fileOf, MIB, makeBundle, takeApart, vfsFile } from './testing/bundle.ts';
 import { type RawEnd, type RawEntry, rawZip } from './testing/raw-zip.ts';
@@ -217,7 +217,7 @@ const VFS =
  * A database of these statements, as the disk of a bundle and as a file of its own. Returns what is said about each.
  */
 async function bothWays(sql: string | ((file: string) => void)): Promise<{ bundled: string; bare: string }> {
-  const file = scratchFile();
+  const file = tmpFile();
   if (typeof sql === 'function') sql(file);
   else {
     const db = new DatabaseSync(file, { enableDoubleQuotedStringLiterals: true });
@@ -265,7 +265,7 @@ describe('databases', () => {
     const { bundled, bare } = await bothWays(`${sql}; INSERT INTO extra VALUES ('bites')`);
     expect(bundled).toContain('is not one of a VFS file');
     expect(bare).toBe('');
-    const file = scratchFile();
+    const file = tmpFile();
     new DatabaseSync(file).exec(`${sql}; INSERT INTO extra VALUES ('bites')`);
     const { target } = await takeApart(file);
     expect(readFileSync(target).toString('latin1')).not.toMatch(/extra|bites/);
@@ -306,7 +306,7 @@ describe('databases', () => {
   });
 
   test('17. a content over the limit is told apart, so that it is answered as too large', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     seedFile(file, [['workspace', '/a', Buffer.alloc(9 * MIB), 1]]);
     expect((await takeApart(file)).problems).toEqual([{ message: expect.stringContaining('at most'), tooLarge: true }]);
   });
@@ -415,7 +415,7 @@ describe('databases', () => {
   });
 
   test('22. a file of the seed comes in with its rows and with nothing else of its bytes', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     seedFile(file, [
       ['workspace', '/a.txt', 'text', 1_700_000_000],
       ['workspace', '/b', Uint8Array.of(1, 2, 3), null],

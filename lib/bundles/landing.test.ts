@@ -6,11 +6,11 @@ import { WinterdockError } from '../base/errors.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { entry, instance } from '../registry/testing/make.ts';
 import { namesIn } from '../testing/files-in.ts';
-import { scratchFolder } from '../vfs/testing/scratch.ts';
+import { tmpFolder } from '../vfs/testing/tmp-files.ts';
 import { land } from './landing.ts';
 
 function stage() {
-  const dataFolder = scratchFolder();
+  const dataFolder = tmpFolder();
   mkdirSync(join(dataFolder, 'live'));
   const registry = openSqliteRegistry({
     path: ':memory:',

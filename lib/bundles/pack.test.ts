@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { openPromise } from 'yauzl';
 import { openAtRest } from '../vfs/open.ts';
-import { bytes, codeOf, scratchFile, scratchFolder } from '../vfs/testing/scratch.ts';
+import { bytes, codeOf, tmpFile, tmpFolder } from '../vfs/testing/tmp-files.ts';
 import { inspectVfs } from './contents.ts';
 import { DISK, MANIFEST, type Manifest, MEMBERS, type Member, PAGE, readManifest, signedBytes } from './manifest.ts';
 import { LIMITS, MIB, makeBundle, takeApart, vfsFile } from './testing/bundle.ts';
@@ -105,15 +105,15 @@ describe('what leaves', () => {
     const healthy = vfsFile((vfs) => {
       for (let n = 0; n < 200; n += 1) vfs.put(`/${n}`, bytes(`content ${n} `.repeat(200)));
     });
-    const damaged = scratchFile();
+    const damaged = tmpFile();
     const broken = readFileSync(healthy);
     broken.fill(0xff, 8192, 16_384);
     writeFileSync(damaged, broken);
     await expect(makeBundle(damaged)).rejects.toMatchObject({ code: 'corrupt' });
-    const garbage = scratchFile();
+    const garbage = tmpFile();
     writeFileSync(garbage, 'no database at all');
     await expect(makeBundle(garbage)).rejects.toMatchObject({ code: 'corrupt' });
-    const other = scratchFile();
+    const other = tmpFile();
     new DatabaseSync(other).exec('CREATE TABLE tasks (id)');
     await expect(makeBundle(other)).rejects.toMatchObject({ code: 'corrupt' });
     expect(codeOf(() => inspectVfs(garbage, 1))).toBe('corrupt');
@@ -228,7 +228,7 @@ test('22. a bundle comes apart into what went in', async () => {
     ['memory', 2],
     ['tmp', 0],
   ]);
-  const copy = join(scratchFolder(), 'copy.sqlite');
+  const copy = join(tmpFolder(), 'copy.sqlite');
   copyFileSync(target, copy);
   expect(() => inspectVfs(copy, LIMITS.maxFileBytes)).not.toThrow();
 });

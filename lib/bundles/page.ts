@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { bytesOf } from '../vfs/rows.ts';
+import { contentBytes } from '../vfs/table-reader.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from '../vfs/volumes.ts';
 import { DISK, type Manifest, PAGE } from './manifest.ts';
 
@@ -159,7 +159,7 @@ function rowOf({ path, bytes, mtime, target }: Row, text: string | null): string
 /** The content of a small file when it is text; null when it is not. */
 function textOf(db: DatabaseSync, volume: Volume, path: string): string | null {
   const row = db.prepare('SELECT content FROM vfs WHERE volume = ? AND path = ?').get(volume, path);
-  const bytes = bytesOf(row?.content ?? null);
+  const bytes = contentBytes(row?.content ?? null);
   return isUtf8(bytes) && !bytes.includes(0) ? Buffer.from(bytes).toString('utf8') : null;
 }
 

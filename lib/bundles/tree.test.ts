@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect, test } from 'vitest';
 import { openAtRest } from '../vfs/open.ts';
-import { bytes, scratchFile, scratchFolder, seedFile } from '../vfs/testing/scratch.ts';
+import { bytes, seedFile, tmpFile, tmpFolder } from '../vfs/testing/tmp-files.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { ignoreFile } from './gitignore.ts';
 import { vfsFile } from './testing/bundle.ts';
@@ -13,7 +13,7 @@ import { insideTarget, treeOf } from './tree.ts';
 
 /** Unpacks the checkout of a VFS file with the real tar. */
 async function unpacked(file: string): Promise<string> {
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   const tar = join(folder, 'work.tar');
   const vfs = openAtRest(file);
   await pipeline(Readable.from(treeOf(vfs.db)), createWriteStream(tar));
@@ -80,7 +80,7 @@ test('23. names of 1 024 bytes come out', async () => {
 });
 
 test('23. a file of the seed is a tree too', async () => {
-  const file = scratchFile();
+  const file = tmpFile();
   seedFile(file, [
     ['workspace', '/a/b', 'text', 1_700_000_000],
     ['memory', '/m', 'private', 1],

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Header, type Pack, pack } from 'tar-stream';
-import { bytesOf } from '../vfs/rows.ts';
+import { contentBytes } from '../vfs/table-reader.ts';
 import { IGNORE_FILE, ignoreFile } from './gitignore.ts';
 
 const FILE_MODE = 0o644;
@@ -39,7 +39,7 @@ export function treeOf(db: DatabaseSync): Pack {
 async function fill(tar: Pack, db: DatabaseSync): Promise<void> {
   const content = db.prepare("SELECT content FROM vfs WHERE volume = 'workspace' AND path = ?");
   const read = (path: string) => {
-    const { buffer, byteOffset, byteLength } = bytesOf(content.get(path)?.content ?? null);
+    const { buffer, byteOffset, byteLength } = contentBytes(content.get(path)?.content ?? null);
     return Buffer.from(buffer, byteOffset, byteLength);
   };
   const own = db.prepare("SELECT 1 FROM vfs WHERE volume = 'workspace' AND path = ?").get(`/${IGNORE_FILE}`);

@@ -12,7 +12,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, Page } from '../registry/types.ts';
 import { line, rowOf, since } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
-import type { Copied } from '../vfs/copy.ts';
+import type { VfsCopy } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
 import type { Copies } from './copies.ts';
 import type { Seeding } from './seeding.ts';
@@ -72,7 +72,7 @@ export function createBlueprints(parts: {
   const keep = async (
     name: string,
     source: { id: string; tenant: string } | null,
-    make: (path: string) => Promise<Copied>,
+    make: (path: string) => Promise<VfsCopy>,
     cause: Cause,
   ): Promise<BlueprintRow> => {
     const started = performance.now();

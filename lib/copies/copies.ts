@@ -24,8 +24,7 @@ import { ensureTrusted, recordOf } from '../sessions/trust.ts';
 import { createCopyDrawers } from '../storage/disk.ts';
 import type { Drawer } from '../storage/drawer.ts';
 import { discard, stagingFor } from '../storage/files.ts';
-import type { Copied } from '../vfs/copy.ts';
-import type { Readers } from '../vfs/read.ts';
+import type { Readers, VfsCopy } from '../vfs/types.ts';
 
 /** The steps of keeping and removing a file, in order, for fault injection. */
 export const COPY_STEPS = [
@@ -93,7 +92,7 @@ export class Copies {
    */
   keep<T>(
     kind: CopyKind,
-    make: (path: string) => Promise<Copied>,
+    make: (path: string) => Promise<VfsCopy>,
     claim: (content: CopyContent) => Promise<T> | T,
   ): Promise<T> {
     return this.#staged(kind, async (staged) => {
@@ -178,7 +177,7 @@ export class Copies {
     await this.#files.waitForUnlock();
   }
 
-  async #put(kind: CopyKind, staged: string, copied: Copied): Promise<CopyContent> {
+  async #put(kind: CopyKind, staged: string, copied: VfsCopy): Promise<CopyContent> {
     const drawer = this.#drawers[kind];
     const hash = copied.sha256;
     await setLogsAside(this.#parts, { id: hash.slice(0, 63), tenant: '' }, drawer.pathOf(hash));

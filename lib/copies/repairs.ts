@@ -14,7 +14,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { line, rowOf } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
-import type { Salvaged } from '../vfs/salvage.ts';
+import type { SalvageResult } from '../vfs/salvage.ts';
 import type { Snapshots } from './snapshots.ts';
 
 export type RawPart = 'file' | 'log';
@@ -96,7 +96,7 @@ export class Repairs {
     made: { id: string; name: string | null },
     cause: Cause,
     signal?: AbortSignal,
-  ): Promise<{ row: InstanceRow; salvaged: Salvaged }> {
+  ): Promise<{ row: InstanceRow; salvaged: SalvageResult }> {
     const { passage, config } = this.#options;
     const source = await rowOf(this.#options, id);
     const limits = { maxBytes: config.maxSandboxBytes, maxFileBytes: config.maxFileBytes };
@@ -121,7 +121,7 @@ export class Repairs {
     source: InstanceRow,
     { id, name }: { id: string; name: string | null },
     file: string,
-    salvaged: Salvaged,
+    salvaged: SalvageResult,
     cause: Cause,
   ): Promise<InstanceRow> {
     const { config, registry } = this.#options;

@@ -10,7 +10,7 @@ import { whyNotThisRegistry, wordsFor } from '../ledger/start-check.ts';
 import { openRegistryFile, type RegistryFile, registryFileState } from '../registry/sqlite/registry-file.ts';
 import { isStaging } from '../storage/files.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
-import type { Readers } from '../vfs/read.ts';
+import type { Readers } from '../vfs/types.ts';
 import { examineCopies } from './copies.ts';
 import { type Examined, type Finding, orphanOf } from './findings.ts';
 import { examineHead } from './head.ts';

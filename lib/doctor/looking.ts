@@ -1,7 +1,7 @@
 /** What the parts of a look share. */
 import type { RegistryFile } from '../registry/sqlite/registry-file.ts';
 import type { KeptFile } from '../storage/inventory.ts';
-import type { Readers } from '../vfs/read.ts';
+import type { Readers } from '../vfs/types.ts';
 import type { Examined, Finding, Orphan } from './findings.ts';
 
 export interface Files {

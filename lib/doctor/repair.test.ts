@@ -8,9 +8,9 @@ import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { THRESHOLDS } from '../registry/testing/make.ts';
 import { createArchiveDrawer, createColdDrawer } from '../storage/disk.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
-import type { Readers } from '../vfs/read.ts';
 import { createReaders } from '../vfs/readers.ts';
-import { scratchFolder } from '../vfs/testing/scratch.ts';
+import { tmpFolder } from '../vfs/testing/tmp-files.ts';
+import type { Readers } from '../vfs/types.ts';
 import { examine } from './examine.ts';
 import { orphanOf } from './findings.ts';
 import { adopt } from './repair.ts';
@@ -40,7 +40,7 @@ async function contentOf(path: string): Promise<string> {
 
 /** A data folder without a registry: one file in each drawer, one that was set aside. */
 async function lostFolder(): Promise<string> {
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   mkdirSync(join(folder, 'live/one'), { recursive: true });
   mkdirSync(join(folder, 'orphans'));
   vfsFile(join(folder, 'live/one/vfs.sqlite'), 'of one');
@@ -106,7 +106,7 @@ test('taking back that fails at any effect may be run again, and until it is don
   onTestFinished(() => observeEffects(null));
   let at = 0;
   for (let failed = true; failed; at += 1) {
-    const folder = scratchFolder();
+    const folder = tmpFolder();
     cpSync(whole, folder, { recursive: true, preserveTimestamps: true });
     let seen = 0;
     observeEffects({

@@ -16,7 +16,7 @@ import type { FileRecord, InstanceRow, LedgerEntry, NewInstance } from '../regis
 import { line, livePath, systemCause } from '../sessions/engine.ts';
 import { isRecorded, recordOf } from '../sessions/trust.ts';
 import { stampOf } from '../storage/files.ts';
-import type { Readers } from '../vfs/read.ts';
+import type { Readers } from '../vfs/types.ts';
 
 /** A file of a sandbox, wherever it lies. */
 export interface Candidate {

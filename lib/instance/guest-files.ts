@@ -4,8 +4,8 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ByteString, FsStat, IFileSystem, RmOptions } from 'just-bash';
-import type { Entry } from '../vfs/read.ts';
-import type { Place, Tree } from '../vfs/tree.ts';
+import type { Tree } from '../vfs/tree.ts';
+import type { VfsAddress, VfsEntry } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { unsafeBytesFromLatin1 } from './bash.ts';
 import { bytesOfText, textOfBytes } from './byte-text.ts';
@@ -250,7 +250,7 @@ export class GuestFiles implements IFileSystem {
   }
 
   /** The place of something that is there, to be changed. */
-  #existing(path: string): Place {
+  #existing(path: string): VfsAddress {
     const found = this.#find(path);
     if (found.entry === null && (found.place !== null || this.#scenery.stat(found.path) === null)) {
       throw posixError('ENOENT', 'no such file or directory', path);
@@ -259,7 +259,7 @@ export class GuestFiles implements IFileSystem {
   }
 
   /** The place of a file to be written; its directory must be there. */
-  #placeForFile(path: string): Place {
+  #placeForFile(path: string): VfsAddress {
     const found = this.#find(path);
     const place = writable(found, path);
     if (found.entry?.kind === 'dir') throw posixError('EISDIR', 'illegal operation on a directory', path);
@@ -267,7 +267,7 @@ export class GuestFiles implements IFileSystem {
     return place;
   }
 
-  #requireDirectory(place: Place, path: string): void {
+  #requireDirectory(place: VfsAddress, path: string): void {
     const above = asPosix(path, () => this.#vfs.entry(directoryOf(place.path), place.volume));
     if (above === null) throw posixError('ENOENT', 'no such file or directory', path);
     if (above.kind !== 'dir') throw posixError('ENOTDIR', 'not a directory', path);
@@ -303,12 +303,12 @@ export class GuestFiles implements IFileSystem {
 }
 
 /** Where something may be changed. Throws EROFS outside the volumes. */
-function writable(found: Found, path: string): Place {
+function writable(found: Found, path: string): VfsAddress {
   if (found.place === null) throw posixError('EROFS', 'read-only file system', path);
   return found.place;
 }
 
-function statOf(place: Place, entry: Entry): FsStat {
+function statOf(place: VfsAddress, entry: VfsEntry): FsStat {
   return {
     isFile: entry.kind === 'file',
     isDirectory: entry.kind === 'dir',

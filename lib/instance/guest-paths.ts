@@ -2,8 +2,9 @@
  * Where a path of the shell leads: which volume and which path in it, following the links that the volumes hold. A link
  * can lead to any place of the three volumes and nowhere else. Writes nothing.
  */
-import type { Entry } from '../vfs/read.ts';
-import type { Place, Tree } from '../vfs/tree.ts';
+
+import type { Tree } from '../vfs/tree.ts';
+import type { VfsAddress, VfsEntry } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import { posixError } from './posix-error.ts';
 
@@ -14,9 +15,9 @@ export interface Found {
   /** Absolute and normalised, with every link on the way resolved. */
   path: string;
   /** Null for a path outside the volumes. */
-  place: Place | null;
+  place: VfsAddress | null;
   /** Null when nothing is there, or outside the volumes. */
-  entry: Entry | null;
+  entry: VfsEntry | null;
 }
 
 /** Absolute, without empty, `.` and `..` segments; `..` stops at the root. */
@@ -39,7 +40,7 @@ export function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/')) || '/';
 }
 
-function placeOf(path: string): Place | null {
+function placeOf(path: string): VfsAddress | null {
   const [, first = '', ...rest] = path.split('/');
   const volume = VOLUMES.find((name) => name === first);
   return volume === undefined ? null : { volume, path: `/${rest.join('/')}` };
@@ -66,7 +67,7 @@ export function find(vfs: Tree, given: string, follow = true): Found {
 }
 
 /** The path that a path leads to whose way goes over a link; null when no link is on the way. */
-function throughLink(vfs: Tree, place: Place): string | null {
+function throughLink(vfs: Tree, place: VfsAddress): string | null {
   const segments = place.path.split('/');
   for (let length = 2; length < segments.length; length += 1) {
     const above = segments.slice(0, length).join('/');
@@ -80,6 +81,6 @@ function throughLink(vfs: Tree, place: Place): string | null {
   return null;
 }
 
-function targetOf(path: string, link: Entry): string {
+function targetOf(path: string, link: VfsEntry): string {
   return absolute(link.target ?? '', directoryOf(path));
 }

@@ -2,11 +2,11 @@
  * What the rest of the engine sees of an Instance: a supervised process on one VFS file, and the pool that hands them
  * out. Implemented by supervisor.ts and pool.ts; knows nothing of rows, drawers or HTTP.
  */
-import type { FileStat, WriteCondition } from '../vfs/read.ts';
+import type { VfsStat, WriteCondition } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { MemoryUse } from './budget.ts';
 
-export type { WriteCondition } from '../vfs/read.ts';
+export type { WriteCondition } from '../vfs/types.ts';
 export type { MemoryUse } from './budget.ts';
 
 export interface OpenSpec {
@@ -74,7 +74,7 @@ export type WriteOperation =
 
 export interface WriteOutcome {
   created: boolean;
-  stat: FileStat | null;
+  stat: VfsStat | null;
 }
 
 /** Why a process ended; the first cause wins. */
@@ -119,7 +119,7 @@ export interface InstanceProcess {
   /** Writes do not wait for a running call's end, unless its interpreter blocks the thread. Durable when resolved. */
   write(operation: WriteOperation): Promise<WriteOutcome>;
   /** Reads of a `:memory:` sandbox, which no other process can open. Same operations and answers as a reader's. */
-  read(request: import('../vfs/read.ts').ReadRequest): Promise<import('../vfs/read.ts').ReadAnswer>;
+  read(request: import('../vfs/types.ts').ReadRequest): Promise<import('../vfs/types.ts').ReadAnswer>;
 
   /**
    * Refuses new calls, waits up to `drainMs` for running ones, then checkpoints, leaves WAL mode and ends the process.

@@ -4,7 +4,7 @@
  */
 import { WinterdockError } from '../base/errors.ts';
 import { answerRead } from '../vfs/answer.ts';
-import type { ReadRequest } from '../vfs/read.ts';
+import type { ReadRequest } from '../vfs/types.ts';
 import type { Vfs } from '../vfs/vfs.ts';
 import { evaluate } from './evaluate.ts';
 import type { WriteOperation, WriteOutcome } from './instance.ts';

@@ -3,7 +3,7 @@
  * orderly and disorderly ends. The first cause of death wins. Knows nothing of rows, drawers or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
-import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
+import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 import { requireCapability } from './capability.ts';
 import { errorOf } from './failure.ts';
 import { Gate } from './gate.ts';

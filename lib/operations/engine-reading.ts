@@ -6,7 +6,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { normalisePath } from '../vfs/paths.ts';
-import type { FileStat } from '../vfs/read.ts';
+import type { VfsStat } from '../vfs/types.ts';
 import { asVolume, VOLUME_CONTRACTS, type Volume } from '../vfs/volumes.ts';
 import { etagOf } from './conditions.ts';
 import type { FileContent, Operations } from './operations.ts';
@@ -34,7 +34,7 @@ const LOOKED_THROUGH = 10_000;
 /** The volume whose reading is told to the ledger. */
 const PRIVATE: Volume = 'memory';
 
-function tagged(stat: FileStat): FileContent['stat'] {
+function tagged(stat: VfsStat): FileContent['stat'] {
   return { ...stat, etag: etagOf(stat.version) };
 }
 

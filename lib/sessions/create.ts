@@ -13,7 +13,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { createArchiveDrawer, createColdDrawer, createCopyDrawers } from '../storage/disk.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
-import type { Readers } from '../vfs/read.ts';
+import type { Readers } from '../vfs/types.ts';
 import { archive } from './archive.ts';
 import { Attachments } from './attachments.ts';
 import { tellingStorage } from './border.ts';

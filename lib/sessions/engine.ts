@@ -12,7 +12,7 @@ import type { CopyKind } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import type { Drawer } from '../storage/drawer.ts';
-import type { Readers } from '../vfs/read.ts';
+import type { Readers } from '../vfs/types.ts';
 import type { Entries } from './runtimes.ts';
 import type { Cause } from './sessions.ts';
 import type { Step } from './steps.ts';

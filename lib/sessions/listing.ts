@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { writeFile } from '../base/effects.ts';
 import { intoPlace, removeFile, stagingFor } from '../storage/files.ts';
 import { childrenOf, folderPage } from '../vfs/folder.ts';
-import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
+import type { ReadAnswer, ReadRequest } from '../vfs/types.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
 import type { Engine } from './engine.ts';
 

@@ -7,8 +7,7 @@ import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import type { Copied } from '../vfs/copy.ts';
-import type { ReadAnswer, ReadRequest, ReadTarget } from '../vfs/read.ts';
+import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import type { CopyTurns } from './copy-turns.ts';
 import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
@@ -116,7 +115,7 @@ export async function copyOut(
   entry: Entry,
   path: string,
   volumes: readonly Volume[],
-): Promise<Copied> {
+): Promise<VfsCopy> {
   const copy = async () => {
     const row = await rowOf(engine, entry.id);
     if (placeOf(engine, row) === 'memory') {

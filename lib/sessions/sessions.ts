@@ -15,8 +15,7 @@ import type { State } from '../lifecycle/states.ts';
 import type { Source, Thermal, Trigger, Via } from '../lifecycle/words.ts';
 import type { CopyContent } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import type { Copied } from '../vfs/copy.ts';
-import type { ReadAnswer, ReadRequest } from '../vfs/read.ts';
+import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
 
 /** Who or what asked, for the ledger. */
@@ -129,7 +128,7 @@ export interface Sessions {
    * same bytes. The bytes are on disk when this resolves, the name is not. Throws `not_found`, `gone`, `missing_file`,
    * `corrupt`, `storage_unavailable`; `conflict` for a `:memory:` sandbox. Nothing is then left at `path`.
    */
-  copyOut(id: string, path: string, options: { volumes: readonly Volume[] }): Promise<Copied>;
+  copyOut(id: string, path: string, options: { volumes: readonly Volume[] }): Promise<VfsCopy>;
 
   /**
    * Copies the file of a sandbox that has no process, and the log beside it, byte for byte into `folder` (absolute),

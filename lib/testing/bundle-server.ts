@@ -10,7 +10,7 @@ import { expect } from 'vitest';
 import { openPromise } from 'yauzl';
 import { rawZip } from '../bundles/testing/raw-zip.ts';
 import type { Event, Inspection } from '../contract/schema.ts';
-import { scratchFile } from '../vfs/testing/scratch.ts';
+import { tmpFile } from '../vfs/testing/tmp-files.ts';
 import type { Got } from './call.ts';
 import { startServer, type TestServer } from './server.ts';
 
@@ -80,7 +80,7 @@ export async function startBundleServer(): Promise<BundleServer> {
 
 /** The members of a zip by name. */
 export async function membersOf(bytes: Buffer): Promise<Record<string, Buffer>> {
-  const file = scratchFile();
+  const file = tmpFile();
   writeFileSync(file, bytes);
   const zip = await openPromise(file, { strictFileNames: true });
   const found: Record<string, Buffer> = {};

@@ -3,7 +3,7 @@
  */
 import { folderPage } from './folder.ts';
 import { runQuery } from './query.ts';
-import type { ReadAnswer, ReadRequest } from './read.ts';
+import type { ReadAnswer, ReadRequest } from './types.ts';
 import type { Vfs } from './vfs.ts';
 
 /** One request, one answer. Throws what the operations of Vfs and `runQuery` throw. */

@@ -2,11 +2,10 @@ import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Copied } from './copy.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
-import type { Readers } from './read.ts';
 import { createReaders } from './readers.ts';
-import { bytes, liveVfs, MIB, otherTool, SEED_TABLE, scratchFolder, seedFile, text } from './testing/scratch.ts';
+import { bytes, liveVfs, MIB, otherTool, SEED_TABLE, seedFile, text, tmpFolder } from './testing/tmp-files.ts';
+import type { Readers, VfsCopy } from './types.ts';
 import type { Vfs } from './vfs.ts';
 import { VOLUMES, type Volume } from './volumes.ts';
 
@@ -43,7 +42,7 @@ const codeFrom = (run: Promise<unknown>) =>
 
 test('50. a copy beside constant writes is of one moment, and the writes go on', { timeout: 60_000 }, async () => {
   const readers = pool();
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   const source = join(folder, 'live.sqlite');
   const vfs = liveVfs({ file: source });
   vfs.put('/large', new Uint8Array(48 * MIB));
@@ -81,7 +80,7 @@ test('50. a copy does not keep a file that was opened a moment ago from its firs
   timeout: 60_000,
 }, async () => {
   const readers = pool();
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   const source = resting(folder, 'a.sqlite', (vfs) => {
     for (let index = 0; index < 2; index += 1) vfs.put(`/${index}`, new Uint8Array(60 * MIB));
   });
@@ -108,7 +107,7 @@ test('50. a copy does not keep a file that was opened a moment ago from its firs
 
 test('51. the same rows give the same bytes, whatever came and went beside them', { timeout: 30_000 }, async () => {
   const readers = pool();
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   const source = join(folder, 'a.sqlite');
   const options = { maxBytes: 512 * MIB, maxFileBytes: MIB, mustExist: false };
   let vfs = openLive(source, options);
@@ -141,7 +140,7 @@ test('51. the same rows give the same bytes, whatever came and went beside them'
 
 test('52. what was deleted, overwritten or left out is not in the bytes', async () => {
   const readers = pool();
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   const secrets = [
     'deleted-secret',
     'overwritten-secret',
@@ -180,7 +179,7 @@ test('52. what was deleted, overwritten or left out is not in the bytes', async 
 
 test('53. what is known of a file comes along, and a file of the seed stays one', async () => {
   const readers = pool();
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   const source = resting(folder, 'a.sqlite', (vfs) => {
     for (const volume of VOLUMES) vfs.put('/run', bytes('#!'), volume);
     vfs.chmod('/run', 0o755);
@@ -232,7 +231,7 @@ function utf16(folder: string): string {
 
 test('54. what is no healthy VFS file is refused and leaves nothing', { timeout: 30_000 }, async () => {
   const readers = pool();
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   const target = join(folder, 'copy', 'target.sqlite');
   const made = (name: string, sql: string) => {
     const file = resting(folder, name, (vfs) => vfs.put('/a', bytes('text')));
@@ -273,12 +272,12 @@ test('54. what is no healthy VFS file is refused and leaves nothing', { timeout:
   expect(readdirSync(folder).sort()).toEqual(before);
 
   const good = made('good', "INSERT INTO vfs VALUES ('fourth', '/x', 'x', 1); CREATE TABLE other (x)");
-  expect(((await copied(readers, good, join(folder, 'target.sqlite'))) satisfies Copied).bytes).toBeGreaterThan(0);
+  expect(((await copied(readers, good, join(folder, 'target.sqlite'))) satisfies VfsCopy).bytes).toBeGreaterThan(0);
 });
 
 test('54. a copy that is broken off leaves nothing', { timeout: 30_000 }, async () => {
   const readers = createReaders({ maxFileBytes: 64 * MIB });
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   const source = resting(folder, 'a.sqlite', (vfs) => {
     for (let index = 0; index < 4; index += 1) vfs.put(`/${index}`, new Uint8Array(60 * MIB));
   });

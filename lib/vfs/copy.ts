@@ -13,21 +13,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { createFileNow, syncFileNow, unlinkFileNow } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
-import { corrupt, resultCodeOf, translateFailure } from './failures.ts';
 import { asksForLog, attachReading, OPTIONS } from './handles.ts';
-import type { ReadTarget } from './read.ts';
 import { createTables, inspectSchema } from './schema.ts';
+import { corruptFile, resultCodeOf, translateSqliteError } from './sqlite-errors.ts';
 import { Statements } from './statements.ts';
-import { volumeSizes } from './surveys.ts';
+import type { ReadTarget, VfsCopy } from './types.ts';
+import { volumeSizes } from './volume-listing.ts';
 import { asVolume, VOLUMES, type Volume } from './volumes.ts';
-
-export interface Copied {
-  /** Lower-case hex, of the file's bytes. */
-  sha256: string;
-  bytes: number;
-  /** Always the three; those left out are empty. */
-  volumes: { volume: Volume; files: number; bytes: number }[];
-}
 
 const HASH_CHUNK_BYTES = 1024 * 1024;
 const CACHE_KIB = 16 * 1024;
@@ -48,7 +40,7 @@ export async function copyVfs(
   path: string,
   volumes: readonly Volume[],
   { strict = false, sha256 = null }: { strict?: boolean; sha256?: string | null } = {},
-): Promise<Copied> {
+): Promise<VfsCopy> {
   if (existsSync(path)) throw new WinterdockError('internal', 'There is a file already where a copy was to be made.');
   try {
     if (source.mode === 'live') await untilInWal(source.path);
@@ -58,16 +50,16 @@ export async function copyVfs(
     return { sha256: await hashOf(path), bytes: statSync(path).size, volumes: sizes };
   } catch (error) {
     unlinkFileNow(path);
-    if (resultCodeOf(error) === CONSTRAINT) throw corrupt('two of its rows are the same file', error);
+    if (resultCodeOf(error) === CONSTRAINT) throw corruptFile('two of its rows are the same file', error);
     // SQLite attaches only what has the same encoding, and has no code of its own for that.
-    if (messageOf(error).includes('same text encoding')) throw corrupt('its text is not UTF-8', error);
-    throw translateFailure(error);
+    if (messageOf(error).includes('same text encoding')) throw corruptFile('its text is not UTF-8', error);
+    throw translateSqliteError(error);
   }
 }
 
 async function requireBytes(path: string, sha256: string | null): Promise<void> {
   if (sha256 === null || !existsSync(path) || (await hashOf(path)) === sha256) return;
-  throw corrupt('its bytes are not those that were filed');
+  throw corruptFile('its bytes are not those that were filed');
 }
 
 /**
@@ -79,7 +71,7 @@ async function untilInWal(path: string): Promise<void> {
   while (existsSync(path) && !asksForLog(path) && performance.now() < deadline) await setTimeout(ENTER_WAL_STEP_MS);
 }
 
-function writeCopy(source: ReadTarget, path: string, volumes: Volume[], strict: boolean): Copied['volumes'] {
+function writeCopy(source: ReadTarget, path: string, volumes: Volume[], strict: boolean): VfsCopy['volumes'] {
   createFileNow(path);
   const db = new DatabaseSync(path, { ...OPTIONS, limits: { ...OPTIONS.limits, attach: 1 } });
   try {
@@ -88,9 +80,9 @@ function writeCopy(source: ReadTarget, path: string, volumes: Volume[], strict: 
     attachReading(db, source);
     db.exec('BEGIN');
     const { vfs, nodes } = inspectSchema(db, { name: 'source', strict });
-    if (!vfs) throw corrupt('it is empty');
+    if (!vfs) throw corruptFile('it is empty');
     const complaint = db.prepare('PRAGMA source.quick_check(1)').get()?.quick_check;
-    if (complaint !== 'ok') throw corrupt(`its structure is damaged: ${String(complaint).slice(0, 200)}`);
+    if (complaint !== 'ok') throw corruptFile(`its structure is damaged: ${String(complaint).slice(0, 200)}`);
     if (strict) refuseStrangers(db);
     createTables(db, nodes);
     const kept = quoted(volumes);
@@ -113,7 +105,7 @@ function writeCopy(source: ReadTarget, path: string, volumes: Volume[], strict: 
 /** Rows that no volume has: leaving them out of what someone handed in would lose them without a word. */
 function refuseStrangers(db: DatabaseSync): void {
   const row = db.prepare(`SELECT volume FROM source.vfs WHERE volume NOT IN (${quoted(VOLUMES)}) LIMIT 1`).get();
-  if (row !== undefined) throw corrupt(`it has files in a volume "${String(row.volume).slice(0, 40)}"`);
+  if (row !== undefined) throw corruptFile(`it has files in a volume "${String(row.volume).slice(0, 40)}"`);
 }
 
 function quoted(volumes: readonly Volume[]): string {

@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { closeToRest, openAtRest } from './open.ts';
-import { bytes, codeOf, liveVfs, MIB, otherTool, scratchFile, seedFile, text } from './testing/scratch.ts';
-import type { Place } from './tree.ts';
+import { bytes, codeOf, liveVfs, MIB, otherTool, seedFile, text, tmpFile } from './testing/tmp-files.ts';
+import type { VfsAddress } from './types.ts';
 import type { Vfs } from './vfs.ts';
 import { VOLUMES, type Volume } from './volumes.ts';
 
-const at = (path: string, volume: Volume = 'workspace'): Place => ({ volume, path });
+const at = (path: string, volume: Volume = 'workspace'): VfsAddress => ({ volume, path });
 const names = (vfs: Vfs, path: string, volume: Volume = 'workspace') =>
   vfs.readdir(path, volume).map((entry) => `${entry.path}${entry.kind === 'dir' ? '/' : ''}`);
 
 test('1. a tool that knows only the seed’s table reads every file', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file, clock: new FakeClock(1_765_500_000_000) });
   vfs.put('/report.org', bytes('work'));
   vfs.put('/note', bytes('known'), 'memory');
@@ -32,7 +32,7 @@ test('1. a tool that knows only the seed’s table reads every file', () => {
 });
 
 test('2. a file of the seed opens, reads and writes', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   seedFile(file, [
     ['workspace', '/a/report.org', 'text of the seed', 1_700_000_000],
     ['workspace', '/nothing', null, null],
@@ -53,7 +53,7 @@ test('2. a file of the seed opens, reads and writes', () => {
 });
 
 test('2. at rest a file of the seed is read without a second table, and gains none', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   seedFile(file, [
     ['workspace', '/a/b', 'bb', 1_700_000_000],
     ['tmp', '/scratch', 's', 5],
@@ -174,7 +174,7 @@ test('16. sizes gives always the three volumes', () => {
 });
 
 test('16. list, stat, readdir and sizes read no contents', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const live = liveVfs({ file });
   live.put('/large', new Uint8Array(32 * MIB).fill(1));
   closeToRest(live);

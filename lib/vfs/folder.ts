@@ -2,13 +2,13 @@
  * One folder as a page of what lies directly in it: folders first, each kind by name. Pure; knows nothing of SQLite.
  */
 import { WinterdockError } from '../base/errors.ts';
-import type { FolderItem } from './read.ts';
+import type { VfsFolderItem } from './types.ts';
 
 /** Largest page of a folder. */
 const MAX_PAGE = 10_000;
 
 export interface FolderPage {
-  items: FolderItem[];
+  items: VfsFolderItem[];
   /** The `after` of the following page; null at the end. */
   next: string | null;
   /** How many there are on all pages. */
@@ -16,17 +16,17 @@ export interface FolderPage {
 }
 
 /** Where an item stands in its folder, as the cursor of a page. */
-function placeIn({ kind, name }: FolderItem): string {
+function sortKey({ kind, name }: VfsFolderItem): string {
   return `${kind === 'dir' ? 0 : 1}${name}`;
 }
 
 /** A page of a folder. Throws `validation` for a limit that is not 1 to 10 000. */
-export function folderPage(items: readonly FolderItem[], limit: number, after = ''): FolderPage {
+export function folderPage(items: readonly VfsFolderItem[], limit: number, after = ''): FolderPage {
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
     throw new WinterdockError('validation', `A page has 1 to ${MAX_PAGE} entries, not ${limit}.`);
   }
   const ordered = items
-    .map((item) => ({ item, place: placeIn(item) }))
+    .map((item) => ({ item, place: sortKey(item) }))
     .filter(({ place }) => place > after)
     .sort((a, b) => (a.place < b.place ? -1 : 1));
   const page = ordered.slice(0, limit);
@@ -45,9 +45,9 @@ export function childrenOf(
   files: readonly { path: string; size: number; mtime: number }[],
   directories: readonly string[],
   folder: string,
-): FolderItem[] | null {
+): VfsFolderItem[] | null {
   const above = folder === '/' ? '/' : `${folder}/`;
-  const found = new Map<string, FolderItem>();
+  const found = new Map<string, VfsFolderItem>();
   let there = folder === '/' || directories.includes(folder);
   const add = (path: string, size: number, mtime: number, isDirectory: boolean): void => {
     if (!path.startsWith(above)) return;

@@ -12,9 +12,9 @@ import { pathToFileURL } from 'node:url';
 import { syncFolderNow, unlinkFileNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
-import { corrupt, translateFailure } from './failures.ts';
-import type { ReadTarget } from './read.ts';
 import { ensureSchema, inspectSchema, type Schema } from './schema.ts';
+import { corruptFile, translateSqliteError } from './sqlite-errors.ts';
+import type { ReadTarget } from './types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from './volumes.ts';
 
 interface OpenFile {
@@ -70,23 +70,23 @@ export function openLiveFile(
   options: { maxBytes: number; mustExist: boolean; walLater?: boolean },
 ): LiveFile {
   const inMemory = file === ':memory:';
-  if (options.mustExist && !inMemory && !existsSync(file)) throw missing();
+  if (options.mustExist && !inMemory && !existsSync(file)) throw missingFile();
   if (!inMemory) refuseEmptyBesideLog(file, options.mustExist ? LOGS : LOGS.slice(0, 1));
   let later = false;
-  const { db, schema } = opened(
+  const { db, schema } = openDatabase(
     inMemory ? file : address(file, `mode=${options.mustExist ? 'rw' : 'rwc'}`),
     OPTIONS,
     (opening) => {
       opening.exec(`${DISTRUST} ${IN_MEMORY} PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES};`);
       const found = inspectSchema(opening);
-      if (!found.vfs && options.mustExist) throw corrupt('it is empty');
+      if (!found.vfs && options.mustExist) throw corruptFile('it is empty');
       const pageBytes = Number(opening.prepare('PRAGMA page_size').get()?.page_size);
       opening.exec(`PRAGMA max_page_count = ${pageLimit(options.maxBytes, pageBytes)}`);
-      if (!found.vfs && !inMemory) bear(opening, found);
-      later = options.walLater === true && (found.nodes || !found.vfs) && !inMemory && !hasScratch(opening);
+      if (!found.vfs && !inMemory) createDurably(opening, found);
+      later = options.walLater === true && (found.nodes || !found.vfs) && !inMemory && !hasTmp(opening);
       if (!inMemory && !later) enterWal(opening);
       ensureSchema(opening, found.vfs ? found : inspectSchema(opening));
-      if (!later && hasScratch(opening)) clearScratch(opening);
+      if (!later && hasTmp(opening)) clearTmp(opening);
       return { vfs: true, nodes: true };
     },
   );
@@ -105,12 +105,12 @@ export function restLiveFile(db: DatabaseSync): void {
   }
   try {
     const log = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
-    if (log?.busy !== 0) throw held();
+    if (log?.busy !== 0) throw heldByOthers();
     // One page as in enterWal, but with an fsync. Fails when any other connection is open.
     const mode = db.prepare('PRAGMA journal_mode = MEMORY').get()?.journal_mode;
     if (mode !== 'memory') throw notAtRest(`SQLite left it in ${mode} mode`);
   } catch (error) {
-    throw translateFailure(error);
+    throw translateSqliteError(error);
   }
   db.close();
   removeEmptyLog(file);
@@ -130,19 +130,19 @@ function removeEmptyLog(file: string): void {
 
 /**
  * Makes one clean file of what a killed process left: takes up what its log holds and leaves WAL mode. A clean file is
- * left as it is, scratch stays. Throws `missing_file`; `corrupt`, also for an empty file, which is left as it is with
+ * left as it is, tmp stays. Throws `missing_file`; `corrupt`, also for an empty file, which is left as it is with
  * what lies beside it; and `conflict` while anything holds the file.
  */
 export function recoverFile(file: string): void {
-  if (!existsSync(file)) throw missing();
+  if (!existsSync(file)) throw missingFile();
   refuseEmptyBesideLog(file, LOGS);
-  if (statSync(file).size === 0) throw corrupt('it is empty');
+  if (statSync(file).size === 0) throw corruptFile('it is empty');
   if (isClean(file)) return;
   if (!holdsLog(file)) {
     dropEmptyLogs(file);
     return;
   }
-  const { db } = opened(address(file, 'mode=rw'), OPTIONS, (opening) => {
+  const { db } = openDatabase(address(file, 'mode=rw'), OPTIONS, (opening) => {
     opening.exec(`${DISTRUST} PRAGMA synchronous = FULL`);
     return inspectSchema(opening);
   });
@@ -167,7 +167,7 @@ function refuseEmptyBesideLog(file: string, logs: readonly string[]): void {
   if (statSync(file, { throwIfNoEntry: false })?.size !== 0) return;
   for (const log of logs) {
     const bytes = statSync(file + log, { throwIfNoEntry: false })?.size ?? 0;
-    if (bytes > 0) throw corrupt(`it has 0 bytes, and a log of ${bytes} bytes lies beside it`);
+    if (bytes > 0) throw corruptFile(`it has 0 bytes, and a log of ${bytes} bytes lies beside it`);
   }
 }
 
@@ -198,32 +198,36 @@ export function attachReading(db: DatabaseSync, target: ReadTarget): void {
       address(target.path, target.mode === 'rest' ? 'mode=ro&immutable=1' : 'mode=ro').href,
     );
   } catch (error) {
-    throw existsSync(target.path) ? error : missing();
+    throw existsSync(target.path) ? error : missingFile();
   }
 }
 
 function openReading(file: string, query: string): OpenFile {
   refuseEmptyBesideLog(file, LOGS);
   try {
-    return opened(address(file, query), { ...OPTIONS, readOnly: true }, (db) => {
+    return openDatabase(address(file, query), { ...OPTIONS, readOnly: true }, (db) => {
       db.exec(`${DISTRUST} ${IN_MEMORY}`);
       const schema = inspectSchema(db);
-      if (!schema.vfs) throw corrupt('it is empty');
+      if (!schema.vfs) throw corruptFile('it is empty');
       return schema;
     });
   } catch (error) {
-    throw existsSync(file) ? error : missing();
+    throw existsSync(file) ? error : missingFile();
   }
 }
 
-function opened(address: URL | string, options: DatabaseSyncOptions, prepare: (db: DatabaseSync) => Schema): OpenFile {
+function openDatabase(
+  address: URL | string,
+  options: DatabaseSyncOptions,
+  prepare: (db: DatabaseSync) => Schema,
+): OpenFile {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(address, options);
     return { db, schema: prepare(db) };
   } catch (error) {
     db?.close();
-    throw translateFailure(error);
+    throw translateSqliteError(error);
   }
 }
 
@@ -232,7 +236,7 @@ function opened(address: URL | string, options: DatabaseSyncOptions, prepare: (d
  * the folder after the journal is gone: when this returns the file, its name and its first page are on disk. Only then
  * may it have a log: SQLite deletes a log that lies beside an empty file, whatever was committed to it.
  */
-function bear(db: DatabaseSync, schema: Schema): void {
+function createDurably(db: DatabaseSync, schema: Schema): void {
   db.exec('PRAGMA synchronous = EXTRA');
   ensureSchema(db, schema);
   db.exec('PRAGMA synchronous = FULL');
@@ -250,7 +254,7 @@ function enterWal(db: DatabaseSync): void {
   const now = db.prepare('PRAGMA journal_mode').get()?.journal_mode;
   if (now === 'wal') return;
   db.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY');
-  if (db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode !== 'wal') throw held();
+  if (db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode !== 'wal') throw heldByOthers();
   db.exec('PRAGMA synchronous = FULL');
 }
 
@@ -260,30 +264,30 @@ function enterWalBesideReaders(db: DatabaseSync): void {
   try {
     enterWal(db);
   } catch (error) {
-    throw translateFailure(error);
+    throw translateSqliteError(error);
   } finally {
     db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA synchronous = FULL`);
   }
 }
 
 /** The volumes that end with a resume, as a list of SQL strings. */
-const SCRATCH = VOLUMES.filter((volume) => !VOLUME_CONTRACTS[volume].survivesResume)
+const CLEARED_VOLUMES = VOLUMES.filter((volume) => !VOLUME_CONTRACTS[volume].survivesResume)
   .map((volume) => `'${volume}'`)
   .join(', ');
 
-function hasScratch(db: DatabaseSync): boolean {
+function hasTmp(db: DatabaseSync): boolean {
   const some = db
     .prepare(
-      `SELECT EXISTS (SELECT 1 FROM vfs WHERE volume IN (${SCRATCH})) OR EXISTS (SELECT 1 FROM vfs_node WHERE volume IN (${SCRATCH})) AS some`,
+      `SELECT EXISTS (SELECT 1 FROM vfs WHERE volume IN (${CLEARED_VOLUMES})) OR EXISTS (SELECT 1 FROM vfs_node WHERE volume IN (${CLEARED_VOLUMES})) AS some`,
     )
     .get()?.some;
   return some !== 0;
 }
 
 /** Empties them by name, in one statement per table. */
-function clearScratch(db: DatabaseSync): void {
+function clearTmp(db: DatabaseSync): void {
   db.exec(
-    `BEGIN IMMEDIATE; DELETE FROM vfs WHERE volume IN (${SCRATCH}); DELETE FROM vfs_node WHERE volume IN (${SCRATCH}); COMMIT`,
+    `BEGIN IMMEDIATE; DELETE FROM vfs WHERE volume IN (${CLEARED_VOLUMES}); DELETE FROM vfs_node WHERE volume IN (${CLEARED_VOLUMES}); COMMIT`,
   );
 }
 
@@ -333,13 +337,13 @@ function syncDirectory(directory: string): void {
   syncFolderNow(directory);
 }
 
-function missing(): WinterdockError {
+function missingFile(): WinterdockError {
   return new WinterdockError('missing_file', 'The file of the sandbox is not where its row says.', {
     hint: waysOut('missing'),
   });
 }
 
-function held(): WinterdockError {
+function heldByOthers(): WinterdockError {
   return new WinterdockError(
     'conflict',
     'The file of the sandbox cannot be put to rest: another reader or writer holds it.',

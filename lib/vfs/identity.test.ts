@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { copyVfs } from './copy.ts';
 import { closeToRest, giveIdentity, identityAtRest, openAtRest, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill } from './testing/processes.ts';
-import { bytes, liveVfs, MIB, otherTool, scratchFile, scratchFolder, seedFile } from './testing/scratch.ts';
+import { bytes, liveVfs, MIB, otherTool, seedFile, tmpFile, tmpFolder } from './testing/tmp-files.ts';
 import { VOLUMES } from './volumes.ts';
 
 const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true, walLater: true };
@@ -21,7 +21,7 @@ function identityIn(file: string): string | null {
 }
 
 async function copied(path: string, mode: 'rest' | 'live' = 'rest'): Promise<string> {
-  const copy = join(scratchFolder(), 'copy.sqlite');
+  const copy = join(tmpFolder(), 'copy.sqlite');
   await copyVfs({ path, mode }, copy, VOLUMES);
   return copy;
 }
@@ -29,7 +29,7 @@ async function copied(path: string, mode: 'rest' | 'live' = 'rest'): Promise<str
 test('56. a file is born with an identity, which no other has and which every write leaves as it is', () => {
   const born = new Set<string | null>();
   for (let round = 0; round < 20; round += 1) {
-    const file = scratchFile();
+    const file = tmpFile();
     const identity = closeToRest(liveVfs({ file }));
     expect(identity).toMatch(IDENTITY);
     born.add(identity);
@@ -43,7 +43,7 @@ test('56. a file is born with an identity, which no other has and which every wr
 });
 
 test('56. a copy never has the identity of its source, at rest or beside its process, and gets its own', async () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file });
   vfs.put('/a', bytes('a'));
   const beside = await copied(file, 'live');
@@ -61,7 +61,7 @@ test('56. a copy never has the identity of its source, at rest or beside its pro
 });
 
 test('56. a file of an earlier time gets one with its first write and is not touched before', async () => {
-  const file = scratchFile();
+  const file = tmpFile();
   closeToRest(liveVfs({ file }));
   const db = otherTool(file);
   db.exec("UPDATE vfs_node SET target = NULL WHERE kind = 'counter'");
@@ -80,19 +80,19 @@ test('56. a file of an earlier time gets one with its first write and is not tou
 });
 
 test('56. a file of the seed gets one when it becomes ours, and has none to read before', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   seedFile(file, [['workspace', '/a', 'a', 1]]);
   expect(identityIn(file)).toBeNull();
   expect(closeToRest(openLive(file, LIVE))).toMatch(IDENTITY);
 });
 
 test('57. a file at rest whose bytes are not those that are known is not copied', async () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file });
   vfs.put('/a', bytes('the work of a week'));
   closeToRest(vfs);
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
-  const copy = join(scratchFolder(), 'copy.sqlite');
+  const copy = join(tmpFolder(), 'copy.sqlite');
   const take = () => copyVfs({ path: file, mode: 'rest' }, copy, VOLUMES, { sha256 });
   await take();
   rmSync(copy);
@@ -104,7 +104,7 @@ test('57. a file at rest whose bytes are not those that are known is not copied'
 });
 
 test('56. recovery tells the identity of what a killed process left, and has none of what it cannot read', async () => {
-  const file = scratchFile();
+  const file = tmpFile();
   await kill(await holdFile(file, 'live'));
   const identity = recoverToRest(file);
   expect(identity).toMatch(IDENTITY);

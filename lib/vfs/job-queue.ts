@@ -3,12 +3,12 @@
  * something to do. Knows nothing of what a job is.
  */
 import { WinterdockError } from '../base/errors.ts';
-import type { Job, JobAnswer } from './messages.ts';
+import type { ReaderJob, ReaderJobResult } from './messages.ts';
 import { type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
 
 const LINGER_MS = 5000;
 
-export class Lane {
+export class JobQueue {
   readonly #niceness: number;
   readonly #limits: JobLimits;
   readonly #what: string;
@@ -31,7 +31,7 @@ export class Lane {
   }
 
   /** Runs one job, after those that were asked for before. Throws the job's own error, or `storage_unavailable`. */
-  run(job: Job): Promise<JobAnswer> {
+  run(job: ReaderJob): Promise<ReaderJobResult> {
     this.#waiting += 1;
     const result = this.#last.then(() => this.#run(job));
     // The next job does not depend on how this one ended; its caller is told.
@@ -49,7 +49,7 @@ export class Lane {
     this.#process = null;
   }
 
-  async #run(job: Job): Promise<JobAnswer> {
+  async #run(job: ReaderJob): Promise<ReaderJobResult> {
     if (this.#stopped) throw this.#broken();
     clearTimeout(this.#linger);
     try {

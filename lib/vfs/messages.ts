@@ -10,17 +10,16 @@ import {
   storageFailure,
   WinterdockError,
 } from '../base/errors.ts';
-import type { Copied } from './copy.ts';
-import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
+import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
 import { asVolume, type Volume } from './volumes.ts';
 
-export type Job =
+export type ReaderJob =
   | { kind: 'read'; target: ReadTarget; request: ReadRequest }
   | { kind: 'check'; path: string; packed: boolean }
   | { kind: 'settle'; path: string }
   | { kind: 'copy'; target: ReadTarget; path: string; volumes: Volume[]; strict: boolean; sha256: string | null };
 
-export interface Check {
+export interface FileCheck {
   sha256: string;
   quickCheck: string;
   /** The mark in the file; null for a compressed one, and when it has none or cannot be read. */
@@ -32,9 +31,9 @@ interface Settled {
   identity: string | null;
 }
 
-export type JobAnswer = ReadAnswer | Check | Settled | Copied;
+export type ReaderJobResult = ReadAnswer | FileCheck | Settled | VfsCopy;
 
-type ToReader = { id: number; job: Job };
+type ToReader = { id: number; job: ReaderJob };
 
 export interface Failure {
   code: ErrorCode;
@@ -44,7 +43,7 @@ export interface Failure {
   retryAfterSeconds?: number;
 }
 
-export type FromReader = { ready: true } | { id: number; answer: JobAnswer } | { id: number; failure: Failure };
+export type FromReader = { ready: true } | { id: number; answer: ReaderJobResult } | { id: number; failure: Failure };
 
 type Fields = Record<string, unknown>;
 
@@ -156,7 +155,7 @@ export function parseRequest(value: unknown): ReadRequest {
   return value as ReadRequest;
 }
 
-function parseAnswer(answer: Fields): JobAnswer {
+function parseAnswer(answer: Fields): ReaderJobResult {
   const sound =
     (answer.op === 'volumes' && Array.isArray(answer.volumes)) ||
     (answer.op === 'list' && Array.isArray(answer.files)) ||
@@ -170,7 +169,7 @@ function parseAnswer(answer: Fields): JobAnswer {
     (all(answer, 'string', 'sha256') && all(answer, 'number', 'bytes') && Array.isArray(answer.volumes)) ||
     (all(answer, 'string', 'sha256', 'quickCheck') && orNull(answer.identity));
   if (!sound) throw unfit('answer', 'is none that a reader gives');
-  return answer as unknown as JobAnswer;
+  return answer as unknown as ReaderJobResult;
 }
 
 function soundRange(range: unknown): boolean {

@@ -14,17 +14,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill, startProcess } from './testing/processes.ts';
-import {
-  bytes,
-  codeOf,
-  liveVfs,
-  MIB,
-  otherTool,
-  SEED_TABLE,
-  scratchFile,
-  scratchFolder,
-  text,
-} from './testing/scratch.ts';
+import { bytes, codeOf, liveVfs, MIB, otherTool, SEED_TABLE, text, tmpFile, tmpFolder } from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
 import { VOLUMES } from './volumes.ts';
 
@@ -41,13 +31,13 @@ const writeVersion = (file: string) => readFileSync(file)[18];
 
 describe('coming to life', () => {
   test('24. a live file is in WAL mode with synchronous FULL', () => {
-    const vfs = liveVfs({ file: scratchFile() });
+    const vfs = liveVfs({ file: tmpFile() });
     expect(vfs.db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
     expect(vfs.db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
   });
 
   test('nothing of a file is encrypted: whoever may read it has what is in it, memory too', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const vfs = liveVfs({ file });
     vfs.put('/a', bytes('the secret of the memory'), 'memory');
     closeToRest(vfs);
@@ -55,7 +45,7 @@ describe('coming to life', () => {
   });
 
   test('24. what was committed is there after SIGKILL at any moment', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     let last = 0;
     for (let round = 0; round < 12; round += 1) {
       const writer = startProcess('writer', file, String(last + 1));
@@ -76,7 +66,7 @@ describe('coming to life', () => {
   }, 120_000);
 
   test('24. a log is taken up although power was lost before the file’s header said so', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     await kill(await holdFile(file, 'live'));
     const asBefore = readFileSync(file);
     asBefore.fill(1, 18, 20);
@@ -91,7 +81,7 @@ describe('coming to life', () => {
   });
 
   test('24. the name of a log that power was lost before is no log', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const vfs = openLive(file, NEW);
     vfs.put('/kept', bytes('kept'));
     closeToRest(vfs);
@@ -105,12 +95,12 @@ describe('coming to life', () => {
   });
 
   test('55. a new file has its tables on disk before it has a log', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const vfs = openLive(file, { ...NEW, walLater: true });
     onTestFinished(() => vfs.close());
     expect(beside(file)).toEqual(['vfs.sqlite']);
     expect(writeVersion(file)).toBe(1);
-    const alone = join(scratchFolder(), 'alone.sqlite');
+    const alone = join(tmpFolder(), 'alone.sqlite');
     copyFileSync(file, alone);
     const rest = openAtRest(alone);
     expect(rest.db.prepare("SELECT kind FROM vfs_node WHERE volume = ''").get()).toEqual({ kind: 'counter' });
@@ -126,7 +116,7 @@ describe('coming to life', () => {
   )(
     '32. a file whose header says %d, beside a log of %s bytes and an index of %s that hold nothing, is made clean',
     (header, wal, shm) => {
-      const file = scratchFile();
+      const file = tmpFile();
       const vfs = liveVfs({ file });
       vfs.put('/a', bytes('kept'));
       closeToRest(vfs);
@@ -143,7 +133,7 @@ describe('coming to life', () => {
   );
 
   test('55. an empty file beside a log is corrupt, and not a byte of either goes, however it is opened', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     await kill(await holdFile(file, 'live'));
     truncateSync(file, 0);
     const log = readFileSync(`${file}-wal`);
@@ -162,7 +152,7 @@ describe('coming to life', () => {
   });
 
   test('25. a file that lacks nothing may be opened without a byte of it changing until something is written', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const first = liveVfs({ file });
     first.put('/a', bytes('kept'));
     closeToRest(first);
@@ -183,7 +173,7 @@ describe('coming to life', () => {
   });
 
   test('25. such a file enters WAL mode when it is told to, and at once when its tmp has to be cleared', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const first = liveVfs({ file });
     first.put('/scratch', bytes('gone'), 'tmp');
     closeToRest(first);
@@ -200,7 +190,7 @@ describe('coming to life', () => {
   });
 
   test('25. such a file that was never written comes to rest as it was', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     closeToRest(liveVfs({ file }));
     const before = readFileSync(file);
     const stamp = statSync(file).mtimeMs;
@@ -211,7 +201,7 @@ describe('coming to life', () => {
   });
 
   test('31. a first write waits for a reader that came before it, and does not fail', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     closeToRest(liveVfs({ file }));
     const vfs = openLive(file, { ...LIVE, walLater: true });
     onTestFinished(() => vfs.close());
@@ -224,7 +214,7 @@ describe('coming to life', () => {
   });
 
   test('25. opening clears tmp and nothing else; a file at rest keeps its tmp', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const first = liveVfs({ file });
     for (const volume of VOLUMES) first.put('/note', bytes(volume), volume);
     first.mkdir('/dir', 'tmp');
@@ -239,7 +229,7 @@ describe('coming to life', () => {
   });
 
   test('25. with both tables there and tmp empty, opening writes no row', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const first = liveVfs({ file });
     first.put('/a', bytes('a'));
     closeToRest(first);
@@ -248,7 +238,7 @@ describe('coming to life', () => {
   });
 
   test('25. paths that mean something to SQLite or URLs are only names', () => {
-    const folder = join(scratchFolder(), 'a b?mode=memory#x%41&cache=shared');
+    const folder = join(tmpFolder(), 'a b?mode=memory#x%41&cache=shared');
     mkdirSync(folder);
     const file = join(folder, 'vfs 100%.sqlite');
     const vfs = openLive(file, NEW);
@@ -263,7 +253,7 @@ describe('coming to life', () => {
 
 describe('refusing to come to life', () => {
   test('26. a missing file is missing_file, and none is made', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     for (const open of [
       () => openLive(file, LIVE),
       () => openAtRest(file),
@@ -292,7 +282,7 @@ describe('refusing to come to life', () => {
   ];
 
   test.each(damages)('26. a file that is %s is corrupt and stays as it is', (_, damage) => {
-    const file = scratchFile();
+    const file = tmpFile();
     closeToRest(openLive(file, NEW));
     damage(file);
     const before = readFileSync(file);
@@ -304,7 +294,7 @@ describe('refusing to come to life', () => {
   });
 
   test('26. damage in the middle is corrupt when it is read', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const vfs = openLive(file, NEW);
     for (let index = 0; index < 200; index += 1) vfs.put(`/${index}`, bytes('y'.repeat(2000)));
     closeToRest(vfs);
@@ -333,7 +323,7 @@ describe('refusing to come to life', () => {
     ['a generated column', 'ALTER TABLE vfs ADD COLUMN more AS (length(content))'],
     ['another second table', 'DROP TABLE vfs_node; CREATE TABLE vfs_node (volume, path)'],
   ])('27. a file with %s is corrupt, and nothing of it runs', (_, sql) => {
-    const file = scratchFile();
+    const file = tmpFile();
     const vfs = openLive(file, NEW);
     vfs.put('/a', bytes('a'));
     closeToRest(vfs);
@@ -347,7 +337,7 @@ describe('refusing to come to life', () => {
   });
 
   test('27. a file whose text is UTF-16 is corrupt', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const db = otherTool(file);
     db.exec(`PRAGMA encoding = 'UTF-16le'; ${SEED_TABLE}`);
     db.close();
@@ -356,7 +346,7 @@ describe('refusing to come to life', () => {
   });
 
   test('27. tables of other tools are left alone', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     closeToRest(openLive(file, NEW));
     const db = otherTool(file);
     db.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)');
@@ -367,14 +357,14 @@ describe('refusing to come to life', () => {
 
 describe('coming to rest', () => {
   test('28. leaves one complete file, not in WAL mode, with nothing beside it', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const vfs = liveVfs({ file });
     for (let index = 0; index < 100; index += 1) vfs.put(`/${index}`, new Uint8Array(20_000).fill(index));
     expect(beside(file)).toEqual(['vfs.sqlite', 'vfs.sqlite-shm', 'vfs.sqlite-wal']);
     closeToRest(vfs);
     expect(beside(file)).toEqual(['vfs.sqlite']);
     expect(writeVersion(file)).toBe(1);
-    const copy = join(scratchFolder(), 'copy.sqlite');
+    const copy = join(tmpFolder(), 'copy.sqlite');
     copyFileSync(file, copy);
     const rest = openAtRest(copy);
     for (let index = 0; index < 100; index += 1) expect(rest.get(`/${index}`)?.[19_999]).toBe(index);
@@ -382,7 +372,7 @@ describe('coming to rest', () => {
   });
 
   test('28. is refused while an overlay holds what is not committed, which goes on', () => {
-    const vfs = liveVfs({ file: scratchFile() });
+    const vfs = liveVfs({ file: tmpFile() });
     const overlay = vfs.overlay();
     overlay.put('/a', bytes('a'));
     expect(codeOf(() => closeToRest(vfs))).toBe('internal');
@@ -393,7 +383,7 @@ describe('coming to rest', () => {
   test.each(['reading', 'beside'] as const)(
     '29. fails while another process is %s, loses nothing, and succeeds afterwards',
     async (how) => {
-      const file = scratchFile();
+      const file = tmpFile();
       const vfs = liveVfs({ file });
       vfs.put('/before', bytes('before'));
       const reader = await holdFile(file, how);
@@ -412,7 +402,7 @@ describe('coming to rest', () => {
   );
 
   test('29. closing in spite of the reader and taking the file alone would have lost rows', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const first = openLive(file, NEW);
     first.put('/before', bytes('before'));
     closeToRest(first);
@@ -422,7 +412,7 @@ describe('coming to rest', () => {
     expect(codeOf(() => closeToRest(vfs))).toBe('conflict');
     vfs.close();
     expect(existsSync(`${file}-wal`)).toBe(true);
-    const alone = join(scratchFolder(), 'alone.sqlite');
+    const alone = join(tmpFolder(), 'alone.sqlite');
     copyFileSync(file, alone);
     const rest = openAtRest(alone);
     expect(text(rest.get('/before'))).toBe('before');

@@ -11,7 +11,7 @@ import { Vfs } from './vfs.ts';
 
 /**
  * Opens the file (or `:memory:`) for its one writing process: WAL (from the first write on, with `walLater`),
- * `synchronous=FULL`, at most `maxBytes`, scratch cleared. See `openLiveFile`.
+ * `synchronous=FULL`, at most `maxBytes`, tmp cleared. See `openLiveFile`.
  */
 export function openLive(
   file: string,
@@ -27,7 +27,8 @@ export function openLive(
  * committed. Returns the identity of the file.
  */
 export function closeToRest(vfs: Vfs): string | null {
-  if (vfs.gathers) throw new WinterdockError('internal', 'A file cannot be put to rest while a call writes to it.');
+  if (vfs.hasUncommitted)
+    throw new WinterdockError('internal', 'A file cannot be put to rest while a call writes to it.');
   const identity = giveIdentity(vfs);
   restLiveFile(vfs.db);
   return identity;

@@ -4,15 +4,15 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { openBeside } from './open.ts';
 import type { Overlay } from './overlay.ts';
-import { anyMove, everything, outcomeOf, versions } from './testing/moves.ts';
-import { bytes, codeOf, liveVfs, MIB, otherTool, scratchFile, text } from './testing/scratch.ts';
+import { anyOperation, everything, outcomeOf, versions } from './testing/random-operations.ts';
+import { bytes, codeOf, liveVfs, MIB, otherTool, text, tmpFile } from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
 
 test('58. an overlay follows the rules of the file: any moves have the same outcome, and after its commits the same is there', () => {
   fc.assert(
     fc.property(
-      fc.array(anyMove, { maxLength: 12 }),
-      fc.array(fc.array(anyMove, { maxLength: 14 }), { maxLength: 4 }),
+      fc.array(anyOperation, { maxLength: 12 }),
+      fc.array(fc.array(anyOperation, { maxLength: 14 }), { maxLength: 4 }),
       (before, commands) => {
         const clock = new FakeClock();
         const [plain, gathering] = [liveVfs({ clock }), liveVfs({ clock })];
@@ -38,7 +38,7 @@ test('58. an overlay follows the rules of the file: any moves have the same outc
           for (const [path, version] of versions(gathering))
             expect(version, path).toBeGreaterThanOrEqual(old.get(path) ?? 1);
         }
-        expect(gathering.gathers).toBe(false);
+        expect(gathering.hasUncommitted).toBe(false);
         plain.close();
         gathering.close();
       },
@@ -48,7 +48,7 @@ test('58. an overlay follows the rules of the file: any moves have the same outc
 });
 
 test('59. what an overlay gathers is seen by it alone, takes no lock, and becomes durable whole at its commit', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file });
   vfs.put('/kept', bytes('old'));
   const reader = openBeside(file);
@@ -73,7 +73,7 @@ test('59. what an overlay gathers is seen by it alone, takes no lock, and become
 });
 
 test('59. an overlay that wrote nothing commits nothing, and a discarded one leaves nothing', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file });
   const overlay = vfs.overlay();
   expect(overlay.get('/a')).toBeNull();
@@ -82,7 +82,7 @@ test('59. an overlay that wrote nothing commits nothing, and a discarded one lea
   overlay.put('/a', bytes('a'));
   expect(codeOf(() => overlay.put('/a/b', bytes('b')))).toBe('conflict');
   overlay.discard();
-  expect([overlay.get('/a'), vfs.get('/a'), vfs.gathers]).toEqual([null, null, false]);
+  expect([overlay.get('/a'), vfs.get('/a'), vfs.hasUncommitted]).toEqual([null, null, false]);
 });
 
 test('60. the later commit wins a path that both wrote, and what others wrote elsewhere stays and is seen', () => {
@@ -125,7 +125,7 @@ test('60. a mode that was set on what others have removed is dropped, and a fold
 });
 
 test('60. several overlays over one file commit one after another, and each keeps what it gathered', () => {
-  const vfs = liveVfs({ file: scratchFile() });
+  const vfs = liveVfs({ file: tmpFile() });
   const [one, two, three] = [vfs.overlay(), vfs.overlay(), vfs.overlay()];
   one.put('/a', bytes('one'));
   two.put('/a', bytes('two'));
@@ -139,7 +139,7 @@ test('60. several overlays over one file commit one after another, and each keep
   one.commit();
   expect([text(vfs.get('/a')), text(vfs.get('/b')), vfs.get('/c'), vfs.get('/d')]).toEqual(['one', 'two', null, null]);
   two.commit();
-  expect([text(vfs.get('/d')), vfs.gathers]).toEqual(['again', false]);
+  expect([text(vfs.get('/d')), vfs.hasUncommitted]).toEqual(['again', false]);
 });
 
 test.each<[string, (vfs: Vfs) => void, (vfs: Vfs) => void, (overlay: Overlay) => void]>([
@@ -199,7 +199,7 @@ test('61. a file may take the place of what it removed itself, whatever others w
 });
 
 test('62. what is gathered takes two megabytes of memory and a file without a name, both given back at the commit', () => {
-  const vfs = liveVfs({ file: scratchFile() });
+  const vfs = liveVfs({ file: tmpFile() });
   const overlay = vfs.overlay();
   const spilled = () =>
     readdirSync('/proc/self/fd').flatMap((descriptor) => {
@@ -223,7 +223,7 @@ test('62. what is gathered takes two megabytes of memory and a file without a na
 });
 
 test('62. a disk that does not take what is gathered is storage_unavailable, then and at the commit, and the overlay begins anew', () => {
-  const vfs = liveVfs({ file: scratchFile() });
+  const vfs = liveVfs({ file: tmpFile() });
   const overlay = vfs.overlay();
   overlay.put('/a', bytes('a'));
   vfs.db.exec('PRAGMA pending.max_page_count = 20');

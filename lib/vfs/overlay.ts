@@ -6,27 +6,27 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
-import type { Changes } from './changes.ts';
-import { FULL, resultCodeOf } from './failures.ts';
-import { OverlayChanges } from './overlay-changes.ts';
-import { OverlayRows } from './overlay-rows.ts';
-import type { Pending } from './pending.ts';
+import { OverlayReader } from './overlay-reader.ts';
+import { OverlayWriter } from './overlay-writer.ts';
+import type { PendingWrites } from './pending-writes.ts';
 import { type QueryAnswer, type QueryParams, runQuery } from './query.ts';
-import { conflict } from './refusals.ts';
-import type { Rows } from './rows.ts';
+import { FULL, resultCodeOf } from './sqlite-errors.ts';
 import type { Statements } from './statements.ts';
+import type { TableReader } from './table-reader.ts';
+import type { TableWriter } from './table-writer.ts';
 import type { Transaction } from './transaction.ts';
 import { Tree } from './tree.ts';
+import { conflict } from './tree-errors.ts';
 import { asVolume, type Volume } from './volumes.ts';
 
 interface OverlayParts {
   db: DatabaseSync;
   statements: Statements;
-  rows: Rows;
+  rows: TableReader;
   nodes: boolean;
-  changes: Changes;
+  changes: TableWriter;
   transaction: Transaction;
-  pending: Pending;
+  pending: PendingWrites;
   maxFileBytes: number;
   clock: Clock;
   explain: (error: unknown, bytes: number) => unknown;
@@ -66,7 +66,7 @@ const OWN = 'FROM pending.changed_path c WHERE c.call = ? AND c.kind';
 
 export class Overlay extends Tree {
   readonly #parts: OverlayParts;
-  readonly #rows: OverlayRows;
+  readonly #rows: OverlayReader;
   /** The number of its rows; null while it has gathered nothing. */
   #call: number | null = null;
   /** Whether it has written any row: before that there is nothing to look at. */
@@ -76,8 +76,8 @@ export class Overlay extends Tree {
 
   constructor(parts: OverlayParts) {
     const { statements, nodes, pending, transaction, explain } = parts;
-    const rows = new OverlayRows(statements, nodes, parts.rows, () => (this.#touched ? this.#call : null));
-    const changes = new OverlayChanges(
+    const rows = new OverlayReader(statements, nodes, parts.rows, () => (this.#touched ? this.#call : null));
+    const changes = new OverlayWriter(
       statements,
       parts.clock,
       () => this.#touch(),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openAtRest } from './open.ts';
 import { ancestorsOf, normalisePath, parentOf, subtreeOf } from './paths.ts';
-import { bytes, codeOf, liveVfs, scratchFile, seedFile } from './testing/scratch.ts';
+import { bytes, codeOf, liveVfs, seedFile, tmpFile } from './testing/tmp-files.ts';
 
 describe('5. a path', () => {
   test('5. keeps its one form and is brought into it', () => {
@@ -55,7 +55,7 @@ describe('5. a path', () => {
   });
 
   test('5. of another tool that has another form is listed, counted and searched, and nothing else', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     seedFile(file, [
       ['workspace', 'note', 'a', 1],
       ['workspace', '/a//b', 'bb', 1],

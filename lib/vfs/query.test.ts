@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isWinterdockError, type WinterdockError } from '../base/errors.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
 import { type QueryParams, runQuery } from './query.ts';
-import { bytes, codeOf, liveVfs, otherTool, scratchFile, text } from './testing/scratch.ts';
+import { bytes, codeOf, liveVfs, otherTool, text, tmpFile } from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
 
 function filled(): Vfs {
@@ -107,7 +107,7 @@ test.each([
 });
 
 test('33. a query over a file of the seed, at rest, reaches the same', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const db = otherTool(file);
   db.exec(
     'CREATE TABLE vfs (volume TEXT NOT NULL, path TEXT NOT NULL, content BLOB, mtime INTEGER, PRIMARY KEY(volume, path))',
@@ -200,7 +200,7 @@ test('37. what is wrong is said in SQLite’s words', () => {
 });
 
 test('37. no refusal names a path of the machine', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   closeToRest(openLive(file, { maxBytes: 1e7, maxFileBytes: 1e6, mustExist: false }));
   const rest = openAtRest(file);
   for (const sql of [

@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import { constants, type DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { messageOf, WinterdockError } from '../base/errors.ts';
-import { resultCodeOf, translateFailure } from './failures.ts';
+import { resultCodeOf, translateSqliteError } from './sqlite-errors.ts';
 
 type QueryValue = string | number | null;
 export type QueryParams = QueryValue[] | Record<string, QueryValue>;
@@ -143,7 +143,7 @@ function presented(value: unknown): [value: unknown, bytes: number] {
 }
 
 function explained(error: unknown): unknown {
-  const translated = translateFailure(error);
+  const translated = translateSqliteError(error);
   if (translated instanceof WinterdockError && !['internal', 'too_large'].includes(translated.code)) return translated;
   if (resultCodeOf(error) === null && !(error instanceof Error && 'code' in error)) return error;
   const message = messageOf(error).replace(/\.$/, '');

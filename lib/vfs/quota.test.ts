@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { WinterdockError } from '../base/errors.ts';
 import { closeToRest } from './open.ts';
-import { bytes, codeOf, liveVfs, MIB, scratchFile, text } from './testing/scratch.ts';
+import { bytes, codeOf, liveVfs, MIB, text, tmpFile } from './testing/tmp-files.ts';
 import type { Tree } from './tree.ts';
 
 /** Writes files of `size` bytes until one is refused; how many fitted, and the refusal. */
@@ -31,7 +31,7 @@ test.each([
   ['small files', 3000],
   ['files of many pages', 100_000],
 ])('22. a sandbox full of %s says so, with the numbers, and keeps everything', (_, size) => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file, maxBytes: MIB });
   const { count, refusal } = fill(vfs, size);
   expect(refusal.code).toBe('quota_exceeded');
@@ -51,7 +51,7 @@ test.each([
   ['small', 3000],
   ['large', 200_000],
 ])('22. a refused %s write of an overlay leaves what it wrote before, and that has room in the file', (_, size) => {
-  const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
+  const vfs = liveVfs({ file: tmpFile(), maxBytes: MIB });
   vfs.put('/before', bytes('before'));
   const overlay = vfs.overlay();
   overlay.put('/gathered', bytes('gathered'));
@@ -66,7 +66,7 @@ test.each([
 });
 
 test('22. every kind of write is refused in a full sandbox without harm, and deleting makes room', () => {
-  const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
+  const vfs = liveVfs({ file: tmpFile(), maxBytes: MIB });
   fill(vfs, 50_000);
   fill(vfs, 100, '/dust');
   let refused = 0;
@@ -96,7 +96,7 @@ test('22. every kind of write is refused in a full sandbox without harm, and del
 });
 
 test('22. a large file can be replaced by another of its size when there is no room for both', () => {
-  const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
+  const vfs = liveVfs({ file: tmpFile(), maxBytes: MIB });
   vfs.put('/large', new Uint8Array(700_000).fill(1));
   vfs.put('/large', new Uint8Array(700_001).fill(2));
   expect(vfs.get('/large')?.[700_000]).toBe(2);
@@ -105,7 +105,7 @@ test('22. a large file can be replaced by another of its size when there is no r
 });
 
 test('22. an overlay over a full sandbox replaces and removes, and then has the room that this makes', () => {
-  const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
+  const vfs = liveVfs({ file: tmpFile(), maxBytes: MIB });
   const { count } = fill(vfs, 50_000);
   fill(vfs, 100, '/dust');
   const overlay = vfs.overlay();
@@ -125,7 +125,7 @@ test('22. an overlay over a full sandbox replaces and removes, and then has the 
 });
 
 test('22. what found room when it was written and finds none at the commit is refused whole, and what others wrote meanwhile stays', () => {
-  const vfs = liveVfs({ file: scratchFile(), maxBytes: MIB });
+  const vfs = liveVfs({ file: tmpFile(), maxBytes: MIB });
   vfs.put('/kept', bytes('kept'));
   const overlay = vfs.overlay();
   overlay.put('/kept', bytes('lost'));

@@ -1,6 +1,6 @@
 /** How much room a VFS file has left under its page limit. Reads three pragmas, none of which touches the disk. */
 import { WinterdockError } from '../base/errors.ts';
-import { FULL, resultCodeOf } from './failures.ts';
+import { FULL, resultCodeOf } from './sqlite-errors.ts';
 import type { Statements } from './statements.ts';
 
 /** Pages that splitting the trees of both tables can take beyond what a content needs. */

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { WinterdockError } from '../base/errors.ts';
-import { errorOf, type Job, type JobAnswer, parseFromReader } from './messages.ts';
+import { errorOf, parseFromReader, type ReaderJob, type ReaderJobResult } from './messages.ts';
 
 export type JobDeath = 'timeout' | 'memory' | 'crash';
 
@@ -30,7 +30,7 @@ export interface JobLimits {
 
 interface Pending {
   id: number;
-  resolve: (answer: JobAnswer) => void;
+  resolve: (answer: ReaderJobResult) => void;
   reject: (error: unknown) => void;
 }
 
@@ -46,7 +46,7 @@ const EXEC_ARGV = ['--no-warnings', '--max-old-space-size=128', '--max-semi-spac
 export class ReaderProcess {
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
-  #pending: { id: number; resolve: (answer: JobAnswer) => void; reject: (error: unknown) => void } | null = null;
+  #pending: { id: number; resolve: (answer: ReaderJobResult) => void; reject: (error: unknown) => void } | null = null;
   #nextId = 1;
   #why: JobDeath = 'crash';
   #stderr = '';
@@ -101,7 +101,7 @@ export class ReaderProcess {
   }
 
   /** Gives the one job. Throws the job's own error, or ReaderDeath when the process ended first. */
-  run(job: Job, limits: JobLimits): Promise<JobAnswer> {
+  run(job: ReaderJob, limits: JobLimits): Promise<ReaderJobResult> {
     if (this.#pending) throw new WinterdockError('internal', 'A reader was given a second job.');
     const id = this.#nextId;
     this.#nextId += 1;
@@ -109,7 +109,7 @@ export class ReaderProcess {
     const memory = setInterval(() => {
       if (residentBytes(this.#child.pid) > limits.memoryBytes) this.kill('memory');
     }, MEMORY_INTERVAL_MS);
-    const answered = new Promise<JobAnswer>((resolve, reject) => {
+    const answered = new Promise<ReaderJobResult>((resolve, reject) => {
       this.#pending = { id, resolve, reject };
     });
     if (this.#child.connected) this.#child.send({ id, job });

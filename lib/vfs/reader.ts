@@ -11,9 +11,16 @@ import { createZstdDecompress } from 'node:zlib';
 import { isWinterdockError, messageOf, storageFailure, WinterdockError } from '../base/errors.ts';
 import { answerRead } from './answer.ts';
 import { copyVfs } from './copy.ts';
-import { type Check, type FromReader, failureOf, type Job, type JobAnswer, parseToReader } from './messages.ts';
+import {
+  type FileCheck,
+  type FromReader,
+  failureOf,
+  parseToReader,
+  type ReaderJob,
+  type ReaderJobResult,
+} from './messages.ts';
 import { identityAtRest, openAtRest, openBeside, recoverToRest } from './open.ts';
-import type { ReadAnswer, ReadRequest, ReadTarget } from './read.ts';
+import type { ReadAnswer, ReadRequest, ReadTarget } from './types.ts';
 
 const HASH_CHUNK_BYTES = 1024 * 1024;
 
@@ -35,7 +42,7 @@ async function take(message: unknown): Promise<void> {
   }
 }
 
-async function run(job: Job): Promise<JobAnswer> {
+async function run(job: ReaderJob): Promise<ReaderJobResult> {
   if (job.kind === 'check') return job.packed ? checkPacked(job.path) : check(job.path);
   if (job.kind === 'settle') {
     return { settled: true, identity: recoverToRest(job.path) };
@@ -63,7 +70,7 @@ function read(target: ReadTarget, request: ReadRequest): ReadAnswer {
  * The hash of the bytes, and `ok` or what SQLite and the schema check find wrong. A damaged file is an answer, not an
  * error.
  */
-async function check(path: string): Promise<Check> {
+async function check(path: string): Promise<FileCheck> {
   const hash = createHash('sha256');
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES })) hash.update(chunk);
@@ -82,7 +89,7 @@ async function check(path: string): Promise<Check> {
  * The hash of what a compressed file expands to, which goes nowhere; the checksum of the compression is checked on the
  * way. The structure is not looked at: that takes a file.
  */
-async function checkPacked(path: string): Promise<Check> {
+async function checkPacked(path: string): Promise<FileCheck> {
   const hash = createHash('sha256');
   try {
     await pipeline(createReadStream(path, { highWaterMark: HASH_CHUNK_BYTES }), createZstdDecompress(), hash);
@@ -100,7 +107,7 @@ async function checkPacked(path: string): Promise<Check> {
   return { sha256: hash.digest('hex'), quickCheck: 'ok', identity: null };
 }
 
-function structure(path: string): Pick<Check, 'quickCheck' | 'identity'> {
+function structure(path: string): Pick<FileCheck, 'quickCheck' | 'identity'> {
   try {
     const vfs = openAtRest(path);
     try {

@@ -7,11 +7,11 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { answerRead } from './answer.ts';
 import { parseFromReader, parseToReader } from './messages.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
-import type { Readers, ReadRequest } from './read.ts';
 import { createReaders, type ReadersOptions } from './readers.ts';
+import { readersOf, stateOf } from './testing/proc.ts';
 import { holdFile, kill, startProcess } from './testing/processes.ts';
-import { readersOf, stateOf } from './testing/processes-of.ts';
-import { bytes, codeOf, liveVfs, MIB, scratchFile, text } from './testing/scratch.ts';
+import { bytes, codeOf, liveVfs, MIB, text, tmpFile } from './testing/tmp-files.ts';
+import type { Readers, ReadRequest } from './types.ts';
 
 const ENDLESS = 'WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n';
 const SOON = { timeout: 20_000, interval: 20 };
@@ -23,7 +23,7 @@ function pool(options: Partial<ReadersOptions> = {}): Readers {
 }
 
 function restingFile(): string {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = openLive(file, { maxBytes: 512 * MIB, maxFileBytes: 128 * MIB, mustExist: false });
   vfs.put('/a/text', bytes('some text\nand more'));
   vfs.put('/a/bytes', new Uint8Array([0, 255, 1]));
@@ -74,7 +74,7 @@ test('38. a reader answers as the VFS does, at rest and beside a live process', 
 });
 
 test('38. a large file comes through whole', async () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file });
   const content = Buffer.alloc(16 * MIB, 'winterdock');
   vfs.put('/large', content);
@@ -332,7 +332,7 @@ test('48. messages that are not as agreed are refused at both ends', async () =>
 });
 
 test('49. settle makes one clean file of what a killed process left', async () => {
-  const file = scratchFile();
+  const file = tmpFile();
   await kill(await holdFile(file, 'live'));
   const readers = pool();
   await readers.settle(file);

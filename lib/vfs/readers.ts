@@ -8,11 +8,10 @@ import type { Logger } from 'pino';
 import { performing, unlinkFile } from '../base/effects.ts';
 import { messageOf, WinterdockError } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
-import type { Copied } from './copy.ts';
-import { Lane } from './job-queue.ts';
-import { type Check, type Job, type JobAnswer, parseRequest } from './messages.ts';
-import type { ReadAnswer, Readers, ReadRequest, ReadTarget } from './read.ts';
+import { JobQueue } from './job-queue.ts';
+import { type FileCheck, parseRequest, type ReaderJob, type ReaderJobResult } from './messages.ts';
 import { type JobDeath, type JobLimits, ReaderDeath, ReaderProcess } from './reader-process.ts';
+import type { ReadAnswer, Readers, ReadRequest, ReadTarget, VfsCopy } from './types.ts';
 import type { Volume } from './volumes.ts';
 
 export interface ReadersOptions {
@@ -26,13 +25,13 @@ export interface ReadersOptions {
 }
 
 interface Waiting {
-  job: Job;
+  job: ReaderJob;
   /** Jobs that can take long: they never take the last free process. */
   slow: boolean;
   /** The tenant that it is for; empty: the server itself. */
   whose: string;
   tries: number;
-  resolve: (answer: JobAnswer) => void;
+  resolve: (answer: ReaderJobResult) => void;
   reject: (error: unknown) => void;
 }
 
@@ -47,7 +46,7 @@ const MAX_WAITING_EACH = 64;
 const LONG_TIMEOUT_MS = 30 * 60_000;
 const CHECK_MEMORY_BYTES = 512 * 1024 * 1024;
 /** Copies that run at a time, somewhat behind what people wait for. */
-const COPY_LANES = 2;
+const COPY_QUEUES = 2;
 const COPY_NICENESS = 5;
 const RESTART_MS = 1000;
 const MIB = 1024 * 1024;
@@ -66,8 +65,8 @@ class ReaderPool implements Readers {
   readonly #idle: ReaderProcess[] = [];
   readonly #waiting = new FairQueue<Waiting>();
   readonly #running = new Set<Promise<void>>();
-  readonly #checks: { background: Lane; urgent: Lane };
-  readonly #copies: readonly Lane[];
+  readonly #checks: { background: JobQueue; urgent: JobQueue };
+  readonly #copies: readonly JobQueue[];
   #slowRunning = 0;
   #started: Promise<void> | null = null;
   #stopped: Promise<void> | null = null;
@@ -80,9 +79,12 @@ class ReaderPool implements Readers {
     this.#queryLimits = { timeoutMs: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS, memoryBytes };
     this.#readLimits = { timeoutMs: READ_TIMEOUT_MS, memoryBytes };
     const checkLimits = { timeoutMs: LONG_TIMEOUT_MS, memoryBytes: CHECK_MEMORY_BYTES };
-    this.#checks = { background: new Lane('check', 19, checkLimits), urgent: new Lane('check', 0, checkLimits) };
+    this.#checks = {
+      background: new JobQueue('check', 19, checkLimits),
+      urgent: new JobQueue('check', 0, checkLimits),
+    };
     const copyLimits = { timeoutMs: LONG_TIMEOUT_MS, memoryBytes };
-    this.#copies = Array.from({ length: COPY_LANES }, () => new Lane('copy', COPY_NICENESS, copyLimits));
+    this.#copies = Array.from({ length: COPY_QUEUES }, () => new JobQueue('copy', COPY_NICENESS, copyLimits));
   }
 
   async read<R extends ReadRequest>(
@@ -90,7 +92,7 @@ class ReaderPool implements Readers {
     request: R,
     whose = '',
   ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
-    const job: Job = { kind: 'read', target, request: parseRequest(request) };
+    const job: ReaderJob = { kind: 'read', target, request: parseRequest(request) };
     const answer = await this.#give(job, { slow: request.op === 'query' || request.op === 'search', whose });
     if (!('op' in answer) || answer.op !== request.op) {
       throw new WinterdockError('internal', `A reader did not answer ${request.op}.`);
@@ -98,7 +100,7 @@ class ReaderPool implements Readers {
     return answer as Extract<ReadAnswer, { op: R['op'] }>;
   }
 
-  check(path: string, options: { urgent?: boolean; packed?: boolean } = {}): Promise<Check> {
+  check(path: string, options: { urgent?: boolean; packed?: boolean } = {}): Promise<FileCheck> {
     if (this.#stopped) return Promise.reject(stopping());
     return check(options.urgent ? this.#checks.urgent : this.#checks.background, path, options.packed ?? false);
   }
@@ -111,13 +113,13 @@ class ReaderPool implements Readers {
       strict = false,
       sha256 = null,
     }: { volumes: readonly Volume[]; strict?: boolean; sha256?: string | null },
-  ): Promise<Copied> {
+  ): Promise<VfsCopy> {
     if (this.#stopped) throw stopping();
-    const [lane] = this.#copies.toSorted((a, b) => a.load - b.load);
-    if (lane === undefined) throw new WinterdockError('internal', 'There is no process for copies.');
+    const [queue] = this.#copies.toSorted((a, b) => a.load - b.load);
+    if (queue === undefined) throw new WinterdockError('internal', 'There is no process for copies.');
     try {
       const answer = await performing({ kind: 'delegate', path }, () =>
-        lane.run({ kind: 'copy', target, path, volumes: [...volumes], strict, sha256 }),
+        queue.run({ kind: 'copy', target, path, volumes: [...volumes], strict, sha256 }),
       );
       if ('volumes' in answer && 'sha256' in answer) return answer;
       throw new WinterdockError('internal', 'A reader did not answer a copy.');
@@ -129,7 +131,7 @@ class ReaderPool implements Readers {
   }
 
   async breakOffCopies(): Promise<void> {
-    await Promise.all(this.#copies.map((lane) => lane.stop()));
+    await Promise.all(this.#copies.map((queue) => queue.stop()));
   }
 
   async settle(path: string): Promise<string | null> {
@@ -158,11 +160,11 @@ class ReaderPool implements Readers {
     return this.#stopped;
   }
 
-  async #give(job: Job, { slow, whose }: Pick<Waiting, 'slow' | 'whose'>): Promise<JobAnswer> {
+  async #give(job: ReaderJob, { slow, whose }: Pick<Waiting, 'slow' | 'whose'>): Promise<ReaderJobResult> {
     await this.start();
     if (this.#stopped) throw stopping();
     if (job.kind === 'read') this.#requirePlace(whose);
-    return new Promise<JobAnswer>((resolve, reject) => {
+    return new Promise<ReaderJobResult>((resolve, reject) => {
       this.#waiting.add(whose, { job, slow, whose, tries: 0, resolve, reject });
       this.#pump();
     });
@@ -257,18 +259,18 @@ class ReaderPool implements Readers {
   }
 }
 
-async function check(lane: Lane, path: string, packed: boolean): Promise<Check> {
-  const answer = await lane.run({ kind: 'check', path, packed });
+async function check(queue: JobQueue, path: string, packed: boolean): Promise<FileCheck> {
+  const answer = await queue.run({ kind: 'check', path, packed });
   if ('quickCheck' in answer) return answer;
   throw new WinterdockError('internal', 'A reader did not answer a check.');
 }
 
-function isQuery(job: Job): boolean {
+function isQuery(job: ReaderJob): boolean {
   return job.kind === 'read' && job.request.op === 'query';
 }
 
 /** What the caller is told when the process that read for it had to be ended, or ended twice. */
-function deathError(job: Job, death: ReaderDeath, queryTimeoutMs: number): WinterdockError {
+function deathError(job: ReaderJob, death: ReaderDeath, queryTimeoutMs: number): WinterdockError {
   const query: Record<JobDeath, string> = {
     timeout: `The query was ended after ${queryTimeoutMs} ms.`,
     memory: 'The query was ended: it needs too much memory.',

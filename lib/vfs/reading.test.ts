@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { closeToRest, openAtRest, openBeside, openLive, recoverToRest } from './open.ts';
 import { holdFile, kill } from './testing/processes.ts';
-import { bytes, codeOf, liveVfs, MIB, scratchFile, text } from './testing/scratch.ts';
+import { bytes, codeOf, liveVfs, MIB, text, tmpFile } from './testing/tmp-files.ts';
 
 const LIVE = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: true };
 const NEW = { ...LIVE, mustExist: false };
@@ -13,7 +13,7 @@ const writeVersion = (file: string) => readFileSync(file)[18];
 
 describe('reading', () => {
   test('30. at rest changes nothing and leaves nothing beside the file', () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const live = liveVfs({ file });
     live.put('/a', bytes('a'));
     closeToRest(live);
@@ -35,7 +35,7 @@ describe('reading', () => {
   });
 
   test('30. at rest a file with a log beside it is refused: it would be read without what the log holds', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const holder = await holdFile(file, 'live');
     await kill(holder);
     expect(codeOf(() => openAtRest(file))).toBe('conflict');
@@ -46,7 +46,7 @@ describe('reading', () => {
   });
 
   test('31. beside a live process sees what is committed and nothing of an open group', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     const holder = await holdFile(file, 'live');
     const reader = openBeside(file);
     expect(text(reader.get('/committed'))).toBe('committed');
@@ -57,7 +57,7 @@ describe('reading', () => {
   });
 
   test('31. beside a process that was killed a moment ago sees what it committed', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     await kill(await holdFile(file, 'live'));
     const reader = openBeside(file);
     expect(text(reader.get('/committed'))).toBe('committed');
@@ -67,7 +67,7 @@ describe('reading', () => {
   });
 
   test('32. what a killed process left is taken up, without its open group, and tmp stays', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     await kill(await holdFile(file, 'live'));
     expect(beside(file)).toEqual(['vfs.sqlite', 'vfs.sqlite-shm', 'vfs.sqlite-wal']);
     recoverToRest(file);
@@ -81,7 +81,7 @@ describe('reading', () => {
   });
 
   test('32. a clean file is left untouched, and one that is in use alone', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     closeToRest(openLive(file, NEW));
     const before = statSync(file, { bigint: true });
     recoverToRest(file);

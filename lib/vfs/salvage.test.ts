@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inspectVfs } from '../bundles/contents.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
-import { type Salvaged, salvageVfs } from './salvage.ts';
+import { type SalvageResult, salvageVfs } from './salvage.ts';
 
 const LIMITS = { maxBytes: 64 * 1024 * 1024, maxFileBytes: 8 * 1024 * 1024, mustExist: false };
 const PAGE = 4096;
@@ -15,7 +15,7 @@ let whole: string;
 const contents = new Map<string, Buffer>();
 
 /**
- * Some hundred small files, some of many pages, folders, a link, private files, files that were deleted, and scratch.
+ * Some hundred small files, some of many pages, folders, a link, private files, files that were deleted, and tmp.
  */
 beforeAll(() => {
   makings = mkdtempSync(join(tmpdir(), 'winterdock-salvage-'));
@@ -63,7 +63,7 @@ function ruin(...pages: number[]): void {
  * Everything in the new file is as it was, it is sound, and each file that there was is in it or in the list of what is
  * lost.
  */
-function prove({ recovered, lost, lostCount, list }: Salvaged, { named = true } = {}): string[] {
+function prove({ recovered, lost, lostCount, list }: SalvageResult, { named = true } = {}): string[] {
   inspectVfs(target, LIMITS.maxFileBytes);
   const vfs = openAtRest(target);
   try {
@@ -99,7 +99,7 @@ function prove({ recovered, lost, lostCount, list }: Salvaged, { named = true } 
   }
 }
 
-test('a sound file comes whole, with its folders and links, and without its scratch, its deleted files and its mark', async () => {
+test('a sound file comes whole, with its folders and links, and without its tmp, its deleted files and its mark', async () => {
   const salvaged = await salvage();
   expect(salvaged).toMatchObject({ recovered: contents.size, lost: [], lostCount: 0, list: null });
   expect(prove(salvaged)).toEqual([]);

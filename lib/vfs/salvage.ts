@@ -11,11 +11,11 @@ import { createReadStream, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { createFileNow, syncFileNow } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { corrupt } from './failures.ts';
 import { OPTIONS } from './handles.ts';
-import { Broken, type PageRecord, Pages } from './pages.ts';
 import { normalisePath } from './paths.ts';
 import { createTables } from './schema.ts';
+import { corruptFile } from './sqlite-errors.ts';
+import { type PageRecord, SqlitePages, UnreadablePage } from './sqlite-pages.ts';
 import { VOLUME_CONTRACTS, VOLUMES, type Volume } from './volumes.ts';
 
 /** One thing that could not be recovered; without a path where not even its name is left. */
@@ -25,7 +25,7 @@ interface Lost {
   why: string;
 }
 
-export interface Salvaged {
+export interface SalvageResult {
   /** Files that were recovered, and their bytes. */
   recovered: number;
   recoveredBytes: number;
@@ -49,7 +49,7 @@ export interface SalvageOptions {
   withLog: boolean;
 }
 
-interface Place {
+interface SalvagedAddress {
   volume: Volume;
   path: string;
 }
@@ -70,11 +70,11 @@ const LAST_MODE = 0o7777;
  * is a copy that nobody else uses. Throws `corrupt` when nothing of a database is left, and `conflict` when it is
  * another sandbox's file.
  */
-export async function salvageVfs(source: string, target: string, options: SalvageOptions): Promise<Salvaged> {
+export async function salvageVfs(source: string, target: string, options: SalvageOptions): Promise<SalvageResult> {
   const logLost = options.withLog && !takeUpLog(source);
   createFileNow(target);
   const db = new DatabaseSync(target, OPTIONS);
-  let found: Omit<Salvaged, 'sha256' | 'bytes'>;
+  let found: Omit<SalvageResult, 'sha256' | 'bytes'>;
   try {
     db.exec('PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY');
     found = new Salvage(db, options).run(source, logLost);
@@ -112,7 +112,7 @@ class Salvage {
     this.#options = options;
   }
 
-  run(source: string, logLost: boolean): Omit<Salvaged, 'sha256' | 'bytes'> {
+  run(source: string, logLost: boolean): Omit<SalvageResult, 'sha256' | 'bytes'> {
     const db = this.#db;
     db.exec('BEGIN');
     createTables(db, true);
@@ -122,7 +122,7 @@ class Salvage {
     const pages = open(source);
     try {
       this.#readNames(pages);
-      if (pages.understood === 0) throw corrupt('nothing of a database is left of it');
+      if (pages.understood === 0) throw corruptFile('nothing of a database is left of it');
       this.#readFiles(pages);
       this.#tidy();
       this.#tellLost(pages.unread, logLost);
@@ -149,7 +149,7 @@ class Salvage {
   }
 
   /** Names of the index and of the second table, and that table's own rows. */
-  #readNames(pages: Pages): void {
+  #readNames(pages: SqlitePages): void {
     const name = this.#db.prepare(
       'INSERT INTO temp.names VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET row = ifnull(row, excluded.row)',
     );
@@ -162,7 +162,7 @@ class Salvage {
       if (values === null) continue;
       const [volume, path, third] = values;
       if (record.columns === NODE_COLUMNS && volume === '' && third === 'counter') this.#refuseOther(values[8]);
-      const place = placeOf(volume, path);
+      const place = recoverableAddress(volume, path);
       if (place === null) continue;
       if (record.columns === 3 && typeof third === 'number') name.run(place.volume, place.path, third);
       if (record.columns !== NODE_COLUMNS || !isNode(values)) continue;
@@ -179,12 +179,12 @@ class Salvage {
     });
   }
 
-  #readFiles(pages: Pages): void {
+  #readFiles(pages: SqlitePages): void {
     const named = this.#db.prepare('SELECT row FROM temp.names WHERE volume = ? AND path = ?');
     const put = this.#db.prepare('INSERT OR IGNORE INTO vfs (volume, path, content, mtime) VALUES (?, ?, ?, ?)');
     const lose = this.#db.prepare('INSERT INTO temp.lost VALUES (?, ?, ?)');
     for (const record of pages.tables()) {
-      const place = record.columns === 4 ? readPlace(record) : null;
+      const place = record.columns === 4 ? readAddress(record) : null;
       const row = place === null ? undefined : named.get(place.volume, place.path)?.row;
       // Another row of that name is the one that counts; and where it is not known what was deleted, only what an index
       // names.
@@ -212,7 +212,7 @@ class Salvage {
   }
 
   /** Writes one file. Returns why not, or null. */
-  #put(put: ReturnType<DatabaseSync['prepare']>, { volume, path }: Place, record: PageRecord): string | null {
+  #put(put: ReturnType<DatabaseSync['prepare']>, { volume, path }: SalvagedAddress, record: PageRecord): string | null {
     try {
       const content = record.value(2);
       const mtime = record.value(3);
@@ -221,7 +221,7 @@ class Salvage {
       this.#bytes += record.size(2) + ROW_BYTES;
       return null;
     } catch (error) {
-      if (error instanceof Broken) return `its content cannot be read: ${error.message}`;
+      if (error instanceof UnreadablePage) return `its content cannot be read: ${error.message}`;
       throw error;
     }
   }
@@ -281,21 +281,21 @@ class Salvage {
   }
 }
 
-function open(source: string): Pages {
+function open(source: string): SqlitePages {
   try {
-    return new Pages(source);
+    return new SqlitePages(source);
   } catch (error) {
-    if (error instanceof Broken) throw corrupt(error.message, error);
+    if (error instanceof UnreadablePage) throw corruptFile(error.message, error);
     throw error;
   }
 }
 
 /** Volume and path of a row of the first table; null when they cannot be read or are none. */
-function readPlace(record: PageRecord): Place | null {
+function readAddress(record: PageRecord): SalvagedAddress | null {
   try {
-    return placeOf(record.value(0), record.value(1));
+    return recoverableAddress(record.value(0), record.value(1));
   } catch (error) {
-    if (error instanceof Broken) return null;
+    if (error instanceof UnreadablePage) return null;
     throw error;
   }
 }
@@ -304,7 +304,7 @@ function valuesOf(record: PageRecord): unknown[] | null {
   try {
     return Array.from({ length: record.columns }, (_, column) => record.value(column));
   } catch (error) {
-    if (error instanceof Broken) return null;
+    if (error instanceof UnreadablePage) return null;
     throw error;
   }
 }
@@ -312,7 +312,7 @@ function valuesOf(record: PageRecord): unknown[] | null {
 /**
  * The place that a volume and a path are: of a volume that is kept, and one that can be addressed. Null for any other.
  */
-function placeOf(volume: unknown, path: unknown): Place | null {
+function recoverableAddress(volume: unknown, path: unknown): SalvagedAddress | null {
   const kept = KEPT.find((one) => one === volume);
   if (kept === undefined || typeof path !== 'string') return null;
   try {

@@ -5,8 +5,8 @@
  * The first table is the seed's, verbatim: whoever knows it can read a file of ours. Everything else is in the second.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { corrupt } from './failures.ts';
 import { newIdentity } from './identity.ts';
+import { corruptFile } from './sqlite-errors.ts';
 
 const VFS_TABLE =
   'CREATE TABLE IF NOT EXISTS vfs (volume TEXT NOT NULL, path TEXT NOT NULL, content BLOB, mtime INTEGER, PRIMARY KEY(volume, path))';
@@ -51,20 +51,20 @@ export function inspectSchema(db: DatabaseSync, { name: database = 'main', stric
     .all();
   const found = new Set<string>();
   for (const { type, name, owner, sql } of rows) {
-    if (type === 'trigger' || type === 'view') throw corrupt(`it declares a ${type}`);
+    if (type === 'trigger' || type === 'view') throw corruptFile(`it declares a ${type}`);
     if (owner !== 'vfs' && owner !== 'vfs_node') {
-      if (strict) throw corrupt(`its ${type} "${String(name).slice(0, 40)}" is not one of a VFS file`);
+      if (strict) throw corruptFile(`its ${type} "${String(name).slice(0, 40)}" is not one of a VFS file`);
       continue;
     }
     const expected = typeof name === 'string' ? ALLOWED.get(name) : undefined;
     if (expected === undefined || expected !== (typeof sql === 'string' ? squeezed(sql) : null)) {
-      throw corrupt(`its ${type} "${String(name).slice(0, 40)}" is not the one of a VFS file`);
+      throw corruptFile(`its ${type} "${String(name).slice(0, 40)}" is not the one of a VFS file`);
     }
     found.add(String(name));
   }
-  if (rows.length > 0 && !found.has('vfs')) throw corrupt('it is a database of another kind, without a vfs table');
+  if (rows.length > 0 && !found.has('vfs')) throw corruptFile('it is a database of another kind, without a vfs table');
   const encoding = db.prepare(`PRAGMA ${database}.encoding`).get()?.encoding;
-  if (encoding !== 'UTF-8') throw corrupt(`its text is ${encoding}, not UTF-8`);
+  if (encoding !== 'UTF-8') throw corruptFile(`its text is ${encoding}, not UTF-8`);
   return { vfs: found.has('vfs'), nodes: found.has('vfs_node') && found.has('vfs_node_tree') };
 }
 

@@ -1,8 +1,8 @@
 /** Searching names and text contents. Bounded by hits, by the size of a file and by time; says when it was cut. */
 import { isUtf8 } from 'node:buffer';
 import { WinterdockError } from '../base/errors.ts';
-import { bytesOf } from './rows.ts';
 import type { Statements } from './statements.ts';
+import { contentBytes } from './table-reader.ts';
 import { asVolume, VOLUMES, type Volume } from './volumes.ts';
 
 export interface SearchRequest {
@@ -14,7 +14,7 @@ export interface SearchRequest {
   limit: number;
 }
 
-export interface SearchHit {
+export interface VfsSearchHit {
   volume: Volume;
   path: string;
   /** From 1; only in contents. */
@@ -36,7 +36,10 @@ const SHOWN_CHARACTERS = 200;
  * Hits by volume and path. Case does not count. Contents: lines of UTF-8 files without NUL; binaries are passed over.
  * Throws `validation` for an empty or overlong text and for a limit out of range.
  */
-export function searchFiles(statements: Statements, request: SearchRequest): { hits: SearchHit[]; truncated: boolean } {
+export function searchFiles(
+  statements: Statements,
+  request: SearchRequest,
+): { hits: VfsSearchHit[]; truncated: boolean } {
   const { text, limit } = request;
   if (text === '' || text.length > 1024)
     throw new WinterdockError('validation', 'A search is for 1 to 1024 characters.');
@@ -45,7 +48,7 @@ export function searchFiles(statements: Statements, request: SearchRequest): { h
   }
   const volumes = request.volume === undefined ? VOLUMES : [asVolume(request.volume)];
   const until = performance.now() + BUDGET_MS;
-  const hits: SearchHit[] = [];
+  const hits: VfsSearchHit[] = [];
   let truncated = false;
   for (const volume of volumes) {
     const found =
@@ -59,7 +62,12 @@ export function searchFiles(statements: Statements, request: SearchRequest): { h
   return { hits, truncated };
 }
 
-function* namesIn(statements: Statements, volume: Volume, text: string, until: number): Generator<SearchHit | 'cut'> {
+function* namesIn(
+  statements: Statements,
+  volume: Volume,
+  text: string,
+  until: number,
+): Generator<VfsSearchHit | 'cut'> {
   const needle = text.toLowerCase();
   let steps = 0;
   for (const { path } of statements.iterate<{ path: unknown }>(
@@ -75,7 +83,12 @@ function* namesIn(statements: Statements, volume: Volume, text: string, until: n
   }
 }
 
-function* linesIn(statements: Statements, volume: Volume, text: string, until: number): Generator<SearchHit | 'cut'> {
+function* linesIn(
+  statements: Statements,
+  volume: Volume,
+  text: string,
+  until: number,
+): Generator<VfsSearchHit | 'cut'> {
   const needle = text.toLowerCase();
   const sql = `SELECT path, octet_length(content) > ${MAX_SEARCHED_BYTES} AS large,
     CASE WHEN octet_length(content) <= ${MAX_SEARCHED_BYTES} THEN content END AS content FROM vfs WHERE volume = ? ORDER BY path`;
@@ -89,7 +102,7 @@ function* linesIn(statements: Statements, volume: Volume, text: string, until: n
     }
     if (large) yield 'cut';
     if (typeof path !== 'string' || content === null) continue;
-    const bytes = bytesOf(content);
+    const bytes = contentBytes(content);
     if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0) || !isUtf8(bytes)) continue;
     for (const hit of linesWith(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(), needle)) {
       yield { volume, path, ...hit };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Statements } from './statements.ts';
-import { bytes, codeOf, liveVfs, otherTool, scratchFile } from './testing/scratch.ts';
+import { bytes, codeOf, liveVfs, otherTool, tmpFile } from './testing/tmp-files.ts';
 import { Transaction } from './transaction.ts';
 
 const committed = (file: string) =>
@@ -10,7 +10,7 @@ const committed = (file: string) =>
     .map((row) => row.path);
 
 test('23. a write is durable when it returns, and nothing is left open', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file });
   vfs.put('/a', bytes('a'));
   expect(vfs.db.isTransaction).toBe(false);
@@ -18,7 +18,7 @@ test('23. a write is durable when it returns, and nothing is left open', () => {
 });
 
 test('23. a write that fails leaves everything as it was', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file });
   vfs.put('/a', bytes('a'));
   expect(codeOf(() => vfs.put('/a/b', bytes('b')))).toBe('conflict');
@@ -31,7 +31,7 @@ test('23. a write that fails leaves everything as it was', () => {
 });
 
 test('23. a transaction that SQLite itself had to undo is a failed write like another', () => {
-  const { db } = liveVfs({ file: scratchFile(), maxBytes: 200_000 });
+  const { db } = liveVfs({ file: tmpFile(), maxBytes: 200_000 });
   const transaction = new Transaction(db, new Statements(db), () => undefined);
   const insert = db.prepare("INSERT INTO vfs VALUES ('workspace', ?, ?, 1)");
   const write = (path: string, size: number) =>
@@ -45,7 +45,7 @@ test('23. a transaction that SQLite itself had to undo is a failed write like an
 });
 
 test('23. a write while another writer holds the file waits, and then is a conflict', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file });
   const other = otherTool(file);
   other.exec('BEGIN IMMEDIATE');

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
-import { bytes, codeOf, liveVfs, text } from './testing/scratch.ts';
-import type { Place } from './tree.ts';
+import { bytes, codeOf, liveVfs, text } from './testing/tmp-files.ts';
+import type { VfsAddress } from './types.ts';
 import type { Vfs } from './vfs.ts';
 import type { Volume } from './volumes.ts';
 
-const at = (path: string, volume: Volume = 'workspace'): Place => ({ volume, path });
+const at = (path: string, volume: Volume = 'workspace'): VfsAddress => ({ volume, path });
 const names = (vfs: Vfs, path: string, volume: Volume = 'workspace') =>
   vfs.readdir(path, volume).map((entry) => `${entry.path}${entry.kind === 'dir' ? '/' : ''}`);
 

@@ -4,33 +4,30 @@
  * durable.
  */
 import { WinterdockError } from '../base/errors.ts';
-import { translateFailure } from './failures.ts';
 import { ancestorsOf, normalisePath, parentOf } from './paths.ts';
-import type { Entry, FileStat, WriteCondition } from './read.ts';
+import { translateSqliteError } from './sqlite-errors.ts';
+import { statOf, type TableReader } from './table-reader.ts';
 import {
   conflict,
   named,
   notFound,
-  type Place,
-  placeOf,
+  parseAddress,
   requireCondition,
   requireSize,
   requireTarget,
-} from './refusals.ts';
-import { type Rows, statOf } from './rows.ts';
+} from './tree-errors.ts';
+import type { VfsAddress, VfsEntry, VfsStat, WriteCondition } from './types.ts';
 import { DEFAULT_VOLUME, type Volume } from './volumes.ts';
 
-export type { Place } from './refusals.ts';
-
 /** What the rules write; every one of these is called inside `TreeParts.run`, after a look at what is there. */
-export interface TreeChanges {
+export interface TreeWriter {
   /**
    * Writes a whole file over `current` (null: nothing is there). A null `mode` keeps the mode. Returns what is there
    * then.
    */
-  putFile(volume: string, path: string, content: Uint8Array, current: Entry | null, mode: number | null): FileStat;
+  putFile(volume: string, path: string, content: Uint8Array, current: VfsEntry | null, mode: number | null): VfsStat;
   /** Sets the mode of what is there, and its time unless that is null; the version stays. */
-  setAttributes(volume: string, path: string, current: Entry, mode: number, mtimeSeconds: number | null): void;
+  setAttributes(volume: string, path: string, current: VfsEntry, mode: number, mtimeSeconds: number | null): void;
   /** An explicit directory. `asked` is false for one that nobody asked for by name: above a new one, or left empty. */
   putDirectory(volume: string, path: string, mode: number | null, asked: boolean): void;
   putLink(volume: string, path: string, target: string): void;
@@ -41,12 +38,12 @@ export interface TreeChanges {
    * Renames what is at `from` and everything below it. Nothing is at `to`; `replaced` is the version of what was, 0 for
    * nothing.
    */
-  rename(from: Place, to: Place, directory: boolean, replaced: number): void;
+  rename(from: VfsAddress, to: VfsAddress, directory: boolean, replaced: number): void;
 }
 
 export interface TreeParts {
-  rows: Rows;
-  changes: TreeChanges;
+  rows: TableReader;
+  changes: TreeWriter;
   maxFileBytes: number;
   /** Runs one write: all of it is kept, or what it throws comes out and nothing of it is. */
   run<T>(change: () => T): T;
@@ -58,8 +55,8 @@ export interface TreeParts {
 
 export class Tree {
   readonly #parts: TreeParts;
-  readonly #rows: Rows;
-  readonly #changes: TreeChanges;
+  readonly #rows: TableReader;
+  readonly #changes: TreeWriter;
 
   constructor(parts: TreeParts) {
     this.#parts = parts;
@@ -76,8 +73,8 @@ export class Tree {
     content: Uint8Array,
     volume: Volume = DEFAULT_VOLUME,
     options: { mode?: number; condition?: WriteCondition } = {},
-  ): { created: boolean; stat: FileStat } {
-    const at = placeOf(volume, path);
+  ): { created: boolean; stat: VfsStat } {
+    const at = parseAddress(volume, path);
     requireSize(at, content.byteLength, this.#parts.maxFileBytes);
     return this.write(content.byteLength, () => {
       const current = this.#rows.entry(at.volume, at.path);
@@ -93,19 +90,19 @@ export class Tree {
 
   /** The content of the file at exactly this path; null for a directory, a link or nothing. */
   get(path: string, volume: Volume = DEFAULT_VOLUME): Uint8Array | null {
-    const at = placeOf(volume, path);
+    const at = parseAddress(volume, path);
     return this.read(() => this.#rows.content(at.volume, at.path));
   }
 
   /** Bytes `start` to `end` of a file, both inclusive; what lies past the end is left out. */
   slice(path: string, volume: Volume, start: number, end: number): Uint8Array | null {
-    const at = placeOf(volume, path);
+    const at = parseAddress(volume, path);
     return this.read(() => this.#rows.slice(at.volume, at.path, start, end));
   }
 
   /** Size, time and version of a file; null for a directory, a link or nothing. */
-  stat(path: string, volume: Volume = DEFAULT_VOLUME): FileStat | null {
-    const at = placeOf(volume, path);
+  stat(path: string, volume: Volume = DEFAULT_VOLUME): VfsStat | null {
+    const at = parseAddress(volume, path);
     return this.read(() => {
       const file = this.#rows.file(at.volume, at.path);
       return file && statOf(file);
@@ -113,14 +110,14 @@ export class Tree {
   }
 
   /** What is at a path: a file, a link (not followed), or a directory, explicit or implied by a deeper path. */
-  entry(path: string, volume: Volume = DEFAULT_VOLUME): Entry | null {
-    const at = placeOf(volume, path);
+  entry(path: string, volume: Volume = DEFAULT_VOLUME): VfsEntry | null {
+    const at = parseAddress(volume, path);
     return this.read(() => this.#rows.entry(at.volume, at.path));
   }
 
   /** Direct children by name. Throws `not_found`, and `conflict` for what is no directory. */
-  readdir(path: string, volume: Volume = DEFAULT_VOLUME): Entry[] {
-    const at = placeOf(volume, path);
+  readdir(path: string, volume: Volume = DEFAULT_VOLUME): VfsEntry[] {
+    const at = parseAddress(volume, path);
     return this.read(() => {
       const children = this.#rows.children(at.volume, at.path);
       if (children.length === 0) this.#requireDirectory(at);
@@ -134,7 +131,7 @@ export class Tree {
    * without a parent.
    */
   mkdir(path: string, volume: Volume = DEFAULT_VOLUME, options: { recursive?: boolean; mode?: number } = {}): void {
-    const at = placeOf(volume, path);
+    const at = parseAddress(volume, path);
     this.write(0, () => {
       const current = this.#rows.entry(at.volume, at.path);
       if (current?.kind === 'dir' && options.recursive) return;
@@ -154,7 +151,7 @@ export class Tree {
    * no directory.
    */
   rmdir(path: string, volume: Volume = DEFAULT_VOLUME): void {
-    const at = placeOf(volume, path);
+    const at = parseAddress(volume, path);
     this.write(0, () => {
       this.#requireDirectory(at);
       if (at.path === '/') throw conflict(at, 'is the root');
@@ -169,7 +166,7 @@ export class Tree {
    * something is there.
    */
   link(path: string, target: string, volume: Volume = DEFAULT_VOLUME): void {
-    const at = placeOf(volume, path);
+    const at = parseAddress(volume, path);
     requireTarget(at, target);
     this.write(0, () => {
       if (this.#rows.entry(at.volume, at.path)) throw conflict(at, 'already exists');
@@ -180,7 +177,7 @@ export class Tree {
 
   /** Sets the permission bits of what is at a path. Throws `not_found`. The version stays. */
   chmod(path: string, mode: number, volume: Volume = DEFAULT_VOLUME): void {
-    const at = placeOf(volume, path);
+    const at = parseAddress(volume, path);
     this.write(0, () => {
       this.#changes.setAttributes(at.volume, at.path, this.#expect(at), mode & 0o7777, null);
     });
@@ -188,7 +185,7 @@ export class Tree {
 
   /** Sets the modification time, in whole epoch seconds. Throws `not_found`, `validation`. The version stays. */
   utimes(path: string, mtimeSeconds: number, volume: Volume = DEFAULT_VOLUME): void {
-    const at = placeOf(volume, path);
+    const at = parseAddress(volume, path);
     if (!Number.isFinite(mtimeSeconds) || mtimeSeconds < 0) {
       throw new WinterdockError('validation', `The time of ${named(at)} must be seconds since 1970.`);
     }
@@ -209,7 +206,7 @@ export class Tree {
     volume: Volume = DEFAULT_VOLUME,
     options: { recursive?: boolean; condition?: WriteCondition } = {},
   ): boolean {
-    const at = placeOf(volume, path);
+    const at = parseAddress(volume, path);
     return this.write(0, () => {
       const current = this.#rows.entry(at.volume, at.path);
       requireCondition(at, current?.kind === 'file' ? current : null, options.condition);
@@ -228,9 +225,9 @@ export class Tree {
    * `replace` a file or link at `to` gives way to a file or link, and an empty directory to a directory, as rename
    * does.
    */
-  move(from: Place, to: Place, options: { replace?: boolean } = {}): void {
-    const source = placeOf(from.volume, from.path);
-    const target = placeOf(to.volume, to.path);
+  move(from: VfsAddress, to: VfsAddress, options: { replace?: boolean } = {}): void {
+    const source = parseAddress(from.volume, from.path);
+    const target = parseAddress(to.volume, to.path);
     this.write(0, () => {
       const moved = this.#expect(source);
       if (source.volume === target.volume && source.path === target.path) return;
@@ -259,7 +256,7 @@ export class Tree {
     try {
       return read();
     } catch (error) {
-      throw translateFailure(error);
+      throw translateSqliteError(error);
     }
   }
 
@@ -271,29 +268,29 @@ export class Tree {
     }
   }
 
-  #expect(at: Place): Entry {
+  #expect(at: VfsAddress): VfsEntry {
     const entry = this.#rows.entry(at.volume, at.path);
     if (!entry) throw notFound(at);
     return entry;
   }
 
-  #requireDirectory(at: Place): void {
+  #requireDirectory(at: VfsAddress): void {
     if (this.#expect(at).kind !== 'dir') throw conflict(at, 'is not a directory');
   }
 
-  #requireDirectories(at: Place): void {
+  #requireDirectories(at: VfsAddress): void {
     const blocker = this.#rows.blocker(at.volume, ancestorsOf(at.path));
     if (blocker) throw conflict({ volume: at.volume, path: blocker.path }, 'is not a directory');
   }
 
-  #requireShortPaths(source: Place, target: Place): void {
+  #requireShortPaths(source: VfsAddress, target: VfsAddress): void {
     const longest = this.#rows.longestBelow(source.volume, source.path);
     if (longest === null) return;
     normalisePath(target.path + longest.slice(source.path.length));
   }
 
   /** The directory that something was taken from stays, although nothing implies it any more. */
-  #keepParent(at: Place): void {
+  #keepParent(at: VfsAddress): void {
     const parent = parentOf(at.path);
     if (parent === '/' || this.#rows.entry(at.volume, parent)) return;
     this.#changes.putDirectory(at.volume, parent, null, false);

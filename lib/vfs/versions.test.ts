@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { closeToRest, openAtRest, openLive } from './open.ts';
-import { bytes, codeOf, liveVfs, MIB, otherTool, scratchFile, seedFile, text } from './testing/scratch.ts';
+import { bytes, codeOf, liveVfs, MIB, otherTool, seedFile, text, tmpFile } from './testing/tmp-files.ts';
 import type { Vfs } from './vfs.ts';
 
 const LIMITS = { maxBytes: 64 * MIB, maxFileBytes: MIB, mustExist: false };
@@ -32,7 +32,7 @@ test('18. every write of a path gives it a higher version, and nothing else does
 });
 
 test('18. versions go on after a restart with the clock set back', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const clock = new FakeClock();
   const first = liveVfs({ file, clock });
   const before = first.put('/a', bytes('1')).stat.version;
@@ -44,7 +44,7 @@ test('18. versions go on after a restart with the clock set back', () => {
 });
 
 test('18. versions of an older copy that is restored do not repeat', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const clock = new FakeClock();
   const first = openLive(file, { ...LIMITS, clock });
   first.put('/a', bytes('1'));
@@ -61,7 +61,7 @@ test('18. versions of an older copy that is restored do not repeat', () => {
 });
 
 test('18. a write that was taken back does not lend its version to the next one', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   const vfs = liveVfs({ file, clock: new FakeClock() });
   vfs.put('/a', bytes('1'));
   const overlay = vfs.overlay();
@@ -79,7 +79,7 @@ test.each([
   ['small', 10],
   ['large', MIB],
 ])('19. a %s row that another tool changed has a higher version, and the next write one above that', (_, size) => {
-  const file = scratchFile();
+  const file = tmpFile();
   const clock = new FakeClock(1_765_500_000_000);
   const first = liveVfs({ file, clock });
   const own = first.put('/a', new Uint8Array(size)).stat.version;
@@ -108,7 +108,7 @@ test('19. rows of the seed have versions that change with their time and size', 
     ['12', 101],
     ['', null],
   ].map(([content, mtime]) => {
-    const file = scratchFile();
+    const file = tmpFile();
     seedFile(file, [['workspace', '/a', String(content), mtime === null ? null : Number(mtime)]]);
     const vfs = openAtRest(file);
     try {
@@ -121,7 +121,7 @@ test('19. rows of the seed have versions that change with their time and size', 
 });
 
 test('19. times that no clock gives do not break a version', () => {
-  const file = scratchFile();
+  const file = tmpFile();
   seedFile(file, [['workspace', '/a', 'x', 1]]);
   const db = otherTool(file);
   for (const mtime of ['9223372036854775807', '-5', "'soon'", '1.5', "x'00'"]) {

@@ -4,27 +4,27 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { Changes } from './changes.ts';
-import { translateFailure } from './failures.ts';
 import { Overlay } from './overlay.ts';
-import { Pending } from './pending.ts';
+import { PendingWrites } from './pending-writes.ts';
 import { Quota } from './quota.ts';
-import { Rows } from './rows.ts';
 import { inspectSchema, type Schema } from './schema.ts';
-import { type SearchHit, type SearchRequest, searchFiles } from './search.ts';
+import { type SearchRequest, searchFiles, type VfsSearchHit } from './search.ts';
+import { translateSqliteError } from './sqlite-errors.ts';
 import { Statements } from './statements.ts';
-import { listFiles, volumeSizes } from './surveys.ts';
+import { TableReader } from './table-reader.ts';
+import { TableWriter } from './table-writer.ts';
 import { Transaction } from './transaction.ts';
 import { Tree } from './tree.ts';
+import { listFiles, volumeSizes } from './volume-listing.ts';
 import { asVolume, type Volume } from './volumes.ts';
 
 export class Vfs extends Tree {
   readonly db: DatabaseSync;
   readonly #maxFileBytes: number;
-  readonly #rows: Rows;
-  readonly #changes: Changes;
+  readonly #rows: TableReader;
+  readonly #changes: TableWriter;
   readonly #transaction: Transaction;
-  readonly #pending: Pending;
+  readonly #pending: PendingWrites;
   readonly #statements: Statements;
   readonly #nodes: boolean;
   readonly #clock: Clock;
@@ -41,12 +41,12 @@ export class Vfs extends Tree {
     enterWal: (() => void) | null = null,
   ) {
     const statements = new Statements(db);
-    const rows = new Rows(statements, schema.nodes);
+    const rows = new TableReader(statements, schema.nodes);
     const clock = limits.clock ?? systemClock;
-    const changes = new Changes(statements, clock);
+    const changes = new TableWriter(statements, clock);
     const transaction = new Transaction(db, statements, () => changes.storeCounter(), enterWal);
     const quota = new Quota(statements);
-    const explain = (error: unknown, bytes: number) => quota.explain(error, bytes) ?? translateFailure(error);
+    const explain = (error: unknown, bytes: number) => quota.explain(error, bytes) ?? translateSqliteError(error);
     super({
       rows,
       changes,
@@ -62,7 +62,7 @@ export class Vfs extends Tree {
     this.#rows = rows;
     this.#changes = changes;
     this.#transaction = transaction;
-    this.#pending = new Pending(db, statements, quota);
+    this.#pending = new PendingWrites(db, statements, quota);
     this.#clock = clock;
     this.#explain = explain;
   }
@@ -90,7 +90,7 @@ export class Vfs extends Tree {
   }
 
   /** Paths, or lines of text files, that contain `text`, whatever its case. See `searchFiles`. */
-  search(request: SearchRequest): { hits: SearchHit[]; truncated: boolean } {
+  search(request: SearchRequest): { hits: VfsSearchHit[]; truncated: boolean } {
     return this.read(() => searchFiles(this.#statements, request));
   }
 
@@ -127,7 +127,7 @@ export class Vfs extends Tree {
   }
 
   /** True while an overlay holds something that is not committed. */
-  get gathers(): boolean {
+  get hasUncommitted(): boolean {
     return this.#pending.inUse;
   }
 

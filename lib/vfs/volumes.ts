@@ -17,7 +17,7 @@ export const VOLUME_CONTRACTS: Readonly<Record<Volume, { survivesResume: boolean
     says: 'The work itself: survives every sleep and travels when shared.',
   },
   memory: { survivesResume: true, ships: false, says: 'What was learned: survives every sleep and stays home.' },
-  tmp: { survivesResume: false, ships: false, says: 'Scratch: gone at the next wake and never shared.' },
+  tmp: { survivesResume: false, ships: false, says: 'Temporary files: gone at the next wake and never shared.' },
 };
 
 /** Narrows a name to a volume. Throws `unknown_volume` for any fourth name. */

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { copyVfs } from '../../vfs/copy.ts';
 import { closeToRest, openAtRest, openLive } from '../../vfs/open.ts';
-import { scratchFolder } from '../../vfs/testing/scratch.ts';
+import { tmpFolder } from '../../vfs/testing/tmp-files.ts';
 import type { Vfs } from '../../vfs/vfs.ts';
 import { inspectVfs } from '../contents.ts';
 import { hashOf } from '../hashing.ts';
@@ -21,7 +21,7 @@ const CREATED = 1_765_500_000;
 
 /** A VFS file at rest, filled by `fill`. */
 export function vfsFile(fill: (vfs: Vfs) => void): string {
-  const file = join(scratchFolder(), 'source.sqlite');
+  const file = join(tmpFolder(), 'source.sqlite');
   const vfs = openLive(file, { maxBytes: 512 * MIB, maxFileBytes: 64 * MIB, mustExist: false });
   fill(vfs);
   closeToRest(vfs);
@@ -40,7 +40,7 @@ export async function makeBundle(
   source: string,
   options: { includePrivate?: boolean; manifest?: Partial<Manifest>; strip?: boolean } = {},
 ): Promise<Made> {
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   const at = (name: string) => join(folder, name);
   const volumes = shippedVolumes(options.includePrivate ?? false);
   if (options.strip ?? true) {
@@ -84,7 +84,7 @@ export async function takeApart(
   file: string,
   limits: Partial<typeof LIMITS> = {},
 ): Promise<Unpacked & { target: string; says: string }> {
-  const folder = scratchFolder();
+  const folder = tmpFolder();
   const target = join(folder, 'anew.sqlite');
   const unpacked = await unpack(file, folder, target, { ...LIMITS, ...limits });
   return { ...unpacked, target, says: unpacked.problems.map(({ message }) => message).join(' ') };
@@ -92,7 +92,7 @@ export async function takeApart(
 
 /** A file of these bytes. */
 export function fileOf(bytes: Uint8Array): string {
-  const file = join(scratchFolder(), 'handed-in');
+  const file = join(tmpFolder(), 'handed-in');
   writeFileSync(file, bytes);
   return file;
 }

@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BundleServer, bundleProcesses, eventually, startBundleServer } from '../../testing/bundle-server.ts';
 import { TEST_KEY } from '../../testing/server.ts';
-import { scratchFolder } from '../../vfs/testing/scratch.ts';
+import { tmpFolder } from '../../vfs/testing/tmp-files.ts';
 
 let server: BundleServer;
 beforeAll(async () => {
@@ -41,7 +41,7 @@ describe('checkouts', () => {
       'application/gzip',
       'suspended',
     ]);
-    const out = scratchFolder();
+    const out = tmpFolder();
     execFileSync('tar', ['-xz', '-C', out, '--no-same-owner'], { input: answer.bytes });
     expect(readdirSync(out).sort()).toEqual(['.gitignore', 'README.md', 'empty', 'link', 'out', 'src']);
     const git = (...args: string[]) => execFileSync('git', args, { cwd: out, encoding: 'utf8' });

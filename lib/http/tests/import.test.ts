@@ -8,7 +8,7 @@ import { rawZip } from '../../bundles/testing/raw-zip.ts';
 import type { Instance } from '../../contract/schema.ts';
 import { type BundleServer, eventually, membersOf, startBundleServer, zipOf } from '../../testing/bundle-server.ts';
 import { startServer, TEST_KEY } from '../../testing/server.ts';
-import { scratchFile, scratchFolder, seedFile } from '../../vfs/testing/scratch.ts';
+import { seedFile, tmpFile, tmpFolder } from '../../vfs/testing/tmp-files.ts';
 
 let server: BundleServer;
 beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('imports', () => {
   });
 
   test('27. a bare VFS file of the seed comes in the same way', async () => {
-    const file = scratchFile();
+    const file = tmpFile();
     seedFile(file, [
       ['workspace', '/src/a.txt', 'of the seed', 1_700_000_000],
       ['memory', '/m', 'learned', 1],
@@ -99,7 +99,7 @@ describe('imports', () => {
   });
 
   test('27. an imported sandbox that was never resumed is there after a restart, and is read, frozen away and deleted like any other', async () => {
-    const own = await startServer({ folder: scratchFolder() });
+    const own = await startServer({ folder: tmpFolder() });
     const bytes = (await server.ship(await server.sandbox({ 'workspace/a': 'work' }))).bytes;
     const { id } = (await own.call('POST', '/api/instances/import?tenant=acme', bytes)).json as unknown as Instance;
     mkdirSync(join(own.folder, 'bundles', 'left-behind'), { recursive: true });

@@ -3,7 +3,7 @@
  * pids once both run.
  */
 import { createReaders } from '../readers.ts';
-import { readersOf } from './processes-of.ts';
+import { readersOf } from './proc.ts';
 
 const [file = ''] = process.argv.slice(2);
 const readers = createReaders({ maxFileBytes: 1024 * 1024, queryTimeoutMs: 600_000 });

@@ -7,14 +7,13 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { epochSeconds } from '../base/clock.ts';
-import { FULL, resultCodeOf } from './failures.ts';
 import { newIdentity } from './identity.ts';
 import { subtreeOf } from './paths.ts';
-import type { Entry, FileStat } from './read.ts';
-import type { Place } from './refusals.ts';
-import { OWN_MTIME, SIZE, WITH_NODE } from './rows.ts';
+import { FULL, resultCodeOf } from './sqlite-errors.ts';
 import type { Statements } from './statements.ts';
-import type { TreeChanges } from './tree.ts';
+import { OWN_MTIME, SIZE, WITH_NODE } from './table-reader.ts';
+import type { TreeWriter } from './tree.ts';
+import type { VfsAddress, VfsEntry, VfsStat } from './types.ts';
 
 const NODE_COLUMNS = '(volume, path, kind, mode, mtime, size, row, version, target)';
 
@@ -24,7 +23,7 @@ const NODE_COLUMNS = '(volume, path, kind, mode, mtime, size, row, version, targ
  */
 const OVERFLOW_BYTES = 4096;
 
-export class Changes implements TreeChanges {
+export class TableWriter implements TreeWriter {
   readonly #statements: Statements;
   readonly #clock: Clock;
   /** The last version given out; 0 before the stored one was read. */
@@ -71,7 +70,7 @@ export class Changes implements TreeChanges {
     this.#counterStored = true;
   }
 
-  putFile(volume: string, path: string, content: Uint8Array, current: Entry | null, mode: number | null): FileStat {
+  putFile(volume: string, path: string, content: Uint8Array, current: VfsEntry | null, mode: number | null): VfsStat {
     const mtime = epochSeconds(this.#clock);
     const version = this.nextVersion(current?.version ?? 0);
     if (current && current.size > OVERFLOW_BYTES && current.size !== content.byteLength) {
@@ -108,7 +107,7 @@ export class Changes implements TreeChanges {
     );
   }
 
-  setAttributes(volume: string, path: string, current: Entry, mode: number, mtimeSeconds: number | null): void {
+  setAttributes(volume: string, path: string, current: VfsEntry, mode: number, mtimeSeconds: number | null): void {
     if (current.kind === 'file') {
       if (mtimeSeconds !== null) {
         this.#statements.run('UPDATE vfs SET mtime = ? WHERE volume = ? AND path = ?', mtimeSeconds, volume, path);
@@ -154,7 +153,7 @@ export class Changes implements TreeChanges {
    * Renames what is at `from` and everything below it. Nothing may be at `to`; stale rows of the second table there are
    * dropped. `replaced` is the version of what was at `to`, 0 for nothing.
    */
-  rename(from: Place, to: Place, directory: boolean, replaced: number): void {
+  rename(from: VfsAddress, to: VfsAddress, directory: boolean, replaced: number): void {
     const version = this.nextVersion(replaced);
     const moves: [where: string, values: string[]][] = [['path = ?', [from.path]]];
     this.#statements.run('DELETE FROM vfs_node WHERE volume = ? AND path = ?', to.volume, to.path);

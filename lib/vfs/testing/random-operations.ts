@@ -6,10 +6,10 @@ import fc from 'fast-check';
 import type { Tree } from '../tree.ts';
 import type { Vfs } from '../vfs.ts';
 import { VOLUMES, type Volume } from '../volumes.ts';
-import { codeOf } from './scratch.ts';
+import { codeOf } from './tmp-files.ts';
 
 type Act = (tree: Tree) => unknown;
-export interface Move {
+export interface TreeOperation {
   say: string;
   act: Act;
 }
@@ -21,11 +21,11 @@ const volume = fc.constantFrom<Volume>('workspace', 'workspace', 'workspace', 'm
 const size = fc.constantFrom(0, 3, 3000, 9000);
 const flag = fc.boolean();
 
-function move(say: string, act: Act): Move {
+function move(say: string, act: Act): TreeOperation {
   return { say, act };
 }
 
-export const anyMove: fc.Arbitrary<Move> = fc.oneof(
+export const anyOperation: fc.Arbitrary<TreeOperation> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
@@ -62,7 +62,7 @@ export const anyMove: fc.Arbitrary<Move> = fc.oneof(
 );
 
 /** What a move gives: its answer, or the code of what it throws. */
-export function outcomeOf(tree: Tree, { act }: Move): unknown {
+export function outcomeOf(tree: Tree, { act }: TreeOperation): unknown {
   let answer: unknown;
   const code = codeOf(() => {
     answer = act(tree);

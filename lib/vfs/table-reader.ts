@@ -8,8 +8,8 @@
  */
 
 import { subtreeOf } from './paths.ts';
-import type { Entry, FileStat } from './read.ts';
 import type { Statements } from './statements.ts';
+import type { VfsEntry, VfsStat } from './types.ts';
 
 export const FILE_MODE = 0o644;
 export const DIRECTORY_MODE = 0o755;
@@ -20,13 +20,13 @@ const FAR_BYTES = 262_144;
 const LAST_SECOND = 8_600_000_000;
 
 /** A number from a column that other tools may have filled with anything. */
-function believed(column: string): string {
+function trustedSeconds(column: string): string {
   return `CASE WHEN typeof(${column}) IN ('integer', 'real') THEN CAST(min(max(${column}, 0), ${LAST_SECOND}) AS INTEGER) ELSE 0 END`;
 }
 
 export const SIZE = 'ifnull(octet_length(v.content), 0)';
-export const MTIME = `CASE WHEN ${SIZE} > ${FAR_BYTES} AND n.row = v.rowid AND n.size = ${SIZE} THEN n.mtime ELSE ${believed('v.mtime')} END`;
-export const OWN_MTIME = believed('v.mtime');
+export const MTIME = `CASE WHEN ${SIZE} > ${FAR_BYTES} AND n.row = v.rowid AND n.size = ${SIZE} THEN n.mtime ELSE ${trustedSeconds('v.mtime')} END`;
+export const OWN_MTIME = trustedSeconds('v.mtime');
 export const WITH_NODE = "vfs v LEFT JOIN vfs_node n ON n.volume = v.volume AND n.path = v.path AND n.kind = 'file'";
 
 const FILE_COLUMNS = `v.path AS path, ${SIZE} AS size, ${MTIME} AS mtime, n.size AS seenSize, n.mtime AS seenMtime, n.version AS version, n.mode AS mode`;
@@ -51,7 +51,7 @@ interface NodeRow {
   target: string | null;
 }
 
-export class Rows {
+export class TableReader {
   protected readonly statements: Statements;
   readonly #nodes: boolean;
 
@@ -62,7 +62,7 @@ export class Rows {
   }
 
   /** The file at exactly this path; null when there is none or something else. */
-  file(volume: string, path: string): Entry | null {
+  file(volume: string, path: string): VfsEntry | null {
     const row = this.statements.get<FileRow>(this.#files('v.volume = ? AND v.path = ?'), volume, path);
     return row ? fileEntry(row) : null;
   }
@@ -73,7 +73,7 @@ export class Rows {
       volume,
       path,
     );
-    return row ? bytesOf(row.content) : null;
+    return row ? contentBytes(row.content) : null;
   }
 
   /** Bytes `start` to `end` (both inclusive) of a file's content. */
@@ -85,16 +85,16 @@ export class Rows {
       volume,
       path,
     );
-    return row ? bytesOf(row.content) : null;
+    return row ? contentBytes(row.content) : null;
   }
 
   /** What is at a path: a file, a link, or a directory, explicit or implied by something deeper. The root always is. */
-  entry(volume: string, path: string): Entry | null {
+  entry(volume: string, path: string): VfsEntry | null {
     return this.file(volume, path) ?? this.node(volume, path) ?? this.implied(volume, path);
   }
 
   /** The explicit directory or the link at a path. */
-  node(volume: string, path: string): Entry | null {
+  node(volume: string, path: string): VfsEntry | null {
     if (!this.#nodes) return null;
     const row = this.statements.get<NodeRow>(`SELECT ${NODE_COLUMNS} AND volume = ? AND path = ?`, volume, path);
     return row ? nodeEntry(row) : null;
@@ -116,7 +116,7 @@ export class Rows {
   }
 
   /** The first of `paths` that is a file or a link, where directories are needed. */
-  blocker(volume: string, paths: string[]): Entry | null {
+  blocker(volume: string, paths: string[]): VfsEntry | null {
     for (const path of paths) {
       const entry = this.file(volume, path) ?? this.node(volume, path);
       if (entry && entry.kind !== 'dir') return entry;
@@ -125,15 +125,15 @@ export class Rows {
   }
 
   /** Direct children of a directory, by name. Steps over each file once and over each subdirectory at one seek. */
-  children(volume: string, directory: string): Entry[] {
+  children(volume: string, directory: string): VfsEntry[] {
     const found = this.childrenByName(volume, directory);
     return [...found.keys()].sort().flatMap((name) => found.get(name) ?? []);
   }
 
-  protected childrenByName(volume: string, directory: string): Map<string, Entry> {
+  protected childrenByName(volume: string, directory: string): Map<string, VfsEntry> {
     const { above, below } = subtreeOf(directory);
-    const found = new Map<string, Entry>();
-    this.walk<FileRow>(
+    const found = new Map<string, VfsEntry>();
+    this.eachChild<FileRow>(
       this.#files('v.volume = ? AND v.path >= ? AND v.path < ? ORDER BY v.path'),
       [...this.hidden(), volume],
       above,
@@ -145,7 +145,7 @@ export class Rows {
     );
     if (this.#nodes) {
       const sql = `SELECT ${NODE_COLUMNS} AND ${this.visible('vfs_node')}volume = ? AND path >= ? AND path < ? ORDER BY path`;
-      this.walk<NodeRow>(sql, [...this.hidden(), volume], above, below, (name, row, deep) => {
+      this.eachChild<NodeRow>(sql, [...this.hidden(), volume], above, below, (name, row, deep) => {
         if (deep && !found.has(name)) found.set(name, impliedDirectory(above + name, row.mtime ?? 0));
         else if (!deep && found.get(name)?.kind !== 'file') found.set(name, nodeEntry(row));
       });
@@ -161,7 +161,7 @@ export class Rows {
   }
 
   /** Visits what lies below a directory, but only the first of each of its subdirectories: `deep`. */
-  protected walk<T extends { path: string }>(
+  protected eachChild<T extends { path: string }>(
     sql: string,
     values: (string | number)[],
     above: string,
@@ -188,7 +188,7 @@ export class Rows {
   }
 
   /** The directory that something deeper implies; the root is always one. */
-  protected implied(volume: string, path: string): Entry | null {
+  protected implied(volume: string, path: string): VfsEntry | null {
     const first = this.firstBelow(volume, path);
     if (first) return impliedDirectory(path, first.mtime ?? 0);
     return path === '/' ? impliedDirectory('/', 0) : null;
@@ -235,16 +235,16 @@ export function withoutNodes(sql: string): string {
 }
 
 /** A stored content as bytes: other tools may have stored text, or nothing. */
-export function bytesOf(content: unknown): Uint8Array {
+export function contentBytes(content: unknown): Uint8Array {
   if (content instanceof Uint8Array) return content;
   return content === null ? new Uint8Array(0) : Buffer.from(String(content));
 }
 
-export function statOf(entry: Entry): FileStat {
+export function statOf(entry: VfsEntry): VfsStat {
   return { path: entry.path, size: entry.size, mtime: entry.mtime, version: entry.version };
 }
 
-function fileEntry(row: FileRow): Entry {
+function fileEntry(row: FileRow): VfsEntry {
   const unchanged = row.seenSize === row.size && row.seenMtime === row.mtime;
   return {
     path: row.path,
@@ -267,7 +267,7 @@ function foreignVersion(row: FileRow): number {
   return stamp > last ? stamp : last + 1 + (stamp % 999_983);
 }
 
-function nodeEntry(row: NodeRow): Entry {
+function nodeEntry(row: NodeRow): VfsEntry {
   const link = row.kind === 'link';
   return {
     path: row.path,
@@ -280,6 +280,6 @@ function nodeEntry(row: NodeRow): Entry {
   };
 }
 
-export function impliedDirectory(path: string, mtime: number): Entry {
+export function impliedDirectory(path: string, mtime: number): VfsEntry {
   return { path, kind: 'dir', size: 0, mode: DIRECTORY_MODE, mtime, version: 0, target: null };
 }

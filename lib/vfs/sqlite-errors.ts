@@ -22,11 +22,11 @@ export function resultCodeOf(error: unknown): number | null {
  * The contract's error for anything thrown while a VFS file was used. Errors that already are the contract's, and
  * errors that are not SQLite's, come back as they are.
  */
-export function translateFailure(error: unknown): unknown {
+export function translateSqliteError(error: unknown): unknown {
   if (isWinterdockError(error)) return error;
   // node:sqlite refuses integers past 2^53 this way; no honest writer stores one where they are read.
   if (error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE')
-    return corrupt('it holds numbers that cannot be', error);
+    return corruptFile('it holds numbers that cannot be', error);
   switch (resultCodeOf(error)) {
     case null:
       return error;
@@ -38,7 +38,7 @@ export function translateFailure(error: unknown): unknown {
       });
     case CORRUPT:
     case NOTADB:
-      return corrupt(error instanceof Error ? error.message : 'SQLite cannot read it', error);
+      return corruptFile(error instanceof Error ? error.message : 'SQLite cannot read it', error);
     case TOOBIG:
       return new WinterdockError('too_large', 'A value is larger than SQLite can hold.', { cause: error });
     case FULL:
@@ -57,7 +57,7 @@ export function translateFailure(error: unknown): unknown {
 }
 
 /** `corrupt`: the file is no VFS file. `why` completes "The file of the sandbox is damaged: …". */
-export function corrupt(why: string, cause?: unknown): WinterdockError {
+export function corruptFile(why: string, cause?: unknown): WinterdockError {
   return new WinterdockError('corrupt', `The file of the sandbox is damaged: ${why}.`, {
     hint: waysOut('corrupt'),
     cause,

@@ -6,8 +6,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { WinterdockError } from '../base/errors.ts';
-import { resultCodeOf } from './failures.ts';
 import type { Quota } from './quota.ts';
+import { resultCodeOf } from './sqlite-errors.ts';
 import type { Statements } from './statements.ts';
 
 /**
@@ -30,7 +30,7 @@ const MOST_LEFT = 64;
 /** Room that is left to the trees of the file when they take everything in. */
 const SPARE_PAGES = 16;
 
-export class Pending {
+export class PendingWrites {
   readonly #db: DatabaseSync;
   readonly #statements: Statements;
   readonly #quota: Quota;

@@ -15,15 +15,15 @@ export const SEED_TABLE = `CREATE TABLE IF NOT EXISTS vfs (
   volume TEXT NOT NULL, path TEXT NOT NULL, content BLOB, mtime INTEGER, PRIMARY KEY (volume, path))`;
 
 /** An empty folder that is removed after the test. */
-export function scratchFolder(): string {
+export function tmpFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vfs-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
 /** A path in a folder of its own, where nothing is yet. */
-export function scratchFile(): string {
-  return join(scratchFolder(), 'vfs.sqlite');
+export function tmpFile(): string {
+  return join(tmpFolder(), 'vfs.sqlite');
 }
 
 /** A live VFS, by default in memory, closed after the test. */

@@ -1,7 +1,7 @@
 /** Reads over whole volumes: listings and sums. Reads no contents. */
 import { WinterdockError } from '../base/errors.ts';
-import { MTIME, SIZE, WITH_NODE, withoutNodes } from './rows.ts';
 import type { Statements } from './statements.ts';
+import { MTIME, SIZE, WITH_NODE, withoutNodes } from './table-reader.ts';
 import { VOLUMES, type Volume } from './volumes.ts';
 
 /** Largest page of a listing. */

@@ -40,7 +40,7 @@ export interface PageRecord {
 }
 
 /** What was to be read is not there, or is not what it should be. */
-export class Broken extends Error {}
+export class UnreadablePage extends Error {}
 
 interface Cell {
   rowid: number | null;
@@ -52,7 +52,7 @@ interface Cell {
   next: number;
 }
 
-export class Pages {
+export class SqlitePages {
   readonly #descriptor: number;
   readonly #pageBytes: number;
   /** Bytes of a page that hold content. */
@@ -82,7 +82,7 @@ export class Pages {
     this.freeKnown = this.headed && this.#readFree(header.readUInt32BE(32), header.readUInt32BE(36));
     if (this.headed && UTF16.includes(header.readUInt32BE(56))) {
       this.close();
-      throw new Broken('its text is not UTF-8');
+      throw new UnreadablePage('its text is not UTF-8');
     }
     this.#readInterior();
   }
@@ -122,10 +122,11 @@ export class Pages {
   }
 
   #page(number: number): Buffer {
-    if (!Number.isInteger(number) || number < 1 || number > this.count) throw new Broken(`there is no page ${number}`);
+    if (!Number.isInteger(number) || number < 1 || number > this.count)
+      throw new UnreadablePage(`there is no page ${number}`);
     const page = Buffer.alloc(this.#pageBytes);
     const got = readSync(this.#descriptor, page, 0, this.#pageBytes, (number - 1) * this.#pageBytes);
-    if (got < this.#usable) throw new Broken(`page ${number} is cut off`);
+    if (got < this.#usable) throw new UnreadablePage(`page ${number} is cut off`);
     return page;
   }
 
@@ -169,10 +170,10 @@ export class Pages {
   #pointers(page: Buffer, start: number, headerBytes: number): number[] {
     const cells = page.readUInt16BE(start + 3);
     const first = start + headerBytes;
-    if (first + cells * 2 > this.#usable) throw new Broken('it has more cells than fit');
+    if (first + cells * 2 > this.#usable) throw new UnreadablePage('it has more cells than fit');
     return Array.from({ length: cells }, (_, at) => {
       const pointer = page.readUInt16BE(first + at * 2);
-      if (pointer < first + cells * 2 || pointer > this.#usable - 4) throw new Broken('a cell lies outside');
+      if (pointer < first + cells * 2 || pointer > this.#usable - 4) throw new UnreadablePage('a cell lies outside');
       return pointer;
     });
   }
@@ -195,7 +196,7 @@ export class Pages {
         yield this.#record(this.#cell(page, at));
       } catch (error) {
         // One bad cell says nothing of the others on its page; a damaged page is told as such.
-        if (!(error instanceof Broken) && !(error instanceof RangeError)) throw error;
+        if (!(error instanceof UnreadablePage) && !(error instanceof RangeError)) throw error;
         this.#understood.delete(number);
       }
     }
@@ -208,12 +209,13 @@ export class Pages {
     at = afterLength;
     let rowid: number | null = null;
     if (kind === LEAF_TABLE) [rowid, at] = varint(page, at);
-    if (length < 1 || length > this.count * this.#pageBytes) throw new Broken('a record has an impossible size');
+    if (length < 1 || length > this.count * this.#pageBytes)
+      throw new UnreadablePage('a record has an impossible size');
     const most = kind === LEAF_TABLE ? this.#usable - 35 : Math.floor(((this.#usable - 12) * 64) / 255) - 23;
     const least = Math.floor(((this.#usable - 12) * 32) / 255) - 23;
     const spilt = least + ((length - least) % (this.#usable - 4));
     const local = length <= most ? length : spilt <= most ? spilt : least;
-    if (at + local + (local < length ? 4 : 0) > this.#usable) throw new Broken('a record leaves its page');
+    if (at + local + (local < length ? 4 : 0) > this.#usable) throw new UnreadablePage('a record leaves its page');
     return {
       rowid,
       length,
@@ -223,9 +225,9 @@ export class Pages {
   }
 
   #record(cell: Cell): PageRecord {
-    if (cell.rowid === null && cell.length > MAX_KEY_BYTES) throw new Broken('a key is too long');
+    if (cell.rowid === null && cell.length > MAX_KEY_BYTES) throw new UnreadablePage('a key is too long');
     const [headerBytes, first] = varint(cell.local, 0);
-    if (headerBytes > cell.local.length || headerBytes < 1) throw new Broken('a record begins with nothing');
+    if (headerBytes > cell.local.length || headerBytes < 1) throw new UnreadablePage('a record begins with nothing');
     const types: number[] = [];
     for (let at = first; at < headerBytes; ) {
       const [type, after] = varint(cell.local, at);
@@ -238,7 +240,7 @@ export class Pages {
       starts.push(end);
       end += sizeOf(type);
     }
-    if (end !== cell.length) throw new Broken('a record does not fit its size');
+    if (end !== cell.length) throw new UnreadablePage('a record does not fit its size');
     return {
       rowid: cell.rowid,
       columns: types.length,
@@ -248,7 +250,7 @@ export class Pages {
           for (const _ of this.#beyond(cell, cell.length));
         } catch (error) {
           // Nobody asked for it: the pages that it should be on stay among the unread.
-          if (!(error instanceof Broken)) throw error;
+          if (!(error instanceof UnreadablePage)) throw error;
         }
       },
       value: (column) => {
@@ -273,14 +275,14 @@ export class Pages {
     let got = cell.local.length;
     for (let next = cell.next; got < end; ) {
       // Free pages are nobody's.
-      if (this.#free.has(next) || walked.length > this.count) throw new Broken('it goes on where it cannot');
+      if (this.#free.has(next) || walked.length > this.count) throw new UnreadablePage('it goes on where it cannot');
       const page = this.#page(next);
       walked.push(next);
       yield page.subarray(4, 4 + each);
       got += each;
       const following = page.readUInt32BE(0);
-      if (got < cell.length && following === 0) throw new Broken('it is broken off');
-      if (got >= cell.length && following !== 0) throw new Broken('it goes on where it should end');
+      if (got < cell.length && following === 0) throw new UnreadablePage('it is broken off');
+      if (got >= cell.length && following !== 0) throw new UnreadablePage('it goes on where it should end');
       next = following;
     }
     for (const number of walked) this.#understood.add(number);
@@ -292,14 +294,14 @@ function varint(bytes: Buffer, start: number): [value: number, end: number] {
   let value = 0n;
   for (let at = start; at < start + 9; at += 1) {
     const byte = bytes[at];
-    if (byte === undefined) throw new Broken('a number is cut off');
+    if (byte === undefined) throw new UnreadablePage('a number is cut off');
     const last = at === start + 8;
     value = last ? (value << 8n) | BigInt(byte) : (value << 7n) | BigInt(byte & 0x7f);
     if (byte >= 0x80 && !last) continue;
-    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Broken('a number is too large');
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UnreadablePage('a number is too large');
     return [Number(value), at + 1];
   }
-  throw new Broken('a number does not end');
+  throw new UnreadablePage('a number does not end');
 }
 
 const SIZES = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0] as const;
@@ -307,7 +309,7 @@ const SIZES = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0] as const;
 function sizeOf(type: number): number {
   if (type >= 12) return Math.floor((type - 12) / 2);
   const size = SIZES[type];
-  if (size === undefined) throw new Broken('a value has no type');
+  if (size === undefined) throw new UnreadablePage('a value has no type');
   return size;
 }
 

@@ -2,8 +2,13 @@
  * Reading a VFS file: the operations and answers that a reader process, and the Instance of a `:memory:` sandbox,
  * understand. Types only; knows nothing of processes.
  */
-import type { Copied } from './copy.ts';
 import type { Volume } from './volumes.ts';
+
+/** A path in a volume. */
+export interface VfsAddress {
+  volume: Volume;
+  path: string;
+}
 
 export type ReadRequest =
   | { op: 'volumes' }
@@ -18,7 +23,7 @@ export type ReadRequest =
   | { op: 'search'; text: string; in: 'name' | 'content'; volume?: Volume; limit: number }
   | { op: 'query'; sql: string; params?: (string | number | null)[] | Record<string, string | number | null> };
 
-export interface FileStat {
+export interface VfsStat {
   path: string;
   /** Bytes. */
   size: number;
@@ -29,7 +34,7 @@ export interface FileStat {
 }
 
 /** What lies directly in a folder. */
-export interface FolderItem {
+export interface VfsFolderItem {
   name: string;
   kind: 'file' | 'dir' | 'link';
   /** Bytes of a file; of a link's target; 0 for a directory. */
@@ -39,7 +44,7 @@ export interface FolderItem {
 }
 
 /** What is at a path of a volume. */
-export interface Entry {
+export interface VfsEntry {
   path: string;
   kind: 'file' | 'dir' | 'link';
   /** Bytes of a file; of a link's target; 0 for a directory. */
@@ -65,12 +70,21 @@ export interface WriteCondition {
 export type ReadAnswer =
   | { op: 'volumes'; volumes: { volume: Volume; files: number; bytes: number }[] }
   | { op: 'list'; files: { path: string; size: number; mtime: number }[]; next: string | null }
-  | { op: 'folder'; items: FolderItem[]; next: string | null; total: number }
+  | { op: 'folder'; items: VfsFolderItem[]; next: string | null; total: number }
   | { op: 'directories'; paths: string[] }
-  | { op: 'stat'; stat: FileStat | null }
-  | { op: 'get'; stat: FileStat | null; content: Uint8Array | null }
+  | { op: 'stat'; stat: VfsStat | null }
+  | { op: 'get'; stat: VfsStat | null; content: Uint8Array | null }
   | { op: 'search'; hits: { volume: Volume; path: string; line?: number; text?: string }[]; truncated: boolean }
   | { op: 'query'; columns: string[]; rows: unknown[][]; truncated: boolean };
+
+/** A copy of a file that was written. */
+export interface VfsCopy {
+  /** Lower-case hex, of the file's bytes. */
+  sha256: string;
+  bytes: number;
+  /** Always the three; those left out are empty. */
+  volumes: { volume: Volume; files: number; bytes: number }[];
+}
 
 /** How to open the file: `rest` immutable (a filed file), `live` read-only beside its process. */
 export interface ReadTarget {
@@ -119,7 +133,7 @@ export interface Readers {
     target: ReadTarget,
     path: string,
     options: { volumes: readonly Volume[]; strict?: boolean; sha256?: string | null },
-  ): Promise<Copied>;
+  ): Promise<VfsCopy>;
   /** Ends every copy for good; theirs and later callers get `storage_unavailable`. Idempotent. */
   breakOffCopies(): Promise<void>;
   start(): Promise<void>;

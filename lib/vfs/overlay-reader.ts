@@ -3,9 +3,9 @@
  * side of an overlay; writes nothing. A call that has gathered nothing reads the file alone.
  */
 import { ancestorsOf, subtreeOf } from './paths.ts';
-import type { Entry } from './read.ts';
-import { DIRECTORY_MODE, FILE_MODE, impliedDirectory, LINK_MODE, Rows } from './rows.ts';
 import type { Statements } from './statements.ts';
+import { DIRECTORY_MODE, FILE_MODE, impliedDirectory, LINK_MODE, TableReader } from './table-reader.ts';
+import type { VfsEntry } from './types.ts';
 
 /** Kinds of rows beside which the file's own row at the path still counts. */
 const BESIDE = "('kept', 'attributes')";
@@ -35,18 +35,18 @@ export function unchanged(table: string): string {
   return `NOT EXISTS (SELECT 1 FROM pending.changed_path hiding WHERE hiding.call = ? AND hiding.volume = ${table}.volume AND hiding.path = ${table}.path AND hiding.kind NOT IN ${BESIDE}) AND `;
 }
 
-export class OverlayRows extends Rows {
-  readonly #base: Rows;
+export class OverlayReader extends TableReader {
+  readonly #base: TableReader;
   readonly #call: () => number | null;
 
   /** `base`: the file's own. `call`: the number of the call's rows, null while it has none. */
-  constructor(statements: Statements, nodes: boolean, base: Rows, call: () => number | null) {
+  constructor(statements: Statements, nodes: boolean, base: TableReader, call: () => number | null) {
     super(statements, nodes);
     this.#base = base;
     this.#call = call;
   }
 
-  override file(volume: string, path: string): Entry | null {
+  override file(volume: string, path: string): VfsEntry | null {
     const change = this.#change(volume, path);
     if (change === null || change.kind === 'kept') return this.#base.file(volume, path);
     if (change.kind === 'file') return entryOf(change);
@@ -65,7 +65,7 @@ export class OverlayRows extends Rows {
     return this.content(volume, path)?.subarray(start, end + 1) ?? null;
   }
 
-  override entry(volume: string, path: string): Entry | null {
+  override entry(volume: string, path: string): VfsEntry | null {
     const change = this.#change(volume, path);
     if (change === null) {
       return this.#base.file(volume, path) ?? this.#base.node(volume, path) ?? this.implied(volume, path);
@@ -82,7 +82,7 @@ export class OverlayRows extends Rows {
     }
   }
 
-  override node(volume: string, path: string): Entry | null {
+  override node(volume: string, path: string): VfsEntry | null {
     const change = this.#change(volume, path);
     if (change === null || change.kind === 'attributes') return this.#base.node(volume, path);
     if (change.kind === 'kept') {
@@ -130,19 +130,19 @@ export class OverlayRows extends Rows {
     return above;
   }
 
-  protected override childrenByName(volume: string, directory: string): Map<string, Entry> {
+  protected override childrenByName(volume: string, directory: string): Map<string, VfsEntry> {
     const found = super.childrenByName(volume, directory);
     const call = this.#call();
     if (call === null) return found;
     const { above, below } = subtreeOf(directory);
     const sql = (kinds: string) => `SELECT ${COLUMNS} path >= ? AND path < ? AND kind ${kinds} ORDER BY path`;
-    this.walk<ChangeRow>(sql("NOT IN ('gone', 'attributes')"), [call, volume], above, below, (name, row, deep) => {
+    this.eachChild<ChangeRow>(sql("NOT IN ('gone', 'attributes')"), [call, volume], above, below, (name, row, deep) => {
       const there = found.get(name);
       if (deep && there === undefined) found.set(name, impliedDirectory(above + name, row.mtime ?? 0));
       else if (!deep && (row.kind !== 'kept' || there === undefined || there.kind === 'dir'))
         found.set(name, entryOf(row));
     });
-    this.walk<ChangeRow>(sql("= 'attributes'"), [call, volume], above, below, (name, row, deep) => {
+    this.eachChild<ChangeRow>(sql("= 'attributes'"), [call, volume], above, below, (name, row, deep) => {
       const there = found.get(name);
       if (!deep && there?.kind === 'file') found.set(name, withAttributes(there, row) ?? there);
     });
@@ -176,13 +176,13 @@ export class OverlayRows extends Rows {
   }
 
   /** A directory that nobody asked for gives way to whatever else is at its path. */
-  #kept(volume: string, path: string, change: ChangeRow): Entry {
+  #kept(volume: string, path: string, change: ChangeRow): VfsEntry {
     const inFile = this.#base.file(volume, path) ?? this.#base.node(volume, path);
     return inFile !== null && inFile.kind !== 'dir' ? inFile : entryOf(change);
   }
 }
 
-function entryOf(change: ChangeRow): Entry {
+function entryOf(change: ChangeRow): VfsEntry {
   const { path, kind, mode, mtime, above, target, size } = change;
   // It has none of its own before it is committed.
   const version = above;
@@ -202,6 +202,6 @@ function entryOf(change: ChangeRow): Entry {
   return { path, kind: 'dir', size: 0, mode: mode ?? DIRECTORY_MODE, mtime: mtime ?? 0, version, target: null };
 }
 
-function withAttributes(file: Entry | null, { mode, mtime }: ChangeRow): Entry | null {
+function withAttributes(file: VfsEntry | null, { mode, mtime }: ChangeRow): VfsEntry | null {
   return file && { ...file, mode: mode ?? file.mode, mtime: mtime ?? file.mtime };
 }

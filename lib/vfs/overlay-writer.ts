@@ -3,13 +3,12 @@
  * read. Versions are given out when the rows are committed.
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
-import { unchanged } from './overlay-rows.ts';
+import { unchanged } from './overlay-reader.ts';
 import { subtreeOf } from './paths.ts';
-import type { Entry, FileStat } from './read.ts';
-import type { Place } from './refusals.ts';
-import { FILE_MODE, MTIME, WITH_NODE } from './rows.ts';
 import type { Statements } from './statements.ts';
-import type { TreeChanges } from './tree.ts';
+import { FILE_MODE, MTIME, WITH_NODE } from './table-reader.ts';
+import type { TreeWriter } from './tree.ts';
+import type { VfsAddress, VfsEntry, VfsStat } from './types.ts';
 
 const INTO = 'pending.changed_path (call, volume, path, kind, mode, mtime, above, size, pages, freed, target, body)';
 /** All columns anew; what the row had is of no use any more. */
@@ -44,7 +43,7 @@ const PUT_FILE = `INSERT INTO ${INTO} SELECT ?, ?, ?, 'file', ?, ?, ?, ?, ?,
     ifnull((SELECT ${STORED_PAGES} FROM vfs v WHERE v.volume = ? AND v.path = ?), 0), NULL,
     ifnull((SELECT body FROM pending.changed_path WHERE call = ? AND volume = ? AND path = ?), (SELECT max(id) FROM pending.changed_body)) WHERE true ${ANEW}`;
 
-export class OverlayChanges implements TreeChanges {
+export class OverlayWriter implements TreeWriter {
   readonly #statements: Statements;
   readonly #clock: Clock;
   readonly #call: () => number;
@@ -61,7 +60,7 @@ export class OverlayChanges implements TreeChanges {
     this.#took = took;
   }
 
-  putFile(volume: string, path: string, content: Uint8Array, current: Entry | null, mode: number | null): FileStat {
+  putFile(volume: string, path: string, content: Uint8Array, current: VfsEntry | null, mode: number | null): VfsStat {
     const call = this.#call();
     const size = content.byteLength;
     const pages = pagesOf(size, path);
@@ -91,7 +90,7 @@ export class OverlayChanges implements TreeChanges {
     return { path, size, mtime, version: above };
   }
 
-  setAttributes(volume: string, path: string, current: Entry, mode: number, mtimeSeconds: number | null): void {
+  setAttributes(volume: string, path: string, current: VfsEntry, mode: number, mtimeSeconds: number | null): void {
     if (mode === current.mode && mtimeSeconds === null) return;
     const changed = this.#statements.run(
       `UPDATE pending.changed_path SET mode = ?, mtime = ifnull(?, mtime) WHERE call = ? AND volume = ? AND path = ? AND kind <> 'gone'`,
@@ -134,7 +133,7 @@ export class OverlayChanges implements TreeChanges {
   }
 
   /** Contents are copied: where they were, others may write meanwhile. */
-  rename(from: Place, to: Place, directory: boolean, replaced: number): void {
+  rename(from: VfsAddress, to: VfsAddress, directory: boolean, replaced: number): void {
     const ranges = directory ? [exactly(from.path), below(from.path)] : [exactly(from.path)];
     for (const range of ranges) this.#move(from, to, range, replaced);
     for (const range of ranges) this.#remove(from.volume, range);
@@ -145,7 +144,7 @@ export class OverlayChanges implements TreeChanges {
     }
   }
 
-  #move(from: Place, to: Place, range: Range, replaced: number): void {
+  #move(from: VfsAddress, to: VfsAddress, range: Range, replaced: number): void {
     const { where, values } = range;
     const call = this.#call();
     const place = (path: string) => `?, ? || substr(${path}, length(?) + 1)`;
@@ -175,7 +174,7 @@ export class OverlayChanges implements TreeChanges {
   }
 
   /** What the file holds of these paths, and the call has not changed, with its contents. */
-  #copy(from: Place, to: Place, { where, values }: Range, replaced: number): void {
+  #copy(from: VfsAddress, to: VfsAddress, { where, values }: Range, replaced: number): void {
     const call = this.#call();
     const sources = `FROM ${WITH_NODE} LEFT JOIN pending.changed_path a ON a.call = ? AND a.volume = v.volume AND a.path = v.path AND a.kind = 'attributes'
       WHERE ${unchanged('v')}v.volume = ? AND ${where('v.path')}`;
