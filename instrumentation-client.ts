@@ -1,7 +1,6 @@
 /**
- * Runs before anything else of the console in a browser: the one Trusted Types policy. Code comes from the build's own
- * files and nowhere else; a text never becomes markup, except the empty script that React makes its script elements
- * from.
+ * The console's one Trusted Types policy, set in the browser before any other code runs. Scripts come only from the
+ * build's own files. No string becomes markup, except the empty script from which React makes its script elements.
  */
 
 interface TrustedTypesFactory {
@@ -11,7 +10,7 @@ interface TrustedTypesFactory {
   ): unknown;
 }
 
-const REACT_MAKES_SCRIPTS_FROM = '<script></script>';
+const REACT_SCRIPT_TEMPLATE = '<script></script>';
 
 function isOurCode(address: string): boolean {
   if (!URL.canParse(address, location.href)) return false;
@@ -20,6 +19,6 @@ function isOurCode(address: string): boolean {
 }
 
 (window as { trustedTypes?: TrustedTypesFactory }).trustedTypes?.createPolicy('default', {
-  createHTML: (text) => (text === REACT_MAKES_SCRIPTS_FROM ? text : null),
+  createHTML: (text) => (text === REACT_SCRIPT_TEMPLATE ? text : null),
   createScriptURL: (address) => (isOurCode(address) ? address : null),
 });

@@ -1,20 +1,22 @@
 /**
- * What instrumentation.ts does in Node. The engine is loaded as it is, by its address: nothing of it may be bundled.
+ * What instrumentation.ts does in Node. The engine is imported by its URL, because it must not be bundled.
  */
 import { runningHost } from '#lib/host/host.ts';
 
-/** The address of a file of the repository, spelt so that the bundler sees no file in it. */
-const addressOf = (path: string) => import.meta.url.replace(/[^/]*$/, path);
+/** The URL of a file of the repository, computed so that the bundler does not follow it. */
+const urlOf = (path: string) => import.meta.url.replace(/[^/]*$/, path);
 
-/** Starts the engine unless this process has one. Ends the process, with a sentence, when it cannot be started. */
+/** Starts the engine unless this process already has one. Ends the process when it cannot be loaded. */
 export async function startEngine(): Promise<void> {
   if (process.env.NEXT_PHASE === 'phase-production-build' || runningHost() !== null) return;
   try {
-    const needs = await import(/* turbopackIgnore: true */ /* webpackIgnore: true */ addressOf('bin/needs-node.cjs'));
-    needs.default.orEnd();
-    await import(/* turbopackIgnore: true */ /* webpackIgnore: true */ addressOf('lib/front/next-start.ts'));
+    const supportedNode = await import(
+      /* turbopackIgnore: true */ /* webpackIgnore: true */ urlOf('bin/supported-node.cjs')
+    );
+    supportedNode.default.requireSupportedNode();
+    await import(/* turbopackIgnore: true */ /* webpackIgnore: true */ urlOf('lib/front/next-start.ts'));
   } catch (error) {
-    // Next would go on and answer everything with a 500.
+    // Next would keep running and answer everything with a 500.
     process.stderr.write(`The engine cannot be loaded: ${error instanceof Error ? error.stack : error}\n`);
     process.exit(1);
   }

@@ -1,6 +1,6 @@
 /**
- * Called by Next once per process, before its first request: starts the engine when nobody has, so that `next start`
- * alone serves everything.
+ * Called by Next once per process, before the first request. Starts the engine unless it runs already, so that a plain
+ * `next start` serves the API too.
  */
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME === 'nodejs') {

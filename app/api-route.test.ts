@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { ANSWER_HEADERS } from '#lib/front/headers.ts';
 import { type Host, setHost } from '#lib/host/host.ts';
-import { duringVisit, Visit } from '#lib/host/visit.ts';
+import { RequestContext, runInRequest } from '#lib/host/request-context.ts';
 import { ROUTES } from '#lib/http/routes.ts';
 import type { Wire } from '#lib/http/web-adapter.ts';
 import { answer } from './api-route.ts';
@@ -57,6 +57,6 @@ test('the dispatcher is given the address that was sent and the peer that sent i
   const request = new Request('http://dock.example/api/instances/box/volumes/memory/x', {
     headers: { 'x-winterdock-peer': '127.0.0.1' },
   });
-  await duringVisit(new Visit('r', false, wire), () => answer(request));
+  await runInRequest(new RequestContext('r', false, wire), () => answer(request));
   expect(reached).toEqual([[wire.target, wire.peer]]);
 });

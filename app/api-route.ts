@@ -1,18 +1,18 @@
 /**
  * The API under Next: what every route file of it exports. The same dispatcher as the own listener's, by `Request` and
- * `Response`; what these do not have comes from the front (the visit's wire), without which nothing is answered.
+ * `Response`; what these do not have comes from the front (the request context’s wire), without which nothing is answered.
  */
 
 import { requestIdOf } from '#lib/auth/header.ts';
 import { ANSWER_HEADERS } from '#lib/front/headers.ts';
 import { getHost } from '#lib/host/host.ts';
-import { currentVisit } from '#lib/host/visit.ts';
+import { currentRequest } from '#lib/host/request-context.ts';
 import { toProblem } from '#lib/http/problem.ts';
 import { answerWeb } from '#lib/http/web-adapter.ts';
 
 async function respond(request: Request): Promise<Response> {
   try {
-    return await answerWeb(getHost().dispatcher, request, currentVisit()?.wire);
+    return await answerWeb(getHost().dispatcher, request, currentRequest()?.wire);
   } catch (error) {
     const problem = toProblem(error, requestIdOf(request.headers));
     return Response.json(problem, {

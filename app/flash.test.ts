@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Caller } from '#lib/auth/caller.ts';
 import { type Host, setHost } from '#lib/host/host.ts';
-import { duringVisit, Visit } from '#lib/host/visit.ts';
+import { RequestContext, runInRequest } from '#lib/host/request-context.ts';
 import { heldFor, hold } from './flash.ts';
 
 const MINUTE = 60_000;
@@ -12,7 +12,7 @@ function callerOf(actor: string): Caller {
   return { actor, via: 'console', requestId: 'r', role: 'admin', tenants: null, address: null, session: null };
 }
 
-const asked = (work: () => void) => () => duringVisit(new Visit('r', false), work);
+const asked = (work: () => void) => () => runInRequest(new RequestContext('r', false), work);
 
 beforeEach(() => setHost({ clock: { now: () => now } } as Host));
 afterEach(() => setHost(null));

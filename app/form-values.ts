@@ -8,7 +8,7 @@ import { WinterdockError } from '#lib/base/errors.ts';
 /** The refusal of a call whose arguments no form of the console sends. */
 function unreadable(): WinterdockError {
   return new WinterdockError('bad_request', 'What was sent is not what this form sends.', {
-    hint: 'Nothing was done with it. Load the page anew and try again.',
+    hint: 'Nothing was done. Reload the page and try again.',
   });
 }
 

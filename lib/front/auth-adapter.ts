@@ -1,4 +1,4 @@
-/** The door to the auth library's own routes, which speak `Request` and `Response`. */
+/** The adapter to the auth library's own routes, which take a `Request` and give a `Response`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { addressOf } from '../auth/address.ts';
@@ -15,13 +15,13 @@ const AUTH_BODY_BYTES = 64 * 1024;
 const METHODS = ['GET', 'HEAD', 'POST'];
 
 /** Answers a request below `/api/auth`. */
-export async function answerAuth(host: Host, req: IncomingMessage, res: ServerResponse): Promise<void> {
+export async function answerAuthRequest(host: Host, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const { auth, config, log } = host;
   const requestId = requestIdOf(req.headers);
   const method = req.method ?? 'GET';
   const refuse = (error: unknown) => sendNode(problemAnswer(error, requestId, log), requestId, req, res);
   if (!isSafeMethod(method) && !isSameOrigin(req.headers, config)) {
-    return refuse(new WinterdockError('forbidden', 'This may only be asked from the console itself.'));
+    return refuse(new WinterdockError('forbidden', 'Only the console itself may send this request.'));
   }
   if (!METHODS.includes(method)) {
     return refuse(

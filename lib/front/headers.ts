@@ -1,11 +1,10 @@
 /**
- * The headers that make browsers careful: one set for everything that is answered, one policy for pages, one for all
- * else. Knows no route but the explorer's, and nothing of Next but that it takes the nonce of its scripts from the
- * request's own policy.
+ * Security headers: one set for every answer, one content security policy for pages and one for everything else. Knows
+ * of Next only that it reads the nonce for its scripts from the request's policy.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What every answer carries. Never `no-referrer`: browsers would then send forms with `Origin: null`. */
+/** On every answer. Not `no-referrer`: with it browsers send forms with `Origin: null`. */
 const EVERYWHERE: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -17,23 +16,23 @@ const EVERYWHERE: Readonly<Record<string, string>> = {
   'x-permitted-cross-domain-policies': 'none',
 };
 
-/** The policy of what is no page: nothing in it is ever loaded, sent, framed or run. */
+/** The policy of everything that is not a page: nothing may be loaded, sent, framed or run. */
 const INERT = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Headers of every answer; a page replaces the policy by its own. */
+/** Headers of every answer; a page replaces the policy with its own. */
 export const ANSWER_HEADERS: Readonly<Record<string, string>> = { ...EVERYWHERE, 'content-security-policy': INERT };
 
 const PROXY_HEADERS = /^(?:x-forwarded-.*|forwarded|x-real-ip|via)$/;
 
-/** Takes out what a proxy would say of the client, which anyone may claim where no proxy is trusted. */
+/** Removes the headers of proxies. Without a trusted proxy anybody could have sent them. */
 export function dropProxyHeaders(headers: IncomingHttpHeaders): void {
   for (const name of Object.keys(headers)) if (PROXY_HEADERS.test(name)) delete headers[name];
 }
 
 /**
- * The policy of a page: scripts run by this request's nonce or because such a script loaded them, everything comes from
- * here, and texts become markup or code nowhere (Trusted Types; the one policy is in instrumentation-client.ts). `dev`
- * allows what hot reloading needs: code from strings, inline styles, its web socket.
+ * The policy of a page: only scripts with this request's nonce run, and those that they load; all else comes from this
+ * origin; no string becomes markup or code (Trusted Types, whose one policy is in instrumentation-client.ts). `dev`
+ * also allows what hot reloading needs: `eval`, inline styles and a web socket.
  */
 export function pagePolicy(nonce: string, { dev }: { dev: boolean }): string {
   const policy: Record<string, string> = {

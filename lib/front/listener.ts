@@ -1,20 +1,20 @@
-/** The own HTTP server: the fast way in, where requests come as they were sent. Knows no route. */
+/** Our own HTTP server, used by `npm start`: requests reach the front exactly as they were sent. Knows no route. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Host } from '../host/host.ts';
 import { createFront, type FrontOptions, HEADERS_MS } from './front.ts';
 
 export interface ListenOptions extends Omit<FrontOptions, 'routes'> {
-  /** 0 takes any free one. */
+  /** 0: any free port. */
   port: number;
   address: string;
 }
 
 export interface Listener {
-  /** Port that it listens on. */
+  /** The port it listens on. */
   readonly port: number;
   readonly server: Server;
-  /** Takes no more connections, lets answers under way finish for `graceMs`, then cuts them. Idempotent. */
+  /** Stops accepting connections, lets answers under way finish for `graceMs`, then cuts them. Idempotent. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -23,9 +23,9 @@ export async function listen(host: Host, options: ListenOptions): Promise<Listen
   const { headersMs = HEADERS_MS, dev = false } = options;
   const front = createFront(host, options);
   const server = createServer({
-    // A request without one is refused like all else that is not HTTP, by the error table.
+    // The front refuses a request without a Host header itself, with a problem document.
     requireHostHeader: false,
-    // Nothing speaks another protocol but hot reloading; who asks for one is answered in this one.
+    // Only hot reloading upgrades to another protocol; any other upgrade request gets a plain HTTP answer.
     shouldUpgradeCallback: () => dev,
     connectionsCheckingInterval: Math.min(headersMs / 2, 30_000),
   });

@@ -1,8 +1,7 @@
 /**
- * One server per data folder and per registry: an exclusive SQLite transaction on a file of its own, and a lock on the
- * folder (or the registry's file) itself, which nobody can remove beside a server that runs. The kernel lets both go
- * when the process is gone, however it went. What a server keeps in its folder is for its own user's eyes. Knows
- * nothing of what that is but its names.
+ * One server per data folder and per registry. Two locks each: an exclusive SQLite transaction on a lock file, and
+ * `flock` on the folder or registry itself, which stays even when somebody removes the lock file. The kernel releases
+ * both when the process ends, however it ends. Also closes the data folder to other users. Knows only the names in it.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs';
@@ -11,35 +10,35 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Config } from '../base/config.ts';
 import { chmodFileNow, makeFolderNow } from '../base/effects.ts';
 
-/** What servers make at the top of a data folder. */
-const OURS =
+/** The names that a server creates at the top of its data folder. */
+const OWN_NAMES =
   /^(?:archive|auth\.secret|blueprints|bundles|cache|cold|expanded|live|lock\.sqlite|orphans|registry\.sqlite.*|snapshots|spill|staging|.*\.key)$/;
 const OWNER_ONLY = 0o700;
-/** Part of util-linux: takes a lock on a descriptor that it inherits, which is then held by whoever opened that. */
+/** Part of util-linux. It locks a descriptor that it inherits; the lock then belongs to the process that opened it. */
 const FLOCK = '/usr/bin/flock';
-/** What it ends with when another holds the lock. */
-const HELD = 75;
+/** The exit code that we tell it to use when another process holds the lock. */
+const CONFLICT_EXIT = 75;
 
 /**
- * Takes the folder (made when missing) and closes what lies in it of ours to other users of the machine, however it was
- * made. Returns the release. Throws when another server holds it.
+ * Locks a data folder (made when missing) and takes the rights of other users from everything that a server created in
+ * it. Returns the release. Throws when another server holds the lock.
  */
-export function lockFolder(folder: string): () => void {
+export function lockDataFolder(folder: string): () => void {
   const unlock = lockBoth(
     folder,
     join(folder, 'lock.sqlite'),
     `Another Winterdock uses the data folder ${folder}. Stop it, or set WB_DATA to another folder.`,
   );
-  for (const name of readdirSync(folder)) if (OURS.test(name)) close(join(folder, name));
+  for (const name of readdirSync(folder)) if (OWN_NAMES.test(name)) makePrivate(join(folder, name));
   return unlock;
 }
 
 /**
- * Takes what a server writes to: its data folder, and its registry where that lies elsewhere, so that two with folders
- * of their own never settle each other's sandboxes. Returns the release. Throws when another server holds either.
+ * Locks the data folder, and the registry when it is elsewhere: two servers with folders of their own but one registry
+ * would each reconcile the other's sandboxes. Returns the release. Throws when another server holds a lock.
  */
 export function lockStores({ dataFolder, registryPath }: Pick<Config, 'dataFolder' | 'registryPath'>): () => void {
-  const unlock = lockFolder(dataFolder);
+  const unlock = lockDataFolder(dataFolder);
   if (registryPath === ':memory:' || dirname(registryPath) === dataFolder) return unlock;
   try {
     const release = lockBoth(
@@ -57,11 +56,11 @@ export function lockStores({ dataFolder, registryPath }: Pick<Config, 'dataFolde
   }
 }
 
-/** Locks `thing` itself and the lock file at `path`. Returns the release. */
-function lockBoth(thing: string, path: string, taken: string): () => void {
-  const unlock = lockFile(path, taken);
+/** Locks `target` itself and the lock file at `path`. `message`: the error when either is taken. */
+function lockBoth(target: string, path: string, message: string): () => void {
+  const unlock = lockFile(path, message);
   try {
-    const release = lockItself(thing, taken);
+    const release = lockTarget(target, message);
     return () => {
       release();
       unlock();
@@ -73,14 +72,14 @@ function lockBoth(thing: string, path: string, taken: string): () => void {
 }
 
 /**
- * Locks a folder or file by its inode. Where the system has no such locks, or the thing is not there yet, the lock file
- * is all there is. A registry's descriptor is closed after SQLite's own: with the first that is closed a process loses
- * its locks on a file.
+ * Locks a folder or file by its inode. Without `flock`, or when the target does not exist yet, only the lock file
+ * protects it. A registry's descriptor must be closed after SQLite's own: closing any descriptor of a file drops all
+ * locks that the process has on it.
  */
-function lockItself(thing: string, taken: string): () => void {
-  if (!existsSync(FLOCK) || !existsSync(thing)) return () => {};
-  const descriptor = openSync(thing, 'r');
-  const { status } = spawnSync(FLOCK, ['--exclusive', '--nonblock', '--conflict-exit-code', `${HELD}`, '3'], {
+function lockTarget(target: string, message: string): () => void {
+  if (!existsSync(FLOCK) || !existsSync(target)) return () => {};
+  const descriptor = openSync(target, 'r');
+  const { status } = spawnSync(FLOCK, ['--exclusive', '--nonblock', '--conflict-exit-code', `${CONFLICT_EXIT}`, '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
   let held = true;
@@ -88,12 +87,12 @@ function lockItself(thing: string, taken: string): () => void {
     if (held) closeSync(descriptor);
     held = false;
   };
-  if (status !== HELD) return release;
+  if (status !== CONFLICT_EXIT) return release;
   release();
-  throw new Error(taken);
+  throw new Error(message);
 }
 
-function lockFile(path: string, taken: string): () => void {
+function lockFile(path: string, message: string): () => void {
   makeFolderNow(dirname(path));
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
@@ -101,7 +100,7 @@ function lockFile(path: string, taken: string): () => void {
   } catch (error) {
     database.close();
     if (error instanceof Error && /locked|busy/i.test(error.message)) {
-      throw new Error(taken);
+      throw new Error(message);
     }
     if (error instanceof Error && /not a database|malformed/i.test(error.message)) {
       throw new Error(`The lock file ${path} is damaged. It holds nothing: remove it and start again.`);
@@ -113,11 +112,11 @@ function lockFile(path: string, taken: string): () => void {
   };
 }
 
-function close(path: string): void {
+function makePrivate(path: string): void {
   try {
     const { mode } = statSync(path);
     if ((mode & 0o077) !== 0) chmodFileNow(path, mode & OWNER_ONLY);
   } catch {
-    // Another user's, or gone meanwhile: who owns it decides who may read it.
+    // It belongs to another user, who decides who may read it, or is gone by now.
   }
 }

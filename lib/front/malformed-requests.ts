@@ -1,6 +1,5 @@
 /**
- * Requests that are not HTTP enough to be handed on: their answer is a problem of the one error table, and the end of
- * the connection.
+ * Requests that are not valid HTTP: each gets a problem document from the error table, and its connection is closed.
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -10,17 +9,17 @@ import type { Logger } from '../base/log.ts';
 import { answerOf } from '../http/dispatch.ts';
 import { ANSWER_HEADERS } from './headers.ts';
 
-/** Milliseconds for which a refused client may go on sending, so that it sees the answer and not a reset. */
+/** Milliseconds for which a refused client may go on sending: closing at once would reset it before it reads the answer. */
 const LINGER_MS = 1000;
 
-/** Connections on which nothing more is read: they linger after such an answer, or end with the one under way. */
+/** Connections that are about to close: nothing more is read from them. */
 const refused = new WeakSet<Socket>();
 
 /**
- * Answers what Node's parser refuses. `underWay`: the answers not yet whole on this connection. A request that came too
- * slowly gets no 408: a browser would send it again by itself.
+ * Answers a request that Node's parser rejected. `underWay`: the unfinished answers of this connection. A request that
+ * came too slowly gets no 408, because browsers repeat it by themselves.
  */
-export function refuseBroken(
+export function refuseMalformed(
   error: NodeJS.ErrnoException,
   socket: Socket,
   underWay: readonly ServerResponse[],
@@ -33,12 +32,12 @@ export function refuseBroken(
   }
   const last = underWay.at(-1);
   if (last?.req.complete) {
-    // What is broken comes after requests that were whole: they are answered first.
+    // The malformed request follows valid ones: they are answered first.
     refused.add(socket);
     last.once('close', () => socket.destroySoon());
     return;
   }
-  // What is broken is the body of the request under way, whose answer may have begun, or waits for those before it.
+  // The body of the last request is malformed, and its answer has begun or waits for earlier ones.
   if (last?.headersSent || underWay.length > 1) {
     socket.destroy();
     return;
@@ -49,11 +48,11 @@ export function refuseBroken(
           hint: 'Together they may have 16 KiB.',
         })
       : new WinterdockError('bad_request', 'The request is not valid HTTP.');
-  const named = last?.getHeader('x-request-id');
-  refuseOnSocket(refusal, socket, log, { requestId: typeof named === 'string' ? named : undefined, why: error.code });
+  const id = last?.getHeader('x-request-id');
+  refuseOnSocket(refusal, socket, log, { requestId: typeof id === 'string' ? id : undefined, why: error.code });
 }
 
-/** Answers with a problem on a connection that has no answer object, and ends it. `requestId`: default, a new one. */
+/** Writes a problem document to a bare socket and closes it. `requestId`: default, a new one. */
 export function refuseOnSocket(
   refusal: WinterdockError,
   socket: Socket,
@@ -79,14 +78,14 @@ export function refuseOnSocket(
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-/** Why a request that was parsed may not be answered as one, or null. */
-export function whyNotHttp(rawHeaders: readonly string[], version: string): WinterdockError | null {
+/** The error of a request without exactly one Host header (HTTP/1.0 needs none), or null. */
+export function hostHeaderProblem(rawHeaders: readonly string[], version: string): WinterdockError | null {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   if (hosts === 1 || (hosts === 0 && version === '1.0')) return null;
-  const says = hosts === 0 ? 'The request has no Host header.' : 'The request has more than one Host header.';
-  return new WinterdockError('bad_request', says);
+  const message = hosts === 0 ? 'The request has no Host header.' : 'The request has more than one Host header.';
+  return new WinterdockError('bad_request', message);
 }

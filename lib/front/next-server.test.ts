@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { currentVisit } from '../host/visit.ts';
+import { currentRequest } from '../host/request-context.ts';
 import { caller } from '../testing/call.ts';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
-import { adoptServer } from './next-server.ts';
+import { attachToNextServer } from './next-server.ts';
 
 let engine: TestServer;
 const servers: Server[] = [];
@@ -31,10 +31,10 @@ async function listening(listener: RequestListener) {
 test('requests that come while the engine starts wait for it, and are answered behind the front', async () => {
   const asked: unknown[] = [];
   const { port, call } = await listening((req, res) => {
-    asked.push([req.url, currentVisit()?.wire?.target ?? null]);
+    asked.push([req.url, currentRequest()?.wire?.target ?? null]);
     res.end('of Next');
   });
-  const adopted = adoptServer({ port, dev: false });
+  const adopted = attachToNextServer({ port, dev: false });
   const arrived = new Promise((resolve) => subscribe('http.server.request.start', resolve));
   const waiting = call('GET', '/sandboxes');
   await arrived;
@@ -55,7 +55,7 @@ test('requests that come while the engine starts wait for it, and are answered b
 test('another server of the process is left alone', async () => {
   const next = await listening((_req, res) => void res.end('of Next'));
   const other = await listening((_req, res) => void res.end('of another'));
-  const adopted = adoptServer({ port: next.port, dev: false });
+  const adopted = attachToNextServer({ port: next.port, dev: false });
   await adopted.open(engine.host, (pages) => pages);
   expect((await other.call('GET', '/sandboxes')).headers['x-frame-options']).toBeUndefined();
   expect((await next.call('GET', '/sandboxes')).headers['x-frame-options']).toBe('DENY');
@@ -66,7 +66,7 @@ test('a route file that fails is a problem under the id of its request, and tell
   const { port, call } = await listening(() => {
     throw new Error('secret: /home/someone');
   });
-  await adoptServer({ port, dev: false }).open(engine.host, (next) => next);
+  await attachToNextServer({ port, dev: false }).open(engine.host, (next) => next);
   const answer = await call('GET', '/api/me', undefined, { headers: { 'x-request-id': 'mine' } });
   expect([answer.status, answer.json.code, answer.json.request_id]).toEqual([500, 'internal', 'mine']);
   expect(answer.text).not.toContain('secret');
@@ -76,7 +76,7 @@ test('HOST that nobody knows stops the start', async () => {
   const { port } = await listening((_req, res) => void res.end());
   const { host } = engine;
   const elsewhere = { ...host, config: { ...host.config, host: 'nobody.invalid' } };
-  await expect(adoptServer({ port, dev: false }).open(elsewhere, (next) => next)).rejects.toMatchObject({
+  await expect(attachToNextServer({ port, dev: false }).open(elsewhere, (next) => next)).rejects.toMatchObject({
     syscall: 'getaddrinfo',
   });
 });

@@ -1,7 +1,7 @@
 /**
- * The front before a server that Next made. Node tells of each request on a diagnostics channel before anybody has it:
- * there the front takes the place of Next's own listener, which it then asks for what is a page's or a route file's.
- * Until the engine runs, requests wait.
+ * The front on an HTTP server that Next made (`next start`). Node publishes every request on a diagnostics channel
+ * before any listener gets it. At the first one the front replaces Next's request listener, and calls that listener for
+ * pages and route files. Requests wait until the engine runs.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { lookup } from 'node:dns/promises';
@@ -14,67 +14,67 @@ import type { PageHandler } from './page-adapter.ts';
 
 /** Published by Node, synchronously, when the head of a request is parsed. */
 const CHANNEL = 'http.server.request.start';
-/** What Next, or Node for it, would answer by itself. */
+/** The events that Next, or Node by default, would answer. */
 const EVENTS = ['request', 'checkContinue', 'checkExpectation', 'clientError', 'connect'];
 
-export interface AdoptedServer {
-  /** Begins to answer. `pages`: what stands before Next. Throws when HOST is a name that nobody knows. */
+export interface NextServer {
+  /** Starts to answer. `pages` wraps Next's handler. Throws when HOST cannot be resolved. */
   open(host: Host, pages: (next: PageHandler) => PageHandler): Promise<void>;
-  /** Takes no more connections, lets answers under way finish for `graceMs`, then cuts them. */
+  /** Stops accepting connections, lets answers under way finish for `graceMs`, then cuts them. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Adopts the server on `port` of this process, when its next request comes. `dev`: pages come from their sources. */
-export function adoptServer({ port, dev }: { port: number; dev: boolean }): AdoptedServer {
+/** Takes over the server on `port` of this process at its next request. `dev`: pages are compiled from their sources. */
+export function attachToNextServer({ port, dev }: { port: number; dev: boolean }): NextServer {
   const opened = Promise.withResolvers<(next: PageHandler) => Front>();
-  let adopted: { server: Server; front: Front | null } | null = null;
+  let attached: { server: Server; front: Front | null } | null = null;
 
-  const adopt = (server: Server): void => {
+  const attach = (server: Server): void => {
     const address = server.address();
-    const [own] = server.listeners('request') as RequestListener[];
-    if (own === undefined || address === null || typeof address === 'string' || address.port !== port) return;
-    unsubscribe(CHANNEL, take);
-    const taken: NonNullable<typeof adopted> = { server, front: null };
-    adopted = taken;
+    const [nextListener] = server.listeners('request') as RequestListener[];
+    if (nextListener === undefined || address === null || typeof address === 'string' || address.port !== port) return;
+    unsubscribe(CHANNEL, onRequest);
+    const entry: NonNullable<typeof attached> = { server, front: null };
+    attached = entry;
     for (const event of EVENTS) server.removeAllListeners(event);
-    // Nothing but hot reloading speaks another protocol.
+    // Only hot reloading upgrades to another protocol.
     if (!dev) server.removeAllListeners('upgrade');
     const waiting: [IncomingMessage, ServerResponse][] = [];
     const wait = (...request: [IncomingMessage, ServerResponse]) => void waiting.push(request);
     server.on('request', wait);
     void opened.promise.then((make) => {
       server.off('request', wait);
-      taken.front = make(async (req, res) => own.call(server, req, res));
-      taken.front.attach(server);
+      entry.front = make(async (req, res) => nextListener.call(server, req, res));
+      entry.front.attach(server);
       for (const request of waiting) server.emit('request', ...request);
     });
   };
-  const take = (message: unknown) => adopt((message as { server: Server }).server);
-  subscribe(CHANNEL, take);
+  const onRequest = (message: unknown) => attach((message as { server: Server }).server);
+  subscribe(CHANNEL, onRequest);
 
   return {
     async open(host, pages) {
-      const whyNotHere = await reachOf(host.config.host);
-      opened.resolve((next) => createFront(host, { pages: pages(next), routes: next, dev, whyNotHere }));
+      const addressProblem = await addressCheck(host.config.host);
+      opened.resolve((next) => createFront(host, { pages: pages(next), routes: next, dev, addressProblem }));
     },
     async close(graceMs) {
-      if (adopted?.front) await adopted.front.close(adopted.server, graceMs);
+      if (attached?.front) await attached.front.close(attached.server, graceMs);
     },
   };
 }
 
 /**
- * Why a connection may not come in by the address that it came to: Next listens where it was told, and `HOST` says who
- * is meant. What comes from the machine itself always is.
+ * A check that refuses connections to any address but those of `HOST`: Next may listen on more of them. Connections
+ * over the loopback are always accepted.
  */
-async function reachOf(host: string): Promise<(req: IncomingMessage) => WinterdockError | null> {
+async function addressCheck(host: string): Promise<(req: IncomingMessage) => WinterdockError | null> {
   if (host === '0.0.0.0' || host === '::') return () => null;
-  const meant = new Set((await lookup(host, { all: true })).map(({ address }) => address));
+  const allowed = new Set((await lookup(host, { all: true })).map(({ address }) => address));
   return ({ socket }) => {
     const address = (socket.localAddress ?? '').replace(/^::ffff:(?=.*\.)/, '');
-    if (isLoopback(address) || meant.has(address)) return null;
+    if (isLoopback(address) || allowed.has(address)) return null;
     return new WinterdockError('forbidden', 'This server answers at another address only.', {
-      hint: `HOST is ${host}: whoever runs it sets HOST=0.0.0.0 for all.`,
+      hint: `HOST is ${host}. To serve at every address, start the server with HOST=0.0.0.0.`,
     });
   };
 }

@@ -1,21 +1,21 @@
 /**
- * The process entry where Next is started alone (`next start`): the engine behind the server that Next made. Loaded by
- * instrumentation.ts, unbundled; never where an engine runs already.
+ * The process entry for `next start`: the engine behind the HTTP server that Next made. Loaded by instrumentation.ts,
+ * unbundled, unless an engine runs already.
  */
-import { adoptServer } from './next-server.ts';
-import { live } from './server-process.ts';
-import { tellingSpentLinks } from './spent-links.ts';
+import { attachToNextServer } from './next-server.ts';
+import { runServerProcess } from './server-process.ts';
+import { withLinkStatus } from './sign-in-link-status.ts';
 
 const dev = process.env.NODE_ENV === 'development';
-// Next listens already, and says where.
+// Next listens already, and sets PORT.
 const port = Number(process.env.PORT);
-const server = adoptServer({ port, dev });
-await live({
+const server = attachToNextServer({ port, dev });
+await runServerProcess({
   hasConsole: true,
   dev,
   async serve(host) {
     await host.start();
-    await server.open(host, (next) => tellingSpentLinks(next, host.auth));
+    await server.open(host, (next) => withLinkStatus(next, host.auth));
     return { port, close: (graceMs) => server.close(graceMs) };
   },
 });

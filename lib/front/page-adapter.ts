@@ -1,6 +1,6 @@
 /**
- * The door to the console: what may reach Next, under which request id and policy, how often, and what is said where
- * Next only has a bare failure to offer. Knows no page.
+ * The adapter to the console's pages: checks method, origin and rate, sets the request id and the content security
+ * policy, calls Next, and replaces Next's bare 5xx answers with a readable one. Knows no page.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -9,24 +9,24 @@ import { requestIdOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import type { Host } from '../host/host.ts';
-import { duringVisit, Visit } from '../host/visit.ts';
+import { RequestContext, runInRequest } from '../host/request-context.ts';
 import { logFailure } from '../http/dispatch.ts';
+import { errorResponseFor, sendErrorResponse } from './error-response.ts';
 import { pagePolicy } from './headers.ts';
-import { refusalFor, sendRefusal } from './refusal.ts';
-import { watchAnswer } from './watched-answer.ts';
+import { replaceServerErrors } from './server-error-guard.ts';
 
-/** Answers what is not the API's: the console. */
+/** Answers requests for the console. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void> | void;
 
 const METHODS = ['GET', 'HEAD', 'POST'];
 /**
- * Set on what reaches Next: it asks this server for the page that an action leads to, with the headers of the action's
- * request.
+ * Marks requests that Next makes to this server itself: after an action it fetches the next page, with the headers of
+ * the action's request.
  */
 const INNER_HEADER = 'x-winterdock-inner';
 
-/** Makes the door. `dev`: pages come from their sources and need what hot reloading needs. */
-export function createPageDoor({
+/** Makes the adapter. `dev`: pages are compiled from their sources, with hot reloading. */
+export function createPageAdapter({
   host,
   pages,
   dev,
@@ -38,12 +38,12 @@ export function createPageDoor({
   const { auth, config, log } = host;
   const innerMark = randomBytes(24).toString('base64url');
 
-  /** Why a request may not reach Next. Marks one that may with what is proved of its origin. */
-  const refusedBefore = (req: IncomingMessage): WinterdockError | null => {
+  /** The error of a request that may not reach Next, or null. Sets `x-forwarded-host` once the origin is proved. */
+  const requestProblem = (req: IncomingMessage): WinterdockError | null => {
     const method = req.method ?? 'GET';
     const { origin } = req.headers;
     if (!isSafeMethod(method) && !isSameOrigin(req.headers, config)) {
-      return new WinterdockError('forbidden', 'This may only be asked from the console itself.');
+      return new WinterdockError('forbidden', 'Only the console itself may send this request.');
     }
     if (!METHODS.includes(method)) {
       return new WinterdockError('method_not_allowed', `${method.slice(0, 20)} is not a method of this address.`, {
@@ -57,7 +57,7 @@ export function createPageDoor({
     }
     if (origin === undefined || isSafeMethod(method)) return null;
     if (!URL.canParse(origin)) return new WinterdockError('bad_request', 'The Origin header is not an origin.');
-    // Next compares the origin with the host once more, and knows no public address: what is proved is told to it.
+    // Next compares the origin with the host again and does not know the public URL, so it is told the proved host.
     req.headers['x-forwarded-host'] = new URL(origin).host;
     return null;
   };
@@ -65,16 +65,16 @@ export function createPageDoor({
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const isInner = req.headers[INNER_HEADER] === innerMark;
     req.headers[INNER_HEADER] = innerMark;
-    // Next asks from this machine for whoever asked it.
+    // Next's own request comes from this machine; the peer is the one of the request before it.
     if (!isInner) req.headers[PEER_HEADER] = req.socket.remoteAddress ?? '';
     const isStatic = (req.url ?? '/').startsWith('/_next/static/');
     try {
-      const refused = refusedBefore(req);
-      if (refused !== null) throw refused;
+      const problem = requestProblem(req);
+      if (problem !== null) throw problem;
       const address = addressOf(req.headers, String(req.headers[PEER_HEADER]), config.trustProxy);
       if (!isStatic && !isInner) await auth.count(null, address);
     } catch (error) {
-      return sendRefusal(error, req, res, log);
+      return sendErrorResponse(error, req, res, log);
     }
     if (!isStatic) {
       const policy = pagePolicy(randomBytes(16).toString('base64'), { dev });
@@ -82,35 +82,35 @@ export function createPageDoor({
       res.setHeader('content-security-policy', policy);
     }
     const requestId = requestIdOf(req.headers);
-    const visit = new Visit(requestId, req.method === 'POST' || req.headers.rsc !== undefined);
-    watchAnswer(res, () => {
-      const cause = causeIn(visit);
-      // What was thrown is in the log already.
-      if (visit.thrown === null) logFailure(cause, requestId, log);
-      return refusalFor(cause, req);
+    const context = new RequestContext(requestId, req.method === 'POST' || req.headers.rsc !== undefined);
+    replaceServerErrors(res, () => {
+      const failure = failureIn(context);
+      // An error that the context kept is in the log already.
+      if (context.firstError === null) logFailure(failure, requestId, log);
+      return errorResponseFor(failure, req);
     });
     try {
-      await duringVisit(visit, () => pages(req, res));
+      await runInRequest(context, () => pages(req, res));
     } catch (error) {
       logFailure(error, requestId, log);
-      visit.keep(error);
+      context.keepError(error);
       if (res.headersSent) res.destroy();
       else res.writeHead(500).end();
     }
   };
 }
 
-/** What a failed visit is told to have failed of. */
-function causeIn(visit: Visit): unknown {
-  const { thrown } = visit;
-  if (isWinterdockError(thrown)) return thrown;
-  if (visit.isUnread) {
-    const isLarge = thrown instanceof Error && 'statusCode' in thrown && thrown.statusCode === 413;
+/** The error that a failed page answers with. */
+function failureIn(context: RequestContext): unknown {
+  const { firstError } = context;
+  if (isWinterdockError(firstError)) return firstError;
+  if (context.isUnreadable) {
+    const isLarge = firstError instanceof Error && 'statusCode' in firstError && firstError.statusCode === 413;
     return isLarge
       ? new WinterdockError('too_large', 'What was sent to this page is too large.')
       : new WinterdockError('bad_request', 'What was sent to this page cannot be read.', {
-          hint: 'Nothing was done with it. Load the page anew and try again.',
+          hint: 'Nothing was done. Reload the page and try again.',
         });
   }
-  return thrown ?? new Error('The console failed and did not say why.');
+  return firstError ?? new Error('The console failed and did not say why.');
 }

@@ -1,4 +1,4 @@
-/** The console as a request handler: Next, run inside this process. Loaded only when pages are served. */
+/** The console as a request handler: Next, running in this process. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,8 +7,8 @@ import type { PageHandler } from './page-adapter.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * The settings that the console was built with, as Next's own standalone server hands them on: next.config.ts is
- * neither read nor compiled again, which would take Next's compiler along. Throws when there is no build.
+ * The settings that the console was built with, passed to Next as its own standalone server does. Reading
+ * next.config.ts again would load Next's compiler. Throws when there is no build.
  */
 function builtConfig(): string {
   const written = readFileSync(join(ROOT, '.next', 'required-server-files.json'), 'utf8');
@@ -16,8 +16,8 @@ function builtConfig(): string {
 }
 
 /**
- * Prepares the console: built (`dev` false) or from its sources, whose hot reloading attaches itself to the server of
- * the first request. Throws when there is no build.
+ * Prepares the console: the build, or with `dev` the sources, whose hot reloading attaches to the server of the first
+ * request. Throws when there is no build.
  */
 export async function openPages(options: { dev: boolean; host: string; port: number }): Promise<PageHandler> {
   process.env.NEXT_TELEMETRY_DISABLED = '1';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLedOn } from './route-adapter.ts';
+import { isKeptByNext } from './route-adapter.ts';
 
 test('what Next would hand on as another address is not led to it', () => {
   for (const target of [
@@ -22,7 +22,7 @@ test('what Next would hand on as another address is not led to it', () => {
     'api/a',
     '',
   ])
-    expect([target, isLedOn(target)]).toEqual([target, false]);
+    expect([target, isKeptByNext(target)]).toEqual([target, false]);
 });
 
 test('an address that is what it seems is led on, with whatever query', () => {
@@ -33,5 +33,5 @@ test('an address that is what it seems is led on, with whatever query', () => {
     '/api/instances?q=../..//%2e%2e%zz&limit=5',
     '/instances/a...b/..c',
   ])
-    expect([target, isLedOn(target)]).toEqual([target, true]);
+    expect([target, isKeptByNext(target)]).toEqual([target, true]);
 });

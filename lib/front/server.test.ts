@@ -12,8 +12,8 @@ import type { Event, Instance } from '../contract/schema.ts';
 import { KNOWN, makeOlderRegistry } from '../registry/testing/older.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
-import { lockFolder, lockStores } from './lock.ts';
-import { foreseen, whyNotStarted } from './start-problems.ts';
+import { lockDataFolder, lockStores } from './lock.ts';
+import { preflight, startFailureText } from './start-problems.ts';
 
 let folder: string;
 const running: ServerProcess[] = [];
@@ -128,15 +128,15 @@ test('what stands in the way of a start is foreseen before anything is built for
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
   const there = { port, host: '127.0.0.1', dataFolder: folder, registryPath: join(folder, 'registry.sqlite') };
-  expect(await foreseen(there)).toBe(`Port ${port} on 127.0.0.1 is taken by another program. Set PORT to a free one.`);
+  expect(await preflight(there)).toBe(`Port ${port} on 127.0.0.1 is taken by another program. Set PORT to a free one.`);
   taken.close();
-  expect(await foreseen({ ...there, port: 0 })).toBe(null);
-  expect(await foreseen({ ...there, port: 0, host: '203.0.113.1' })).toContain('HOST=203.0.113.1 is no address');
+  expect(await preflight({ ...there, port: 0 })).toBe(null);
+  expect(await preflight({ ...there, port: 0, host: '203.0.113.1' })).toContain('HOST=203.0.113.1 is no address');
   const denied = Object.assign(new Error('x'), { code: 'EACCES' });
-  expect(whyNotStarted(denied, there)).toContain(`${folder} cannot be written by this user`);
+  expect(startFailureText(denied, there)).toContain(`${folder} cannot be written by this user`);
   const full = new Error('Failed to run the query', { cause: Object.assign(new Error('x'), { code: 'SQLITE_FULL' }) });
-  expect(whyNotStarted(full, there)).toContain(`There is no room on the disk of the data folder ${folder}`);
-  expect(whyNotStarted(new Error('another thing'), there)).toBe('another thing');
+  expect(startFailureText(full, there)).toContain(`There is no room on the disk of the data folder ${folder}`);
+  expect(startFailureText(new Error('another thing'), there)).toBe('another thing');
 });
 
 test('a registry that is no database, or has damaged pages, is named with the way out and not with a stack', async () => {
@@ -223,17 +223,17 @@ test('a registry that two folders share has one server also when its lock file w
 test('a lock file that is damaged is named with the way out', () => {
   const path = join(folder, 'lock.sqlite');
   writeFileSync(path, 'something else entirely, and long enough for a header. '.repeat(100));
-  expect(() => lockFolder(folder)).toThrow(`The lock file ${path} is damaged. It holds nothing: remove it`);
+  expect(() => lockDataFolder(folder)).toThrow(`The lock file ${path} is damaged. It holds nothing: remove it`);
   rmSync(path);
-  lockFolder(folder)();
+  lockDataFolder(folder)();
 });
 
 test('the lock of a folder is held within a process too, and let go', () => {
-  const unlock = lockFolder(folder);
-  expect(() => lockFolder(folder)).toThrow('Another Winterdock uses the data folder');
+  const unlock = lockDataFolder(folder);
+  expect(() => lockDataFolder(folder)).toThrow('Another Winterdock uses the data folder');
   unlock();
   unlock();
-  lockFolder(folder)();
+  lockDataFolder(folder)();
 });
 
 test('two folders with one registry have one server: each would settle the sandboxes of the other', () => {
@@ -260,7 +260,7 @@ test('the first start makes a key, says where it is and never shows it', async (
 
 test('a server that people reach by neither https nor the machine itself warns of it at its start', async () => {
   const plain = await start({ HOST: '0.0.0.0' });
-  expect(plain.output()).toContain('neither https nor the machine');
+  expect(plain.output()).toContain('neither https nor local');
   await plain.end('SIGTERM');
   const good: Record<string, string>[] = [{ HOST: '0.0.0.0', WB_PUBLIC_URL: 'https://dock.example' }, {}];
   for (const settings of good) {

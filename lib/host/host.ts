@@ -1,5 +1,7 @@
-/** The running engine, kept on `globalThis`, where bundled code finds it. What it is built from is in compose.ts. */
-
+/**
+ * The running engine as one object, kept on `globalThis` because bundled and unbundled code have two copies of a module.
+ * compose.ts builds it.
+ */
 import type { Auth } from '../auth/auth.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
@@ -16,7 +18,7 @@ import type { Operations } from '../operations/operations.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Step } from '../sessions/steps.ts';
-import { currentVisit } from './visit.ts';
+import { currentRequest } from './request-context.ts';
 
 export interface Host {
   readonly config: Config;
@@ -45,7 +47,7 @@ export interface HostOptions {
   clock?: Clock;
   /** Default: JSON lines on stderr at the level of the settings. */
   log?: Logger;
-  /** Told what whoever starts it should know, a line at a time. */
+  /** Receives lines for the person who starts the server. */
   tell?: (line: string) => void;
   /** Fault injection: called as each step of a filing or waking is reached. */
   reached?: (step: Step | CopyStep | ForgetStep) => void;
@@ -61,17 +63,17 @@ export async function createHost(options: HostOptions): Promise<Host> {
 }
 
 /**
- * The running host. Throws when none was started in this process, and `storage_unavailable` for a request that did not
- * come through the front: what the front refuses, it has not refused there.
+ * The running host, for pages, actions and route files. Throws when none was started in this process, and
+ * `storage_unavailable` for a request that bypassed the front, because no check of the front was made on it.
  */
 export function getHost(): Host {
   const host = runningHost();
   if (host === null) throw new Error('The engine is not running in this process: start it with `npm start`.');
-  const visit = currentVisit();
-  if (visit === null) {
+  const request = currentRequest();
+  if (request === null) {
     throw new WinterdockError('storage_unavailable', 'The server is starting.', { retryAfterSeconds: 1 });
   }
-  visit.begin();
+  request.markStarted();
   return host;
 }
 

@@ -1,23 +1,17 @@
 /**
- * Keeps bare failures from leaving: where Next begins to answer with a 5xx, another answer takes its place. Knows
- * nothing of what is asked.
+ * Replaces the 5xx answers that Next begins to send with an answer of ours. Knows nothing of the request.
  */
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../http/answer.ts';
 
-/**
- * The stream of React's own format: the console's scripts show from it what failed, so it is kept and only its status
- * is changed.
- */
+/** The type of React's flight stream. The console's scripts show the error from its body, so only its status changes. */
 const FLIGHT = 'text/x-component';
 
-/**
- * Watches an answer. `instead` is asked once, when a 5xx is about to be sent, for what to send; null: what is there.
- */
-export function watchAnswer(res: ServerResponse, instead: () => Answer | null): void {
+/** Guards `res`. When a 5xx is about to be sent, `replacement` is called once; null keeps Next's answer. */
+export function replaceServerErrors(res: ServerResponse, replacement: () => Answer | null): void {
   const raw = { writeHead: res.writeHead.bind(res), write: res.write.bind(res), end: res.end.bind(res) };
   let isReplaced = false;
-  let other: Answer | null = null;
+  let answer: Answer | null = null;
 
   const replace = ({ status, headers = {}, body }: Answer) => {
     isReplaced = true;
@@ -32,12 +26,11 @@ export function watchAnswer(res: ServerResponse, instead: () => Answer | null): 
     raw.end(res.req.method === 'HEAD' ? undefined : text);
   };
 
-  /** Whether what is written now is of an answer that was replaced. */
-  const isGone = (): boolean => {
+  /** Whether Next's answer was replaced, so that its further writes are dropped. */
+  const isDropped = (): boolean => {
     if (isReplaced || res.headersSent || res.statusCode < 500) return isReplaced;
-    const answer = other ?? instead();
+    answer ??= replacement();
     if (answer === null) return false;
-    other = answer;
     if (!String(res.getHeader('content-type') ?? '').startsWith(FLIGHT)) {
       replace(answer);
       return true;
@@ -52,13 +45,13 @@ export function watchAnswer(res: ServerResponse, instead: () => Answer | null): 
   const calls = {
     writeHead(status: number, ...rest: unknown[]) {
       res.statusCode = status;
-      return isGone() ? res : raw.writeHead(res.statusCode, ...(rest as [never]));
+      return isDropped() ? res : raw.writeHead(res.statusCode, ...(rest as [never]));
     },
-    write: (...given: unknown[]) => (isGone() ? true : raw.write(...(given as Arguments))),
-    end: (...given: unknown[]) => (isGone() ? res : raw.end(...(given as Arguments))),
+    write: (...given: unknown[]) => (isDropped() ? true : raw.write(...(given as Arguments))),
+    end: (...given: unknown[]) => (isDropped() ? res : raw.end(...(given as Arguments))),
   };
   Object.assign(res, calls);
 }
 
-/** What Next said of the body that is not sent. */
+/** Headers of the body that is not sent. */
 const DROPPED = ['content-encoding', 'content-length', 'transfer-encoding', 'etag', 'link', 'vary'];

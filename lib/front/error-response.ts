@@ -1,6 +1,6 @@
 /**
- * What the front says when it lets a request go no further: a page for whoever looks at one, a sentence for the
- * console's own scripts, a problem for programs. Knows no route.
+ * The front's answer to a request that it refuses or that failed: an HTML page for a browser, plain text for the
+ * console's scripts, a problem document for programs. Knows no route.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -11,7 +11,7 @@ import type { Answer } from '../http/answer.ts';
 import { answerOf, logFailure } from '../http/dispatch.ts';
 import { sendNode } from '../http/node-adapter.ts';
 
-/** The styles of the page: it stands alone, as nothing else may be had when it is shown. */
+/** The styles of the page. It is self-contained, because nothing else may be available when it is shown. */
 const STYLE = `
 :root { color-scheme: light dark; --paper: #fbfaf6; --ink: #1c1f24; --quiet: #5d636e; --rule: #dedbd0 }
 @media (prefers-color-scheme: dark) { :root { --paper: #101318; --ink: #e8e6df; --quiet: #9aa1ad; --rule: #2a2f38 } }
@@ -35,16 +35,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 
-/** The answer to who is refused, as it suits them. Logs nothing. */
-export function refusalFor(error: unknown, req: IncomingMessage): Answer {
+/** The answer to an error in the form that the client accepts. Logs nothing. */
+export function errorResponseFor(error: unknown, req: IncomingMessage): Answer {
   const { headers, method, url = '/' } = req;
   const answer = answerOf(error, requestIdOf(headers));
   const problem = (answer.body as { json: Problem }).json;
   const accepted = headers.accept ?? '';
   if (headers['next-action'] !== undefined && accepted.includes('text/x-component')) {
-    // The console's scripts show a sentence of exactly this type, and nothing of any other.
-    const says = problem.hint === undefined ? problem.detail : `${problem.detail} ${problem.hint}`;
-    const text = `${says} Request ${problem.request_id}.`;
+    // Next's client shows the body of an answer only when its type is exactly this.
+    const message = problem.hint === undefined ? problem.detail : `${problem.detail} ${problem.hint}`;
+    const text = `${message} Request ${problem.request_id}.`;
     return { ...answer, headers: { ...answer.headers, 'content-type': 'text/plain' }, body: { text } };
   }
   if (headers.rsc !== undefined || !accepted.includes('text/html')) return answer;
@@ -58,11 +58,11 @@ export function refusalFor(error: unknown, req: IncomingMessage): Answer {
   };
 }
 
-/** Refuses a request. What nobody expected is logged. */
-export function sendRefusal(error: unknown, req: IncomingMessage, res: ServerResponse, log: Logger): void {
+/** Sends that answer. Logs unexpected errors. */
+export function sendErrorResponse(error: unknown, req: IncomingMessage, res: ServerResponse, log: Logger): void {
   const requestId = requestIdOf(req.headers);
   logFailure(error, requestId, log);
-  sendNode(refusalFor(error, req), requestId, req, res);
+  sendNode(errorResponseFor(error, req), requestId, req, res);
 }
 
 function pageOf(problem: Problem, again: string | null, nonce: string): string {

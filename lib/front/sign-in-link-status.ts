@@ -1,8 +1,7 @@
 /**
- * The status of the sign-in page for a link that lets nobody in any more: the page says so in words, and only the front
- * sets a status.
+ * Answers the sign-in page with 410 when its link is used, expired or unknown. The page explains that in words; a page
+ * of Next cannot set the status, so the front does.
  */
-
 import type { Auth } from '../auth/auth.ts';
 import { isSafeMethod } from '../auth/origin.ts';
 import type { PageHandler } from './page-adapter.ts';
@@ -12,20 +11,17 @@ const PATH = '/signin';
 /** Longest token that is looked up: ours have 43 characters. */
 const TOKEN_LENGTH = 200;
 
-/** `pages`, but what comes by a link that is used, over or none of ours is answered as gone. */
-export function tellingSpentLinks(
-  pages: PageHandler,
-  auth: { entrance: Pick<Auth['entrance'], 'stateOf'> },
-): PageHandler {
+/** `pages`, with status 410 for a sign-in link that is used, expired or unknown. */
+export function withLinkStatus(pages: PageHandler, auth: { entrance: Pick<Auth['entrance'], 'stateOf'> }): PageHandler {
   return async (req, res) => {
     const token = isSafeMethod(req.method ?? 'GET') ? tokenOf(req.url ?? '') : null;
-    // Another address is asked for in the same page by the console's own code, which takes only what is whole.
-    if (token !== null && req.headers.rsc === undefined && (await isSpent(auth, token))) res.statusCode = GONE;
+    // Not for the console's own navigation (`rsc`): Next's client accepts only a 200.
+    if (token !== null && req.headers.rsc === undefined && (await isInvalid(auth, token))) res.statusCode = GONE;
     return pages(req, res);
   };
 }
 
-async function isSpent(auth: { entrance: Pick<Auth['entrance'], 'stateOf'> }, token: string): Promise<boolean> {
+async function isInvalid(auth: { entrance: Pick<Auth['entrance'], 'stateOf'> }, token: string): Promise<boolean> {
   return token.length > TOKEN_LENGTH || (await auth.entrance.stateOf(token)) !== 'good';
 }
 

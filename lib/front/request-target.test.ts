@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { whyNotTarget } from './target.ts';
+import { targetProblem } from './request-target.ts';
 
 test.each([
   ['dots', ['/..', '/.', '/a/../b', '/a/./b', '/a/..', '/../', '/_next/../api/me']],
@@ -11,7 +11,7 @@ test.each([
   ['raw characters beyond ASCII', ['/é', '/a b', '/\xff']],
   ['no slash at its beginning', ['', '*', 'a', '?a', '#', 'example:80']],
 ])('a target with %s is refused, with a sentence', (_what, targets) => {
-  for (const target of targets) expect([target, whyNotTarget(target)]).toEqual([target, expect.stringMatching(/\.$/)]);
+  for (const target of targets) expect([target, targetProblem(target)]).toEqual([target, expect.stringMatching(/\.$/)]);
 });
 
 test('what browsers ask for is let through: whatever a query or fragment holds, names of files, encoded names', () => {
@@ -27,6 +27,6 @@ test('what browsers ask for is let through: whatever a query or fragment holds, 
     '//api/me',
     '/a//b/',
   ]) {
-    expect([target, whyNotTarget(target)]).toEqual([target, null]);
+    expect([target, targetProblem(target)]).toEqual([target, null]);
   }
 });
