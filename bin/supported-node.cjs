@@ -78,7 +78,7 @@ function handOver(pinned, args) {
   });
 }
 
-/** True when this Node can run Winterdock. Otherwise the pinned Node runs `args`, or the process ends with the reason. */
+/** True when this Node can run Winterdock. Otherwise the pinned Node runs `args`, or the process ends. */
 function continueOrHandOver(args) {
   const reason = unsupportedReason(thisMachine);
   if (reason === null) return true;

@@ -21,5 +21,5 @@ export const thisMachine: Machine;
 /** Ends the process, with the reason on stderr, when it cannot run Winterdock. */
 export function requireSupportedNode(): void;
 
-/** True when this Node can run Winterdock. Otherwise the pinned Node runs `args`, or the process ends with the reason. */
+/** True when this Node can run Winterdock. Otherwise the pinned Node runs `args`, or the process ends. */
 export function continueOrHandOver(args: string[]): boolean;

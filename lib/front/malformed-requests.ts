@@ -9,7 +9,7 @@ import type { Logger } from '../base/log.ts';
 import { answerOf } from '../http/dispatch.ts';
 import { ANSWER_HEADERS } from './headers.ts';
 
-/** Milliseconds for which a refused client may go on sending: closing at once would reset it before it reads the answer. */
+/** Milliseconds before a refused connection is closed. Closing at once would reset it before the client reads. */
 const LINGER_MS = 1000;
 
 /** Connections that are about to close: nothing more is read from them. */

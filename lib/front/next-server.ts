@@ -24,7 +24,7 @@ export interface NextServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** Takes over the server on `port` of this process at its next request. `dev`: pages are compiled from their sources. */
+/** Takes over the server on `port` of this process at its next request. `dev`: pages come from their sources. */
 export function attachToNextServer({ port, dev }: { port: number; dev: boolean }): NextServer {
   const opened = Promise.withResolvers<(next: PageHandler) => Front>();
   let attached: { server: Server; front: Front | null } | null = null;

@@ -4,7 +4,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../http/answer.ts';
 
-/** The type of React's flight stream. The console's scripts show the error from its body, so only its status changes. */
+/** The type of React's flight stream. The console shows the error that is in its body, so only its status changes. */
 const FLIGHT = 'text/x-component';
 
 /** Guards `res`. When a 5xx is about to be sent, `replacement` is called once; null keeps Next's answer. */

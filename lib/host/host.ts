@@ -1,6 +1,6 @@
 /**
- * The running engine as one object, kept on `globalThis` because bundled and unbundled code have two copies of a module.
- * compose.ts builds it.
+ * The running engine as one object. It is kept on `globalThis`, because bundled and unbundled code have two copies of a
+ * module. compose.ts builds it.
  */
 import type { Auth } from '../auth/auth.ts';
 import type { Clock } from '../base/clock.ts';
