@@ -6,7 +6,7 @@
 
 import { join } from 'node:path';
 import type { State } from '../lib/lifecycle/states.ts';
-import { each } from '../lib/registry/each.ts';
+import { eachOf } from '../lib/registry/each-of.ts';
 import type { Registry } from '../lib/registry/registry.ts';
 import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
 import { fillRegistry } from '../lib/registry/sqlite/testing/fill.ts';
@@ -158,7 +158,7 @@ export async function trouble(folder: string, tenant: string, nowMs: number): Pr
     }
     for (let n = 0; n < SHIPPED; n += 1) await registry.shares.add(shareOf(`${tenant}-0`, tenant, n, now), []);
     const chosen: number[] = [];
-    for await (const { row } of each(await registry.jobs.survey({ filter: { tenant } }))) chosen.push(row);
+    for await (const { row } of eachOf(await registry.jobs.select({ filter: { tenant } }))) chosen.push(row);
     for (const [n, id] of jobs.entries()) {
       const results = chosen.slice(0, 2 + 3 * n).map((_, position) => ({
         position,

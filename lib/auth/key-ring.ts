@@ -5,7 +5,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { epochSeconds } from '../base/clock.ts';
-import type { KeyBook, KeyRow, NewKey } from '../registry/keys.ts';
+import type { KeyRow, KeyStore, NewKey } from '../registry/keys.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 
 export interface KeyRing {
@@ -47,7 +47,7 @@ function digestOf(key: string): Buffer {
 }
 
 /** Makes the ring. Uses are written every minute, and by `flush`. */
-export function createKeyRing(options: { book: KeyBook; clock: Clock }): KeyRing {
+export function createKeyRing(options: { book: KeyStore; clock: Clock }): KeyRing {
   const { book, clock } = options;
   const known = new Map<string, { row: KeyRow; digest: Buffer }>();
   /** Revoked since the start: what was being looked up meanwhile does not come back to life. */
@@ -72,7 +72,7 @@ export function createKeyRing(options: { book: KeyBook; clock: Clock }): KeyRing
     if (used.size === 0) return;
     const uses = [...used].map(([id, at]) => ({ id, at }));
     used.clear();
-    await book.used(uses);
+    await book.recordUse(uses);
   };
 
   const stamp = (id: string, now: number) => {

@@ -8,7 +8,7 @@ import { betterAuth } from 'better-auth/minimal';
 import { admin } from 'better-auth/plugins/admin';
 import { magicLink } from 'better-auth/plugins/magic-link';
 import type { Logger } from '../base/log.ts';
-import type { PeopleBook } from '../registry/people.ts';
+import type { PeopleStore } from '../registry/people.ts';
 import { PEER_HEADER } from './address.ts';
 import type { CookieRules } from './cookies.ts';
 import { recordsIn } from './records.ts';
@@ -97,7 +97,7 @@ export async function openAuthLibrary(options: {
   publicUrl: string | null;
   cookies: CookieRules;
   /** Keeps its records. */
-  people: PeopleBook;
+  people: PeopleStore;
   log: Logger;
   /**
    * What stands for the admin key: another key is another account, so that sessions opened with the old one are over.

@@ -3,10 +3,10 @@ import { createAdapterFactory } from 'better-auth/adapters';
 import {
   PEOPLE_KINDS,
   PEOPLE_OPERATORS,
-  type PeopleBook,
   type PeopleCondition,
   type PeopleKind,
   type PeopleRecord,
+  type PeopleStore,
 } from '../registry/people.ts';
 
 /** A condition as the library gives it to whoever keeps its records. */
@@ -19,7 +19,7 @@ interface Asked {
 }
 
 /** What the library takes for its database. */
-export function recordsIn(people: PeopleBook) {
+export function recordsIn(people: PeopleStore) {
   return createAdapterFactory({
     config: { adapterId: 'winterdock', supportsNumericIds: false },
     adapter: () => ({

@@ -49,7 +49,7 @@ export function lastBackupOf(manifest: Manifest, to: string, wrong: number): Las
 
 /** Keeps it in the registry. */
 export async function keepLastBackup(facts: Registry['facts'], last: LastBackup, clock: Clock): Promise<void> {
-  await facts.keep(NAME, last, epochSeconds(clock));
+  await facts.write(NAME, last, epochSeconds(clock));
 }
 
 /**

@@ -11,7 +11,7 @@ import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } fr
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
 import { land } from '../bundles/landing.ts';
 import { plan } from '../lifecycle/plan.ts';
-import { copyAt } from '../registry/copies.ts';
+import { parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { openRegistryRows } from '../registry/sqlite/registry-rows.ts';
@@ -158,7 +158,7 @@ async function rowIn(backup: OpenedBackup, id: string, draft: string): Promise<I
 async function contentOf(backup: OpenedBackup, row: InstanceRow): Promise<{ object: ObjectRef; packed: boolean }> {
   const own = foundIn(backup, row.id);
   if (own !== null) return own;
-  const copy = copyAt(row.vfsPath ?? '');
+  const copy = parseCopyPath(row.vfsPath ?? '');
   const kept = backup.manifest.copies.find(({ kind, hash }) => kind === copy?.kind && hash === copy.hash);
   if (kept?.object != null) return { object: kept.object, packed: false };
   throw new WinterdockError('not_found', `The backup has no file of "${row.id}": that of its copy is not in it.`);
@@ -213,7 +213,7 @@ async function replace(
 ): Promise<InstanceRow> {
   const { id, vfsPath } = there;
   const { dataFolder } = config;
-  const own = vfsPath !== null && vfsPath !== MEMORY && copyAt(vfsPath) === null ? [vfsPath] : [];
+  const own = vfsPath !== null && vfsPath !== MEMORY && parseCopyPath(vfsPath) === null ? [vfsPath] : [];
   for (const path of new Set([...own, livePath(id)])) {
     if (existsSync(join(dataFolder, path))) await setAside({ clock, registry, config }, there, path);
   }

@@ -14,7 +14,7 @@ import { issuerOf } from '../base/signing.ts';
 import { beginEpoch } from '../ledger/epoch.ts';
 import { headPathOf } from '../ledger/head-file.ts';
 import type { State } from '../lifecycle/states.ts';
-import { type CopyKind, copyAt, copyPath } from '../registry/copies.ts';
+import { type CopyKind, copyPath, parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { line } from '../sessions/engine.ts';
@@ -203,7 +203,7 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
       lines.push(line({ clock }, null, RESTORING, 'keys.made', { reason: lostWithout(made).join(' ') }));
     }
     await registry.ledger.append(lines);
-    if (!(await registry.upkeep.settle())) {
+    if (!(await registry.maintenance.checkpoint())) {
       throw new WinterdockError('storage_unavailable', `The disk did not take the registry ${draft}.`);
     }
   } finally {
@@ -225,7 +225,7 @@ async function settleRows(registry: Registry, { backup, clock }: RestoreOptions,
   const nowMs = clock.now();
   for (const [key, stamp] of laid.copies) {
     const [kind, hash] = key.split(' ') as [CopyKind, string];
-    await registry.copies.restamp(kind, hash, recordOf(stamp, { sha256: hash, quickCheck: 'ok' }));
+    await registry.copies.updateFileRecord(kind, hash, recordOf(stamp, { sha256: hash, quickCheck: 'ok' }));
   }
   const gone = manifest.copies.filter(({ object, wrong }) => object === null && wrong === null);
   await forgetCopies(registry, new Set(gone.map(({ kind, hash }) => `${kind} ${hash}`)), nowMs);
@@ -238,6 +238,6 @@ async function settleRows(registry: Registry, { backup, clock }: RestoreOptions,
 /** Which copy a sandbox that was never resumed is made from, as `laid.copies` names it. */
 async function sourceOf(registry: Registry, id: string, how: string): Promise<string> {
   if (how !== 'shared') return '';
-  const copy = copyAt((await registry.instances.get(id))?.vfsPath ?? '');
+  const copy = parseCopyPath((await registry.instances.get(id))?.vfsPath ?? '');
   return copy === null ? '' : `${copy.kind} ${copy.hash}`;
 }

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { copyFile, unlinkFile } from '../base/effects.ts';
-import { copyAt } from '../registry/copies.ts';
+import { parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
 import { sameStamp } from '../sessions/trust.ts';
@@ -83,7 +83,7 @@ function entry(row: InstanceRow, own: Partial<BackupRow> & Pick<BackupRow, 'how'
 async function copyOf(parts: RowParts, row: InstanceRow): Promise<BackupRow> {
   if (row.vfsPath === MEMORY) return entry(row, { how: 'memory' });
   if (row.vfsPath === null && row.pending === null) return entry(row, { how: 'none' });
-  if (row.vfsPath !== null && copyAt(row.vfsPath) !== null) return entry(row, { how: 'shared' });
+  if (row.vfsPath !== null && parseCopyPath(row.vfsPath) !== null) return entry(row, { how: 'shared' });
   const archived = `archive/${row.id}.sqlite.zst`;
   // What was archived is packed there whole, also when it was brought home to be revived.
   const places = [

@@ -14,7 +14,7 @@ import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Share } from '../registry/shares.ts';
+import type { ShareRow } from '../registry/shares.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { line } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
@@ -69,7 +69,7 @@ export class Bundles {
     includePrivate: boolean,
     cause: Cause,
     signal?: AbortSignal,
-  ): Promise<{ share: Share; outgoing: Outgoing }> {
+  ): Promise<{ share: ShareRow; outgoing: Outgoing }> {
     return this.#passage
       .outwards(cause.actor, async (folder) => {
         const { signer, clock, config, sessions } = this.#options;
@@ -183,7 +183,7 @@ export class Bundles {
   }
 
   /** The ledger lines of a share; private volumes that leave have one of their own. */
-  #shipped(row: InstanceRow, share: Share, cause: Cause): LedgerEntry[] {
+  #shipped(row: InstanceRow, share: ShareRow, cause: Cause): LedgerEntry[] {
     const what = `${share.id}: ${share.volumes.join(', ')}, ${share.bytes} bytes, sha256:${share.sha256}`;
     const reason = cause.reason === null ? what : `${cause.reason} (${what})`;
     const shipped = this.#line(row, cause, 'bundle.shipped', { reason });

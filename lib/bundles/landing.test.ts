@@ -75,7 +75,7 @@ test('29. a row that cannot be inserted leaves no file, and not that of whoever 
       entry(),
     ),
   ).rejects.toMatchObject({ code: 'conflict' });
-  expect([namesIn(join(dataFolder, 'live')), await copies.unclaimed()]).toEqual([[], []]);
+  expect([namesIn(join(dataFolder, 'live')), await copies.unclaimedFiles()]).toEqual([[], []]);
   writeFileSync(file, 'the work');
   // An inode that was just given up may be given out again: here it is the same for certain.
   const replaced = failing(() => writeFileSync(live('box'), 'of another'));
@@ -91,12 +91,12 @@ test('29. what lands is marked until it has its row, so that a kill between the 
     instances: {
       get: registry.instances.get,
       async create(...row: Parameters<typeof registry.instances.create>) {
-        marks.push(existsSync(live('box')), await registry.copies.unclaimed());
+        marks.push(existsSync(live('box')), await registry.copies.unclaimedFiles());
         return registry.instances.create(...row);
       },
     },
   };
   await land({ dataFolder, registry: watching, clock: new FakeClock() }, file, 'hash', box, entry());
   expect(marks).toEqual([true, ['live/box/vfs.sqlite']]);
-  expect(await registry.copies.unclaimed()).toEqual([]);
+  expect(await registry.copies.unclaimedFiles()).toEqual([]);
 });

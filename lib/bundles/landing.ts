@@ -17,7 +17,7 @@ export interface LandingOptions {
   clock: Clock;
   registry: {
     instances: Pick<Registry['instances'], 'get' | 'create'>;
-    copies: Pick<Registry['copies'], 'markUnclaimed' | 'forget'>;
+    copies: Pick<Registry['copies'], 'markUnclaimed' | 'clearUnclaimed'>;
   };
 }
 
@@ -80,7 +80,7 @@ export async function land(
  */
 async function unmark(registry: LandingOptions['registry'], path: string): Promise<void> {
   try {
-    await registry.copies.forget(path);
+    await registry.copies.clearUnclaimed(path);
   } catch {
     // What the landing came to is what its caller is told.
   }

@@ -8,7 +8,7 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import { writeFile } from '../base/effects.ts';
 import { newId } from '../base/ids.ts';
 import type { Signer } from '../base/signing.ts';
-import type { Share } from '../registry/shares.ts';
+import type { ShareRow } from '../registry/shares.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { Hashed } from './hashing.ts';
 import { DISK, FORMAT, MANIFEST, type Manifest, manifestText, PAGE, shippedVolumes, signedBytes } from './manifest.ts';
@@ -24,7 +24,7 @@ export interface PackingOptions {
   maxFileBytes: number;
 }
 
-export interface Packed extends Pick<Share, 'actor' | 'requestId'> {
+export interface Packed extends Pick<ShareRow, 'actor' | 'requestId'> {
   row: InstanceRow;
   includePrivate: boolean;
   /** Holds the copied file under its name in a bundle, and nothing else yet. */
@@ -37,7 +37,7 @@ export interface Packed extends Pick<Share, 'actor' | 'requestId'> {
  * Looks at the copy, writes the page, signs and zips. Throws `corrupt` for what is no healthy VFS file, and what ends
  * the process.
  */
-export async function pack(options: PackingOptions, bundling: BundleProcess, packed: Packed): Promise<Share> {
+export async function pack(options: PackingOptions, bundling: BundleProcess, packed: Packed): Promise<ShareRow> {
   const { clock, signer, maxFileBytes } = options;
   const { row, includePrivate, disk, actor, requestId } = packed;
   const at = (name: string) => join(packed.folder, name);

@@ -4,7 +4,7 @@
  */
 import { WinterdockError } from '../base/errors.ts';
 import { verify } from '../base/signing.ts';
-import type { Share } from '../registry/shares.ts';
+import type { ShareRow } from '../registry/shares.ts';
 import type { Problem, Unpacked } from './jobs.ts';
 import { DISK, MEMBERS, type Member, signedBytes } from './manifest.ts';
 
@@ -47,7 +47,7 @@ export function judge(unpacked: Unpacked, own: string): Verdict {
 }
 
 /** Compares what was found with the share that it may be. */
-export function compare(unpacked: Unpacked, share: Share | null): ShareMatch {
+export function compare(unpacked: Unpacked, share: ShareRow | null): ShareMatch {
   if (share === null) return { id: null, verdict: 'unknown', altered: [], says: 'unknown' };
   const { id } = share;
   const found = unpacked.kind === 'vfs' ? { [DISK]: unpacked.whole } : unpacked.members;

@@ -9,7 +9,7 @@ import type { Bundles, Save } from '../bundles/bundles.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { BlueprintRow, CopyContent } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { InstanceRow, LedgerEntry, Page } from '../registry/types.ts';
+import type { InstanceRow, LedgerEntry, RowPage } from '../registry/types.ts';
 import { line, rowOf, since } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 import type { VfsCopy } from '../vfs/types.ts';
@@ -37,7 +37,7 @@ export interface Blueprints {
    */
   fromUpload(name: string, save: Save, cause: Cause): Promise<BlueprintRow>;
   get(name: string): Promise<BlueprintRow>;
-  list(limit: number, cursor?: string): Promise<Page<BlueprintRow>>;
+  list(limit: number, cursor?: string): Promise<RowPage<BlueprintRow>>;
   /** Clones keep what they have. Throws `not_found`. */
   delete(name: string, cause: Cause): Promise<void>;
   /** New sandboxes, all or none. Throws `not_found`, `conflict`, `corrupt`, `missing_file`, `validation`. */

@@ -123,7 +123,7 @@ for (const { operation, steps, before } of SCENARIOS) {
       ];
       expect(copiesIn()).toEqual([...new Set(needed)].sort());
       expect(filesIn(folder).filter((path) => path.startsWith('orphans/'))).toEqual([]);
-      for (const path of await registry.copies.unclaimed()) expect(needed).toContain(path);
+      for (const path of await registry.copies.unclaimedFiles()) expect(needed).toContain(path);
 
       expect(await get(server, 'origin', '/kept')).toBe('the second work');
       expect(await get(server, 'clone', '/kept')).toBe('the first work');
@@ -150,7 +150,7 @@ test('what was asked to be started is started by the next server when the first 
   expect(made.map(({ state }) => state).filter((state) => state !== 'active' && state !== 'suspended')).toEqual([]);
   expect(made.filter(({ state }) => state === 'active').length).toBeGreaterThanOrEqual(2);
   for (const { id } of made) expect(await get(server, id, '/kept')).toBe('the first work');
-  expect(await server.host.registry.copies.startings()).toEqual([]);
+  expect(await server.host.registry.copies.pendingStarts()).toEqual([]);
   await server.stop();
 });
 
@@ -323,7 +323,11 @@ test('rot in the file of a snapshot that changed no stat does not get into what 
     const stamp = stampOf(file);
     if (stamp === null) throw new Error('The copy is gone.');
     const sha256 = snapshot.hash.replace('sha256:', '');
-    await server.host.registry.copies.restamp('snapshot', sha256, recordOf(stamp, { sha256, quickCheck: 'ok' }));
+    await server.host.registry.copies.updateFileRecord(
+      'snapshot',
+      sha256,
+      recordOf(stamp, { sha256, quickCheck: 'ok' }),
+    );
     const answer = await server.call('POST', '/api/instances/clone/resume', {});
     expect([answer.status, answer.json.code]).toEqual([409, 'corrupt']);
     expect(existsSync(join(folder, 'live', 'clone', 'vfs.sqlite'))).toBe(false);

@@ -16,7 +16,7 @@ import type { Config } from '../base/config.ts';
 import { makeFolder } from '../base/effects.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { COPY_KINDS, type CopyContent, type CopyKind, copyAt, copyPath } from '../registry/copies.ts';
+import { COPY_KINDS, type CopyContent, type CopyKind, copyPath, parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
 import { setAside, setLogsAside } from '../sessions/file-locations.ts';
@@ -141,7 +141,7 @@ export class Copies {
   sweep(): Promise<void> {
     this.#sweeping = this.#sweeping
       .then(async () => {
-        for (const path of await this.#parts.registry.copies.unclaimed()) {
+        for (const path of await this.#parts.registry.copies.unclaimedFiles()) {
           await this.#files.runExclusive(() => this.#removeUnneeded(path));
         }
       })
@@ -163,7 +163,7 @@ export class Copies {
    */
   async start(): Promise<void> {
     if (this.#unsubscribe !== null) return;
-    this.#unsubscribe = this.#parts.registry.feed.onAppend((lines) => this.#watch(lines));
+    this.#unsubscribe = this.#parts.registry.commitEvents.onLedgerAppend((lines) => this.#watch(lines));
     await this.sweep();
     void this.#setAsideOthers().catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'orphan search'));
   }
@@ -202,13 +202,13 @@ export class Copies {
 
   async #removeUnneeded(path: string): Promise<void> {
     const { copies } = this.#parts.registry;
-    const copy = copyAt(path);
+    const copy = parseCopyPath(path);
     // The mark of something that is landing.
     if (copy === null || (await copies.isNeeded(path))) return;
     this.#reached('copy.unclaimed');
     await this.#drawers[copy.kind].remove(copy.hash);
     this.#reached('copy.removed');
-    await copies.forget(path);
+    await copies.clearUnclaimed(path);
   }
 
   /** A sandbox that leaves `created` may have been the last that needed a file. */

@@ -6,7 +6,7 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import { isWinterdockError, messageOf, tellable, WinterdockError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
-import type { Ancestor, Starting } from '../registry/copies.ts';
+import type { Ancestor, PendingStart } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, NewInstance } from '../registry/types.ts';
 import { line } from '../sessions/engine.ts';
@@ -115,7 +115,7 @@ export class Seeding {
 
   /** Goes on with what an earlier server left to be started. */
   async start(): Promise<void> {
-    for (const starting of await this.#parts.registry.copies.startings()) this.#begin(starting, { again: true });
+    for (const starting of await this.#parts.registry.copies.pendingStarts()) this.#begin(starting, { again: true });
   }
 
   /** Calls back after each resume of what was made to be started. Returns the unsubscriber. */
@@ -135,7 +135,7 @@ export class Seeding {
     return line(this.#parts, null, cause, type, { tenant, reason: `${what} from the ${kind} ${copy}${more}` });
   }
 
-  #begin(starting: Starting, { again = false } = {}): void {
+  #begin(starting: PendingStart, { again = false } = {}): void {
     const running = this.#resumeAll(starting, again)
       .catch((error) => this.#parts.log.error({ error: messageOf(error) }, 'starting what was seeded'))
       .finally(() => this.#running.delete(running));
@@ -146,7 +146,7 @@ export class Seeding {
    * Each sandbox's failure is in the ledger, and so is how far this came. What left `created` since it was made was
    * started before, unless it was deleted. `again`: an earlier server had begun it.
    */
-  async #resumeAll({ ids, from, tenant, cause: kept }: Starting, again: boolean): Promise<void> {
+  async #resumeAll({ ids, from, tenant, cause: kept }: PendingStart, again: boolean): Promise<void> {
     const { registry, sessions } = this.#parts;
     const cause = kept as Cause;
     const waiting = [...ids];
@@ -201,6 +201,6 @@ export class Seeding {
     await Promise.all(Array.from({ length: STARTING }, work));
     if (settled() < total)
       await registry.ledger.append([said('start.paused', '; the server stops, and goes on with it when it is back')]);
-    else await registry.copies.endStarting(ids[0] ?? '', said('start.done'));
+    else await registry.copies.removePendingStart(ids[0] ?? '', said('start.done'));
   }
 }

@@ -8,7 +8,7 @@ import { newId } from '../base/ids.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { SnapshotFilter, SnapshotRow } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { InstanceRow, Page } from '../registry/types.ts';
+import type { InstanceRow, RowPage } from '../registry/types.ts';
 import { line, rowOf, since } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
@@ -37,7 +37,7 @@ export interface Snapshots {
   get(id: string): Promise<SnapshotRow>;
   /** The same, once its file is known to be what was kept. Throws `not_found`, `missing_file`, `corrupt`. */
   sound(id: string): Promise<SnapshotRow>;
-  list(filter: SnapshotFilter, limit: number, cursor?: string): Promise<Page<SnapshotRow>>;
+  list(filter: SnapshotFilter, limit: number, cursor?: string): Promise<RowPage<SnapshotRow>>;
   /** Sandboxes that came from it keep what they have. Throws `not_found`. */
   delete(id: string, cause: Cause): Promise<void>;
   /** New sandboxes, all or none. Throws `not_found`, `conflict`, `corrupt`, `missing_file`, `validation`. */

@@ -69,7 +69,7 @@ async function adoptAll(folder: string, keys: string[] = []) {
 async function rowsIn(folder: string) {
   const registry = openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds: THRESHOLDS, clock });
   try {
-    const rows = await registry.instances.filed('', 100);
+    const rows = await registry.instances.withFile('', 100);
     return rows.map(({ id, state, vfsPath, tenant, pending, fault }) => ({
       id,
       state,

@@ -50,7 +50,7 @@ export async function fix(repair: Repair, { findings, adoptable }: Examined): Pr
     });
   }
   await attempt(repaired, async () => {
-    const tables = await registry.upkeep.recount(line({ clock }, null, CAUSE, 'registry.recounted'));
+    const tables = await registry.maintenance.recount(line({ clock }, null, CAUSE, 'registry.recounted'));
     return tables.length === 0 ? null : `counted again: ${tables.join(', ')}`;
   });
   if (findings.some(({ kind }) => kind === 'staging.left')) {

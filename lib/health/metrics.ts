@@ -28,7 +28,7 @@ const RESUME_BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 
 
 /** Makes the metrics of a host; each host has its own. */
 export function createMetrics(options: {
-  registry: Pick<Registry, 'feed' | 'instances' | 'wakeTimes'>;
+  registry: Pick<Registry, 'commitEvents' | 'instances' | 'wakeTimes'>;
   pool: Pick<InstancePool, 'ready' | 'memory'>;
   sessions: Pick<Sessions, 'callsRunning'>;
   clock: Clock;
@@ -143,7 +143,7 @@ export function createMetrics(options: {
     resumeSeconds.observe({ path: 'cold', source }, seconds);
     times.observe('cold', source, seconds * 1000);
   };
-  const stopListening = registry.feed.onAppend((lines) => {
+  const stopListening = registry.commitEvents.onLedgerAppend((lines) => {
     for (const { type, from, to, trigger, source, tookMs } of lines) {
       if (type !== 'transition' || from === null || to === null) continue;
       transitions.inc({ from, to, trigger });

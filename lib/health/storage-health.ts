@@ -74,7 +74,7 @@ const STATES_OF: Readonly<Record<Counted, readonly State[]>> = {
 
 interface Parts {
   config: Pick<Config, 'dataFolder' | 'registryPath' | 'maxActive' | 'poolSize'>;
-  registry: Pick<Registry, 'facts' | 'ledger' | 'upkeep'>;
+  registry: Pick<Registry, 'facts' | 'ledger' | 'maintenance'>;
   pool: Pick<InstancePool, 'ready' | 'active' | 'memory'>;
   clock: Clock;
   log: Logger;
@@ -95,7 +95,7 @@ export class StorageHealth {
     const { config, registry, pool } = this.#parts;
     const { dataFolder } = config;
     const [vitals, disk, check, measured, scrub, backup, file, live] = await Promise.all([
-      registry.upkeep.vitals(),
+      registry.maintenance.sizes(),
       statfs(dataFolder),
       registry.facts.read('registry_check'),
       registry.facts.read('measured'),
@@ -162,7 +162,7 @@ export class StorageHealth {
     const started = performance.now();
     let says: string;
     try {
-      says = await registry.upkeep.check(this.#check.signal);
+      says = await registry.maintenance.check(this.#check.signal);
     } catch (error) {
       if (this.#stopping) return;
       says = messageOf(error);
@@ -170,7 +170,7 @@ export class StorageHealth {
     const tookMs = Math.round(performance.now() - started);
     const check: RegistryCheck = { time: epochSeconds(clock), tookMs, says: says.slice(0, 1000) };
     if (says !== 'ok') log.error({ says }, 'the registry did not pass its check');
-    await registry.facts.keep('registry_check', check, check.time);
+    await registry.facts.write('registry_check', check, check.time);
     await registry.ledger.append([
       line(
         { clock },
@@ -187,7 +187,7 @@ export class StorageHealth {
     const started = performance.now();
     const drawers = await measureDrawers(config.dataFolder, () => this.#stopping);
     if (this.#stopping) return;
-    const { rows } = await registry.upkeep.vitals();
+    const { rows } = await registry.maintenance.sizes();
     const counted = (drawer: Counted) => STATES_OF[drawer].reduce((sum, state) => sum + rows[state], 0);
     const measured: Measure = {
       time: epochSeconds(clock),
@@ -195,7 +195,7 @@ export class StorageHealth {
       drawers,
       rows: { live: counted('live'), cold: counted('cold'), archive: counted('archive') },
     };
-    await registry.facts.keep('measured', measured, measured.time);
+    await registry.facts.write('measured', measured, measured.time);
   }
 
   async #registryFile() {

@@ -4,7 +4,7 @@
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Source } from '../lifecycle/words.ts';
-import type { WakeBucket, WakeTimes } from '../registry/wake-times.ts';
+import type { WakeBucket, WakeTimeStore } from '../registry/wake-times.ts';
 
 const DAY_SECONDS = 86_400;
 const FLUSH_MS = 10_000;
@@ -25,14 +25,19 @@ export interface WakeSummary {
 }
 
 export class WakeTimeBook {
-  readonly #kept: WakeTimes;
+  readonly #kept: WakeTimeStore;
   readonly #clock: Clock;
   /** Milliseconds, ascending. */
   readonly #bounds: readonly number[];
   readonly #waiting = new Map<string, WakeBucket>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(parts: { kept: WakeTimes; clock: Clock; bounds: readonly number[]; failed: (error: unknown) => void }) {
+  constructor(parts: {
+    kept: WakeTimeStore;
+    clock: Clock;
+    bounds: readonly number[];
+    failed: (error: unknown) => void;
+  }) {
     this.#kept = parts.kept;
     this.#clock = parts.clock;
     this.#bounds = parts.bounds;
@@ -70,7 +75,7 @@ export class WakeTimeBook {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();
-    await this.#kept.forget(this.#day() - KEEP_DAYS);
+    await this.#kept.deleteBefore(this.#day() - KEEP_DAYS);
   }
 
   #day(): number {

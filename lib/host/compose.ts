@@ -79,7 +79,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       idleToFreezeSeconds: config.idleToFreezeSeconds,
     },
   });
-  const upgraded = await registry.upkeep.upgraded();
+  const upgraded = await registry.maintenance.upgrade();
   if (upgraded !== null) {
     options.tell?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
@@ -170,7 +170,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     if (!serving)
       throw new WinterdockError('storage_unavailable', 'The engine does not run.', { retryAfterSeconds: 1 });
     try {
-      await registry.upkeep.ping();
+      await registry.maintenance.ping();
     } catch (error) {
       log.error({ err: error }, 'not ready');
       throw new WinterdockError('storage_unavailable', `The registry cannot be written: ${tellable(error)}.`, {
@@ -214,7 +214,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   /** What was counted of repeated refusals goes into the ledger; what the disk does not take now is counted on. */
   const sumUp = async (all: boolean) => {
     try {
-      await registry.ledger.appendSums(clock.now(), { all });
+      await registry.ledger.appendRepeatCounts(clock.now(), { all });
     } catch (error) {
       log.warn({ err: error }, 'the sums of refusals were not written yet');
     }
@@ -222,7 +222,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   let checkpoints: NodeJS.Timeout | undefined;
   let sums: NodeJS.Timeout | undefined;
   const settle = async () => {
-    if (!(await registry.upkeep.settle()))
+    if (!(await registry.maintenance.checkpoint()))
       log.warn('the disk did not take what is in the log of the registry: it stays there');
   };
   const start = async (): Promise<void> => {

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Changes, Instance } from '../contract/schema.ts';
 import type { Started } from '../copies/seeding.ts';
 import { STATES, type State } from '../lifecycle/states.ts';
-import { Feed } from '../registry/feed.ts';
+import { CommitEvents } from '../registry/commit-events.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { InstanceRow, LedgerLine } from '../registry/types.ts';
 import { createChangeFeed } from './changes.ts';
@@ -12,7 +12,7 @@ const faults = { error: 0, unknown: 0, corrupt: 0, missing: 0 };
 
 /** A feed of a registry in which every id has a row, and of whose lines those up to `dropped` are gone. */
 function feedOf(dropped = 0, last = 100) {
-  const ledgerFeed = new Feed();
+  const ledgerFeed = new CommitEvents();
   let listening = 0;
   const counted =
     <L>(join: (listener: L) => () => void) =>
@@ -24,8 +24,8 @@ function feedOf(dropped = 0, last = 100) {
         listening -= 1;
       };
     };
-  ledgerFeed.onAppend = counted(ledgerFeed.onAppend.bind(ledgerFeed));
-  ledgerFeed.onJobMoved = counted(ledgerFeed.onJobMoved.bind(ledgerFeed));
+  ledgerFeed.onLedgerAppend = counted(ledgerFeed.onLedgerAppend.bind(ledgerFeed));
+  ledgerFeed.onJobChange = counted(ledgerFeed.onJobChange.bind(ledgerFeed));
   let started: ((started: Started) => void) | undefined;
   const read: string[] = [];
   const feed = createChangeFeed({
@@ -35,7 +35,7 @@ function feedOf(dropped = 0, last = 100) {
       },
     },
     registry: {
-      feed: ledgerFeed,
+      commitEvents: ledgerFeed,
       instances: {
         async get(id) {
           read.push(id);
@@ -71,7 +71,7 @@ function feedOf(dropped = 0, last = 100) {
     everyMs: 20,
   });
   const append = (...ids: string[]) =>
-    ledgerFeed.appended(
+    ledgerFeed.emitLedgerAppend(
       ids.map((id) => ({ type: 'instance.changed', instance: id, tenant: id.split('-')[0] }) as LedgerLine),
     );
   const isListening = () => listening > 0 || started !== undefined;
@@ -80,7 +80,7 @@ function feedOf(dropped = 0, last = 100) {
     read,
     append,
     isListening,
-    move: (id: string) => ledgerFeed.jobMoved(id),
+    move: (id: string) => ledgerFeed.emitJobChange(id),
     start: (far: Started) => started?.(far),
   };
 }

@@ -9,7 +9,7 @@ import type { Seeding, Started } from '../copies/seeding.ts';
 import type { EventHub } from '../ledger/events.ts';
 import { jobOf } from '../operations/representation.ts';
 import type { Showing } from '../operations/showing.ts';
-import type { Feed } from '../registry/feed.ts';
+import type { CommitEvents } from '../registry/commit-events.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
 import { eventText } from './answer.ts';
@@ -54,7 +54,7 @@ function holds(scope: Scope, tenants: readonly string[] | null): boolean {
 export function createChangeFeed(parts: {
   events: Pick<EventHub, 'failed'>;
   registry: {
-    feed: Feed;
+    commitEvents: CommitEvents;
     instances: Pick<Registry['instances'], 'get' | 'countsByState' | 'countsByFault'>;
     ledger: Pick<Registry['ledger'], 'lastSeq' | 'after'>;
     jobs: Pick<Registry['jobs'], 'get'>;
@@ -143,8 +143,10 @@ export function createChangeFeed(parts: {
     if (waits()) plan();
   };
   const listen = () => [
-    registry.feed.onAppend((lines) => hear(lines.map((line) => ({ ...line, request_id: line.requestId })))),
-    registry.feed.onJobMoved((id) => {
+    registry.commitEvents.onLedgerAppend((lines) =>
+      hear(lines.map((line) => ({ ...line, request_id: line.requestId }))),
+    ),
+    registry.commitEvents.onJobChange((id) => {
       jobs.add(id);
       plan();
     }),

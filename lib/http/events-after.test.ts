@@ -19,9 +19,9 @@ const caller: Caller = {
 test('a tenant of few lines among a million finds them a part at a time, and other work goes on in between', async () => {
   let asked = 0;
   let longest = 0;
-  const ledger: Pick<Registry['ledger'], 'lastSeq' | 'among'> = {
+  const ledger: Pick<Registry['ledger'], 'lastSeq' | 'ofTenants'> = {
     lastSeq: async () => LINES,
-    async among(tenants, { from, to }) {
+    async ofTenants(tenants, { from, to }) {
       asked += 1;
       longest = Math.max(longest, to - from);
       expect(tenants).toEqual(['few']);

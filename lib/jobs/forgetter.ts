@@ -1,7 +1,7 @@
 /**
  * Forgets tenants: sandboxes, copies, access, records, texts of the ledger, one step after another, each of which may
  * be repeated. It is shown as a job: a place for each sandbox and one for each step. Survives the server: an open
- * forgetting goes on at the next start with what is left. What goes from the tables is lib/registry/forgettings.ts,
+ * forgetting goes on at the next start with what is left. What goes from the tables is lib/registry/tenant-forgettings.ts,
  * which files go is forgotten-files.ts.
  */
 
@@ -16,11 +16,11 @@ import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import type { Copies } from '../copies/copies.ts';
 import { blankNote, FORGOTTEN, NoteDigest } from '../ledger/blanks.ts';
-import { copyAt } from '../registry/copies.ts';
-import { each } from '../registry/each.ts';
-import type { Forgetting, Gone } from '../registry/forgettings.ts';
+import { parseCopyPath } from '../registry/copies.ts';
+import { eachOf } from '../registry/each-of.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { RemovedCounts, TenantForgetting } from '../registry/tenant-forgettings.ts';
 import { line } from '../sessions/engine.ts';
 import type { Cause, Sessions } from '../sessions/sessions.ts';
 import { namesIn } from '../storage/inventory.ts';
@@ -102,13 +102,13 @@ export class Forgetter {
     return forgetting.job;
   }
 
-  #take(forgetting: Forgetting): void {
+  #take(forgetting: TenantForgetting): void {
     const running = this.#toItsEnd(forgetting).finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
   /** Never rejects: what fails is tried again after a while, for nothing of it may be left. */
-  async #toItsEnd(forgetting: Forgetting): Promise<void> {
+  async #toItsEnd(forgetting: TenantForgetting): Promise<void> {
     for (let again = AGAIN_MS; !this.#stopping; again = Math.min(2 * again, AGAIN_MOST_MS)) {
       try {
         return await this.#run(forgetting);
@@ -125,12 +125,12 @@ export class Forgetter {
   }
 
   /** The job's row, made when a kill came before it was. */
-  async #jobOf({ job: id, tenant, actor, via, started }: Forgetting): Promise<JobRow> {
+  async #jobOf({ job: id, tenant, actor, via, started }: TenantForgetting): Promise<JobRow> {
     const { registry } = this.#parts;
     const known = await registry.jobs.get(id);
     if (known !== null) return known;
     const rows: number[] = [];
-    for await (const { row } of each(await registry.jobs.survey({ filter: { tenant } }))) rows.push(row);
+    for await (const { row } of eachOf(await registry.jobs.select({ filter: { tenant } }))) rows.push(row);
     const job = {
       id,
       verb: 'forget' as const,
@@ -156,12 +156,12 @@ export class Forgetter {
     return jobLine(this.#parts, job, this.#cause(job), type, `${job.done} done`);
   }
 
-  async #run(forgetting: Forgetting): Promise<void> {
+  async #run(forgetting: TenantForgetting): Promise<void> {
     const { registry, clock, reached } = this.#parts;
     const job = await this.#jobOf(forgetting);
     const { tenant } = forgetting;
     const cause = this.#cause(job);
-    const steps: Record<Step, () => Promise<Gone>> = {
+    const steps: Record<Step, () => Promise<RemovedCounts>> = {
       access: () => this.#access(job, tenant, cause),
       jobs: () => this.#jobs(job, tenant, cause),
       copies: () => this.#copies(tenant, cause),
@@ -188,7 +188,7 @@ export class Forgetter {
       await registry.jobs.record(job.id, [{ position, outcome: 'done', reason, timeMs: clock.now() }]);
     }
     const digest = new NoteDigest();
-    for await (const note of each(await registry.forgettings.notes(job.id))) digest.take(note);
+    for await (const note of eachOf(await registry.forgettings.notes(job.id))) digest.take(note);
     const reason = `${said.join(', ')}; ${digest.words()}`;
     const told = line({ clock }, null, cause, FORGOTTEN, { tenant, reason });
     await registry.forgettings.finish(job.id, epochSeconds(clock), told);
@@ -197,7 +197,7 @@ export class Forgetter {
   }
 
   /** Keys, sessions and streams end at once, then their rows go. */
-  async #access(job: JobRow, tenant: string, cause: Cause): Promise<Gone> {
+  async #access(job: JobRow, tenant: string, cause: Cause): Promise<RemovedCounts> {
     const { auth, registry, clock } = this.#parts;
     for (const key of await auth.keys.list()) {
       if (key.tenant !== tenant) continue;
@@ -213,7 +213,7 @@ export class Forgetter {
   }
 
   /** A job that concerned others too ends by itself. */
-  async #jobs(job: JobRow, tenant: string, cause: Cause): Promise<Gone> {
+  async #jobs(job: JobRow, tenant: string, cause: Cause): Promise<RemovedCounts> {
     const { registry, runner } = this.#parts;
     const running = () => registry.forgettings.runningJobs(job.id, tenant);
     for (const { id, only } of await running()) if (only) await runner.cancel(id, cause);
@@ -258,7 +258,7 @@ export class Forgetter {
    * Files of copies go with the last row that needs them: one that another tenant has too stays, for it is that
    * tenant's.
    */
-  async #copies(tenant: string, cause: Cause): Promise<Gone> {
+  async #copies(tenant: string, cause: Cause): Promise<RemovedCounts> {
     const { registry, copies, clock } = this.#parts;
     const { forgettings } = registry;
     const told = (type: string) => ({ ...line({ clock }, null, cause, type), tenant });
@@ -272,8 +272,8 @@ export class Forgetter {
     while (!this.#stopping) {
       await copies.sweep();
       const left: string[] = [];
-      for (const path of await registry.copies.unclaimed())
-        if (copyAt(path) !== null && !(await registry.copies.isNeeded(path))) left.push(path);
+      for (const path of await registry.copies.unclaimedFiles())
+        if (parseCopyPath(path) !== null && !(await registry.copies.isNeeded(path))) left.push(path);
       if (left.length === 0) break;
       await setTimeout(AGAIN_MS);
     }
@@ -281,7 +281,7 @@ export class Forgetter {
   }
 
   /** What was on its way out when the sandboxes went is sent, or given up, first: its folder goes with it. */
-  async #files(tenant: string): Promise<Gone> {
+  async #files(tenant: string): Promise<RemovedCounts> {
     const { config, registry } = this.#parts;
     const leaving = join(config.dataFolder, 'bundles');
     const begun = [...namesIn(leaving)];
@@ -289,18 +289,18 @@ export class Forgetter {
     return this.#stopping ? {} : removeFiles(config, registry, tenant);
   }
 
-  async #records(tenant: string): Promise<Gone> {
+  async #records(tenant: string): Promise<RemovedCounts> {
     const { forgettings } = this.#parts.registry;
     while (!this.#stopping && (await forgettings.emptyTombstones(tenant, ROWS))) await setImmediate();
     const { shares = 0 } = await forgettings.removeRecords(tenant);
     return { shares };
   }
 
-  async #ledger(job: JobRow, tenant: string): Promise<Gone> {
+  async #ledger(job: JobRow, tenant: string): Promise<RemovedCounts> {
     const { registry, signer, clock } = this.#parts;
     const { forgettings } = registry;
     // What is counted of refusals and not written yet would be written after it was forgotten.
-    await registry.ledger.appendSums(clock.now(), { all: true });
+    await registry.ledger.appendRepeatCounts(clock.now(), { all: true });
     let blanked = 0;
     for (let seq: number | null = 0; seq !== null && !this.#stopping; ) {
       const { lines, next } = await forgettings.toBlank(job.id, tenant, seq, LINES);
@@ -314,7 +314,7 @@ export class Forgetter {
     return { 'lines of the ledger': blanked };
   }
 
-  async #compact(): Promise<Gone> {
+  async #compact(): Promise<RemovedCounts> {
     const { forgettings } = this.#parts.registry;
     await forgettings.compact();
     while (!this.#stopping && !(await forgettings.emptyLog())) await setTimeout(POLL_MS);
@@ -333,7 +333,7 @@ const STEP_WORDS: Readonly<Record<Step, string>> = {
 };
 
 /** `keys 2, people 1`: what there was any of. */
-function wordsOf(gone: Gone): string {
+function wordsOf(gone: RemovedCounts): string {
   return Object.entries(gone)
     .filter(([, count]) => count > 0)
     .map(([what, count]) => `${what} ${count}`)

@@ -11,7 +11,7 @@ import { isWinterdockError, tellable, WinterdockError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import { JOB_TARGET, wishOf } from '../lifecycle/wish.ts';
-import type { JobOutcome, JobResult, JobRow } from '../registry/jobs.ts';
+import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { line, MEMORY } from '../sessions/engine.ts';
@@ -45,7 +45,7 @@ export interface JobRunnerParts {
   pool: Pick<InstancePool, 'active' | 'ready' | 'lacks'>;
 }
 
-type Verdict = Pick<JobResult, 'outcome' | 'reason'>;
+type Verdict = Pick<JobResultRow, 'outcome' | 'reason'>;
 type Running = { stopped: boolean; ended: Promise<void> };
 
 export class JobRunner {
@@ -69,7 +69,8 @@ export class JobRunner {
   async #forget(): Promise<void> {
     const { registry, clock } = this.#parts;
     const before = epochSeconds(clock) - KEEP_SECONDS;
-    while (!this.#stopping && (await registry.jobs.forget(before, FORGET_RESULTS))) await setTimeout(POLL_MS);
+    while (!this.#stopping && (await registry.jobs.deleteEndedBefore(before, FORGET_RESULTS)))
+      await setTimeout(POLL_MS);
   }
 
   /** Runs a job that was just made. `again`: some of it may be done without a result. */
@@ -125,7 +126,7 @@ export class JobRunner {
   async #run(job: JobRow, running: Running, again: boolean): Promise<void> {
     const { clock, registry } = this.#parts;
     const cause: Cause = { trigger: 'operator', ...job, requestId: job.id };
-    const results: JobResult[] = [];
+    const results: JobResultRow[] = [];
     let flushed = performance.now();
     const flush = async () => {
       flushed = performance.now();

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSigner } from '../base/signing.ts';
 import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
-import { each } from '../registry/each.ts';
+import { eachOf } from '../registry/each-of.ts';
 import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
 import { entry } from '../registry/testing/make.ts';
 import { blankNote, FORGOTTEN, NoteDigest } from './blanks.ts';
@@ -48,7 +48,7 @@ async function blank(ends = true, signer = book.signer): Promise<void> {
   }
   if (!ends) return;
   const digest = new NoteDigest();
-  for await (const note of each(await forgettings.notes(JOB))) digest.take(note);
+  for await (const note of eachOf(await forgettings.notes(JOB))) digest.take(note);
   await forgettings.finish(JOB, 2, entry({ type: FORGOTTEN, tenant: 'acme', reason: digest.words(), requestId: JOB }));
 }
 

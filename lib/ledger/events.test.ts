@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from '../base/log.ts';
-import { Feed } from '../registry/feed.ts';
+import { CommitEvents } from '../registry/commit-events.ts';
 import type { LedgerLine } from '../registry/types.ts';
 import { type Batch, createEventHub, type EventHub } from './events.ts';
 
@@ -13,11 +13,11 @@ afterEach(() => {
 
 /** A hub of a ledger to which the test appends. */
 function hubOf(): { hub: EventHub; append: (count: number) => void; serialised: () => number } {
-  const feed = new Feed();
+  const feed = new CommitEvents();
   let seq = 0;
   let serialised = 0;
   const hub = createEventHub({
-    registry: { feed },
+    registry: { commitEvents: feed },
     serialise(line) {
       serialised += 1;
       return `${line.seq};`;
@@ -28,7 +28,7 @@ function hubOf(): { hub: EventHub; append: (count: number) => void; serialised: 
     mostEach: 2,
   });
   const append = (count: number) =>
-    feed.appended(
+    feed.emitLedgerAppend(
       Array.from({ length: count }, () => ({ seq: ++seq, tenant: seq % 2 === 0 ? 'even' : 'odd' }) as LedgerLine),
     );
   return { hub, append, serialised: () => serialised };

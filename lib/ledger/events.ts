@@ -75,7 +75,7 @@ function batchOf(lines: readonly Published[]): Batch {
 
 /** Makes the fan-out of a registry's ledger. `serialise` runs once per line, and only while someone listens. */
 export function createEventHub(options: {
-  registry: Pick<Registry, 'feed'>;
+  registry: Pick<Registry, 'commitEvents'>;
   serialise: (line: LedgerLine) => string;
   log: Logger;
   beatMs?: number;
@@ -111,7 +111,7 @@ export function createEventHub(options: {
     const batch = batchOf(lines.map((line) => ({ line, text: serialise(line) })));
     each((listener) => listener.publish(batch));
   };
-  const stopListening = registry.feed.onAppend((lines) => {
+  const stopListening = registry.commitEvents.onLedgerAppend((lines) => {
     newest = lines.at(-1)?.seq ?? newest;
     if (listeners.size === 0) return;
     for (const line of lines) gathered.push(line);

@@ -114,7 +114,7 @@ test('months are kept for ever unless told otherwise, and never dropped before t
   await book.write(300);
   goTo(7);
   await book.keeper.tick();
-  await book.registry.segments.exported('2026-06', book.clock.now());
+  await book.registry.segments.markExported('2026-06', book.clock.now());
   book.clock.advance(3000 * DAY_SECONDS);
   expect((await book.keeper.tick()).dropped).toEqual([]);
   await book.reopen({ keepDays: 90 });
@@ -130,9 +130,9 @@ test('a dropped month is gone, oldest first, and the chain is proved over the ga
   await book.write(20);
   goTo(8);
   expect((await book.keeper.tick()).sealed).toEqual(['2026-06', '2026-07']);
-  await book.registry.segments.exported('2026-07', book.clock.now());
+  await book.registry.segments.markExported('2026-07', book.clock.now());
   book.clock.advance(89 * DAY_SECONDS);
-  await book.registry.segments.exported('2026-06', book.clock.now());
+  await book.registry.segments.markExported('2026-06', book.clock.now());
   expect((await book.keeper.tick()).dropped).toEqual([]);
   const before = (await book.registry.ledger.after(0, 10_000)).length;
   book.clock.advance(DAY_SECONDS);
@@ -155,14 +155,14 @@ test('a drop that a kill left half done is finished by the next round, and is pr
   await book.write(450);
   goTo(7);
   await book.keeper.tick();
-  await book.registry.segments.exported('2026-06', book.clock.now());
+  await book.registry.segments.markExported('2026-06', book.clock.now());
   await book.reopen({ keepDays: 1 });
   book.clock.advance(2 * DAY_SECONDS);
-  const { sweep } = book.registry.segments;
+  const { deleteDropped } = book.registry.segments;
   let left = 1;
-  book.registry.segments.sweep = (limit) => {
+  book.registry.segments.deleteDropped = (limit) => {
     if (left-- === 0) throw new Error('killed');
-    return sweep.call(book.registry.segments, limit);
+    return deleteDropped.call(book.registry.segments, limit);
   };
   await expect(book.keeper.tick()).rejects.toThrow('killed');
   expect((await book.registry.ledger.after(0, 1))[0]?.seq).toBe(201);

@@ -39,7 +39,7 @@ export interface LedgerKeeper {
 }
 
 export interface KeeperParts {
-  registry: Pick<Registry, 'feed' | 'ledger' | 'segments'>;
+  registry: Pick<Registry, 'commitEvents' | 'ledger' | 'segments'>;
   /** Of the registry's file, or `:memory:`. */
   registryPath: string;
   signer: Signer;
@@ -181,7 +181,7 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
       if (kept === null && broken === null && (await registry.ledger.head()).seq > 0) await noHead();
       await keepNow();
     }
-    leave = registry.feed.onAppend(keepSoon);
+    leave = registry.commitEvents.onLedgerAppend(keepSoon);
     ticker = setInterval(() => {
       tick().catch((error: unknown) => log.error({ err: error }, 'the ledger was not sealed'));
     }, parts.tickMs).unref();

@@ -112,7 +112,7 @@ export async function dropSegments(parts: Parts & { keepDays: number | null }): 
       // In order, so that the ledger stays one piece.
       if (segment.exportedMs === null || until > clock.now() || segment.issuer !== signer.issuer) break;
       const { signature, dropped_ms: timeMs } = signed<SegmentDrop>(signer, dropOf(segment, clock.now()));
-      await registry.segments.drop(
+      await registry.segments.markDropped(
         segment.id,
         { timeMs, signature },
         line({ clock }, null, systemCause('schedule'), 'ledger.dropped', {
@@ -122,6 +122,6 @@ export async function dropSegments(parts: Parts & { keepDays: number | null }): 
       dropped.push(segment.id);
     }
   }
-  while ((await registry.segments.sweep(SWEPT)) > 0) await pause();
+  while ((await registry.segments.deleteDropped(SWEPT)) > 0) await pause();
   return dropped;
 }

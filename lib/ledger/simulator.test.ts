@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
-import type { Hop } from '../registry/types.ts';
+import type { RecordedTransition } from '../registry/types.ts';
 import { simulate } from './simulator.ts';
 
 const HOUR = 3_600_000;
 const OLD = { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 };
 
 /** Hops as the registry gives them, newest first. */
-function registryOf(hops: Hop[], active: string[] = []): Parameters<typeof simulate>[0] {
+function registryOf(hops: RecordedTransition[], active: string[] = []): Parameters<typeof simulate>[0] {
   const sorted = hops.toSorted((a, b) => b.timeMs - a.timeMs);
   return {
     ledger: {
-      async hops(sinceMs) {
+      async transitions(sinceMs) {
         return (async function* () {
           yield sorted.filter(({ timeMs }) => timeMs >= sinceMs);
         })();
       },
     },
     jobs: {
-      async survey() {
+      async select() {
         return (async function* () {
           yield active.map((id) => ({ row: 1, id, state: 'active', fault: null, inMemory: false, ephemeral: false }));
         })();
@@ -26,7 +26,7 @@ function registryOf(hops: Hop[], active: string[] = []): Parameters<typeof simul
   };
 }
 
-const wake = (hours: number, source: Hop['source'] = 'local', instance = 'a'): Hop => ({
+const wake = (hours: number, source: RecordedTransition['source'] = 'local', instance = 'a'): RecordedTransition => ({
   timeMs: hours * HOUR,
   instance,
   from: source === 'cold' ? 'frozen' : 'suspended',
@@ -35,7 +35,7 @@ const wake = (hours: number, source: Hop['source'] = 'local', instance = 'a'): H
   source,
   reason: null,
 });
-const idle = (hours: number, seconds = 900, instance = 'a'): Hop => ({
+const idle = (hours: number, seconds = 900, instance = 'a'): RecordedTransition => ({
   timeMs: hours * HOUR,
   instance,
   from: 'active',
@@ -45,7 +45,7 @@ const idle = (hours: number, seconds = 900, instance = 'a'): Hop => ({
   reason: `idle for ${seconds} s`,
 });
 
-const run = (hops: Hop[], trial: Partial<typeof OLD>, active: string[] = [], limits = {}) =>
+const run = (hops: RecordedTransition[], trial: Partial<typeof OLD>, active: string[] = [], limits = {}) =>
   simulate(registryOf(hops, active), { sinceMs: 0, nowMs: 100 * HOUR, old: OLD, trial: { ...OLD, ...trial } }, limits);
 
 test('the same thresholds change nothing', async () => {
@@ -106,7 +106,7 @@ test('a curve is what each of its thresholds alone would have given, and it says
 });
 
 test('passing through active is no wake and takes no hours', async () => {
-  const passing: Hop[] = [
+  const passing: RecordedTransition[] = [
     { ...wake(5), source: null, trigger: 'plan' },
     { ...idle(5), to: 'archived', trigger: 'plan' },
   ];

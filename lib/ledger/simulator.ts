@@ -9,9 +9,9 @@
  */
 
 import type { LadderPolicy } from '../lifecycle/ladder.ts';
-import { each } from '../registry/each.ts';
+import { eachOf } from '../registry/each-of.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Hop } from '../registry/types.ts';
+import type { RecordedTransition } from '../registry/types.ts';
 
 const HOUR_MS = 3_600_000;
 /** Lines and time after which the rest is left out. */
@@ -63,7 +63,7 @@ interface Track {
   /** When it next stopped being active, and when and from where it next woke; null when it did not. */
   endMs: number | null;
   wakeMs: number | null;
-  wakeSource: Hop['source'];
+  wakeSource: RecordedTransition['source'];
 }
 
 /**
@@ -71,7 +71,7 @@ interface Track {
  * what its threshold was. `tenants` undefined: all.
  */
 export async function simulate(
-  registry: { ledger: Pick<Registry['ledger'], 'hops'>; jobs: Pick<Registry['jobs'], 'survey'> },
+  registry: { ledger: Pick<Registry['ledger'], 'transitions'>; jobs: Pick<Registry['jobs'], 'select'> },
   options: {
     sinceMs: number;
     nowMs: number;
@@ -88,7 +88,7 @@ export async function simulate(
   const started = performance.now();
   let cut = false;
   let firstMs: number | null = null;
-  for await (const hop of each(await registry.ledger.hops(sinceMs, tenants))) {
+  for await (const hop of eachOf(await registry.ledger.transitions(sinceMs, tenants))) {
     if (walk.lines >= maxLines || walk.sandboxes >= MAX_SANDBOXES || performance.now() - started > maxMs) {
       cut = true;
       break;
@@ -98,7 +98,7 @@ export async function simulate(
   }
   const beginMs = cut ? (firstMs ?? nowMs) : sinceMs;
   const filter = { state: 'active', ...(tenants === undefined ? {} : { tenants }) } as const;
-  for await (const { id } of each(await registry.jobs.survey({ filter }))) walk.stillActive(id, beginMs);
+  for await (const { id } of eachOf(await registry.jobs.select({ filter }))) walk.stillActive(id, beginMs);
   const { was, trials } = walk.end(beginMs);
   const [first = { would: was, estimatedWakes: 0 }, ...others] = trials;
   const { lines, idleEnds } = walk;
@@ -129,7 +129,7 @@ class Walk {
   }
 
   /** One hop; to be called from the newest to the oldest. */
-  take(hop: Hop): void {
+  take(hop: RecordedTransition): void {
     this.lines += 1;
     const track = this.#tracks.get(hop.instance) ?? { endMs: null, wakeMs: null, wakeSource: null };
     this.#tracks.set(hop.instance, track);
@@ -174,7 +174,7 @@ class Walk {
   }
 
   /** A suspension for idleness, and what other thresholds would have made of the gap in which it fell. */
-  #idled(hop: Hop, track: Track): void {
+  #idled(hop: RecordedTransition, track: Track): void {
     this.idleEnds += 1;
     const oldMs = (secondsIn(hop.reason) ?? this.#old.idleToSuspendSeconds) * 1000;
     const gapMs = (track.wakeMs ?? this.#nowMs) - (hop.timeMs - oldMs);

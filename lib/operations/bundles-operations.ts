@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts';
 import type { Bundles } from '../bundles/bundles.ts';
 import type { Share } from '../contract/schema/bundles.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Share as ShareRow } from '../registry/shares.ts';
+import type { ShareRow } from '../registry/shares.ts';
 import { rowOf } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { asVolume } from '../vfs/volumes.ts';

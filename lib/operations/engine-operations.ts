@@ -251,10 +251,10 @@ export function createOperations(parts: EngineParts): EngineOperations {
       await write(caller, id, { op: 'rmdir', volume: asVolume(volume), path: normalisePath(path), recursive });
     },
 
-    getSettings: async () => settingsOf(await registry.settings.globalThresholds()),
+    getSettings: async () => settingsOf(await registry.thresholds.global()),
 
     async patchSettings(caller, patch) {
-      const changed = await registry.settings.setGlobalThresholds(
+      const changed = await registry.thresholds.setGlobal(
         {
           ...(patch.idle_to_suspend_s === undefined ? {} : { idleToSuspendSeconds: patch.idle_to_suspend_s }),
           ...(patch.idle_to_freeze_s === undefined ? {} : { idleToFreezeSeconds: patch.idle_to_freeze_s }),

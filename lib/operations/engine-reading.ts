@@ -161,7 +161,7 @@ export function readingOperations(parts: {
     async eventsAfter({ tenants }, seq, limit) {
       if (tenants === null) return (await registry.ledger.after(seq, limit)).map(eventOf);
       for (let from = seq; ; from += LOOKED_THROUGH) {
-        const lines = await registry.ledger.among(tenants, { from, to: from + LOOKED_THROUGH }, limit);
+        const lines = await registry.ledger.ofTenants(tenants, { from, to: from + LOOKED_THROUGH }, limit);
         if (lines.length > 0 || from + LOOKED_THROUGH >= (await registry.ledger.lastSeq())) return lines.map(eventOf);
         // Whoever has few lines among many others' looks through all of them: the server does other things in between.
         await setImmediate();

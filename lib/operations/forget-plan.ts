@@ -39,7 +39,7 @@ export async function forgetPlan({ registry, clock, config }: Parts, tenant: str
     orphans: orphans.own.length,
     doubtful: orphans.doubtful,
     registry_copies: registryCopies(config),
-    registry_bytes: (await registry.upkeep.vitals()).bytes,
+    registry_bytes: (await registry.maintenance.sizes()).bytes,
     backups: await backupsSince(registry, first),
     set_aside: [...namesIn(config.dataFolder)]
       .filter((name) => name.startsWith('replaced-'))

@@ -13,8 +13,8 @@ import { plan, whyNot } from '../lifecycle/plan.ts';
 import { HOPS, type State } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import { type JobVerb, LOSSES, type Loss, lossesOf, wishOf } from '../lifecycle/wish.ts';
-import { each } from '../registry/each.ts';
-import type { Choice, JobResult, JobRow, NewJob, Surveyed } from '../registry/jobs.ts';
+import { eachOf } from '../registry/each-of.ts';
+import type { InstanceSelection, JobResultRow, JobRow, NewJob, SelectedInstance } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { MEMORY } from '../sessions/engine.ts';
@@ -43,8 +43,8 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
     return job;
   };
 
-  async function* surveyed(choice: Choice | null): AsyncGenerator<Surveyed> {
-    if (choice !== null) yield* each(await registry.jobs.survey(choice));
+  async function* surveyed(choice: InstanceSelection | null): AsyncGenerator<SelectedInstance> {
+    if (choice !== null) yield* eachOf(await registry.jobs.select(choice));
   }
 
   return {
@@ -78,7 +78,7 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
         return { dryRun: tally.answer() };
       }
       const rows: number[] = [];
-      const unknown: JobResult[] = [];
+      const unknown: JobResultRow[] = [];
       for await (const one of surveyed(choice)) {
         if (one.row === 0) unknown.push(unknownResult(rows.length, one.id, clock));
         rows.push(one.row);
@@ -173,7 +173,7 @@ function refusalOf(row: InstanceRow, to: State, hops: readonly State[] | null): 
  * What a caller may choose from what was asked; null when that is nothing. Throws `forbidden` for a tenant that is not
  * its own.
  */
-function choiceOf(caller: Caller, { filter, ids }: StartJobInput, now: number): Choice | null {
+function choiceOf(caller: Caller, { filter, ids }: StartJobInput, now: number): InstanceSelection | null {
   const { tenants } = caller;
   if (ids !== undefined) return { ids, tenants };
   const asked = filter ?? {};
@@ -200,7 +200,7 @@ function newJob(caller: Caller, input: StartJobInput, now: number): NewJob {
   };
 }
 
-function unknownResult(position: number, id: string, clock: Clock): JobResult {
+function unknownResult(position: number, id: string, clock: Clock): JobResultRow {
   return { position, outcome: 'skipped', reason: `There is no sandbox "${id}".`, timeMs: clock.now() };
 }
 
@@ -217,7 +217,7 @@ class DryRunTally {
     this.#verb = verb;
   }
 
-  take(one: Surveyed): void {
+  take(one: SelectedInstance): void {
     this.#matched += 1;
     const wish = one.row === 0 ? { skip: 'There is no such sandbox.' } : wishOf(this.#verb, one);
     if ('skip' in wish) {

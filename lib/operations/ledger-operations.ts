@@ -93,7 +93,7 @@ export function createLedgerOperations(parts: {
       await registry.ledger.append([
         line({ clock }, null, causeOf(caller), 'ledger.exported', { reason: `the segment ${id}` }),
       ]);
-      return { texts: linesOf(segment), taken: async () => registry.segments.exported(id, clock.now()) };
+      return { texts: linesOf(segment), taken: async () => registry.segments.markExported(id, clock.now()) };
     },
 
     async exportEvents(caller, { format, ...query }) {

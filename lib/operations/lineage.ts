@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WinterdockError } from '../base/errors.ts';
 import type { Lineage, LineageNode } from '../contract/schema/copies.ts';
-import { copyAt, copyPath } from '../registry/copies.ts';
+import { copyPath, parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 
@@ -101,7 +101,7 @@ export class Lineages {
   async #instance(row: InstanceRow): Promise<Found> {
     const snapshot = row.lineageSnapshot;
     const blueprint = row.lineageBlueprint;
-    const isShared = row.vfsPath !== null && copyAt(row.vfsPath) !== null;
+    const isShared = row.vfsPath !== null && parseCopyPath(row.vfsPath) !== null;
     return {
       kind: 'instance',
       id: row.id,

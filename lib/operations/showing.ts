@@ -15,13 +15,13 @@ export interface Showing {
 export function showing(parts: { registry: Registry; sessions: Pick<Sessions, 'live'>; clock: Clock }): Showing {
   const { registry, sessions, clock } = parts;
   const show = async (row: InstanceRow, known?: Thresholds): Promise<Instance> =>
-    instanceOf(row, sessions.live(row), known ?? (await registry.settings.thresholds(row.tenant)), epochSeconds(clock));
+    instanceOf(row, sessions.live(row), known ?? (await registry.thresholds.ofTenant(row.tenant)), epochSeconds(clock));
   return {
     show,
     async showAll(rows) {
       const byTenant = new Map<string, Thresholds>();
       for (const { tenant } of rows) {
-        if (!byTenant.has(tenant)) byTenant.set(tenant, await registry.settings.thresholds(tenant));
+        if (!byTenant.has(tenant)) byTenant.set(tenant, await registry.thresholds.ofTenant(tenant));
       }
       return Promise.all(rows.map((row) => show(row, byTenant.get(row.tenant))));
     },

@@ -7,9 +7,9 @@ import type { Tenant, TenantPatch } from '../contract/schema/tenants.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { Forgetter } from '../jobs/forgetter.ts';
 import { simulate, type Tally } from '../ledger/simulator.ts';
-import type { Forgetting } from '../registry/forgettings.ts';
 import type { TenantRow } from '../registry/quotas.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { TenantForgetting } from '../registry/tenant-forgettings.ts';
 import type { Thresholds } from '../registry/types.ts';
 import { line } from '../sessions/engine.ts';
 import { causeOf } from './audit-context.ts';
@@ -32,7 +32,7 @@ export function tenantsOperations(parts: {
   const { registry, clock, metrics } = parts;
 
   const show = async (row: TenantRow): Promise<Tenant> =>
-    tenantOf(row, await registry.settings.thresholds(row.tenant), await registry.forgettings.last(row.tenant));
+    tenantOf(row, await registry.thresholds.ofTenant(row.tenant), await registry.forgettings.last(row.tenant));
 
   const entry = (caller: Caller, tenant: string, reason: string) => ({
     ...line({ clock }, null, causeOf(caller), 'tenant.changed', { reason }),
@@ -61,7 +61,7 @@ export function tenantsOperations(parts: {
       const { idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze } = patch;
       const { max_sandboxes: maxSandboxes, max_active: maxActive, max_bytes: maxBytes } = patch;
       if (toSuspend !== undefined || toFreeze !== undefined) {
-        await registry.settings.setTenantThresholds(
+        await registry.thresholds.setOfTenant(
           tenant,
           {
             ...(toSuspend === undefined ? {} : { idleToSuspendSeconds: toSuspend }),
@@ -113,7 +113,7 @@ export function tenantsOperations(parts: {
     },
 
     async previewThresholds(caller, { tenant, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze }) {
-      const { more, fewer, cut } = await registry.settings.tryThresholds({
+      const { more, fewer, cut } = await registry.thresholds.compare({
         tenant: tenant ?? null,
         patch: {
           ...(toSuspend === undefined ? {} : { idleToSuspendSeconds: toSuspend }),
@@ -127,7 +127,7 @@ export function tenantsOperations(parts: {
 
     async simulate(caller, { tenant, days, curve, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze }) {
       const old =
-        tenant === undefined ? await registry.settings.globalThresholds() : await registry.settings.thresholds(tenant);
+        tenant === undefined ? await registry.thresholds.global() : await registry.thresholds.ofTenant(tenant);
       const trial = {
         idleToSuspendSeconds: toSuspend ?? old.idleToSuspendSeconds,
         idleToFreezeSeconds: toFreeze ?? old.idleToFreezeSeconds,
@@ -179,7 +179,7 @@ function emptyRow(tenant: string): TenantRow {
 function tenantOf(
   { tenant, counts, bytes, volumes, thresholds, quotas }: TenantRow,
   applied: Thresholds,
-  last: Forgetting | null,
+  last: TenantForgetting | null,
 ): Tenant {
   const sandboxes = Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.deleted;
   const total = Object.values(bytes).reduce((sum, n) => sum + n, 0);

@@ -2,7 +2,7 @@
  * The registry's contract for copies: rows of snapshots and blueprints, the instances made from them, and the files of
  * which none may be left behind. Knows nothing of files but their names.
  */
-import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, Page } from './types.ts';
+import type { FileRecord, InstanceRow, LedgerEntry, NewInstance, RowPage } from './types.ts';
 
 export const COPY_KINDS = ['snapshot', 'blueprint'] as const;
 export type CopyKind = (typeof COPY_KINDS)[number];
@@ -21,7 +21,7 @@ export function copyPath(kind: CopyKind, hash: string): string {
 }
 
 /** Which copy's file a path is, or null when it is none. */
-export function copyAt(path: string): { kind: CopyKind; hash: string } | null {
+export function parseCopyPath(path: string): { kind: CopyKind; hash: string } | null {
   const [, drawer, hash] = COPY_PATH.exec(path) ?? [];
   if (hash === undefined) return null;
   return { kind: drawer === DRAWERS.snapshot ? 'snapshot' : 'blueprint', hash };
@@ -51,7 +51,7 @@ export interface SnapshotRow extends CopyContent {
 }
 
 /** Instances of one call that are to be resumed after they were made. */
-export interface Starting {
+export interface PendingStart {
   ids: string[];
   from: Ancestor;
   tenant: string;
@@ -88,7 +88,7 @@ export interface CopyStore {
   /** The row, deleted ones included, or null. */
   snapshot(id: string): Promise<SnapshotRow | null>;
   /** Newest first, without deleted ones. */
-  snapshots(filter: SnapshotFilter, limit: number, cursor?: string): Promise<Page<SnapshotRow>>;
+  snapshots(filter: SnapshotFilter, limit: number, cursor?: string): Promise<RowPage<SnapshotRow>>;
   /** Marks the row as deleted, and its file when no other snapshot has it. False when there is no such snapshot. */
   deleteSnapshot(id: string, now: number, ledger: LedgerEntry): Promise<boolean>;
 
@@ -96,7 +96,7 @@ export interface CopyStore {
   addBlueprint(blueprint: BlueprintRow, ledger: LedgerEntry): Promise<void>;
   blueprint(name: string): Promise<BlueprintRow | null>;
   /** By name. */
-  blueprints(limit: number, cursor?: string): Promise<Page<BlueprintRow>>;
+  blueprints(limit: number, cursor?: string): Promise<RowPage<BlueprintRow>>;
   /** Removes the row and marks its file when no other blueprint has it. False when there is no such blueprint. */
   deleteBlueprint(name: string, ledger: LedgerEntry): Promise<boolean>;
 
@@ -110,14 +110,14 @@ export interface CopyStore {
     instances: NewInstance[],
     now: number,
     ledger: LedgerEntry[],
-    start?: Pick<Starting, 'tenant' | 'cause'>,
+    start?: Pick<PendingStart, 'tenant' | 'cause'>,
   ): Promise<InstanceRow[]>;
   /** What is to be resumed and was not yet, oldest first. */
-  startings(): Promise<Starting[]>;
+  pendingStarts(): Promise<PendingStart[]>;
   /** Forgets one, named by the first of its instances, with the line that says how it ended. */
-  endStarting(first: string, ledger: LedgerEntry): Promise<void>;
+  removePendingStart(first: string, ledger: LedgerEntry): Promise<void>;
   /** Instances made from an ancestor, oldest first, tombstones included. */
-  descendants(ancestor: Ancestor, limit: number, cursor?: string): Promise<Page<InstanceRow>>;
+  descendants(ancestor: Ancestor, limit: number, cursor?: string): Promise<RowPage<InstanceRow>>;
   /** How many there are, tombstones included. */
   countDescendants(ancestor: Ancestor): Promise<number>;
 
@@ -127,14 +127,14 @@ export interface CopyStore {
    */
   markUnclaimed(path: string): Promise<void>;
   /** Every marked file. */
-  unclaimed(): Promise<string[]>;
+  unclaimedFiles(): Promise<string[]>;
   /** Whether a snapshot, a blueprint or an instance that was never resumed needs a file. */
   isNeeded(path: string): Promise<boolean>;
   /**
    * Records anew the file of a copy that was laid into its drawer again, for every row that has it: of copies, and of
    * instances that were never resumed.
    */
-  restamp(kind: CopyKind, hash: string, file: FileRecord): Promise<void>;
+  updateFileRecord(kind: CopyKind, hash: string, file: FileRecord): Promise<void>;
   /** Takes the mark off a file that is gone. */
-  forget(path: string): Promise<void>;
+  clearUnclaimed(path: string): Promise<void>;
 }

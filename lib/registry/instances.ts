@@ -5,7 +5,16 @@
 import type { State } from '../lifecycle/states.ts';
 import type { Fault } from '../lifecycle/words.ts';
 import type { Volume } from '../vfs/volumes.ts';
-import type { DueTo, FileRecord, InstanceRow, Intent, LedgerEntry, NewInstance, Page, Thresholds } from './types.ts';
+import type {
+  DueTarget,
+  FileRecord,
+  InstanceRow,
+  Intent,
+  LedgerEntry,
+  NewInstance,
+  RowPage,
+  Thresholds,
+} from './types.ts';
 
 /** The columns that a person may change without a transition. `undefined` leaves a column alone. */
 export interface InstancePatch {
@@ -81,7 +90,7 @@ export interface DueRow {
   thresholds: Thresholds;
 }
 
-export interface Instances {
+export interface InstanceStore {
   /**
    * Inserts a row in state `created` with its ledger line. Throws `conflict` for an id ever used or a name taken in the
    * tenant, `quota_exceeded`.
@@ -162,9 +171,9 @@ export interface Instances {
    * Sets `updated` of at most `limit` rows that are not deleted back to `now` where it is more than `slack` seconds
    * later, and with it when they fall due. Returns how many there were. A clock that was set back is the only cause.
    */
-  notAfter(now: number, slack: number, limit: number): Promise<number>;
+  clampUpdated(now: number, slack: number, limit: number): Promise<number>;
 
-  list(request: ListRequest): Promise<Page<InstanceRow>>;
+  list(request: ListRequest): Promise<RowPage<InstanceRow>>;
   /** Number of rows that match, exact up to `cap`; above it `cap + 1`. Maintained counts where there are any. */
   count(filter: ListFilter, cap: number): Promise<number>;
   /** Instances per state, of everything or of some tenants; maintained, never scanned. */
@@ -192,11 +201,11 @@ export interface Instances {
   dueCounts(
     spans: { from: number; seconds: number; slots: number },
     tenants?: readonly string[],
-  ): Promise<Record<DueTo, number>[]>;
+  ): Promise<Record<DueTarget, number>[]>;
   /** Rows with an intent, and rows whose state is `active`: what a boot has to look at. */
   unsettled(): Promise<InstanceRow[]>;
   /** Every row that has a file, in id order after `after`, for the scrubber and orphan search. */
-  filed(after: string, limit: number): Promise<InstanceRow[]>;
+  withFile(after: string, limit: number): Promise<InstanceRow[]>;
 
   /**
    * Inserts the row of a file that lies at its `vfsPath` already and walks it to `to`, in one transaction with its

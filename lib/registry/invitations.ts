@@ -17,7 +17,7 @@ export interface InvitationRow {
 }
 
 /** An invitation is good while it is neither used nor withdrawn nor expired. */
-export interface InvitationBook {
+export interface InvitationStore {
   /** The ledger lines are in the same transaction, as in every method that takes some. */
   add(invitation: InvitationRow, ledger: LedgerEntry[]): Promise<void>;
   /** The good one with that digest, or null. */

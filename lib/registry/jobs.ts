@@ -2,7 +2,7 @@ import type { State } from '../lifecycle/states.ts';
 import type { JobKind } from '../lifecycle/wish.ts';
 import type { Fault, Via } from '../lifecycle/words.ts';
 import type { ListFilter } from './instances.ts';
-import type { LedgerEntry, Page } from './types.ts';
+import type { LedgerEntry, RowPage } from './types.ts';
 
 export type JobState = 'running' | 'done' | 'cancelled';
 export type JobOutcome = 'done' | 'failed' | 'skipped';
@@ -33,7 +33,7 @@ export interface JobRow extends NewJob {
   skipped: number;
 }
 
-export interface JobResult {
+export interface JobResultRow {
   /** Its place in the job, from 0. */
   position: number;
   outcome: JobOutcome;
@@ -42,7 +42,7 @@ export interface JobResult {
 }
 
 /** One of the instances that a choice finds. */
-export interface Surveyed {
+export interface SelectedInstance {
   /** Number of its row; 0 for an id that there is not. */
   row: number;
   id: string;
@@ -53,25 +53,25 @@ export interface Surveyed {
 }
 
 /** Which instances: all that match one of the filters, or those named, of some tenants or of all. */
-export type Choice = { filter: ListFilter } | { ids: readonly string[]; tenants: readonly string[] | null };
+export type InstanceSelection = { filter: ListFilter } | { ids: readonly string[]; tenants: readonly string[] | null };
 
-export interface Jobs {
+export interface JobStore {
   /**
    * Everything that matches at one moment, in pieces between which others run. An id that there is not, or not of those
    * tenants, comes as row 0 in state `deleted`.
    */
-  survey(choice: Choice): Promise<AsyncIterable<Surveyed[]>>;
+  select(choice: InstanceSelection): Promise<AsyncIterable<SelectedInstance[]>>;
   /**
    * Keeps a job with what was chosen (row numbers, in order), its results so far and its ledger line, all or nothing.
    */
-  add(job: NewJob, chosen: Uint32Array, results: JobResult[], ledger: LedgerEntry): Promise<JobRow>;
+  add(job: NewJob, chosen: Uint32Array, results: JobResultRow[], ledger: LedgerEntry): Promise<JobRow>;
   get(id: string): Promise<JobRow | null>;
   /** Newest first. `tenants`: only those that concern nobody else. */
   list(
     filter: { state?: JobState; tenants?: readonly string[] },
     limit: number,
     cursor?: string,
-  ): Promise<Page<JobRow>>;
+  ): Promise<RowPage<JobRow>>;
   /** Oldest first. */
   running(): Promise<JobRow[]>;
   /**
@@ -79,25 +79,25 @@ export interface Jobs {
    */
   open(id: string, position: number): Promise<{ items: { position: number; id: string }[]; next: number | null }>;
   /** Keeps results and the counts; those that have a result already keep it. */
-  record(id: string, results: JobResult[]): Promise<void>;
-  /** Ends a running job; the line's reason says how (`endedInWords`). False when it does not run. */
+  record(id: string, results: JobResultRow[]): Promise<void>;
+  /** Ends a running job; the line's reason says how (`jobSummary`). False when it does not run. */
   end(id: string, state: Exclude<JobState, 'running'>, now: number, ledger: LedgerEntry): Promise<boolean>;
   /**
    * Removes what is left of jobs that ended before a time, at most `limit` results at once. False when there is nothing
    * more.
    */
-  forget(before: number, limit: number): Promise<boolean>;
+  deleteEndedBefore(before: number, limit: number): Promise<boolean>;
   /** In the job's order. */
   results(
     id: string,
     outcome: JobOutcome | undefined,
     limit: number,
     cursor?: string,
-  ): Promise<Page<JobResult & { instance: string | null }>>;
+  ): Promise<RowPage<JobResultRow & { instance: string | null }>>;
 }
 
 /** How a job went, as its line of the ledger tells it. */
-export function endedInWords({ verb, done, failed, skipped, reason }: JobRow): string {
+export function jobSummary({ verb, done, failed, skipped, reason }: JobRow): string {
   const what = verb === 'forget' ? `${done} done` : `${done} done, ${failed} failed, ${skipped} skipped`;
   return `${verb}: ${what}${reason === null ? '' : ` – ${reason}`}`;
 }

@@ -21,7 +21,7 @@ export interface KeyRow extends NewKey {
   revoked: number | null;
 }
 
-export interface KeyBook {
+export interface KeyStore {
   /** Throws when the id is taken. The ledger line is in the same transaction, as in every method that takes one. */
   add(key: NewKey, ledger: LedgerEntry): Promise<KeyRow>;
   /** The row, revoked ones included, or null. */
@@ -31,5 +31,5 @@ export interface KeyBook {
   /** False when there is no such key, or no more: nothing is written then. */
   revoke(id: string, now: number, ledger: LedgerEntry): Promise<boolean>;
   /** When keys were last used; never backwards. Survives a kill at once, power loss with the next transaction. */
-  used(uses: readonly { id: string; at: number }[]): Promise<void>;
+  recordUse(uses: readonly { id: string; at: number }[]): Promise<void>;
 }

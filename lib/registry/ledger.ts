@@ -4,7 +4,7 @@
 import type { Trigger } from '../lifecycle/words.ts';
 import type { ChainedLine, ChainHead } from './chain.ts';
 import type { Segment } from './segments.ts';
-import type { Hop, LedgerEntry, LedgerLine, Page } from './types.ts';
+import type { LedgerEntry, LedgerLine, RecordedTransition, RowPage } from './types.ts';
 
 export interface LedgerFilter {
   tenant?: string;
@@ -27,19 +27,19 @@ export interface LedgerView {
   close(): Promise<void>;
 }
 
-export interface LedgerBook {
+export interface LedgerStore {
   /**
    * Appends the lines. Here and wherever lines are appended, refusals and failures that repeat are counted: the first
-   * is a line, the next ones are one line a window (lib/registry/repeats.ts).
+   * is a line, the next ones are one line a window (lib/registry/repeat-throttle.ts).
    */
   append(entries: LedgerEntry[]): Promise<void>;
   /** Writes what was counted of refusals that repeated: what is due at `nowMs`, or all of it. */
-  appendSums(nowMs: number, options?: { all?: boolean }): Promise<void>;
-  page(filter: LedgerFilter, limit: number, cursor?: string): Promise<Page<LedgerLine>>;
+  appendRepeatCounts(nowMs: number, options?: { all?: boolean }): Promise<void>;
+  page(filter: LedgerFilter, limit: number, cursor?: string): Promise<RowPage<LedgerLine>>;
   /** Lines after `seq`, oldest first: what a reconnecting stream missed. */
   after(seq: number, limit: number): Promise<LedgerLine[]>;
   /** Those of some tenants after `from` and up to `to`, oldest first. */
-  among(tenants: readonly string[], between: { from: number; to: number }, limit: number): Promise<LedgerLine[]>;
+  ofTenants(tenants: readonly string[], between: { from: number; to: number }, limit: number): Promise<LedgerLine[]>;
   lastSeq(): Promise<number>;
   /** Lines after `seq` with their hashes, oldest first. */
   chain(seq: number, limit: number): Promise<ChainedLine[]>;
@@ -51,5 +51,5 @@ export interface LedgerBook {
    * Hops since `sinceMs`, newest first, of everything or of some tenants, as they are at one moment, in pieces between
    * which others run.
    */
-  hops(sinceMs: number, tenants: readonly string[] | undefined): Promise<AsyncIterable<Hop[]>>;
+  transitions(sinceMs: number, tenants: readonly string[] | undefined): Promise<AsyncIterable<RecordedTransition[]>>;
 }

@@ -35,7 +35,7 @@ export interface PeopleQuery {
 }
 
 /** Every write is on disk when its promise is fulfilled. Throws for a field that the records of a kind have not. */
-export interface PeopleBook {
+export interface PeopleStore {
   /**
    * Gives it as it is kept, with what was left out. Throws `conflict` when its id, address or token is taken, or its
    * user is not there.

@@ -1,6 +1,6 @@
 import type { State } from '../lifecycle/states.ts';
 import type { Volume } from '../vfs/volumes.ts';
-import type { LedgerEntry, Page, Thresholds } from './types.ts';
+import type { LedgerEntry, RowPage, Thresholds } from './types.ts';
 
 /** Null: does not bind. */
 export interface QuotaLimits {
@@ -30,9 +30,9 @@ export interface TenantFilter {
   ownThresholds?: boolean;
 }
 
-export interface Quotas {
+export interface QuotaStore {
   /** Tenants that have or had instances or settings, in order; not those that were forgotten and have none since. */
-  tenants(filter: TenantFilter, limit: number, cursor?: string): Promise<Page<TenantRow>>;
+  tenants(filter: TenantFilter, limit: number, cursor?: string): Promise<RowPage<TenantRow>>;
   /** One of them, or null when nothing is known of it. */
   tenant(tenant: string): Promise<TenantRow | null>;
   /** What is absent stays, null stops binding. What a tenant has beyond a new quota stays; it gets no more. */

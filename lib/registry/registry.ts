@@ -3,52 +3,52 @@
  * contract.ts. Every method is one transaction, and returns a promise; nobody passes it a callback, a handle or a
  * query. Knows nothing of files or processes.
  */
+import type { CommitEvents } from './commit-events.ts';
 import type { CopyStore } from './copies.ts';
-import type { Facts } from './facts.ts';
-import type { Feed } from './feed.ts';
-import type { Forgettings } from './forgettings.ts';
-import type { Instances } from './instances.ts';
-import type { InvitationBook } from './invitations.ts';
-import type { Jobs } from './jobs.ts';
-import type { KeyBook } from './keys.ts';
-import type { LedgerBook } from './ledger.ts';
-import type { PeopleBook } from './people.ts';
-import type { Quotas } from './quotas.ts';
-import type { Segments } from './segments.ts';
-import type { Settings } from './settings.ts';
-import type { Shares } from './shares.ts';
-import type { Upkeep } from './upkeep.ts';
-import type { WakeTimes } from './wake-times.ts';
+import type { FactStore } from './facts.ts';
+import type { InstanceStore } from './instances.ts';
+import type { InvitationStore } from './invitations.ts';
+import type { JobStore } from './jobs.ts';
+import type { KeyStore } from './keys.ts';
+import type { LedgerStore } from './ledger.ts';
+import type { MaintenanceStore } from './maintenance.ts';
+import type { PeopleStore } from './people.ts';
+import type { QuotaStore } from './quotas.ts';
+import type { SegmentStore } from './segments.ts';
+import type { ShareStore } from './shares.ts';
+import type { TenantForgettingStore } from './tenant-forgettings.ts';
+import type { ThresholdStore } from './threshold-store.ts';
+import type { WakeTimeStore } from './wake-times.ts';
 
 export interface Registry {
-  readonly instances: Instances;
-  readonly ledger: LedgerBook;
+  readonly instances: InstanceStore;
+  readonly ledger: LedgerStore;
   /** The sealed months of the ledger. */
-  readonly segments: Segments;
+  readonly segments: SegmentStore;
   /** Things to be done to many instances. */
-  readonly jobs: Jobs;
+  readonly jobs: JobStore;
   /** The keys of programs. */
-  readonly keys: KeyBook;
+  readonly keys: KeyStore;
   /** Links that let people in. */
-  readonly invitations: InvitationBook;
+  readonly invitations: InvitationStore;
   /** People and their sessions, as the auth library keeps them. */
-  readonly people: PeopleBook;
+  readonly people: PeopleStore;
   /** Snapshots, blueprints, and what was made from them. */
   readonly copies: CopyStore;
   /** What left in bundles. */
-  readonly shares: Shares;
+  readonly shares: ShareStore;
   /** What tenants may have, and what they have. */
-  readonly quotas: Quotas;
+  readonly quotas: QuotaStore;
   /** Tenants that are being forgotten, and how they go. */
-  readonly forgettings: Forgettings;
-  readonly settings: Settings;
+  readonly forgettings: TenantForgettingStore;
+  readonly thresholds: ThresholdStore;
   /** Small facts that outlive a restart. */
-  readonly facts: Facts;
+  readonly facts: FactStore;
   /** How long wakes took. */
-  readonly wakeTimes: WakeTimes;
-  readonly upkeep: Upkeep;
+  readonly wakeTimes: WakeTimeStore;
+  readonly maintenance: MaintenanceStore;
   /** What was committed through this registry, told to whoever listens in this process. */
-  readonly feed: Feed;
+  readonly commitEvents: CommitEvents;
   /** Ends it. Idempotent. */
   close(): Promise<void>;
 }

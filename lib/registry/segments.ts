@@ -23,7 +23,7 @@ export interface Segment {
 }
 
 /** The sealed part of the ledger. Segments follow one another without a gap and never change. */
-export interface Segments {
+export interface SegmentStore {
   /** All of them, oldest first: twelve a year. */
   list(): Promise<Segment[]>;
   get(id: string): Promise<Segment | null>;
@@ -32,9 +32,9 @@ export interface Segments {
   /** Adds one with its ledger line. Throws `conflict` when it is there already or does not follow the last one. */
   seal(segment: Omit<Segment, 'exportedMs' | 'droppedMs' | 'dropSignature'>, ledger: LedgerEntry): Promise<void>;
   /** Records that someone took all its lines; the first time counts. Unknown ones are passed over. */
-  exported(id: string, timeMs: number): Promise<void>;
+  markExported(id: string, timeMs: number): Promise<void>;
   /** Marks one for dropping, with its ledger line. Throws `conflict` unless it was exported and is not marked yet. */
-  drop(id: string, mark: { timeMs: number; signature: string }, ledger: LedgerEntry): Promise<void>;
+  markDropped(id: string, mark: { timeMs: number; signature: string }, ledger: LedgerEntry): Promise<void>;
   /** Removes lines of marked segments, oldest first, at most `limit`. Returns how many it removed. */
-  sweep(limit: number): Promise<number>;
+  deleteDropped(limit: number): Promise<number>;
 }

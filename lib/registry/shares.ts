@@ -1,4 +1,4 @@
-import type { LedgerEntry, Page } from './types.ts';
+import type { LedgerEntry, RowPage } from './types.ts';
 
 export interface ShareMember {
   /** Lower-case hex. */
@@ -6,7 +6,7 @@ export interface ShareMember {
   bytes: number;
 }
 
-export interface Share {
+export interface ShareRow {
   /** The id in the bundle's manifest. */
   id: string;
   instance: string;
@@ -42,14 +42,14 @@ interface ShareTraits {
   diskSha256: string | null;
 }
 
-export interface Shares {
+export interface ShareStore {
   /** Keeps a share with its ledger lines, in one transaction. Throws `conflict` for an id that is taken. */
-  add(share: Share, ledger: LedgerEntry[]): Promise<void>;
+  add(share: ShareRow, ledger: LedgerEntry[]): Promise<void>;
   /** Newest first. A malformed cursor throws `validation`. */
-  list(filter: ShareFilter, limit: number, cursor?: string): Promise<Page<Share>>;
+  list(filter: ShareFilter, limit: number, cursor?: string): Promise<RowPage<ShareRow>>;
   /**
    * The share that a bundle is or was made from: by the hash of the whole, else by id, else by `vfs.sqlite`; null when
    * there is none.
    */
-  find(traits: ShareTraits, filter: Pick<ShareFilter, 'tenants'>): Promise<Share | null>;
+  find(traits: ShareTraits, filter: Pick<ShareFilter, 'tenants'>): Promise<ShareRow | null>;
 }

@@ -3,7 +3,7 @@ import type { State } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 
 /** One page of a list, and where the next begins. */
-export interface Page<T> {
+export interface RowPage<T> {
   rows: T[];
   /** Cursor of the page after, or null at the end. */
   next: string | null;
@@ -139,7 +139,7 @@ export interface LedgerLine extends LedgerEntry {
 }
 
 /** A transition in the ledger, as the simulator needs it. */
-export interface Hop {
+export interface RecordedTransition {
   timeMs: number;
   instance: string;
   from: State;
@@ -150,4 +150,4 @@ export interface Hop {
 }
 
 /** States that the ladder and the ephemeral walk move to. */
-export type DueTo = 'suspended' | 'frozen' | 'archived' | 'deleted';
+export type DueTarget = 'suspended' | 'frozen' | 'archived' | 'deleted';

@@ -17,11 +17,11 @@ export interface WakeBucket {
   sumMs: number;
 }
 
-export interface WakeTimes {
+export interface WakeTimeStore {
   /** Adds to what is kept, in one transaction. */
   add(buckets: readonly WakeBucket[]): Promise<void>;
   /** Everything from a day on. */
   since(day: number): Promise<WakeBucket[]>;
   /** Forgets what is older than a day. */
-  forget(before: number): Promise<void>;
+  deleteBefore(before: number): Promise<void>;
 }

@@ -19,7 +19,7 @@ export async function idleFromNow(engine: Engine): Promise<void> {
   for (const entry of engine.entries.values()) entry.activity = Math.min(entry.activity, current);
   let corrected = 0;
   for (let batch = 0; batch < BATCHES; batch += 1) {
-    const rows = await engine.registry.instances.notAfter(current, SLACK_SECONDS, BATCH);
+    const rows = await engine.registry.instances.clampUpdated(current, SLACK_SECONDS, BATCH);
     corrected += rows;
     if (rows < BATCH) break;
   }

@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { makeFolderNow, removeFolder, removeTree, syncFolder } from '../base/effects.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import type { Source } from '../lifecycle/words.ts';
-import { type CopyKind, copyAt } from '../registry/copies.ts';
+import { type CopyKind, parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { Drawer, Placed } from '../storage/drawer.ts';
 import { lastingFolder, moveFile, removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
@@ -29,7 +29,7 @@ export function placeOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>
     case engine.archive.pathOf(row.id):
       return 'archive';
     default: {
-      const copy = copyAt(row.vfsPath);
+      const copy = parseCopyPath(row.vfsPath);
       if (copy !== null) return copy.kind;
       throw new Error(`The row of ${row.id} names a place that no drawer has.`);
     }
@@ -100,7 +100,7 @@ async function isAlsoHome(engine: Engine, row: InstanceRow, place: Place): Promi
 }
 
 async function fetchHome(engine: Engine, row: InstanceRow, place: Place, file: string): Promise<Placed | null> {
-  const copy = copyAt(row.vfsPath ?? '');
+  const copy = parseCopyPath(row.vfsPath ?? '');
   if (copy !== null) return engine.copies[copy.kind].fetch(copy.hash, file);
   return drawerOf(engine, place)?.fetch(row.id, file) ?? null;
 }

@@ -264,7 +264,7 @@ test('a landing that a kill broke off is gone after the start; another file with
   await at.restart();
   expect(namesIn(join(at.folder, 'live'))).toEqual([]);
   expect(namesIn(join(at.folder, 'orphans'))).toEqual([expect.stringMatching(/stranger-vfs\.sqlite$/)]);
-  expect(await at.dock.registry.copies.unclaimed()).toEqual([]);
+  expect(await at.dock.registry.copies.unclaimedFiles()).toEqual([]);
 });
 
 describe('prefetch', () => {

@@ -3,7 +3,7 @@
  * end. Knows no files.
  */
 import { z } from 'zod';
-import type { Facts } from '../registry/facts.ts';
+import type { FactStore } from '../registry/facts.ts';
 
 const counted = {
   /** Epoch seconds. */
@@ -28,7 +28,7 @@ export type ScrubWalk = NonNullable<ScrubProgress['walk']>;
 const NAME = 'scrub';
 
 /** What was kept, or null when nothing was, or nothing that can be read. */
-export async function readProgress(facts: Facts): Promise<ScrubProgress | null> {
+export async function readProgress(facts: FactStore): Promise<ScrubProgress | null> {
   return progressSchema
     .nullable()
     .catch(null)
@@ -36,6 +36,6 @@ export async function readProgress(facts: Facts): Promise<ScrubProgress | null> 
 }
 
 /** Keeps it. `now` in epoch seconds. */
-export async function keepProgress(facts: Facts, progress: ScrubProgress, now: number): Promise<void> {
-  await facts.keep(NAME, progress, now);
+export async function keepProgress(facts: FactStore, progress: ScrubProgress, now: number): Promise<void> {
+  await facts.write(NAME, progress, now);
 }

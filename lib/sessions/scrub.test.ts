@@ -70,7 +70,7 @@ test('a walk that a restart comes between goes on where it was, with what it had
   await expect.poll(() => fileOf('c'), { timeout: 20_000 }).toMatchObject({ quickCheck: 'ok' });
   // It comes to the first, and then it rests for hours.
   await at.restart({ scrub: { ...AT_ONCE, share: 1e-6 } });
-  await at.dock.registry.facts.keep('scrub', { walk: { ...BEGUN, after: '' }, last: null, since: 7 }, 7);
+  await at.dock.registry.facts.write('scrub', { walk: { ...BEGUN, after: '' }, last: null, since: 7 }, 7);
   at.dock.sessions.start();
   await expect.poll(async () => (await progress())?.walk, { timeout: 20_000 }).toMatchObject({ after: 'a', files: 1 });
 

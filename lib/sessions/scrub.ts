@@ -124,7 +124,7 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Pa
     seen: (row: InstanceRow, rotten: boolean | null) => Promise<void> = async () => {},
   ) => {
     for (let after: string | undefined = from; after !== undefined && !signal.aborted; await rest(pace.pageMs)) {
-      const rows: InstanceRow[] = await engine.registry.instances.filed(after, PAGE);
+      const rows: InstanceRow[] = await engine.registry.instances.withFile(after, PAGE);
       for (const row of rows) {
         if (signal.aborted) return;
         const looks = rests(row) && wanted(row);

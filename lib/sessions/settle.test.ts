@@ -136,7 +136,7 @@ test('whoever is told of a move and looks at once finds nothing under way', asyn
     const row = await dock.registry.instances.get(id);
     return row === null ? 'no row' : dock.sessions.live(row).pending;
   };
-  const leave = dock.registry.feed.onAppend((lines) => {
+  const leave = dock.registry.commitEvents.onLedgerAppend((lines) => {
     for (const { type, instance } of lines) if (type === 'transition' && instance !== null) seen.push(look(instance));
   });
   await dock.sessions.resume('a', REQUEST);

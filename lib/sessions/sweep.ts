@@ -72,7 +72,7 @@ export async function isOwn(engine: Engine, row: InstanceRow, path: string): Pro
  */
 export async function sweepLive(engine: Engine): Promise<Swept> {
   const early: string[] = [];
-  const landing = new Set((await engine.registry.copies.unclaimed()).filter((path) => path.startsWith('live/')));
+  const landing = new Set((await engine.registry.copies.unclaimedFiles()).filter((path) => path.startsWith('live/')));
   let orphans = 0;
   for await (const { name: id } of await opendir(join(engine.config.dataFolder, 'live'))) {
     if (isStaging(id)) continue;
@@ -86,7 +86,7 @@ export async function sweepLive(engine: Engine): Promise<Swept> {
     if (found === 'its own' && (row?.state === 'frozen' || row?.state === 'archived')) early.push(id);
     if (found === 'set aside') orphans += 1;
   }
-  for (const path of landing) await engine.registry.copies.forget(path);
+  for (const path of landing) await engine.registry.copies.clearUnclaimed(path);
   return { orphans, early };
 }
 

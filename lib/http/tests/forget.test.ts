@@ -186,7 +186,7 @@ test('what still holds a tenant is said before and when it begins: backups since
   await made('backup-with-it: 1 sandboxes');
   const time = Math.floor(server.clock.now() / 1000);
   const last = { time, sandboxes: 1, bytes: 1, keys: false, wrong: 0, to: 'elsewhere' };
-  await server.host.registry.facts.keep('backup', last, time);
+  await server.host.registry.facts.write('backup', last, time);
   const aside = join(folder, 'replaced-2026-01-01T000000.000Z');
   mkdirSync(aside);
   const holds = { backups: [{ id: 'backup-with-it', time, to: 'elsewhere' }], set_aside: [aside] };

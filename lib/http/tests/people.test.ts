@@ -261,7 +261,7 @@ test('guessing a password is slowed down where the guesses come from, and nowher
   expect(await guess('203.0.113.5', PASSWORD)).toBe('rate_limited');
   expect(await guess('192.0.2.1', PASSWORD)).toBe('in');
   expect((await as(cookie, 'GET', '/api/me')).status).toBe(200);
-  await server.host.registry.ledger.appendSums(server.host.clock.now(), { all: true });
+  await server.host.registry.ledger.appendRepeatCounts(server.host.clock.now(), { all: true });
   const lines = await typesOf('signin.failed');
   const ofStranger = lines.filter(({ address }) => address === '203.0.113.5');
   expect(ofStranger).toHaveLength(2);

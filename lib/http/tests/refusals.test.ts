@@ -28,7 +28,7 @@ afterAll(() => server.stop());
 type Line = { type: string; actor: string; reason: string | null; error: string | null; instance: string | null };
 const linesAfter = async (seq: number) => (await server.host.registry.ledger.after(seq, 1000)) as Line[];
 const lastSeq = async () => server.host.registry.ledger.lastSeq();
-const sumUp = () => server.host.registry.ledger.appendSums(server.host.clock.now(), { all: true });
+const sumUp = () => server.host.registry.ledger.appendRepeatCounts(server.host.clock.now(), { all: true });
 const planted = (id: string, state: 'suspended' | 'frozen' | 'archived', fault: BlockingFault | null) =>
   plant(server.host, whole, { id, state, fault });
 

@@ -5,12 +5,12 @@ import {
   type BlueprintRow,
   type CopyKind,
   type CopyStore,
-  copyAt,
   copyPath,
+  parseCopyPath,
   type SnapshotRow,
 } from '../copies.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import type { InstanceRow, LedgerEntry, LedgerLine, Page } from '../types.ts';
+import type { InstanceRow, LedgerEntry, LedgerLine, RowPage } from '../types.ts';
 import { copyStatements } from './copy-statements.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
@@ -104,8 +104,8 @@ export function sqliteCopies({ database, ledger, writes, quotas }: Parts): Synch
         return contentOf(from);
       });
     },
-    startings: () => statements.startings().all(),
-    endStarting(first, entry) {
+    pendingStarts: () => statements.startings().all(),
+    removePendingStart(first, entry) {
       logged([entry], () => statements.endStart().run({ first }).changes === 1);
     },
     descendants(ancestor, limit, cursor) {
@@ -123,22 +123,22 @@ export function sqliteCopies({ database, ledger, writes, quotas }: Parts): Synch
     markUnclaimed(path) {
       database.write(() => statements.mark().run({ path }));
     },
-    unclaimed: () =>
+    unclaimedFiles: () =>
       statements
         .unclaimed()
         .all()
         .map(({ path }) => path),
     isNeeded(path) {
-      const copy = copyAt(path);
+      const copy = parseCopyPath(path);
       return (copy !== null && isClaimed(copy.kind, copy.hash)) || statements.waitedFor().get({ path }) !== undefined;
     },
-    restamp(kind, hash, file) {
+    updateFileRecord(kind, hash, file) {
       database.write(() => {
         statements.restamp(kind).run({ file, hash });
         statements.restampWaiting().run({ file, path: copyPath(kind, hash) });
       });
     },
-    forget(path) {
+    clearUnclaimed(path) {
       database.write(() => statements.unmark().run({ path }));
     },
   };
@@ -154,7 +154,7 @@ export function sqliteCopies({ database, ledger, writes, quotas }: Parts): Synch
   }
 }
 
-function paged<T>(rows: T[], limit: number, position: (last: T) => (string | number)[]): Page<T> {
+function paged<T>(rows: T[], limit: number, position: (last: T) => (string | number)[]): RowPage<T> {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return { rows: page, next: rows.length > limit && last !== undefined ? writeCursor(position(last)) : null };

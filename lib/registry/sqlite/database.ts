@@ -7,8 +7,8 @@ import { isNull, type Queries, queriesOver } from '../../../db/drizzle.ts';
 import { forgettings } from '../../../db/schema.ts';
 import { makeFolderNow, performingNow } from '../../base/effects.ts';
 import { messageOf, WinterdockError } from '../../base/errors.ts';
-import { beingForgotten } from '../refusals.ts';
-import type { Upgrade } from '../upkeep.ts';
+import type { Upgrade } from '../maintenance.ts';
+import { tenantBeingForgotten } from '../registry-errors.ts';
 import { decoding, quickened } from './decoding.ts';
 import { migrate } from './migrate.ts';
 
@@ -230,7 +230,7 @@ export class RegistryDatabase {
     if (sqliteCode(error) !== 'SQLITE_CONSTRAINT_TRIGGER' || messageOf(error) !== FORGOTTEN) return null;
     const { tenant, finished } = forgettings;
     const open = this.queries.select({ tenant }).from(forgettings).where(isNull(finished)).limit(2).all();
-    return beingForgotten(open.length === 1 ? (open[0]?.tenant ?? null) : null, error);
+    return tenantBeingForgotten(open.length === 1 ? (open[0]?.tenant ?? null) : null, error);
   }
 
   /** Leaves one whole file without a log, unless somebody else has it open. Idempotent. */

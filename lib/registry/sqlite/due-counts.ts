@@ -14,19 +14,19 @@ import {
   sum,
 } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
-import type { DueTo } from '../types.ts';
+import type { DueTarget } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import { among, selectBy } from './raw.ts';
 
 /** Entries that are counted of one span; a span with more says this many. */
 const COUNTED = 100_000;
 
-/** One record a span, in order; see `Registry.dueCounts`. */
+/** One record a span, in order; see `InstanceStore.dueCounts`. */
 export function dueCounts(
   database: RegistryDatabase,
   { from, seconds, slots }: { from: number; seconds: number; slots: number },
   tenants?: readonly string[],
-): Record<DueTo, number>[] {
+): Record<DueTarget, number>[] {
   const statement = database.shape(`due counts: ${tenants === undefined}`, (queries) => {
     const due = dueWithin(queries, tenants !== undefined);
     const { state, ephemeral } = due;
@@ -37,7 +37,7 @@ export function dueCounts(
         frozen: sum(and(eq(state, 'suspended'), not(ephemeral)) as SQL),
         archived: sum(and(ephemeral, inArray(state, ['active', 'suspended', 'frozen'])) as SQL),
         deleted: sum(and(ephemeral, eq(state, 'archived')) as SQL),
-      } satisfies Record<DueTo, SQL>)
+      } satisfies Record<DueTarget, SQL>)
       .from(due)
       .prepare();
   });
@@ -45,7 +45,10 @@ export function dueCounts(
     const since = slot === 0 ? 0 : from + slot * seconds;
     const sums = statement.get({ since, until: from + (slot + 1) * seconds, tenants: JSON.stringify(tenants) });
     // A sum is text, and null of nothing.
-    return Object.fromEntries(Object.entries(sums ?? {}).map(([to, n]) => [to, Number(n)])) as Record<DueTo, number>;
+    return Object.fromEntries(Object.entries(sums ?? {}).map(([to, n]) => [to, Number(n)])) as Record<
+      DueTarget,
+      number
+    >;
   });
 }
 

@@ -99,7 +99,7 @@ describe('the file', () => {
     expect(rowsInFile()).toBe(0);
     const reader = new Database(path);
     reader.exec('BEGIN; SELECT count(*) FROM instances');
-    expect(await registry.upkeep.settle()).toBe(true);
+    expect(await registry.maintenance.checkpoint()).toBe(true);
     expect(rowsInFile()).toBe(1);
     await make(registry, 'b', 'suspended');
     reader.close();

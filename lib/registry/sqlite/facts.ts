@@ -1,7 +1,7 @@
 /** Small facts of the whole dock that outlive a restart, by name. Knows nothing of what they mean. */
 import { eq, getTableColumns, placeholder } from '../../../db/drizzle.ts';
 import { settings } from '../../../db/schema.ts';
-import type { Facts } from '../facts.ts';
+import type { FactStore } from '../facts.ts';
 import type { RegistryDatabase } from './database.ts';
 import { boundAll } from './placeholders.ts';
 import type { Synchronous } from './promised.ts';
@@ -9,7 +9,7 @@ import type { Synchronous } from './promised.ts';
 /** Apart from the settings of the registry itself, which are in the same table. */
 const PREFIX = 'fact.';
 
-export function openFacts(database: RegistryDatabase): Synchronous<Facts> {
+export function openFacts(database: RegistryDatabase): Synchronous<FactStore> {
   const read = database.statement((queries) =>
     queries
       .select({ value: settings.value })
@@ -27,7 +27,7 @@ export function openFacts(database: RegistryDatabase): Synchronous<Facts> {
   );
   return {
     read: (name) => read().get({ key: PREFIX + name })?.value ?? null,
-    keep(name, value, now) {
+    write(name, value, now) {
       database.write(() => keep().run({ key: PREFIX + name, value, updated: now }));
     },
   };

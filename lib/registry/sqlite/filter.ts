@@ -15,7 +15,7 @@ import {
 } from '../../../db/drizzle.ts';
 import { instances, labels } from '../../../db/schema.ts';
 import type { ListFilter } from '../instances.ts';
-import { queryWords } from '../words.ts';
+import { queryWords } from '../search-words.ts';
 import { contains, hadLabel, member, rowid } from './raw.ts';
 
 /**

@@ -5,8 +5,8 @@
  */
 import { and, desc, eq, getTableColumns, isNull, placeholder } from '../../../db/drizzle.ts';
 import { forgettings } from '../../../db/schema.ts';
-import type { Forgettings } from '../forgettings.ts';
-import { beingForgotten } from '../refusals.ts';
+import { tenantBeingForgotten } from '../registry-errors.ts';
+import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { LedgerEntry } from '../types.ts';
 import { aboutForgotten } from './about-forgotten.ts';
 import type { RegistryDatabase } from './database.ts';
@@ -24,7 +24,7 @@ export function openForgettings(
   database: RegistryDatabase,
   ledger: Ledger,
   wordsRemoved: () => void,
-): Synchronous<Forgettings> {
+): Synchronous<TenantForgettingStore> {
   const { about: _, ...columns } = getTableColumns(forgettings);
   const { finished, ...begun } = columns;
   const insert = database.statement((queries) => queries.insert(forgettings).values(boundAll(begun)).prepare());
@@ -73,7 +73,7 @@ export function openForgettings(
 
   const requireNone = (tenants: readonly string[] | null) => {
     const found = openOf().get({ tenants: JSON.stringify(tenants ?? []) });
-    if (found !== undefined) throw beingForgotten(found.tenant);
+    if (found !== undefined) throw tenantBeingForgotten(found.tenant);
   };
   const logged = (entry: LedgerEntry, work: () => void) => {
     const lines = database.write(() => {

@@ -1,7 +1,7 @@
 /** Who may come in for a forgotten tenant: people who are limited to it, keys, invitations; and how they go. */
 import { eq, isNotNull, or, placeholder } from '../../../db/drizzle.ts';
 import { invitations, keys, user, verification } from '../../../db/schema.ts';
-import type { Forgettings } from '../forgettings.ts';
+import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { About } from './about-forgotten.ts';
 import type { RegistryDatabase } from './database.ts';
 import { bound } from './placeholders.ts';
@@ -18,7 +18,7 @@ interface Limited {
 export function forgottenAccess(
   database: RegistryDatabase,
   keepInMind: (job: string, more: Partial<About>) => void,
-): Pick<Synchronous<Forgettings>, 'people' | 'removeAccess'> & {
+): Pick<Synchronous<TenantForgettingStore>, 'people' | 'removeAccess'> & {
   limited(tenant: string): Limited[];
   /** How many invitations that were not used name the tenant. */
   invitations(tenant: string): number;

@@ -1,7 +1,7 @@
 /** A forgotten tenant's jobs: which chose some of its sandboxes, and how they go. */
 import { and, eq, getTableColumns, ne, placeholder } from '../../../db/drizzle.ts';
 import { instances, jobPages, jobResults, jobs } from '../../../db/schema.ts';
-import type { Forgettings } from '../forgettings.ts';
+import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { About } from './about-forgotten.ts';
 import type { RegistryDatabase } from './database.ts';
 import { numbersIn, PAGE } from './job-pages.ts';
@@ -20,7 +20,9 @@ interface Concerned {
 export function forgottenJobs(
   database: RegistryDatabase,
   keepInMind: (job: string, more: Partial<About>) => void,
-): Pick<Synchronous<Forgettings>, 'runningJobs' | 'removeJobs'> & { jobsOf(job: string, tenant: string): Concerned[] } {
+): Pick<Synchronous<TenantForgettingStore>, 'runningJobs' | 'removeJobs'> & {
+  jobsOf(job: string, tenant: string): Concerned[];
+} {
   const numbers = database.statement((queries) =>
     queries
       .select({ row: rowid(instances) })

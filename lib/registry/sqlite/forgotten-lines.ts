@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { and, eq, gt, isNotNull, isNull, lte, ne, notInArray, or, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
 import { CHAIN_START } from '../chain.ts';
-import type { Forgettings, LineToBlank } from '../forgettings.ts';
+import type { LineToBlank, TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { About } from './about-forgotten.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
@@ -41,7 +41,7 @@ export function forgottenLines(
   database: RegistryDatabase,
   ledger: Ledger,
   aboutOf: (job: string) => About,
-): Pick<Synchronous<Forgettings>, 'toBlank' | 'blank' | 'notes'> {
+): Pick<Synchronous<TenantForgettingStore>, 'toBlank' | 'blank' | 'notes'> {
   const candidates = database.statement((queries) =>
     queries
       .select({ seq: events.seq, tenant: events.tenant, type: events.type, actor: events.actor, reason, requestId })

@@ -14,13 +14,13 @@ import {
   tenants,
   volumesByTenant,
 } from '../../../db/schema.ts';
-import type { Forgettings } from '../forgettings.ts';
+import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { RegistryDatabase } from './database.ts';
 import { HAS_TEXTS } from './forgotten-lines.ts';
 import type { Synchronous } from './promised.ts';
 import { among, rowid } from './raw.ts';
 
-type Holdings = Awaited<ReturnType<Forgettings['holdings']>>;
+type Holdings = Awaited<ReturnType<TenantForgettingStore['holdings']>>;
 type Access = 'people' | 'sessions' | 'limited' | 'invitations';
 type Steps = 'living' | 'snapshots' | 'blueprints' | 'ownersOfCopy' | 'emptyTombstones' | 'removeRecords';
 
@@ -104,7 +104,7 @@ export function forgottenRecords(database: RegistryDatabase, wordsRemoved: () =>
     volumes: removal(volumesByTenant, eq(volumesByTenant.tenant, OF_TENANT)),
   };
 
-  const steps: Pick<Synchronous<Forgettings>, Steps> = {
+  const steps: Pick<Synchronous<TenantForgettingStore>, Steps> = {
     living: (tenant, limit) =>
       living()
         .all({ tenant, limit })

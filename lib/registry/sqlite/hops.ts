@@ -1,7 +1,7 @@
 /** The hops of the ledger, newest first, read beside everything else: what the simulator walks. */
 import { and, asc, desc, eq, gte, isNotNull, placeholder } from '../../../db/drizzle.ts';
 import { events } from '../../../db/schema.ts';
-import type { Hop } from '../types.ts';
+import type { RecordedTransition } from '../types.ts';
 import type { Query, RegistryDatabase } from './database.ts';
 import { selectBy, selectUnindexed } from './raw.ts';
 
@@ -17,16 +17,19 @@ const HOP = {
   reason: events.reason,
 };
 
-/** See `LedgerBook.hops`. */
+/** See `LedgerStore.transitions`. */
 export function readHops(
   database: RegistryDatabase,
   sinceMs: number,
   tenants: readonly string[] | undefined,
-): AsyncIterable<Hop[]> {
+): AsyncIterable<RecordedTransition[]> {
   const { queries } = database;
   const isHop = and(gte(events.timeMs, sinceMs), eq(events.type, 'transition'), isNotNull(events.instance));
   // What is of type `transition` names a sandbox and both states.
-  const asked = (query: unknown): Query<Hop> => ({ fields: HOP, toSQL: () => (query as Query<Hop>).toSQL() });
+  const asked = (query: unknown): Query<RecordedTransition> => ({
+    fields: HOP,
+    toSQL: () => (query as Query<RecordedTransition>).toSQL(),
+  });
   if (tenants !== undefined) {
     const ofTenants = tenants.map((tenant) =>
       selectBy(queries, HOP, events, 'events_by_tenant')

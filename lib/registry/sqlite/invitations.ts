@@ -1,7 +1,7 @@
 /** Invitations: links that let one person in once, with a role. Never sees a link, only the digest of its token. */
 import { and, desc, eq, getTableColumns, gt, isNull, placeholder } from '../../../db/drizzle.ts';
 import { invitations } from '../../../db/schema.ts';
-import type { InvitationBook, InvitationRow } from '../invitations.ts';
+import type { InvitationRow, InvitationStore } from '../invitations.ts';
 import type { LedgerEntry } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
@@ -10,7 +10,7 @@ import type { Synchronous } from './promised.ts';
 import { rowid } from './raw.ts';
 
 /** The driver on SQLite. */
-export class SqliteInvitationBook implements Synchronous<InvitationBook> {
+export class SqliteInvitationBook implements Synchronous<InvitationStore> {
   readonly #database: RegistryDatabase;
   readonly #ledger: Ledger;
 

@@ -5,11 +5,18 @@
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { WinterdockError } from '../../base/errors.ts';
+import type { CommitEvents } from '../commit-events.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import type { Feed } from '../feed.ts';
 import type { ListFilter } from '../instances.ts';
-import { endedInWords, type JobResult, type JobRow, type JobState, type Jobs, type Surveyed } from '../jobs.ts';
-import type { LedgerLine, Page } from '../types.ts';
+import {
+  type JobResultRow,
+  type JobRow,
+  type JobState,
+  type JobStore,
+  jobSummary,
+  type SelectedInstance,
+} from '../jobs.ts';
+import type { LedgerLine, RowPage } from '../types.ts';
 import { type Query, type RegistryDatabase, sqliteCode } from './database.ts';
 import { bytesOf, numbersIn, PAGE } from './job-pages.ts';
 import { FOUND, jobStatements } from './job-statements.ts';
@@ -21,7 +28,7 @@ const PIECE = 1000;
 
 /** A job and the number of its row. */
 type Numbered = JobRow & { seq: number };
-type Found = Omit<Surveyed, 'inMemory'> & { vfsPath: string | null };
+type Found = Omit<SelectedInstance, 'inMemory'> & { vfsPath: string | null };
 
 /** Where the rows of a filter come from. */
 export type Everything = <Row>(filter: ListFilter, fields: { [K in keyof Row]: SQLiteColumn | SQL }) => Query<Row>[];
@@ -30,9 +37,9 @@ export type Everything = <Row>(filter: ListFilter, fields: { [K in keyof Row]: S
 export function openJobs(
   database: RegistryDatabase,
   ledger: Ledger,
-  feed: Feed,
+  feed: CommitEvents,
   everything: Everything,
-): Synchronous<Jobs> {
+): Synchronous<JobStore> {
   const statements = jobStatements(database);
   const existing = (id: string): Numbered => {
     const found = statements.find().get({ id });
@@ -40,7 +47,7 @@ export function openJobs(
     return found;
   };
   /** Inside a transaction. */
-  const keep = (seq: number, results: readonly JobResult[]) => {
+  const keep = (seq: number, results: readonly JobResultRow[]) => {
     const kept = { done: 0, failed: 0, skipped: 0 };
     for (const result of results) kept[result.outcome] += statements.insertResult().run({ ...result, seq }).changes;
     statements.count().run({ ...kept, seq });
@@ -68,10 +75,10 @@ export function openJobs(
     return statements.numbered().all({ numbers: JSON.stringify(numbers.slice(0, limit)) });
   };
 
-  async function* rowsOf(filter: ListFilter): AsyncGenerator<Surveyed[]> {
+  async function* rowsOf(filter: ListFilter): AsyncGenerator<SelectedInstance[]> {
     for await (const rows of database.pieces(everything<Found>(filter, FOUND), PIECE)) yield rows.map(surveyedOf);
   }
-  async function* named(ids: readonly string[], tenants: readonly string[] | null): AsyncGenerator<Surveyed[]> {
+  async function* named(ids: readonly string[], tenants: readonly string[] | null): AsyncGenerator<SelectedInstance[]> {
     const unique = [...new Set(ids)];
     const statement = statements.named(tenants !== null);
     for (let at = 0; at < unique.length; at += PIECE) {
@@ -86,7 +93,7 @@ export function openJobs(
   }
 
   return {
-    survey: (choice) => ('filter' in choice ? rowsOf(choice.filter) : named(choice.ids, choice.tenants)),
+    select: (choice) => ('filter' in choice ? rowsOf(choice.filter) : named(choice.ids, choice.tenants)),
 
     add(job, chosen, results, entry) {
       let lines: LedgerLine[] = [];
@@ -106,7 +113,7 @@ export function openJobs(
         throw new WinterdockError('conflict', `There is a job "${job.id}" already.`, { cause: error });
       }
       ledger.announce(lines);
-      feed.jobMoved(job.id);
+      feed.emitJobChange(job.id);
       return jobOf(existing(job.id));
     },
 
@@ -153,22 +160,22 @@ export function openJobs(
       if (results.length === 0) return;
       const { seq } = existing(id);
       database.write(() => keep(seq, results));
-      feed.jobMoved(id);
+      feed.emitJobChange(id);
     },
 
     end(id, state, now, entry) {
       let lines: LedgerLine[] = [];
       const ended = database.write(() => {
         if (statements.end().run({ id, state, finished: now }).changes === 0) return false;
-        lines = ledger.append([{ ...entry, reason: endedInWords(existing(id)) }]);
+        lines = ledger.append([{ ...entry, reason: jobSummary(existing(id)) }]);
         return true;
       });
       ledger.announce(lines);
-      if (ended) feed.jobMoved(id);
+      if (ended) feed.emitJobChange(id);
       return ended;
     },
 
-    forget(before, limit) {
+    deleteEndedBefore(before, limit) {
       const ended = statements.ended().get({ before });
       if (ended === undefined) return false;
       const { seq } = ended;
@@ -206,7 +213,7 @@ function jobOf({ seq: _, ...job }: Numbered): JobRow {
   return job;
 }
 
-function surveyedOf({ vfsPath, ...found }: Found): Surveyed {
+function surveyedOf({ vfsPath, ...found }: Found): SelectedInstance {
   return { ...found, inMemory: vfsPath === ':memory:' };
 }
 
@@ -215,7 +222,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function paged<R, T>(found: R[], limit: number, of: (row: R) => T, at: (row: R) => number): Page<T> {
+function paged<R, T>(found: R[], limit: number, of: (row: R) => T, at: (row: R) => number): RowPage<T> {
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   return { rows: rows.map(of), next: found.length > limit && last !== undefined ? writeCursor([at(last)]) : null };

@@ -1,7 +1,7 @@
 /** The keys of programs: what each may do, and the digest that a presented key must have. Never sees a key itself. */
 import { and, desc, eq, getTableColumns, isNull, lt, or, placeholder } from '../../../db/drizzle.ts';
 import { keys } from '../../../db/schema.ts';
-import type { KeyBook, KeyRow, NewKey } from '../keys.ts';
+import type { KeyRow, KeyStore, NewKey } from '../keys.ts';
 import type { LedgerEntry } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
@@ -10,7 +10,7 @@ import type { Synchronous } from './promised.ts';
 import { rowid } from './raw.ts';
 
 /** The driver on SQLite. */
-export class SqliteKeyBook implements Synchronous<KeyBook> {
+export class SqliteKeyBook implements Synchronous<KeyStore> {
   readonly #database: RegistryDatabase;
   readonly #ledger: Ledger;
 
@@ -77,7 +77,7 @@ export class SqliteKeyBook implements Synchronous<KeyBook> {
     return lines !== null;
   }
 
-  used(uses: readonly { id: string; at: number }[]): void {
+  recordUse(uses: readonly { id: string; at: number }[]): void {
     if (uses.length === 0) return;
     this.#database.writeSoon(() => {
       for (const use of uses) this.#used().run(use);

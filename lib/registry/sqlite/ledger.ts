@@ -5,11 +5,11 @@
 import { and, asc, count, desc, eq, getTableColumns, gt, gte, lte, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
 import { CHAIN_START, type ChainedLine, type ChainHead, canonicalLine, chainHash } from '../chain.ts';
+import type { CommitEvents } from '../commit-events.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import type { Feed } from '../feed.ts';
 import type { LedgerFilter } from '../ledger.ts';
-import { Repeats } from '../repeats.ts';
-import type { LedgerEntry, LedgerLine, Page } from '../types.ts';
+import { RepeatThrottle } from '../repeat-throttle.ts';
+import type { LedgerEntry, LedgerLine, RowPage } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import { bound, boundAll } from './placeholders.ts';
 import { among, beyond, selectBy, selectUnindexed } from './raw.ts';
@@ -29,8 +29,8 @@ type Lead = (typeof LEADS)[number];
 
 export class Ledger {
   readonly #database: RegistryDatabase;
-  readonly #feed: Feed;
-  readonly #repeats = new Repeats();
+  readonly #feed: CommitEvents;
+  readonly #repeats = new RepeatThrottle();
   /** What is to be done once a line is committed. */
   readonly #once = new WeakMap<LedgerLine, () => void>();
 
@@ -42,7 +42,7 @@ export class Ledger {
   readonly #after;
   readonly #among;
 
-  constructor(database: RegistryDatabase, feed: Feed) {
+  constructor(database: RegistryDatabase, feed: CommitEvents) {
     this.#database = database;
     this.#feed = feed;
     this.#insert = database.statement((queries) =>
@@ -101,7 +101,7 @@ export class Ledger {
    * written.
    */
   append(entries: LedgerEntry[]): LedgerLine[] {
-    return this.#chain(this.#repeats.sift(entries));
+    return this.#chain(this.#repeats.admit(entries));
   }
 
   /**
@@ -109,10 +109,10 @@ export class Ledger {
    * `announce`.
    */
   appendSums(nowMs: number, all: boolean): LedgerLine[] {
-    return this.#chain(this.#repeats.due(nowMs, all));
+    return this.#chain(this.#repeats.dueSummaries(nowMs, all));
   }
 
-  #chain(sifted: ReturnType<Repeats['sift']>): LedgerLine[] {
+  #chain(sifted: ReturnType<RepeatThrottle['admit']>): LedgerLine[] {
     if (sifted.length === 0) return [];
     let { seq, hash } = this.head();
     return sifted.map(({ entry, written }) => {
@@ -155,11 +155,11 @@ export class Ledger {
 
   announce(lines: LedgerLine[]): void {
     for (const line of lines) this.#once.get(line)?.();
-    this.#feed.appended(lines);
+    this.#feed.emitLedgerAppend(lines);
   }
 
   /** Newest first: by time, lines of the same millisecond by number. */
-  page({ tenants, ...filter }: LedgerFilter, limit: number, cursor?: string): Page<LedgerLine> {
+  page({ tenants, ...filter }: LedgerFilter, limit: number, cursor?: string): RowPage<LedgerLine> {
     const after = cursor === undefined ? null : readCursor(cursor, isPosition);
     const asked = filter.tenant === undefined ? tenants : tenants?.filter((tenant) => tenant === filter.tenant);
     const found =

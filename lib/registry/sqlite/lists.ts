@@ -8,7 +8,7 @@ import { asc, count, desc, placeholder } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { ListFilter, ListRequest } from '../instances.ts';
-import type { InstanceRow, Page } from '../types.ts';
+import type { InstanceRow, RowPage } from '../types.ts';
 import { countOfLabel, countsByFault, countsByState } from './counts.ts';
 import type { Query, RegistryDatabase } from './database.ts';
 import { type Aspect, shapeOf, valuesOf, type Wanted, wantedOf } from './filter.ts';
@@ -59,7 +59,7 @@ export class Lists {
     );
   }
 
-  page(request: ListRequest): Page<InstanceRow> {
+  page(request: ListRequest): RowPage<InstanceRow> {
     const { sort, reverse, limit } = request;
     const after = request.cursor === undefined ? null : positionIn(request.cursor, sort, reverse);
     const descending = (sort === 'name') === reverse;

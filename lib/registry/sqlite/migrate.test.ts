@@ -35,7 +35,7 @@ test('a registry of an older version is brought up to date, and a copy of it fro
   makeOlderRegistry(path, 5);
   const registry = open();
   const copy = `${path}.before-${KNOWN}`;
-  expect(await registry.upkeep.upgraded()).toEqual({ from: 5, to: KNOWN, copy });
+  expect(await registry.maintenance.upgrade()).toEqual({ from: 5, to: KNOWN, copy });
   expect((await registry.instances.get('two'))?.labels).toEqual({ who: 'two' });
   await registry.close();
   const brought = new Database(path, { readonly: true });
@@ -53,7 +53,7 @@ test('a registry of an older version is brought up to date, and a copy of it fro
   ]);
   kept.close();
   const again = open();
-  expect(await again.upkeep.upgraded()).toBeNull();
+  expect(await again.maintenance.upgrade()).toBeNull();
   await again.close();
 });
 
@@ -64,7 +64,7 @@ test('going back to the copy and forward again keeps both copies', async () => {
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
   cpSync(copy, path);
   const registry = open();
-  expect((await registry.upkeep.upgraded())?.copy).toBe(`${copy}.2`);
+  expect((await registry.maintenance.upgrade())?.copy).toBe(`${copy}.2`);
   expect(await registry.instances.get('one')).not.toBeNull();
   await registry.close();
   expect(existsSync(copy)).toBe(true);
@@ -72,7 +72,7 @@ test('going back to the copy and forward again keeps both copies', async () => {
 
 test('a new registry is made without a copy', async () => {
   const registry = open();
-  expect(await registry.upkeep.upgraded()).toBeNull();
+  expect(await registry.maintenance.upgrade()).toBeNull();
   await registry.close();
   expect(readdirSync(folder)).toEqual(['registry.sqlite']);
 });

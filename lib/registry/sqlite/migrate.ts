@@ -18,7 +18,7 @@ import {
   unlinkFileNow,
 } from '../../base/effects.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import type { Upgrade } from '../upkeep.ts';
+import type { Upgrade } from '../maintenance.ts';
 
 const MIGRATIONS = { migrationsFolder: join(import.meta.dirname, '../../../db/migrations') };
 const IS_RECORDED = "SELECT count(*) FROM sqlite_schema WHERE name = '__drizzle_migrations'";

@@ -1,23 +1,23 @@
 /** The registry on one SQLite file. Puts the parts together; what each does is in its own file. */
 import { type Clock, epochSeconds, systemClock } from '../../base/clock.ts';
+import { CommitEvents } from '../commit-events.ts';
 import type { CopyStore } from '../copies.ts';
-import type { Facts } from '../facts.ts';
-import { Feed } from '../feed.ts';
-import type { Forgettings } from '../forgettings.ts';
-import type { DueRow, Instances } from '../instances.ts';
-import type { InvitationBook } from '../invitations.ts';
-import type { Jobs } from '../jobs.ts';
-import type { KeyBook } from '../keys.ts';
-import type { LedgerBook, LedgerView } from '../ledger.ts';
-import type { Quotas } from '../quotas.ts';
+import type { FactStore } from '../facts.ts';
+import type { DueRow, InstanceStore } from '../instances.ts';
+import type { InvitationStore } from '../invitations.ts';
+import type { JobStore } from '../jobs.ts';
+import type { KeyStore } from '../keys.ts';
+import type { LedgerStore, LedgerView } from '../ledger.ts';
+import type { MaintenanceStore } from '../maintenance.ts';
+import type { QuotaStore } from '../quotas.ts';
 import type { Registry } from '../registry.ts';
-import type { Segments } from '../segments.ts';
-import type { Settings } from '../settings.ts';
-import type { Shares } from '../shares.ts';
+import type { SegmentStore } from '../segments.ts';
+import type { ShareStore } from '../shares.ts';
+import type { TenantForgettingStore } from '../tenant-forgettings.ts';
+import type { ThresholdStore } from '../threshold-store.ts';
 import { thresholdsOf } from '../thresholds.ts';
 import type { Thresholds } from '../types.ts';
-import type { Upkeep } from '../upkeep.ts';
-import type { WakeTimes } from '../wake-times.ts';
+import type { WakeTimeStore } from '../wake-times.ts';
 import { checkBeside } from './check.ts';
 import { sqliteCopies } from './copies.ts';
 import {
@@ -65,7 +65,7 @@ export function openSqliteRegistry(options: {
 }): Registry {
   const clock = options.clock ?? systemClock;
   const database = new RegistryDatabase(options.path, options);
-  const feed = new Feed();
+  const feed = new CommitEvents();
   const ledger = new Ledger(database, feed);
   ledger.chainOlder();
   const lists = new Lists(database);
@@ -81,7 +81,7 @@ export function openSqliteRegistry(options: {
     });
   };
 
-  const instances: Synchronous<Instances> = {
+  const instances: Synchronous<InstanceStore> = {
     create: (instance, now, entry) => writes.create(instance, now, entry),
     tenantOf: (id) => tenantOf(database, id),
     get: (id) => findRow(database, id),
@@ -93,7 +93,7 @@ export function openSqliteRegistry(options: {
     setFault: (...args) => writes.setFault(...args),
     recordCheck: (...args) => writes.recordCheck(...args),
     touch: (touches) => writes.touch(touches),
-    notAfter: (...args) => writes.notAfter(...args),
+    clampUpdated: (...args) => writes.notAfter(...args),
     list: (request) => lists.page(request),
     count: (filter, cap) => lists.count(filter, cap),
     countsByState: (tenants) => (tenants === undefined ? countsByState(database) : countsByStateOf(database, tenants)),
@@ -103,7 +103,7 @@ export function openSqliteRegistry(options: {
     dueUntil: due,
     dueCounts: (spans, tenants) => dueCounts(database, spans, tenants),
     unsettled: () => unsettledRows(database),
-    filed: (after, limit) => filedRows(database, after, limit),
+    withFile: (after, limit) => filedRows(database, after, limit),
     adopt: (...args) => writes.adopt(...args),
   };
   const segments = new SegmentTable(database, ledger);
@@ -114,41 +114,41 @@ export function openSqliteRegistry(options: {
     segments: () => segments.list(),
     close: () => undefined,
   };
-  const book: Synchronous<LedgerBook> = {
+  const book: Synchronous<LedgerStore> = {
     append(entries) {
       ledger.announce(database.write(() => ledger.append(entries)));
     },
-    appendSums(nowMs, { all = false } = {}) {
+    appendRepeatCounts(nowMs, { all = false } = {}) {
       ledger.announce(database.write(() => ledger.appendSums(nowMs, all)));
     },
     page: (filter, limit, cursor) => ledger.page(filter, limit, cursor),
     after: (seq, limit) => ledger.after(seq, limit),
-    among: (tenants, { from, to }, limit) => ledger.among(tenants, from, to, limit),
+    ofTenants: (tenants, { from, to }, limit) => ledger.among(tenants, from, to, limit),
     lastSeq: () => ledger.lastSeq(),
     chain: (seq, limit) => ledger.chain(seq, limit),
     head: () => ledger.head(),
     view: () => promised<LedgerView>(isFile ? openLedgerFile(options.path) : living),
-    hops: (sinceMs, tenants) => readHops(database, sinceMs, tenants),
+    transitions: (sinceMs, tenants) => readHops(database, sinceMs, tenants),
   };
-  const settings: Synchronous<Settings> = {
-    thresholds: (tenant) => thresholds.ofTenant(tenant),
-    globalThresholds: () => thresholds.global(),
-    setGlobalThresholds(patch, entry) {
+  const settings: Synchronous<ThresholdStore> = {
+    ofTenant: (tenant) => thresholds.ofTenant(tenant),
+    global: () => thresholds.global(),
+    setGlobal(patch, entry) {
       const [changed, lines] = database.write(() => [thresholds.setGlobal(patch), ledger.append([entry])] as const);
       ledger.announce(lines);
       return changed;
     },
-    setTenantThresholds(tenant, patch, entry) {
+    setOfTenant(tenant, patch, entry) {
       const [changed, lines] = database.write(
         () => [thresholds.setTenant(tenant, patch), ledger.append([entry])] as const,
       );
       ledger.announce(lines);
       return changed;
     },
-    tryThresholds: (trial) => tryThresholds(database, thresholds.global(), trial),
+    compare: (trial) => tryThresholds(database, thresholds.global(), trial),
   };
-  const upkeep: Synchronous<Upkeep> = {
-    vitals() {
+  const maintenance: Synchronous<MaintenanceStore> = {
+    sizes() {
       return { ...database.sizes(), rows: countsByState(database), fileBytes: bytesByState(database) };
     },
     ping() {
@@ -156,28 +156,30 @@ export function openSqliteRegistry(options: {
     },
     // One in memory is nowhere that could be damaged.
     check: async (signal) => (options.path === ':memory:' ? 'ok' : checkBeside(options.path, signal)),
-    upgraded: () => database.upgraded,
-    settle: () => database.checkpoint(),
+    upgrade: () => database.upgraded,
+    checkpoint: () => database.checkpoint(),
     recount: (entry) => recount(database, ledger, entry),
   };
 
   return {
-    instances: promised<Instances>(instances),
-    ledger: promised<LedgerBook>(book),
-    segments: promised<Segments>(segments),
-    jobs: promised<Jobs>(openJobs(database, ledger, feed, (filter, fields) => lists.everything(filter, fields))),
-    keys: promised<KeyBook>(new SqliteKeyBook(database, ledger)),
-    invitations: promised<InvitationBook>(new SqliteInvitationBook(database, ledger)),
+    instances: promised<InstanceStore>(instances),
+    ledger: promised<LedgerStore>(book),
+    segments: promised<SegmentStore>(segments),
+    jobs: promised<JobStore>(openJobs(database, ledger, feed, (filter, fields) => lists.everything(filter, fields))),
+    keys: promised<KeyStore>(new SqliteKeyBook(database, ledger)),
+    invitations: promised<InvitationStore>(new SqliteInvitationBook(database, ledger)),
     people: new SqlitePeopleBook(database),
     copies: promised<CopyStore>(sqliteCopies({ database, ledger, writes, quotas })),
-    shares: promised<Shares>(openShares(database, ledger)),
-    quotas: promised<Quotas>(quotas),
-    forgettings: promised<Forgettings>(openForgettings(database, ledger, () => lists.wordsChanged('removed'))),
-    settings: promised<Settings>(settings),
-    facts: promised<Facts>(openFacts(database)),
-    wakeTimes: promised<WakeTimes>(openWakeTimes(database)),
-    upkeep: promised<Upkeep>(upkeep),
-    feed,
+    shares: promised<ShareStore>(openShares(database, ledger)),
+    quotas: promised<QuotaStore>(quotas),
+    forgettings: promised<TenantForgettingStore>(
+      openForgettings(database, ledger, () => lists.wordsChanged('removed')),
+    ),
+    thresholds: promised<ThresholdStore>(settings),
+    facts: promised<FactStore>(openFacts(database)),
+    wakeTimes: promised<WakeTimeStore>(openWakeTimes(database)),
+    maintenance: promised<MaintenanceStore>(maintenance),
+    commitEvents: feed,
     async close() {
       database.close();
     },

@@ -21,7 +21,7 @@ import {
   placeholder,
 } from '../../../db/drizzle.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import type { PeopleBook, PeopleCondition, PeopleKind, PeopleQuery, PeopleRecord } from '../people.ts';
+import type { PeopleCondition, PeopleKind, PeopleQuery, PeopleRecord, PeopleStore } from '../people.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import { boundAll } from './placeholders.ts';
 import { among } from './raw.ts';
@@ -32,7 +32,7 @@ type Bound = Record<string, unknown>;
 const TABLES = { user, session, account, verification };
 const COMPARED = { eq, ne, lt, lte, gt, gte };
 
-export class SqlitePeopleBook implements PeopleBook {
+export class SqlitePeopleBook implements PeopleStore {
   readonly #database: RegistryDatabase;
 
   constructor(database: RegistryDatabase) {

@@ -21,8 +21,8 @@ import { countsByTenant, forgettings, instances, snapshots, tenants, volumesByTe
 import { WinterdockError } from '../../base/errors.ts';
 import { STATES, type State } from '../../lifecycle/states.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import type { QuotaLimits, Quotas, TenantFilter, TenantRow } from '../quotas.ts';
-import type { Intent, LedgerEntry, Page } from '../types.ts';
+import type { QuotaLimits, QuotaStore, TenantFilter, TenantRow } from '../quotas.ts';
+import type { Intent, LedgerEntry, RowPage } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { bound, boundAll } from './placeholders.ts';
@@ -33,7 +33,7 @@ import { among, contains, plus, selectBy } from './raw.ts';
 const WAKES: readonly Intent['verb'][] = ['resume', 'revive'];
 const { tenant: _, ...OVERRIDES } = getTableColumns(tenants);
 
-export class QuotaBook implements Synchronous<Quotas> {
+export class QuotaBook implements Synchronous<QuotaStore> {
   readonly #database: RegistryDatabase;
   readonly #ledger: Ledger;
 
@@ -143,7 +143,11 @@ export class QuotaBook implements Synchronous<Quotas> {
     );
   }
 
-  tenants({ among, text = '', ownThresholds = false }: TenantFilter, limit: number, cursor?: string): Page<TenantRow> {
+  tenants(
+    { among, text = '', ownThresholds = false }: TenantFilter,
+    limit: number,
+    cursor?: string,
+  ): RowPage<TenantRow> {
     const [after] = cursor === undefined ? [''] : readCursor(cursor, isName);
     const names = this.#names(among !== undefined, ownThresholds)
       .all({ after, among: JSON.stringify(among ?? null), text, limit: limit + 1 })

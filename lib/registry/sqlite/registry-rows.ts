@@ -5,7 +5,7 @@
 import { and, count, eq, integer, isNotNull, isNull, placeholder, sqliteTable } from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots } from '../../../db/schema.ts';
 import type { ChainHead } from '../chain.ts';
-import { type CopyKind, copyAt } from '../copies.ts';
+import { type CopyKind, parseCopyPath } from '../copies.ts';
 import type { InstanceRow } from '../types.ts';
 import { ledgerIn } from './file-ledger.ts';
 import { OpenedFile } from './opened-file.ts';
@@ -86,7 +86,7 @@ export function openRegistryRows(path: string): RegistryRows {
         for (const copy of ofSnapshots().all()) need({ kind: 'snapshot', ...copy });
         for (const copy of ofBlueprints().all()) need({ kind: 'blueprint', ...copy });
         for (const { path, bytes } of waiting().all()) {
-          const copy = path === null ? null : copyAt(path);
+          const copy = path === null ? null : parseCopyPath(path);
           if (copy !== null) need({ ...copy, bytes: bytes ?? 0 });
         }
         return [...needed.values()];

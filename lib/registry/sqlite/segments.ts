@@ -17,7 +17,7 @@ import {
 } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import type { Segment, Segments } from '../segments.ts';
+import type { Segment, SegmentStore } from '../segments.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { boundAll } from './placeholders.ts';
@@ -26,7 +26,7 @@ import { selectBy } from './raw.ts';
 
 const SEGMENT = getTableColumns(ledgerSegments);
 
-export class SegmentTable implements Synchronous<Segments> {
+export class SegmentTable implements Synchronous<SegmentStore> {
   readonly #database: RegistryDatabase;
   readonly #ledger: Ledger;
 
@@ -102,17 +102,21 @@ export class SegmentTable implements Synchronous<Segments> {
     return this.#firstSince().get({ seq, timeMs })?.first ?? null;
   }
 
-  seal(segment: Parameters<Segments['seal']>[0], entry: Parameters<Segments['seal']>[1]): void {
+  seal(segment: Parameters<SegmentStore['seal']>[0], entry: Parameters<SegmentStore['seal']>[1]): void {
     this.#logged(entry, () => {
       this.#seal().run({ ...segment });
     });
   }
 
-  exported(id: string, timeMs: number): void {
+  markExported(id: string, timeMs: number): void {
     this.#database.write(() => this.#exported().run({ exportedMs: timeMs, id }));
   }
 
-  drop(id: string, mark: { timeMs: number; signature: string }, entry: Parameters<Segments['drop']>[2]): void {
+  markDropped(
+    id: string,
+    mark: { timeMs: number; signature: string },
+    entry: Parameters<SegmentStore['markDropped']>[2],
+  ): void {
     this.#logged(entry, () => {
       const marked = this.#drop().run({ droppedMs: mark.timeMs, dropSignature: mark.signature, id });
       if (marked.changes === 1) return;
@@ -120,14 +124,14 @@ export class SegmentTable implements Synchronous<Segments> {
     });
   }
 
-  sweep(limit: number): number {
+  deleteDropped(limit: number): number {
     const first = this.#first().get()?.seq ?? null;
     const last = this.#sweepTo().get()?.seq ?? 0;
     if (first === null || first > last) return 0;
     return this.#database.write(() => this.#sweep().run({ first, last: Math.min(last, first + limit - 1) }).changes);
   }
 
-  #logged(entry: Parameters<Segments['seal']>[1], work: () => void): void {
+  #logged(entry: Parameters<SegmentStore['seal']>[1], work: () => void): void {
     let lines: ReturnType<Ledger['append']> = [];
     try {
       this.#database.write(() => {

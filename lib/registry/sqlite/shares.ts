@@ -6,7 +6,7 @@ import { and, desc, eq, getTableColumns, lt, placeholder } from '../../../db/dri
 import { shares } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import type { Share, Shares } from '../shares.ts';
+import type { ShareRow, ShareStore } from '../shares.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { boundAll } from './placeholders.ts';
@@ -19,7 +19,7 @@ const { seq, ...SHARE } = getTableColumns(shares);
 type Asked = 'tenants' | 'tenant' | 'instance' | 'seq' | 'sha256' | 'id' | 'diskSha256';
 
 /** The shares in the registry's file. */
-export function openShares(database: RegistryDatabase, ledger: Ledger): Synchronous<Shares> {
+export function openShares(database: RegistryDatabase, ledger: Ledger): Synchronous<ShareStore> {
   const insert = database.statement((queries) =>
     queries.insert(shares).values(boundAll(SHARE)).onConflictDoNothing({ target: shares.id }).prepare(),
   );
@@ -76,7 +76,7 @@ export function openShares(database: RegistryDatabase, ledger: Ledger): Synchron
 }
 
 /** Without its number, which is the cursor's. */
-function shareOf({ seq: _, ...share }: Share & { seq: number }): Share {
+function shareOf({ seq: _, ...share }: ShareRow & { seq: number }): ShareRow {
   return share;
 }
 

@@ -4,14 +4,14 @@
  */
 import { getTableColumns, gte, lt, placeholder } from '../../../db/drizzle.ts';
 import { wakeTimes } from '../../../db/schema.ts';
-import type { WakeTimes } from '../wake-times.ts';
+import type { WakeTimeStore } from '../wake-times.ts';
 import type { RegistryDatabase } from './database.ts';
 import { boundAll } from './placeholders.ts';
 import type { Synchronous } from './promised.ts';
 import { plus } from './raw.ts';
 
 /** The wake times in the registry's file. */
-export function openWakeTimes(database: RegistryDatabase): Synchronous<WakeTimes> {
+export function openWakeTimes(database: RegistryDatabase): Synchronous<WakeTimeStore> {
   const { day, path, source, boundMs, n, sumMs } = getTableColumns(wakeTimes);
   const columns = { day, path, source, boundMs, count: n, sumMs };
   const add = database.statement((queries) =>
@@ -54,7 +54,7 @@ export function openWakeTimes(database: RegistryDatabase): Synchronous<WakeTimes
           source: source === '' ? null : source,
           boundMs: boundMs === 0 ? null : boundMs,
         })),
-    forget(before) {
+    deleteBefore(before) {
       database.write(() => {
         forget().run({ before });
       });

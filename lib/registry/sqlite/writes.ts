@@ -9,12 +9,19 @@ import { isWinterdockError, messageOf, WinterdockError } from '../../base/errors
 import { plan } from '../../lifecycle/plan.ts';
 import { STATES, type State, transition } from '../../lifecycle/states.ts';
 import type { Volume } from '../../vfs/volumes.ts';
-import type { InstancePatch, Instances, Transition } from '../instances.ts';
-import { beingForgotten, changedMeanwhile, idTaken, movedOn, nameTaken, offTheMap } from '../refusals.ts';
+import type { InstancePatch, InstanceStore, Transition } from '../instances.ts';
+import {
+  idTaken,
+  nameTaken,
+  notInStateMap,
+  settingsChanged,
+  stateChanged,
+  tenantBeingForgotten,
+} from '../registry-errors.ts';
 import { faultOf, hasSettingsOf, newRow, wellFormed } from '../row-changes.ts';
+import { searchWords } from '../search-words.ts';
 import { dueAt } from '../thresholds.ts';
 import type { FileRecord, InstanceRow, Intent, LedgerEntry, LedgerLine, NewInstance } from '../types.ts';
-import { searchWords } from '../words.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import type { Lists } from './lists.ts';
@@ -25,7 +32,7 @@ import { findRow, insertRow, ROW, updateRow } from './rows.ts';
 import type { ThresholdBook } from './threshold-book.ts';
 
 type Fault = NonNullable<Transition['fault']>;
-type Touch = Parameters<Instances['touch']>[0][number];
+type Touch = Parameters<InstanceStore['touch']>[0][number];
 
 const LIVING = STATES.filter((state) => state !== 'deleted');
 
@@ -130,7 +137,7 @@ export class Writes {
    */
   adopt(instance: NewInstance, to: State, now: number, entries: LedgerEntry[]): InstanceRow {
     const hops = plan('created', to);
-    if (hops === null) throw offTheMap({ id: instance.id, from: 'created', to });
+    if (hops === null) throw notInStateMap({ id: instance.id, from: 'created', to });
     const row = newRow(instance, now);
     return this.#tellingRefusals(entries[0], () =>
       this.#logged(entries, () => {
@@ -172,7 +179,7 @@ export class Writes {
       const before = findRow(this.#database, id);
       if (before === null) return cancel(null);
       if (before.state === 'deleted') throw new WinterdockError('gone', `The sandbox "${id}" was deleted.`);
-      if (asRead !== undefined && !hasSettingsOf(before, asRead)) throw changedMeanwhile(id);
+      if (asRead !== undefined && !hasSettingsOf(before, asRead)) throw settingsChanged(id);
       const { labels = before.labels, ...rest } = patch;
       const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
       const after: InstanceRow = { ...before, ...given, labels: wellFormed(labels) };
@@ -210,7 +217,7 @@ export class Writes {
       const row = findRow(this.#database, id);
       if (row !== null) {
         this.#quotas.needActive(row.tenant, { waking: true });
-        if (this.#beingForgotten().get({ tenant: row.tenant }) !== undefined) throw beingForgotten(row.tenant);
+        if (this.#beingForgotten().get({ tenant: row.tenant }) !== undefined) throw tenantBeingForgotten(row.tenant);
       }
     }
     const { from, generation } = intent;
@@ -237,12 +244,12 @@ export class Writes {
     const way = moves ? [hop.from, ...(hop.through ?? []), hop.to] : [];
     for (const [at, to] of way.slice(1).entries()) {
       const from = way[at] ?? hop.from;
-      if (transition(from, to) !== 'ok') throw offTheMap({ id: hop.id, from, to });
+      if (transition(from, to) !== 'ok') throw notInStateMap({ id: hop.id, from, to });
     }
-    if (hop.from === 'deleted') throw offTheMap(hop);
+    if (hop.from === 'deleted') throw notInStateMap(hop);
     return this.#logged(hop.ledger, () => {
       const before = this.#existing(hop.id);
-      if (before.state !== hop.from || before.generation !== hop.generation) throw movedOn(before, hop);
+      if (before.state !== hop.from || before.generation !== hop.generation) throw stateChanged(before, hop);
       if (moves && hop.to === 'active') this.#quotas.needActive(before.tenant, { waking: false });
       const after: InstanceRow = {
         ...before,

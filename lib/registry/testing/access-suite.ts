@@ -78,12 +78,12 @@ export function accessSuite(driver: Driver): void {
     test('uses are stamped in one go and never backwards', async () => {
       await registry.keys.add(key('k1'), entry());
       await registry.keys.add(key('k2'), entry());
-      await registry.keys.used([
+      await registry.keys.recordUse([
         { id: 'k1', at: START + 50 },
         { id: 'gone', at: START + 50 },
       ]);
-      await registry.keys.used([{ id: 'k1', at: START + 20 }]);
-      await registry.keys.used([]);
+      await registry.keys.recordUse([{ id: 'k1', at: START + 20 }]);
+      await registry.keys.recordUse([]);
       expect((await registry.keys.get('k1'))?.lastUsed).toBe(START + 50);
       expect((await registry.keys.get('k2'))?.lastUsed).toBeNull();
     });

@@ -1,6 +1,6 @@
 /** What every registry promises of copies and of what is made from them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type BlueprintRow, copyAt, copyPath, type SnapshotRow } from '../copies.ts';
+import { type BlueprintRow, copyPath, parseCopyPath, type SnapshotRow } from '../copies.ts';
 import type { Registry } from '../registry.ts';
 import { type Driver, entry, HOSTILE, hop, instance, make, START } from './make.ts';
 
@@ -39,15 +39,15 @@ export function copySuite(driver: Driver): void {
   afterEach(() => driver.discard());
 
   test('a path says which copy it is of, and only a copy’s does', () => {
-    expect(copyAt(copyPath('snapshot', HASH))).toEqual({ kind: 'snapshot', hash: HASH });
-    expect(copyAt(copyPath('blueprint', HASH))).toEqual({ kind: 'blueprint', hash: HASH });
+    expect(parseCopyPath(copyPath('snapshot', HASH))).toEqual({ kind: 'snapshot', hash: HASH });
+    expect(parseCopyPath(copyPath('blueprint', HASH))).toEqual({ kind: 'blueprint', hash: HASH });
     for (const path of [
       'snapshots/a.sqlite',
       `cold/${HASH}.sqlite`,
       `x/snapshots/${HASH}.sqlite`,
       `snapshots/../${HASH}.sqlite`,
     ])
-      expect(copyAt(path)).toBeNull();
+      expect(parseCopyPath(path)).toBeNull();
   });
 
   test('snapshots and blueprints read back whole, whatever is in them, after a restart too', async () => {
@@ -194,29 +194,29 @@ export function copySuite(driver: Driver): void {
     const [inSnapshots, inBlueprints] = [copyPath('snapshot', HASH), copyPath('blueprint', HASH)];
     await copies.markUnclaimed(inSnapshots);
     await copies.markUnclaimed(inSnapshots);
-    expect([await copies.unclaimed(), await copies.isNeeded(inSnapshots)]).toEqual([[inSnapshots], false]);
+    expect([await copies.unclaimedFiles(), await copies.isNeeded(inSnapshots)]).toEqual([[inSnapshots], false]);
 
     await copies.addSnapshot(snapshot('one'), entry());
     await copies.addSnapshot(snapshot('two'), entry());
-    expect([await copies.unclaimed(), await copies.isNeeded(inSnapshots)]).toEqual([[], true]);
+    expect([await copies.unclaimedFiles(), await copies.isNeeded(inSnapshots)]).toEqual([[], true]);
     expect(await copies.isNeeded(inBlueprints)).toBe(false);
     await copies.deleteSnapshot('one', START, entry());
-    expect([await copies.unclaimed(), await copies.isNeeded(inSnapshots)]).toEqual([[], true]);
+    expect([await copies.unclaimedFiles(), await copies.isNeeded(inSnapshots)]).toEqual([[], true]);
 
     const [child] = await copies.seed({ snapshot: 'two' }, [instance('c', { lineageSnapshot: 'two' })], START, []);
     await copies.deleteSnapshot('two', START, entry());
-    expect([await copies.unclaimed(), await copies.isNeeded(inSnapshots)]).toEqual([[inSnapshots], true]);
-    expect(await (await driver.again()).copies.unclaimed()).toEqual([inSnapshots]);
+    expect([await copies.unclaimedFiles(), await copies.isNeeded(inSnapshots)]).toEqual([[inSnapshots], true]);
+    expect(await (await driver.again()).copies.unclaimedFiles()).toEqual([inSnapshots]);
 
     if (child === undefined) throw new Error('no child');
     await registry.instances.commit(hop(child, 'active', { vfsPath: 'live/c/vfs.sqlite' }));
     expect(await copies.isNeeded(inSnapshots)).toBe(false);
-    await copies.forget(inSnapshots);
-    expect(await copies.unclaimed()).toEqual([]);
+    await copies.clearUnclaimed(inSnapshots);
+    expect(await copies.unclaimedFiles()).toEqual([]);
 
     await copies.addBlueprint(blueprint('base'), entry());
     expect(await copies.isNeeded(inBlueprints)).toBe(true);
     await copies.deleteBlueprint('base', entry());
-    expect([await copies.unclaimed(), await copies.isNeeded(inBlueprints)]).toEqual([[inBlueprints], false]);
+    expect([await copies.unclaimedFiles(), await copies.isNeeded(inBlueprints)]).toEqual([[inBlueprints], false]);
   });
 }

@@ -1,9 +1,9 @@
 /** What every registry driver keeps of jobs. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { each } from '../each.ts';
+import { eachOf } from '../each-of.ts';
 import type { ListFilter } from '../instances.ts';
-import type { JobResult, NewJob, Surveyed } from '../jobs.ts';
+import type { JobResultRow, NewJob, SelectedInstance } from '../jobs.ts';
 import type { Registry } from '../registry.ts';
 import { type Driver, entry, hop, make, START } from './make.ts';
 
@@ -24,7 +24,7 @@ function job(id: string, over: Partial<NewJob> = {}): NewJob {
 }
 
 const started = entry({ type: 'job.started' });
-const result = (position: number, over: Partial<JobResult> = {}): JobResult => ({
+const result = (position: number, over: Partial<JobResultRow> = {}): JobResultRow => ({
   position,
   outcome: 'done',
   reason: null,
@@ -39,9 +39,9 @@ export function jobSuite(driver: Driver): void {
   });
   afterEach(() => driver.discard());
 
-  const survey = async (choice: Parameters<Registry['jobs']['survey']>[0]): Promise<Surveyed[]> => {
-    const found: Surveyed[] = [];
-    for await (const piece of await registry.jobs.survey(choice)) found.push(...piece);
+  const survey = async (choice: Parameters<Registry['jobs']['select']>[0]): Promise<SelectedInstance[]> => {
+    const found: SelectedInstance[] = [];
+    for await (const piece of await registry.jobs.select(choice)) found.push(...piece);
     return found;
   };
   const idsOf = async (filter: ListFilter) => (await survey({ filter })).map(({ id }) => id).sort();
@@ -172,11 +172,11 @@ export function jobSuite(driver: Driver): void {
     for (const id of ['old', 'young', 'running']) await registry.jobs.add(job(id), chosen, results, started);
     await registry.jobs.end('old', 'done', START, entry());
     await registry.jobs.end('young', 'done', START + 100, entry());
-    expect(await registry.jobs.forget(START + 50, 3)).toBe(true);
+    expect(await registry.jobs.deleteEndedBefore(START + 50, 3)).toBe(true);
     expect((await registry.jobs.results('old', undefined, 9)).rows).toHaveLength(2);
-    expect(await registry.jobs.forget(START + 50, 3)).toBe(true);
+    expect(await registry.jobs.deleteEndedBefore(START + 50, 3)).toBe(true);
     expect(await registry.jobs.get('old')).toBeNull();
-    expect(await registry.jobs.forget(START + 50, 3)).toBe(false);
+    expect(await registry.jobs.deleteEndedBefore(START + 50, 3)).toBe(false);
     const again = await driver.again();
     expect((await again.jobs.list({}, 9)).rows.map(({ id }) => id)).toEqual(['running', 'young']);
     expect((await again.jobs.results('young', undefined, 9)).rows[0]?.instance).toBe(a.id);
@@ -186,14 +186,14 @@ export function jobSuite(driver: Driver): void {
     await make(registry, 'a', 'suspended');
     await make(registry, 'b', 'active', { tenant: 'globex' });
     const hops: string[] = [];
-    for await (const { instance, from, to } of each(await registry.ledger.hops(0, undefined))) {
+    for await (const { instance, from, to } of eachOf(await registry.ledger.transitions(0, undefined))) {
       if (hops.push(`${instance} ${from} ${to}`) === 2) break;
     }
     expect(hops).toEqual(['b created active', 'a active suspended']);
     const theirs: string[] = [];
-    for await (const { instance } of each(await registry.ledger.hops(0, ['acme']))) theirs.push(instance);
+    for await (const { instance } of eachOf(await registry.ledger.transitions(0, ['acme']))) theirs.push(instance);
     expect(theirs).toEqual(['a', 'a']);
-    for await (const _ of await registry.ledger.hops((START + 1) * 1000, undefined))
+    for await (const _ of await registry.ledger.transitions((START + 1) * 1000, undefined))
       throw new Error('nothing is that young');
   });
 }

@@ -109,7 +109,7 @@ export function ledgerSuite(driver: Driver): void {
       for (const tenant of ['acme', 'other', null, 'acme', 'third', 'acme'])
         await registry.ledger.append([entry({ tenant })]);
       const among = async (tenants: string[], from: number, to: number, limit = 10) =>
-        (await registry.ledger.among(tenants, { from, to }, limit)).map(({ seq }) => seq);
+        (await registry.ledger.ofTenants(tenants, { from, to }, limit)).map(({ seq }) => seq);
       expect(await among(['acme', 'third'], 1, 6)).toEqual([4, 5, 6]);
       expect(await among(['acme', 'third'], 0, 5, 2)).toEqual([1, 4]);
       expect([await among([], 0, 6), await among(['nobody'], 0, 6), await among(['acme'], 6, 100)]).toEqual([
@@ -123,7 +123,7 @@ export function ledgerSuite(driver: Driver): void {
       const other = await driver.again();
       const heard: LedgerLine[] = [];
       const visible: Promise<boolean>[] = [];
-      const leave = registry.feed.onAppend((lines) => {
+      const leave = registry.commitEvents.onLedgerAppend((lines) => {
         heard.push(...lines);
         visible.push(other.ledger.lastSeq().then((last) => last >= (lines.at(-1)?.seq ?? 0)));
       });
@@ -217,25 +217,25 @@ export function ledgerSuite(driver: Driver): void {
       await make(registry, 'other', 'active', { tenant: 'globex' });
       await make(registry, 'asleep', 'suspended');
       const line = entry({ type: 'settings.changed' });
-      expect(await registry.settings.setGlobalThresholds({ idleToSuspendSeconds: 10 }, line)).toEqual({
+      expect(await registry.thresholds.setGlobal({ idleToSuspendSeconds: 10 }, line)).toEqual({
         ...THRESHOLDS,
         idleToSuspendSeconds: 10,
       });
       expect((await dueIds(START + 10)).sort()).toEqual(['other', 'plain']);
-      expect(await registry.settings.setTenantThresholds('globex', { idleToSuspendSeconds: 50 }, line)).toEqual({
+      expect(await registry.thresholds.setOfTenant('globex', { idleToSuspendSeconds: 50 }, line)).toEqual({
         ...THRESHOLDS,
         idleToSuspendSeconds: 50,
       });
-      expect(await registry.settings.thresholds('globex')).toEqual({ ...THRESHOLDS, idleToSuspendSeconds: 50 });
-      expect(await registry.settings.thresholds('acme')).toEqual({ ...THRESHOLDS, idleToSuspendSeconds: 10 });
+      expect(await registry.thresholds.ofTenant('globex')).toEqual({ ...THRESHOLDS, idleToSuspendSeconds: 50 });
+      expect(await registry.thresholds.ofTenant('acme')).toEqual({ ...THRESHOLDS, idleToSuspendSeconds: 10 });
       expect(await dueIds(START + 49)).toEqual(['plain']);
       expect((await registry.instances.due(START + 50, 10)).at(-1)).toMatchObject({
         row: { id: 'other' },
         thresholds: { idleToSuspendSeconds: 50 },
       });
-      await registry.settings.setGlobalThresholds({ idleToFreezeSeconds: 60 }, line);
+      await registry.thresholds.setGlobal({ idleToFreezeSeconds: 60 }, line);
       expect((await dueIds(START + 60)).sort()).toEqual(['asleep', 'other', 'plain']);
-      await registry.settings.setTenantThresholds('globex', { idleToSuspendSeconds: null }, line);
+      await registry.thresholds.setOfTenant('globex', { idleToSuspendSeconds: null }, line);
       expect((await dueIds(START + 10)).sort()).toEqual(['other', 'plain']);
       expect(await dueIds(START + 900)).toHaveLength(5);
       expect((await registry.ledger.page({ type: 'settings.changed' }, 10)).rows).toHaveLength(4);
@@ -247,10 +247,10 @@ export function ledgerSuite(driver: Driver): void {
       const later = await driver.again({ idleToSuspendSeconds: 5, idleToFreezeSeconds: 7 });
       expect((await later.instances.due(START + 5, 10)).map(({ row }) => row.id)).toEqual(['a']);
       expect((await later.instances.due(START + 7, 10)).map(({ row }) => row.id)).toEqual(['a', 'b']);
-      await later.settings.setGlobalThresholds({ idleToSuspendSeconds: 100 }, entry());
+      await later.thresholds.setGlobal({ idleToSuspendSeconds: 100 }, entry());
       await later.close();
       const again = await driver.again({ idleToSuspendSeconds: 3, idleToFreezeSeconds: 3 });
-      expect(await again.settings.globalThresholds()).toEqual({ idleToSuspendSeconds: 100, idleToFreezeSeconds: 3 });
+      expect(await again.thresholds.global()).toEqual({ idleToSuspendSeconds: 100, idleToFreezeSeconds: 3 });
       expect((await again.instances.due(START + 99, 10)).map(({ row }) => row.id)).toEqual(['b']);
       await again.close();
     });

@@ -9,7 +9,7 @@ import { FAULTS } from '../../lifecycle/words.ts';
 import { LIST_SORTS, type ListFilter, type ListRequest } from '../instances.ts';
 import type { Registry } from '../registry.ts';
 import { dueAt } from '../thresholds.ts';
-import type { DueTo, InstanceRow } from '../types.ts';
+import type { DueTarget, InstanceRow } from '../types.ts';
 import { type Driver, entry, everyRow, HOSTILE, hop, instance, intent, make, START, THRESHOLDS } from './make.ts';
 
 /** Numbers below `n` that look random and are the same in every run. */
@@ -187,7 +187,7 @@ export function listSuite(driver: Driver): void {
         for (const { row, thresholds } of await registry.instances.dueUntil(START + 944, 1000, tenants)) {
           const next = nextMove({ ...row, blocked: false, attached: 0 }, thresholds);
           const slot = expected[Math.max(0, Math.floor(((next?.at ?? 0) - spans.from) / 10))];
-          if (slot !== undefined) slot[next?.state as DueTo] += 1;
+          if (slot !== undefined) slot[next?.state as DueTarget] += 1;
         }
         expect(counted, String(tenants)).toEqual(expected);
         const sum = counted.flatMap((slot) => Object.values(slot)).reduce((all, n) => all + n, 0);

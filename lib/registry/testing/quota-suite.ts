@@ -85,7 +85,7 @@ export function quotaSuite(driver: Driver): void {
   test('tenants are listed in order with what they have and may have, page by page, after a restart too', async () => {
     for (const tenant of ['c', 'a', 'b']) await make(registry, `of-${tenant}`, 'created', { tenant });
     await registry.quotas.set('d', { maxActive: 3, maxBytes: 9 }, changed);
-    await registry.settings.setTenantThresholds('d', { idleToSuspendSeconds: 60 }, changed);
+    await registry.thresholds.setOfTenant('d', { idleToSuspendSeconds: 60 }, changed);
     const again = await driver.again();
     const first = await again.quotas.tenants({}, 3);
     expect(first.rows.map(({ tenant }) => tenant)).toEqual(['a', 'b', 'c']);
@@ -126,7 +126,7 @@ export function quotaSuite(driver: Driver): void {
     await registry.wakeTimes.add([bucket]);
     const again = await driver.again();
     expect(await again.wakeTimes.since(10)).toEqual([{ ...bucket, count: 4, sumMs: 12 }, warm]);
-    await again.wakeTimes.forget(11);
+    await again.wakeTimes.deleteBefore(11);
     expect(await again.wakeTimes.since(0)).toEqual([warm]);
   });
 }

@@ -351,7 +351,7 @@ export function rowSuite(driver: Driver): void {
     test('a write whose ledger line fails did not happen, and nobody is told of it', async () => {
       const row = await make(registry, 'a', 'active', { name: 'one', labels: { a: '1' } });
       const told: LedgerLine[] = [];
-      registry.feed.onAppend((lines) => told.push(...lines));
+      registry.commitEvents.onLedgerAppend((lines) => told.push(...lines));
       const broken = { ...entry(), type: null as unknown as string };
       const before = await registry.ledger.lastSeq();
       const attempts = [
@@ -361,13 +361,13 @@ export function rowSuite(driver: Driver): void {
         async () => registry.instances.setFault('a', { fault: 'corrupt', reason: 'x' }, broken),
         async () => registry.instances.abandon('a', { failures: 9 }, [broken]),
         async () => registry.ledger.append([entry(), broken]),
-        async () => registry.settings.setGlobalThresholds({ idleToSuspendSeconds: 5 }, broken),
+        async () => registry.thresholds.setGlobal({ idleToSuspendSeconds: 5 }, broken),
       ];
       for (const attempt of attempts) await expect(attempt).rejects.toThrow();
       expect(await registry.instances.get('a')).toEqual(row);
       expect(await registry.instances.get('b')).toBeNull();
       expect(await registry.instances.countsByState()).toMatchObject({ created: 0, active: 1 });
-      expect((await registry.settings.globalThresholds()).idleToSuspendSeconds).toBe(900);
+      expect((await registry.thresholds.global()).idleToSuspendSeconds).toBe(900);
       expect(await registry.ledger.lastSeq()).toBe(before);
       expect(told).toEqual([]);
       await registry.instances.create(instance('c', { name: 'two' }), START, entry());
@@ -449,9 +449,9 @@ export function rowSuite(driver: Driver): void {
       const gone = await make(registry, 'gone', 'deleted');
       await registry.instances.touch(['a', 'b', 'c'].map((id) => ({ id, updated: START + DAYS })));
       await registry.instances.touch([{ id: 'near', updated: START + 30 }]);
-      expect(await registry.instances.notAfter(START, 60, 2)).toBe(2);
-      expect(await registry.instances.notAfter(START, 60, 2)).toBe(1);
-      expect(await registry.instances.notAfter(START, 60, 2)).toBe(0);
+      expect(await registry.instances.clampUpdated(START, 60, 2)).toBe(2);
+      expect(await registry.instances.clampUpdated(START, 60, 2)).toBe(1);
+      expect(await registry.instances.clampUpdated(START, 60, 2)).toBe(0);
       for (const id of ['a', 'b', 'c']) expect((await registry.instances.get(id))?.updated).toBe(START);
       expect((await registry.instances.get('near'))?.updated).toBe(START + 30);
       expect(await registry.instances.get('gone')).toEqual(gone);
@@ -465,23 +465,23 @@ export function rowSuite(driver: Driver): void {
       await make(registry, 'aa', 'deleted');
       await make(registry, 'bb');
       await registry.instances.create(instance('cc', { vfsPath: ':memory:' }), START, entry());
-      expect((await registry.instances.filed('', 10)).map((row) => row.id)).toEqual(['a', 'b', 'c', 'd']);
-      expect((await registry.instances.filed('a', 2)).map((row) => row.id)).toEqual(['b', 'c']);
-      expect(await registry.instances.filed('d', 10)).toEqual([]);
+      expect((await registry.instances.withFile('', 10)).map((row) => row.id)).toEqual(['a', 'b', 'c', 'd']);
+      expect((await registry.instances.withFile('a', 2)).map((row) => row.id)).toEqual(['b', 'c']);
+      expect(await registry.instances.withFile('d', 10)).toEqual([]);
     });
 
     test('what it is kept in is whole, and nobody has to wait to hear that', async () => {
       const stop = new AbortController();
-      expect(await registry.upkeep.check(stop.signal)).toBe('ok');
+      expect(await registry.maintenance.check(stop.signal)).toBe('ok');
       stop.abort();
-      await expect(registry.upkeep.check(stop.signal)).rejects.toThrow();
+      await expect(registry.maintenance.check(stop.signal)).rejects.toThrow();
     });
 
     test('a ping writes, and a closed registry may be closed again', async () => {
-      await registry.upkeep.ping();
+      await registry.maintenance.ping();
       await registry.close();
       await registry.close();
-      await expect(async () => registry.upkeep.ping()).rejects.toThrow();
+      await expect(async () => registry.maintenance.ping()).rejects.toThrow();
     });
   });
 }

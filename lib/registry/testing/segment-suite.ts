@@ -80,13 +80,13 @@ export function segmentSuite(driver: Driver): void {
     await registry.segments.seal(await segment('2025-12', 1, 5), entry());
     await registry.segments.seal(await segment('2026-01', 6, 8), entry());
     const mark = { timeMs: START_MS + 2, signature: 'd' };
-    const drop = (id: string) => async () => registry.segments.drop(id, mark, entry({ type: 'ledger.dropped' }));
+    const drop = (id: string) => async () => registry.segments.markDropped(id, mark, entry({ type: 'ledger.dropped' }));
     await expect(drop('2025-12')).rejects.toMatchObject({ code: 'conflict' });
     await expect(drop('1999-01')).rejects.toMatchObject({ code: 'conflict' });
-    expect(await registry.segments.sweep(100)).toBe(0);
-    await registry.segments.exported('1999-01', START_MS);
-    await registry.segments.exported('2025-12', START_MS + 1);
-    await registry.segments.exported('2025-12', START_MS + 9);
+    expect(await registry.segments.deleteDropped(100)).toBe(0);
+    await registry.segments.markExported('1999-01', START_MS);
+    await registry.segments.markExported('2025-12', START_MS + 1);
+    await registry.segments.markExported('2025-12', START_MS + 9);
     await drop('2025-12')();
     await expect(drop('2025-12')).rejects.toMatchObject({ code: 'conflict' });
     expect(await registry.segments.get('2025-12')).toMatchObject({
@@ -94,10 +94,10 @@ export function segmentSuite(driver: Driver): void {
       droppedMs: START_MS + 2,
       dropSignature: 'd',
     });
-    expect(await registry.segments.sweep(3)).toBe(3);
+    expect(await registry.segments.deleteDropped(3)).toBe(3);
     expect((await registry.ledger.after(0, 1))[0]?.seq).toBe(4);
-    expect(await registry.segments.sweep(100)).toBe(2);
-    expect(await registry.segments.sweep(100)).toBe(0);
+    expect(await registry.segments.deleteDropped(100)).toBe(2);
+    expect(await registry.segments.deleteDropped(100)).toBe(0);
     expect((await registry.ledger.after(0, 100)).map((line) => line.seq)).toEqual([6, 7, 8, 9, 10, 11, 12, 13]);
     expect(await registry.segments.list()).toHaveLength(2);
   });
@@ -105,13 +105,13 @@ export function segmentSuite(driver: Driver): void {
   test('numbers and hashes go on after lines were dropped', async () => {
     await fill(3);
     await registry.segments.seal(await segment('2025-12', 1, 3), entry());
-    await registry.segments.exported('2025-12', START_MS);
-    await registry.segments.drop('2025-12', { timeMs: START_MS, signature: 'd' }, entry());
+    await registry.segments.markExported('2025-12', START_MS);
+    await registry.segments.markDropped('2025-12', { timeMs: START_MS, signature: 'd' }, entry());
     await registry.segments.seal(await segment('2026-01', 4, 5), entry());
-    await registry.segments.exported('2026-01', START_MS);
-    await registry.segments.drop('2026-01', { timeMs: START_MS, signature: 'd' }, entry());
+    await registry.segments.markExported('2026-01', START_MS);
+    await registry.segments.markDropped('2026-01', { timeMs: START_MS, signature: 'd' }, entry());
     await registry.segments.seal(await segment('2026-02', 6, 7), entry());
-    expect(await registry.segments.sweep(100)).toBe(5);
+    expect(await registry.segments.deleteDropped(100)).toBe(5);
     const [next] = await registry.ledger.chain(0, 1);
     expect(next?.seq).toBe(6);
     const { seq } = await registry.ledger.head();

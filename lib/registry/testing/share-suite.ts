@@ -1,10 +1,10 @@
 /** What every registry driver keeps of bundles that left. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Registry } from '../registry.ts';
-import type { Share } from '../shares.ts';
+import type { ShareRow } from '../shares.ts';
 import { type Driver, entry, START } from './make.ts';
 
-function share(id: string, over: Partial<Share> = {}): Share {
+function share(id: string, over: Partial<ShareRow> = {}): ShareRow {
   return {
     id,
     instance: 'sb-1',
@@ -25,7 +25,7 @@ function share(id: string, over: Partial<Share> = {}): Share {
 }
 
 const shipped = entry({ type: 'bundle.shipped' });
-const ids = (page: { rows: Share[] }) => page.rows.map(({ id }) => id);
+const ids = (page: { rows: ShareRow[] }) => page.rows.map(({ id }) => id);
 
 export function shareSuite(driver: Driver): void {
   let registry: Registry;

@@ -79,7 +79,7 @@ async function findings(host: Host, { faults = [], keptAside = false }: Leave = 
   for (const copy of explained) {
     if (/^(snapshots|blueprints)\//.test(copy) && !existsSync(join(folder, copy))) found.push(`${copy} is gone`);
   }
-  for (const path of await registry.copies.unclaimed()) {
+  for (const path of await registry.copies.unclaimedFiles()) {
     // The file of a deleted copy that a sandbox is still to be made from goes with that.
     if (await registry.copies.isNeeded(path)) explained.add(path);
     else found.push(`the mark of ${path} was left`);

@@ -4,10 +4,10 @@
  */
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../../../lifecycle/ladder.ts';
 import type { State } from '../../../lifecycle/states.ts';
-import { Feed } from '../../feed.ts';
+import { CommitEvents } from '../../commit-events.ts';
+import { searchWords } from '../../search-words.ts';
 import { dueAt } from '../../thresholds.ts';
 import type { LedgerEntry } from '../../types.ts';
-import { searchWords } from '../../words.ts';
 import { RegistryDatabase } from '../database.ts';
 import { Ledger } from '../ledger.ts';
 import { insertRow } from '../rows.ts';
@@ -155,7 +155,7 @@ export function fillLedger(path: string, lines: number): void {
       )
       .all();
     const rows = client.prepare('SELECT id, tenant FROM instances LIMIT ?').raw().all(lines) as [string, string][];
-    const ledger = new Ledger(database, new Feed());
+    const ledger = new Ledger(database, new CommitEvents());
     client.transaction(() => {
       for (const { name } of indexes) client.exec(`DROP INDEX ${name}`);
       for (let n = 0; n < lines; n += LINES_AT_ONCE) {

@@ -3,7 +3,7 @@ import type { State } from '../lifecycle/states.ts';
 import type { LedgerEntry } from './types.ts';
 
 /** How large the registry is and what its rows know of their files. */
-interface Vitals {
+interface RegistrySizes {
   /** Of its own file, and of that what holds nothing now. */
   bytes: number;
   freeBytes: number;
@@ -22,9 +22,9 @@ export interface Upgrade {
   copy: string;
 }
 
-export interface Upkeep {
+export interface MaintenanceStore {
   /** Maintained, never scanned. */
-  vitals(): Promise<Vitals>;
+  sizes(): Promise<RegistrySizes>;
   /** A round trip that proves the registry answers and writes. */
   ping(): Promise<void>;
   /**
@@ -33,12 +33,12 @@ export interface Upkeep {
    */
   check(signal: AbortSignal): Promise<string>;
   /** What opening it did to data of an older version; null when nothing was to be done. */
-  upgraded(): Promise<Upgrade | null>;
+  upgrade(): Promise<Upgrade | null>;
   /**
    * Brings what was committed to where it is to stay, as far as nobody is in the way. False when the disk did not take
    * it: nothing is lost then.
    */
-  settle(): Promise<boolean>;
+  checkpoint(): Promise<boolean>;
   /**
    * Makes the counts that are not those of the rows again, with a line whose reason names them. Returns their names.
    */

@@ -22,14 +22,14 @@ export function nameTaken({ name, tenant }: Pick<InstanceRow, 'name' | 'tenant'>
 }
 
 /** What a person may change is not what the caller read. */
-export function changedMeanwhile(id: string): WinterdockError {
+export function settingsChanged(id: string): WinterdockError {
   return new WinterdockError('precondition_failed', `The settings of the sandbox "${id}" were changed meanwhile.`, {
     hint: 'Look at them again and decide anew.',
   });
 }
 
 /** A compare-and-set that came late. */
-export function movedOn(row: InstanceRow, hop: Transition): WinterdockError {
+export function stateChanged(row: InstanceRow, hop: Transition): WinterdockError {
   const now = `${row.state} (generation ${row.generation})`;
   return new WinterdockError(
     'conflict',
@@ -39,7 +39,7 @@ export function movedOn(row: InstanceRow, hop: Transition): WinterdockError {
 }
 
 /** A hop that the state map has not. */
-export function offTheMap({ id, from, to }: { id: string; from: State; to: State }): WinterdockError {
+export function notInStateMap({ id, from, to }: { id: string; from: State; to: State }): WinterdockError {
   return new WinterdockError('invalid_transition', `The sandbox "${id}" is ${from}: no hop to ${to}.`, {
     hint: whyNot(from, to),
     extra: { from, to, allowed: TRANSITIONS[from] },
@@ -47,7 +47,7 @@ export function offTheMap({ id, from, to }: { id: string; from: State; to: State
 }
 
 /** What whoever would make something for a tenant is told while it is forgotten. */
-export function beingForgotten(tenant: string | null, cause?: unknown): WinterdockError {
+export function tenantBeingForgotten(tenant: string | null, cause?: unknown): WinterdockError {
   const which = tenant === null ? 'The tenant' : `The tenant "${tenant}"`;
   return new WinterdockError('conflict', `${which} is being forgotten: nothing is made for it meanwhile.`, {
     hint: 'Wait until its job has ended. The name is free again then.',

@@ -19,7 +19,7 @@ const LONGEST_MS = 3_600_000;
 export const LINES_AN_HOUR = 300;
 
 /** A line to append, and what is to be called once it is on disk. */
-interface Sifted {
+interface AdmittedLine {
   entry: LedgerEntry;
   written: () => void;
 }
@@ -37,20 +37,20 @@ interface Repeated {
 }
 
 /** What was refused lately. Times are those of the lines. */
-export class Repeats {
+export class RepeatThrottle {
   readonly #kept = new Map<string, Repeated>();
   readonly #spent = new Map<string, { sinceMs: number; lines: number }>();
 
   /** What of `entries` is to be written now. Repeats are counted and left out. */
-  sift(entries: readonly LedgerEntry[]): Sifted[] {
+  admit(entries: readonly LedgerEntry[]): AdmittedLine[] {
     return entries.flatMap((entry) =>
       REPEATABLE.test(entry.type) ? (this.#siftOne(entry) ?? []) : [{ entry, written: nothing }],
     );
   }
 
   /** The sums that are due at `nowMs`, or all there are. Forgets what did not repeat for a whole window. */
-  due(nowMs: number, all = false): Sifted[] {
-    const sums: Sifted[] = [];
+  dueSummaries(nowMs: number, all = false): AdmittedLine[] {
+    const sums: AdmittedLine[] = [];
     for (const [key, kept] of this.#kept) {
       if (!all && isOpen(kept, nowMs)) continue;
       if (kept.more === 0) this.#kept.delete(key);
@@ -62,7 +62,7 @@ export class Repeats {
     return sums;
   }
 
-  #siftOne(entry: LedgerEntry): Sifted | null {
+  #siftOne(entry: LedgerEntry): AdmittedLine | null {
     const { timeMs, actor, type } = entry;
     const own = keyOf(entry);
     const together = !this.#kept.has(own) && !this.#hasLines(actor, timeMs);
@@ -86,7 +86,7 @@ export class Repeats {
     return this.#sum(kept, timeMs);
   }
 
-  #sum(kept: Repeated, nowMs: number): Sifted {
+  #sum(kept: Repeated, nowMs: number): AdmittedLine {
     const { last, more, together } = kept;
     const times = more === 1 ? 'once more' : `${more} more times`;
     const which = together ? `${more} more of this caller, not told one by one,` : times;

@@ -8,7 +8,7 @@ import type { Via } from '../lifecycle/words.ts';
 import type { ChainedLine } from './chain.ts';
 import type { LedgerEntry } from './types.ts';
 
-export interface Forgetting {
+export interface TenantForgetting {
   /** The id of its job. */
   job: string;
   tenant: string;
@@ -49,15 +49,15 @@ export interface LineToBlank {
 }
 
 /** What went in one step. */
-export type Gone = Readonly<Record<string, number>>;
+export type RemovedCounts = Readonly<Record<string, number>>;
 
-export interface Forgettings {
+export interface TenantForgettingStore {
   /** Begins one, with its ledger line. Throws `conflict` when that tenant is being forgotten already. */
-  begin(forgetting: Omit<Forgetting, 'finished'>, ledger: LedgerEntry): Promise<void>;
+  begin(forgetting: Omit<TenantForgetting, 'finished'>, ledger: LedgerEntry): Promise<void>;
   /** Those that are not finished, oldest first. */
-  open(): Promise<Forgetting[]>;
+  open(): Promise<TenantForgetting[]>;
   /** The last one of a tenant, or null. */
-  last(tenant: string): Promise<Forgetting | null>;
+  last(tenant: string): Promise<TenantForgetting | null>;
   /** Throws `conflict` when one of these tenants is being forgotten. */
   requireNone(tenants: readonly string[] | null): Promise<void>;
   /** What a tenant has; `now` in epoch seconds says what is still held, `most` how many names are given. */
@@ -67,14 +67,14 @@ export interface Forgettings {
   /** Ids of sandboxes that are not deleted, at most `limit`. */
   living(tenant: string, limit: number): Promise<string[]>;
   /** Removes keys, people of this tenant alone and invitations, and keeps in mind who they were. */
-  removeAccess(job: string, tenant: string): Promise<Gone>;
+  removeAccess(job: string, tenant: string): Promise<RemovedCounts>;
   /** Ids of running jobs that chose sandboxes of a tenant, and whether they chose those of others too. */
   runningJobs(job: string, tenant: string): Promise<{ id: string; only: boolean }[]>;
   /**
    * Removes jobs that concerned this tenant alone, and the words of those that concerned it among others; the
    * forgetting's own stays.
    */
-  removeJobs(job: string, tenant: string): Promise<Gone>;
+  removeJobs(job: string, tenant: string): Promise<RemovedCounts>;
   /** Snapshots whose file may still be there. */
   snapshots(tenant: string): Promise<string[]>;
   blueprints(tenant: string): Promise<string[]>;
@@ -83,7 +83,7 @@ export interface Forgettings {
   /** Takes the texts from at most `limit` tombstones. False when there are none left. */
   emptyTombstones(tenant: string, limit: number): Promise<boolean>;
   /** Removes the rows of copies, shares, quotas and starts. */
-  removeRecords(tenant: string): Promise<Gone>;
+  removeRecords(tenant: string): Promise<RemovedCounts>;
   /** Lines after `seq` that are to be blanked, at most `limit`; `next` is where to go on, null at the end. */
   toBlank(
     job: string,

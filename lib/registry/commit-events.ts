@@ -5,27 +5,27 @@ import type { LedgerLine } from './types.ts';
 
 type Listener<T> = (what: T) => void;
 
-export class Feed {
+export class CommitEvents {
   readonly #lines = new Set<Listener<LedgerLine[]>>();
   readonly #jobs = new Set<Listener<string>>();
 
   /** Calls back after each durable append, with the new lines in order. Returns the unsubscriber. */
-  onAppend(listener: Listener<LedgerLine[]>): () => void {
+  onLedgerAppend(listener: Listener<LedgerLine[]>): () => void {
     this.#lines.add(listener);
     return () => this.#lines.delete(listener);
   }
 
   /** Calls back with the id of a job after it was made, got results or ended. Returns the unsubscriber. */
-  onJobMoved(listener: Listener<string>): () => void {
+  onJobChange(listener: Listener<string>): () => void {
     this.#jobs.add(listener);
     return () => this.#jobs.delete(listener);
   }
 
-  appended(lines: LedgerLine[]): void {
+  emitLedgerAppend(lines: LedgerLine[]): void {
     if (lines.length > 0) tell(this.#lines, lines);
   }
 
-  jobMoved(id: string): void {
+  emitJobChange(id: string): void {
     tell(this.#jobs, id);
   }
 }

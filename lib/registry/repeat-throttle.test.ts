@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Registry } from './registry.ts';
-import { LINES_AN_HOUR, Repeats } from './repeats.ts';
+import { LINES_AN_HOUR, RepeatThrottle } from './repeat-throttle.ts';
 import { openSqliteRegistry } from './sqlite/open.ts';
 import { entry, START, THRESHOLDS } from './testing/make.ts';
 import type { LedgerEntry } from './types.ts';
@@ -42,9 +42,9 @@ test('a refusal is written at once, and what repeats it is one line with how oft
     await registry.ledger.append([refused(n * 1000, { requestId: `req-${n}`, address: `192.0.2.${n}` })]);
   }
   expect((await lines()).map(({ requestId }) => requestId)).toEqual(['req-0']);
-  await registry.ledger.appendSums(BEGAN + 59_000);
+  await registry.ledger.appendRepeatCounts(BEGAN + 59_000);
   expect(await lines()).toHaveLength(1);
-  await registry.ledger.appendSums(BEGAN + 61_000);
+  await registry.ledger.appendRepeatCounts(BEGAN + 61_000);
   const [, sum, ...more] = await lines();
   expect(more).toEqual([]);
   expect(sum).toMatchObject({
@@ -65,9 +65,9 @@ test('refused twice a minute for thirty days, a caller leaves a line an hour, an
   const STEP = 30_000;
   for (let at = 0; at < 30 * DAY; at += STEP) {
     await registry.ledger.append([refused(at)]);
-    if (at % MINUTE === 0) await registry.ledger.appendSums(BEGAN + at);
+    if (at % MINUTE === 0) await registry.ledger.appendRepeatCounts(BEGAN + at);
   }
-  await registry.ledger.appendSums(BEGAN + 30 * DAY, { all: true });
+  await registry.ledger.appendRepeatCounts(BEGAN + 30 * DAY, { all: true });
   const written = await lines();
   expect(written.length).toBeLessThan(30 * 24 + 10);
   const counted = written.map(({ reason }) => (reason === null ? 1 : Number(/^\d+/.exec(reason)?.[0] ?? 1)));
@@ -95,7 +95,7 @@ test('another caller, sandbox, kind or cause is told for itself, and another num
 
 test('after a quiet window a refusal is news again', async () => {
   await registry.ledger.append([refused(0)]);
-  await registry.ledger.appendSums(BEGAN + 2 * MINUTE);
+  await registry.ledger.appendRepeatCounts(BEGAN + 2 * MINUTE);
   await registry.ledger.append([refused(2 * MINUTE)]);
   expect((await lines()).map(({ reason }) => reason)).toEqual([null, null]);
 });
@@ -118,7 +118,7 @@ test('a caller that is refused for ever new sandboxes has so many lines an hour,
   // Nobody else loses a line by that.
   await registry.ledger.append([refused(ASKED, { actor: 'key:other' })]);
   expect((await lines()).at(-1)).toMatchObject({ actor: 'key:other', instance: 'a' });
-  await registry.ledger.appendSums(BEGAN + 2 * MINUTE);
+  await registry.ledger.appendRepeatCounts(BEGAN + 2 * MINUTE);
   const [sum, ...more] = (await lines()).slice(LINES_AN_HOUR + 2);
   expect(more).toEqual([]);
   expect(sum).toMatchObject({
@@ -144,8 +144,8 @@ test('sign-ins that fail from ever new addresses have so many lines an hour all 
 });
 
 test('a line whose transaction came to nothing is not taken for written', () => {
-  const repeats = new Repeats();
-  const sifted = () => repeats.sift([refused(0)]);
+  const repeats = new RepeatThrottle();
+  const sifted = () => repeats.admit([refused(0)]);
   expect(sifted()).toHaveLength(1);
   const [again] = sifted();
   expect(again).toBeDefined();
