@@ -5,7 +5,7 @@ import { redirect } from 'next/navigation';
 import { cookieRules } from '#lib/auth/cookies.ts';
 import { getHost } from '#lib/host/host.ts';
 import { passOnCookies } from './cookies.ts';
-import { typedIn } from './form-values.ts';
+import { rawField } from './form-values.ts';
 import { isTheme, themeCookie } from './theme.ts';
 
 const YEAR_SECONDS = 365 * 86_400;
@@ -19,7 +19,7 @@ export async function signOut(): Promise<void> {
 
 /** Remembers the chosen theme; `system` forgets it. */
 export async function chooseTheme(form: FormData): Promise<void> {
-  const theme = typedIn(form, 'theme');
+  const theme = rawField(form, 'theme');
   const jar = await cookies();
   const rules = cookieRules(getHost().config);
   const cookie = {

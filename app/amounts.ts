@@ -13,12 +13,12 @@ function amountOf(text: string, units: Readonly<Record<string, number>>, plain: 
 }
 
 /** Seconds of `90`, `90 s`, `15 min`, `24 h` or `2 d`; null for anything else. */
-export function secondsOf(text: string): number | null {
+export function parseDuration(text: string): number | null {
   return amountOf(text, SECONDS, 's');
 }
 
 /** Bytes of `4096`, `50 MB` or `1.5 GB`, in decimal units; null for anything else. */
-export function bytesOf(text: string): number | null {
+export function parseSize(text: string): number | null {
   return amountOf(text, BYTES, 'b');
 }
 

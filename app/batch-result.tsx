@@ -55,7 +55,15 @@ async function rowOf(caller: Caller, id: string): Promise<Instance | null> {
 }
 
 /** `requestId`: of the call that made them; `starting`: they were to start at once. */
-export async function Made({ caller, requestId, starting }: { caller: Caller; requestId: string; starting: boolean }) {
+export async function BatchResult({
+  caller,
+  requestId,
+  starting,
+}: {
+  caller: Caller;
+  requestId: string;
+  starting: boolean;
+}) {
   const ids = await idsMadeBy(caller, requestId);
   if (ids.length === 0) {
     return <p className="text-ink-2">The ledger’s last lines no longer tell of it. The lineage below still does.</p>;

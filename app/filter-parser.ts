@@ -1,8 +1,8 @@
 /** What the filters of an address ask for, as the API takes it. Pure. */
 import type { z } from 'zod';
-import { momentOf } from './moments.ts';
+import { parseMoment } from './moments.ts';
 
-export interface Asked<F extends string, Q> {
+export interface ParsedFilters<F extends string, Q> {
   /** Null when something is wrong: half a filter would show what nobody asked for. */
   query: Q | null;
   complaints: Partial<Record<F, string>>;
@@ -20,8 +20,8 @@ export function readFilters<F extends string, Q>(
   values: Readonly<Record<string, string>>,
   known: readonly F[],
   options: { schema: z.ZodType<Q>; fixed: Readonly<Record<string, string>>; noMoment: string },
-): Asked<F, Q> {
-  const complaints: Asked<F, Q>['complaints'] = {};
+): ParsedFilters<F, Q> {
+  const complaints: ParsedFilters<F, Q>['complaints'] = {};
   const filters: Record<string, string> = {};
   const query: Record<string, string> = { ...options.fixed };
   for (const name of known) {
@@ -31,7 +31,7 @@ export function readFilters<F extends string, Q>(
     query[name] = value;
     const edge = EDGES[name];
     if (edge === undefined) continue;
-    const moment = momentOf(value, edge);
+    const moment = parseMoment(value, edge);
     if (moment === null) complaints[name] = options.noMoment;
     else query[name] = String(moment);
   }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Caller } from '#lib/auth/caller.ts';
 import { type Host, setHost } from '#lib/host/host.ts';
 import { RequestContext, runInRequest } from '#lib/host/request-context.ts';
-import { heldFor, hold } from './flash.ts';
+import { keepFlash, readFlash } from './flash.ts';
 
 const MINUTE = 60_000;
 let now = 1_800_000_000_000;
@@ -20,31 +20,31 @@ afterEach(() => setHost(null));
 test(
   'what a posted form found out is kept for who posted it, and for nobody else',
   asked(() => {
-    const key = hold(callerOf('user:ada'), REFUSED);
-    expect(heldFor(callerOf('user:ada'), key)).toEqual(REFUSED);
-    expect(heldFor(callerOf('user:ada'), key)).toEqual(REFUSED);
-    expect(heldFor(callerOf('user:eve'), key)).toBeNull();
-    expect(heldFor(callerOf('user:ada'), 'another')).toBeNull();
-    expect(heldFor(callerOf('user:ada'), undefined)).toBeNull();
+    const key = keepFlash(callerOf('user:ada'), REFUSED);
+    expect(readFlash(callerOf('user:ada'), key)).toEqual(REFUSED);
+    expect(readFlash(callerOf('user:ada'), key)).toEqual(REFUSED);
+    expect(readFlash(callerOf('user:eve'), key)).toBeNull();
+    expect(readFlash(callerOf('user:ada'), 'another')).toBeNull();
+    expect(readFlash(callerOf('user:ada'), undefined)).toBeNull();
   }),
 );
 
 test(
   'it is forgotten after half an hour',
   asked(() => {
-    const key = hold(callerOf('user:ada'), REFUSED);
+    const key = keepFlash(callerOf('user:ada'), REFUSED);
     now += 29 * MINUTE;
-    expect(heldFor(callerOf('user:ada'), key)).toEqual(REFUSED);
+    expect(readFlash(callerOf('user:ada'), key)).toEqual(REFUSED);
     now += MINUTE;
-    expect(heldFor(callerOf('user:ada'), key)).toBeNull();
+    expect(readFlash(callerOf('user:ada'), key)).toBeNull();
   }),
 );
 
 test(
   'when very much is kept the oldest goes first',
   asked(() => {
-    const keys = Array.from({ length: 300 }, () => hold(callerOf('user:ada'), REFUSED));
-    const kept = keys.map((key) => heldFor(callerOf('user:ada'), key) !== null);
+    const keys = Array.from({ length: 300 }, () => keepFlash(callerOf('user:ada'), REFUSED));
+    const kept = keys.map((key) => readFlash(callerOf('user:ada'), key) !== null);
     expect(kept.slice(0, 100)).toEqual(Array(100).fill(false));
     expect(kept.slice(100)).toEqual(Array(200).fill(true));
   }),

@@ -8,14 +8,14 @@ import type { Caller } from '#lib/auth/caller.ts';
 import type { Inspection } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 
-export type Held =
+export type Flash =
   | { kind: 'inspection'; fileName: string | null; inspection: Inspection }
   | { kind: 'refusal'; says: string; hint?: string };
 
 interface Entry {
   actor: string;
   until: number;
-  held: Held;
+  held: Flash;
 }
 
 const KEY = Symbol.for('winterdock.held');
@@ -29,7 +29,7 @@ function entries(): Map<string, Entry> {
 }
 
 /** Keeps it and returns the name under which it is asked for. */
-export function hold(caller: Caller, held: Held): string {
+export function keepFlash(caller: Caller, held: Flash): string {
   const kept = entries();
   const now = getHost().clock.now();
   for (const [key, { until }] of kept) if (until <= now || kept.size >= MOST) kept.delete(key);
@@ -39,7 +39,7 @@ export function hold(caller: Caller, held: Held): string {
 }
 
 /** What is kept under a name for this caller, or null. It may be asked for again, as a page may be read again. */
-export function heldFor(caller: Caller, key: string | undefined): Held | null {
+export function readFlash(caller: Caller, key: string | undefined): Flash | null {
   const entry = key === undefined ? undefined : entries().get(key);
   if (entry === undefined || entry.actor !== caller.actor || entry.until <= getHost().clock.now()) return null;
   return entry.held;

@@ -8,8 +8,8 @@ import { getHost } from '#lib/host/host.ts';
 import { readBody } from '#lib/http/body.ts';
 import { readFormUpload } from '#lib/http/form-upload.ts';
 import { currentCaller } from './caller.ts';
-import { hold } from './flash.ts';
-import { problemOf, wordsOf } from './problem.ts';
+import { keepFlash } from './flash.ts';
+import { problemInWords, problemOf } from './problem.ts';
 
 const SMALL_FORM_BYTES = 64 * 1024;
 
@@ -20,12 +20,12 @@ async function* piecesOf(request: Request): AsyncGenerator<Uint8Array> {
 }
 
 /** A form with a file; the file is not read yet. Throws `validation`. */
-export function uploadIn(request: Request) {
+export function readUpload(request: Request) {
   return readFormUpload(piecesOf(request), request.headers.get('content-type'), getHost().config.maxSandboxBytes);
 }
 
 /** A form without a file, of at most 64 KiB. */
-export async function fieldsIn(request: Request): Promise<URLSearchParams> {
+export async function readFields(request: Request): Promise<URLSearchParams> {
   const body = await readBody(
     {
       length: null,
@@ -39,7 +39,7 @@ export async function fieldsIn(request: Request): Promise<URLSearchParams> {
 }
 
 /** Leads on to the page that shows what came of it: by a redirect, or in words for the form's own script. */
-export function leadTo(request: Request, to: string): Response {
+export function redirectTo(request: Request, to: string): Response {
   const asked = request.headers.get('accept') ?? '';
   if (asked.startsWith('application/json')) return Response.json({ to } satisfies UploadAnswer);
   return new Response(null, { status: 303, headers: { location: to } });
@@ -50,19 +50,19 @@ export function leadTo(request: Request, to: string): Response {
  * query and an anchor; whoever is not signed in is led to the sign-in page and from there to `page`. A 303 each time:
  * the form is never sent on.
  */
-export async function answerPosted(
+export async function answerForm(
   request: Request,
   page: string,
   work: (caller: Caller) => Promise<Response>,
 ): Promise<Response> {
   const caller = await currentCaller();
   const [address = '/', anchor] = page.split('#', 2);
-  if (caller === null) return leadTo(request, `/signin?to=${encodeURIComponent(address)}`);
+  if (caller === null) return redirectTo(request, `/signin?to=${encodeURIComponent(address)}`);
   try {
     return await work(caller);
   } catch (error) {
-    const key = hold(caller, { kind: 'refusal', ...wordsOf(problemOf(error, caller)) });
+    const key = keepFlash(caller, { kind: 'refusal', ...problemInWords(problemOf(error, caller)) });
     const held = `${address}${address.includes('?') ? '&' : '?'}held=${key}`;
-    return leadTo(request, anchor === undefined ? held : `${held}#${anchor}`);
+    return redirectTo(request, anchor === undefined ? held : `${held}#${anchor}`);
   }
 }

@@ -13,15 +13,15 @@ function unreadable(): WinterdockError {
 }
 
 /** A field as it was typed; null when it is absent or a file. Throws `bad_request` when there is no form. */
-export function typedIn(form: FormData, name: string): string | null {
+export function rawField(form: FormData, name: string): string | null {
   if (!(form instanceof FormData)) throw unreadable();
   const value = form.get(name);
   return typeof value === 'string' ? value : null;
 }
 
 /** The trimmed text of a field; '' when it is absent or a file. Throws `bad_request` when there is no form. */
-export function textOf(form: FormData, name: string): string {
-  return typedIn(form, name)?.trim() ?? '';
+export function textField(form: FormData, name: string): string {
+  return rawField(form, name)?.trim() ?? '';
 }
 
 /** Throws `bad_request` unless all of these, which pages bind to their forms, are text. */
@@ -30,6 +30,6 @@ export function expectTexts(...bound: readonly unknown[]): void {
 }
 
 /** Throws `bad_request` unless what a page bound to its form, or got from it before, still has this shape. */
-export function expectFit(shape: z.ZodType, bound: unknown): void {
+export function expectShape(shape: z.ZodType, bound: unknown): void {
   if (!shape.safeParse(bound).success) throw unreadable();
 }

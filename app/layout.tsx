@@ -5,13 +5,13 @@ import { GeistSans } from 'geist/font/sans';
 import type { Metadata, Viewport } from 'next';
 import { cookies } from 'next/headers';
 import type { ReactNode } from 'react';
-import { Heard } from '#components/live/job-notifier.tsx';
-import { Live } from '#components/live/live.tsx';
+import { JobNotifier } from '#components/live/job-notifier.tsx';
+import { LiveProvider } from '#components/live/live-provider.tsx';
 import { Toasts } from '#components/ui/toasts.tsx';
 import { cookieRules } from '#lib/auth/cookies.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller, ledgerSeq, renderedAt } from './caller.ts';
-import { Foot } from './foot.tsx';
+import { Footer } from './footer.tsx';
 import { Masthead } from './masthead.tsx';
 import { isTheme, themeCookie } from './theme.ts';
 import './globals.css';
@@ -61,15 +61,15 @@ export default async function Layout({ children }: { children: ReactNode }) {
             {children}
           </main>
         ) : (
-          <Live after={await ledgerSeq()}>
-            <Heard actor={caller.actor} since={renderedAt()} />
+          <LiveProvider after={await ledgerSeq()}>
+            <JobNotifier actor={caller.actor} since={renderedAt()} />
             <Masthead actor={caller.actor} />
             <main id="main" className="page flex-1" tabIndex={-1}>
               {children}
             </main>
-          </Live>
+          </LiveProvider>
         )}
-        <Foot theme={theme} shortcuts={caller !== null} />
+        <Footer theme={theme} shortcuts={caller !== null} />
         <Toasts />
       </body>
     </html>

@@ -3,26 +3,26 @@
  * page is live, the way out. Where it is narrow the places fold into a menu, which the browser opens without a script.
  */
 import Link from 'next/link';
-import { LiveStatus } from '#components/live/live.tsx';
-import { PaletteDoor } from '#components/palette/trigger.tsx';
+import { ConnectionStatus } from '#components/live/live-provider.tsx';
+import { PaletteTrigger } from '#components/palette/trigger.tsx';
 import { BrandMark } from '#components/ui/brand-mark.tsx';
 import { exactMoment } from '#components/ui/durations.ts';
-import { PLACES, type Place, TOOLS } from '#components/ui/nav-items.ts';
-import { PlaceLink } from '#components/ui/nav-link.tsx';
+import { MAIN_NAV, type NavItem, TOOL_NAV } from '#components/ui/nav-items.ts';
+import { NavLink } from '#components/ui/nav-link.tsx';
 import { signOut } from './actions.ts';
 import { renderedAt } from './caller.ts';
-import { whatOf } from './palette.ts';
-import { move } from './sandboxes/[id]/actions.ts';
+import { sandboxForPalette } from './palette-actions.ts';
+import { moveSandbox } from './sandboxes/[id]/actions.ts';
 
 const MENU = 'menu';
 
-function Places({ label, places }: { label: string; places: readonly Place[] }) {
+function Places({ label, places }: { label: string; places: readonly NavItem[] }) {
   return (
     <nav aria-label={label} className="masthead-places">
       {places.map(({ href, name, exact, also }) => (
-        <PlaceLink key={href} href={href} exact={exact} also={also}>
+        <NavLink key={href} href={href} exact={exact} also={also}>
           {name}
-        </PlaceLink>
+        </NavLink>
       ))}
     </nav>
   );
@@ -52,13 +52,13 @@ export function Masthead({ actor }: { actor: string }) {
           Winterdock
         </Link>
         <div id={MENU} popover="auto" className="masthead-menu">
-          <Places label="Places" places={PLACES} />
-          <Places label="Tools" places={TOOLS} />
+          <Places label="Places" places={MAIN_NAV} />
+          <Places label="Tools" places={TOOL_NAV} />
           <SignOut className="masthead-out" />
         </div>
-        <PaletteDoor actor={actor} ask={whatOf} move={move} />
+        <PaletteTrigger actor={actor} ask={sandboxForPalette} move={moveSandbox} />
         <div className="masthead-live">
-          <LiveStatus rendered={exactMoment(renderedAt()).slice(11)} />
+          <ConnectionStatus rendered={exactMoment(renderedAt()).slice(11)} />
         </div>
         <SignOut className="masthead-end" />
         <button type="button" className="button button-quiet masthead-fold" popoverTarget={MENU}>

@@ -9,7 +9,7 @@ const DAY = 86_400;
  * Epoch seconds of `2026-11-22`, `2026-11-22T05:30`, `2026-11-22T05:30:07` (UTC) or of epoch seconds; null for anything
  * else. What is said to the day or the minute means its `first` or its `last` second.
  */
-export function momentOf(text: string, edge: 'first' | 'last'): number | null {
+export function parseMoment(text: string, edge: 'first' | 'last'): number | null {
   if (EPOCH.test(text)) return Number(text);
   const [, date, minute, second] = TYPED.exec(text) ?? [];
   if (date === undefined) return null;
@@ -21,6 +21,6 @@ export function momentOf(text: string, edge: 'first' | 'last'): number | null {
 }
 
 /** A moment as a `datetime-local` field holds it: `2026-11-22T05:30`. `epoch` in seconds. */
-export function minuteOf(epoch: number): string {
+export function formatMinute(epoch: number): string {
   return new Date(epoch * 1000).toISOString().slice(0, 16);
 }

@@ -2,14 +2,14 @@
 import Link from 'next/link';
 import { WakePlot } from '#app/overview/wake-plot.tsx';
 import { LiveDiagram, LiveDockWords } from '#components/live/counts.tsx';
-import { AsOf } from '#components/live/leaves.tsx';
-import { LiveLedger } from '#components/live/ledger.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { AsOf } from '#components/live/live-data.tsx';
+import { LiveLedger } from '#components/live/live-ledger.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { mayDo } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
+import { actorNames } from './actor-names.ts';
 import { ledgerSeq, renderedAt, requireCaller } from './caller.ts';
-import { actorNames } from './names.ts';
 import { Faults, StuckOperations } from './overview/attention.tsx';
 import { Due } from './overview/due.tsx';
 import { RunningJobs } from './overview/jobs.tsx';
@@ -61,29 +61,29 @@ export default async function Overview() {
   const attention = (
     <>
       {stuck > 0 && (
-        <Part id="stuck" name="Stuck" note="Operations under way for more than a minute" margin={false}>
+        <PageSection id="stuck" name="Stuck" note="Operations under way for more than a minute" margin={false}>
           <StuckOperations stuck={held} count={stuck} caller={caller} rendered={rendered} />
-        </Part>
+        </PageSection>
       )}
-      <Part id="faults" name="Faults" note="What needs a person" margin={quiet}>
+      <PageSection id="faults" name="Faults" note="What needs a person" margin={quiet}>
         <Faults counts={present} faulty={faulty} caller={caller} />
-      </Part>
+      </PageSection>
       {jobs.items.length > 0 && (
-        <Part id="jobs" name="Jobs" note="What is being done to many" margin={false}>
+        <PageSection id="jobs" name="Jobs" note="What is being done to many" margin={false}>
           <RunningJobs jobs={jobs.items} more={jobs.next !== null} />
-        </Part>
+        </PageSection>
       )}
     </>
   );
   const wakeTimes = wakes !== null && wakes.length > 0 && (
-    <Part
+    <PageSection
       id="wakes"
       name="Wake times"
       note={`The last ${WAKE_DAYS} days, by where the file came from. Dot: median; bar: up to the 99th percentile`}
       margin={false}
     >
       <WakePlot times={wakes} />
-    </Part>
+    </PageSection>
   );
   return (
     <AsOf asOf={asOf} rendered={rendered}>
@@ -94,7 +94,7 @@ export default async function Overview() {
         <LiveDiagram states={states} rendered={rendered} />
       </div>
       {empty ? (
-        <Part id="begin" name="Begin">
+        <PageSection id="begin" name="Begin">
           <p className="max-w-xl">
             No sandbox has been created yet.{' '}
             {mayDo(caller, 'createInstance') && (
@@ -106,7 +106,7 @@ export default async function Overview() {
               </>
             )}
           </p>
-        </Part>
+        </PageSection>
       ) : (
         <div className="grid gap-x-16 lg:grid-cols-2">
           {!quiet && (
@@ -116,18 +116,18 @@ export default async function Overview() {
             </div>
           )}
           <div className="grid content-start">
-            <Part id="due" name="Next hour" note="What the ladder does if nothing else happens" margin={false}>
+            <PageSection id="due" name="Next hour" note="What the ladder does if nothing else happens" margin={false}>
               <Due spans={spans} first={first} rendered={rendered} />
-            </Part>
+            </PageSection>
             {!quiet && !short && wakeTimes}
           </div>
           {quiet && <div className="grid content-start">{wakeTimes}</div>}
         </div>
       )}
       {quiet && !empty && attention}
-      <Part id="ledger" name="Ledger" note="The last lines. Nothing in it is ever changed.">
+      <PageSection id="ledger" name="Ledger" note="The last lines. Nothing in it is ever changed.">
         <LiveLedger events={ledger.items} limit={LINES_SHOWN} rendered={rendered} names={names} />
-      </Part>
+      </PageSection>
     </AsOf>
   );
 }

@@ -15,6 +15,6 @@ export function problemOf(error: unknown, caller: Caller): Problem {
 }
 
 /** A problem in two sentences: what, and what to do. An internal one names its request id. */
-export function wordsOf({ code, detail, hint, request_id }: Problem): { says: string; hint?: string } {
+export function problemInWords({ code, detail, hint, request_id }: Problem): { says: string; hint?: string } {
   return code === 'internal' ? { says: detail, hint: `Request ${request_id}` } : { says: detail, hint };
 }

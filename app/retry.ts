@@ -1,30 +1,30 @@
 'use server';
-/** Trying once more what a fault or an interruption stopped, from the overview and from the sandbox's own page. */
 import { refresh } from 'next/cache';
-import { wokeInWords } from '#components/ledger/event-words.ts';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import { wakeEventInWords } from '#components/ledger/event-words.ts';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
+/** Trying once more what a fault or an interruption stopped, from the overview and from the sandbox's own page. */
 import type { Caller } from '#lib/auth/caller.ts';
 import { slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from './caller.ts';
 import { expectTexts } from './form-values.ts';
-import { problemOf, wordsOf } from './problem.ts';
+import { problemInWords, problemOf } from './problem.ts';
 
 /**
  * Wakes a sandbox with force: clears its fault and opens its file once more. A file that is still bad is refused again,
  * and nothing is lost.
  */
-export async function retry(id: string, _previous: OutcomeWords | null): Promise<OutcomeWords> {
+export async function retryWake(id: string, _previous: ActionOutcome | null): Promise<ActionOutcome> {
   expectTexts(id);
   const caller = await requireCaller('/');
   if (!slugSchema.safeParse(id).success) return { ok: false, says: 'There is no such sandbox.' };
   try {
     const answer = await getHost().operations.resume(caller, id, { force: true });
     refresh();
-    return { ok: true, says: `It is awake. ${wokeInWords(answer)}` };
+    return { ok: true, says: `It is awake. ${wakeEventInWords(answer)}` };
   } catch (error) {
     refresh();
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
 }
 
@@ -38,11 +38,11 @@ const AGAIN = {
  * Ends an operation that nobody carries out any more, by what has happened to the file, and does it again when `again`
  * says so.
  */
-export async function settle(
+export async function settleOperation(
   id: string,
   again: keyof typeof AGAIN | null,
-  _previous: OutcomeWords | null,
-): Promise<OutcomeWords> {
+  _previous: ActionOutcome | null,
+): Promise<ActionOutcome> {
   expectTexts(id);
   const caller = await requireCaller('/');
   if (!slugSchema.safeParse(id).success) return { ok: false, says: 'There is no such sandbox.' };
@@ -57,6 +57,6 @@ export async function settle(
     return { ok: true, says: `It was settled, and is ${'instance' in done ? done.instance.state : done.state} now.` };
   } catch (error) {
     refresh();
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
 }

@@ -2,15 +2,15 @@
 import type { z } from 'zod';
 import type { SeedField, SeedState } from '#components/sandbox/seed-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
-import { textOf } from './form-values.ts';
-import { problemOf, wordsOf } from './problem.ts';
+import { textField } from './form-values.ts';
+import { problemInWords, problemOf } from './problem.ts';
 
 const FIELDS: readonly SeedField[] = ['count', 'name', 'tenant', 'policy', 'start'];
 
 /** What was typed, for the fields, and as the contract takes it. What was left empty is absent. */
-export function seedWishOf(form: FormData): { values: SeedState['values']; wish: Record<string, unknown> } {
+export function seedRequest(form: FormData): { values: SeedState['values']; wish: Record<string, unknown> } {
   const values: SeedState['values'] = {};
-  for (const field of FIELDS) values[field] = textOf(form, field);
+  for (const field of FIELDS) values[field] = textField(form, field);
   const { count, name, tenant, policy, start } = values;
   const wish = {
     ...(count ? { count: /^\d+$/.test(count) ? Number(count) : count } : {}),
@@ -23,7 +23,7 @@ export function seedWishOf(form: FormData): { values: SeedState['values']; wish:
 }
 
 /** What the contract has against it, each beside its field. */
-export function seedComplaints(values: SeedState['values'], error: z.ZodError): SeedState {
+export function seedErrors(values: SeedState['values'], error: z.ZodError): SeedState {
   const errors: SeedState['errors'] = {};
   for (const issue of error.issues) {
     const field = FIELDS.find((name) => name === issue.path[0]);
@@ -37,10 +37,10 @@ export function seedComplaints(values: SeedState['values'], error: z.ZodError): 
 
 /** What the engine had against it. */
 export function seedRefusal(values: SeedState['values'], error: unknown, caller: Caller): SeedState {
-  return { values, errors: {}, problem: wordsOf(problemOf(error, caller)) };
+  return { values, errors: {}, problem: problemInWords(problemOf(error, caller)) };
 }
 
 /** The part of a copy's page that tells what this call has made. */
-export function madeAddress(page: string, caller: Caller, starting: boolean): string {
+export function batchResultAddress(page: string, caller: Caller, starting: boolean): string {
   return `${page}?made=${caller.requestId}${starting ? '&starting=1' : ''}#made`;
 }

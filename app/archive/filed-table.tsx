@@ -8,7 +8,7 @@ import type { Event, Instance } from '#lib/contract/schema.ts';
 
 const LABELS_SHOWN = 3;
 
-export interface Filed {
+export interface FiledSandbox {
   instance: Instance;
   /** The line that put it here; the ledger of an old month may have been given up. */
   line: Event | undefined;
@@ -34,7 +34,7 @@ function Labels({ labels }: { labels: Instance['labels'] }) {
   );
 }
 
-function Row({ instance, line, names, rendered }: Filed & { names: ActorNames; rendered: number }) {
+function Row({ instance, line, names, rendered }: FiledSandbox & { names: ActorNames; rendered: number }) {
   const { id, name, tenant, state, fault, state_since, labels, bytes } = instance;
   return (
     <tr>
@@ -84,7 +84,7 @@ export function FiledTable({
   names,
   rendered,
 }: {
-  filed: readonly Filed[];
+  filed: readonly FiledSandbox[];
   names: ActorNames;
   rendered: number;
 }) {

@@ -1,7 +1,7 @@
 /** What the support desk looks for, as fields of a plain GET form. */
 import Link from 'next/link';
-import type { Asked } from '../filter-parser.ts';
-import type { Filter } from './query.ts';
+import type { ParsedFilters } from '../filter-parser.ts';
+import type { ArchiveFilter } from './query.ts';
 
 const SORTS: readonly [value: string, label: string][] = [
   ['updated', 'Filed last'],
@@ -17,11 +17,11 @@ function Typed({
   type = 'text',
   asked: { filters, complaints },
 }: {
-  name: Filter;
+  name: ArchiveFilter;
   title: string;
   placeholder?: string;
   type?: 'text' | 'date';
-  asked: Asked<Filter, unknown>;
+  asked: ParsedFilters<ArchiveFilter, unknown>;
 }) {
   const complaint = complaints[name];
   const value = type === 'date' ? filters[name]?.slice(0, 10) : filters[name];
@@ -50,7 +50,7 @@ function Typed({
   );
 }
 
-export function Filters({ asked }: { asked: Asked<Filter, unknown> }) {
+export function ArchiveFilters({ asked }: { asked: ParsedFilters<ArchiveFilter, unknown> }) {
   const { sort, ...narrowing } = asked.filters;
   return (
     <div className="grid grid-cols-2 items-start gap-x-4 gap-y-3 lg:grid-cols-[1.6fr_1fr_1fr_1fr_1fr_1fr_auto]">

@@ -3,18 +3,18 @@ import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { Outcome } from '#components/ui/outcome.tsx';
-import { Pages } from '#components/ui/pages.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { ListQuery } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
+import { actorNames } from '../actor-names.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
-import { actorNames } from '../names.ts';
-import { problemOf, wordsOf } from '../problem.ts';
-import { addressWith, given, type Search } from '../search.ts';
-import { type Filed, FiledTable } from './filed-table.tsx';
-import { Filters } from './filters.tsx';
-import { readAsked } from './query.ts';
+import { problemInWords, problemOf } from '../problem.ts';
+import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { type FiledSandbox, FiledTable } from './filed-table.tsx';
+import { ArchiveFilters } from './filters.tsx';
+import { parseArchiveQuery } from './query.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Archive' };
@@ -28,13 +28,14 @@ async function read(caller: Caller, query: ListQuery) {
     return await getHost().operations.listInstances(caller, query);
   } catch (error) {
     if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
-    if (isWinterdockError(error) && error.code === 'forbidden') return { refusal: wordsOf(problemOf(error, caller)) };
+    if (isWinterdockError(error) && error.code === 'forbidden')
+      return { refusal: problemInWords(problemOf(error, caller)) };
     throw error;
   }
 }
 
 /** Each with the line that put it into the archive: one look into an index a row. */
-async function withLines(caller: Caller, instances: Filed['instance'][]): Promise<Filed[]> {
+async function withLines(caller: Caller, instances: FiledSandbox['instance'][]): Promise<FiledSandbox[]> {
   const { operations } = getHost();
   return Promise.all(
     instances.map(async (instance) => {
@@ -71,10 +72,10 @@ function Nothing({ filters }: { filters: Record<string, string> }) {
   );
 }
 
-export default async function Archive({ searchParams }: { searchParams: Promise<Search> }) {
-  const values = given(await searchParams);
+export default async function Archive({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const values = singleValues(await searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
-  const asked = readAsked(values, PAGE_SIZE);
+  const asked = parseArchiveQuery(values, PAGE_SIZE);
   const { query, filters } = asked;
   const page = query === null ? undefined : await read(caller, query);
   if (page === null) redirect(addressWith(PATH, filters));
@@ -92,7 +93,7 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
         <span className="quiet">{filtered ? 'filed away, as filtered' : 'filed away'}</span>
       </h1>
       <Form action={PATH} className="pb-6">
-        <Filters asked={asked} />
+        <ArchiveFilters asked={asked} />
       </Form>
       {filed.length > 0 ? (
         <FiledTable filed={filed} names={await actorNames()} rendered={rendered} />
@@ -104,7 +105,7 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
         </div>
       )}
       {list !== null && (
-        <Pages
+        <Pagination
           first={query?.cursor === undefined ? null : addressWith(PATH, filters)}
           next={list.next === null ? null : addressWith(PATH, { ...filters, cursor: list.next })}
         />

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { readAsked } from './query.ts';
+import { parseArchiveQuery } from './query.ts';
 
 test('the desk looks through what is archived only, whatever the address says', () => {
-  const { query, filters } = readAsked({ q: 'march', state: 'active', since: '2026-03-01', until: '2026-03-31' }, 50);
+  const { query, filters } = parseArchiveQuery(
+    { q: 'march', state: 'active', since: '2026-03-01', until: '2026-03-31' },
+    50,
+  );
   expect(query).toEqual({
     state: 'archived',
     q: 'march',
@@ -15,7 +18,7 @@ test('the desk looks through what is archived only, whatever the address says', 
 });
 
 test('a wrong filter finds nothing and says which it is', () => {
-  const { query, complaints } = readAsked({ label: 'nothing', since: 'spring' }, 50);
+  const { query, complaints } = parseArchiveQuery({ label: 'nothing', since: 'spring' }, 50);
   expect(query).toBeNull();
   expect(Object.keys(complaints).sort()).toEqual(['label', 'since']);
 });

@@ -1,12 +1,15 @@
 /** What the address of the support desk asks for, as the API takes it. Pure. */
 import { type ListQuery, listQuerySchema } from '#lib/contract/schema.ts';
-import { type Asked, readFilters } from '../filter-parser.ts';
+import { type ParsedFilters, readFilters } from '../filter-parser.ts';
 
 const FILTERS = ['q', 'tenant', 'label', 'since', 'until', 'sort'] as const;
-export type Filter = (typeof FILTERS)[number];
+export type ArchiveFilter = (typeof FILTERS)[number];
 
 /** `values`: the parameters of the address. `limit`: sandboxes on a page. */
-export function readAsked(values: Readonly<Record<string, string>>, limit: number): Asked<Filter, ListQuery> {
+export function parseArchiveQuery(
+  values: Readonly<Record<string, string>>,
+  limit: number,
+): ParsedFilters<ArchiveFilter, ListQuery> {
   return readFilters(values, FILTERS, {
     schema: listQuerySchema,
     fixed: { state: 'archived', limit: String(limit) },

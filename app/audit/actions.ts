@@ -1,15 +1,15 @@
 'use server';
 /** Proving the ledger. */
 import { tookInWords } from '#components/ui/durations.ts';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../caller.ts';
-import { problemOf, wordsOf } from '../problem.ts';
+import { problemInWords, problemOf } from '../problem.ts';
 
 const figures = (count: number) => count.toLocaleString('en');
 
 /** Walks the whole ledger and says what was found. */
-export async function prove(_previous: OutcomeWords | null, _form: FormData): Promise<OutcomeWords | null> {
+export async function proveLedger(_previous: ActionOutcome | null, _form: FormData): Promise<ActionOutcome | null> {
   const caller = await requireCaller('/audit');
   try {
     const { ok, flaw, lines, dropped, last_seq, signed_to, took_ms } = await getHost().operations.verifyLedger(caller);
@@ -29,6 +29,6 @@ export async function prove(_previous: OutcomeWords | null, _form: FormData): Pr
       hint: `That took ${tookInWords(took_ms)}. Signed up to line ${figures(signed_to)} of ${figures(last_seq)}.`,
     };
   } catch (error) {
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
 }

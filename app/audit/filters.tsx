@@ -2,10 +2,10 @@
 import Link from 'next/link';
 import { type ActorNames, EVENT_TYPES } from '#components/ledger/event-words.ts';
 import { TRIGGERS } from '#lib/lifecycle/words.ts';
-import type { Asked } from '../filter-parser.ts';
-import { minuteOf, momentOf } from '../moments.ts';
-import { addressWith } from '../search.ts';
-import type { Filter } from './query.ts';
+import type { ParsedFilters } from '../filter-parser.ts';
+import { formatMinute, parseMoment } from '../moments.ts';
+import { addressWith } from '../search-params.ts';
+import type { AuditFilter } from './query.ts';
 
 const HOUR = 3600;
 const RANGES: readonly [name: string, seconds: number][] = [
@@ -14,9 +14,15 @@ const RANGES: readonly [name: string, seconds: number][] = [
   ['Last 7 days', 7 * 24 * HOUR],
 ];
 
-type Told = Pick<Asked<Filter, unknown>, 'filters' | 'complaints'>;
+type Told = Pick<ParsedFilters<AuditFilter, unknown>, 'filters' | 'complaints'>;
 
-function Complaint({ name, complaints }: { name: Filter; complaints: Asked<Filter, unknown>['complaints'] }) {
+function Complaint({
+  name,
+  complaints,
+}: {
+  name: AuditFilter;
+  complaints: ParsedFilters<AuditFilter, unknown>['complaints'];
+}) {
   const text = complaints[name];
   if (text === undefined) return null;
   return (
@@ -26,7 +32,7 @@ function Complaint({ name, complaints }: { name: Filter; complaints: Asked<Filte
   );
 }
 
-function described(name: Filter, complaints: Asked<Filter, unknown>['complaints']) {
+function described(name: AuditFilter, complaints: ParsedFilters<AuditFilter, unknown>['complaints']) {
   return complaints[name] === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': `audit-${name}-complaint` };
 }
 
@@ -37,7 +43,7 @@ function Text({
   list,
   told,
 }: {
-  name: Filter;
+  name: AuditFilter;
   title: string;
   placeholder: string;
   /** Id of a list of suggestions. */
@@ -71,7 +77,7 @@ function Choice({
   options,
   told,
 }: {
-  name: Filter;
+  name: AuditFilter;
   title: string;
   options: readonly string[];
   told: Told;
@@ -102,7 +108,7 @@ function Choice({
 
 function Moment({ name, title, told }: { name: 'since' | 'until'; title: string; told: Told }) {
   const value = told.filters[name];
-  const moment = value === undefined ? null : momentOf(value, 'first');
+  const moment = value === undefined ? null : parseMoment(value, 'first');
   return (
     <label className="field">
       <span className="field-name">{title}</span>
@@ -111,7 +117,7 @@ function Moment({ name, title, told }: { name: 'since' | 'until'; title: string;
         className="input"
         name={name}
         key={value}
-        defaultValue={moment === null ? undefined : minuteOf(moment)}
+        defaultValue={moment === null ? undefined : formatMinute(moment)}
         {...described(name, told.complaints)}
       />
       <Complaint name={name} complaints={told.complaints} />
@@ -120,12 +126,12 @@ function Moment({ name, title, told }: { name: 'since' | 'until'; title: string;
 }
 
 /** `rendered`: the server's time in epoch seconds. */
-export function Filters({
+export function AuditFilters({
   asked,
   names,
   rendered,
 }: {
-  asked: Asked<Filter, unknown>;
+  asked: ParsedFilters<AuditFilter, unknown>;
   names: ActorNames;
   rendered: number;
 }) {
@@ -166,7 +172,7 @@ export function Filters({
         {RANGES.map(([name, seconds]) => (
           <Link
             key={name}
-            href={addressWith('/audit', { ...others, since: minuteOf(rendered - seconds) })}
+            href={addressWith('/audit', { ...others, since: formatMinute(rendered - seconds) })}
             prefetch={false}
           >
             {name}

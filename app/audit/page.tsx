@@ -6,22 +6,22 @@ import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import type { ReactNode } from 'react';
-import { Ledger } from '#components/ledger/ledger.tsx';
+import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
-import { Pages } from '#components/ui/pages.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { EventsQuery } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
+import { actorNames } from '../actor-names.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
-import { actorNames } from '../names.ts';
-import { problemOf, wordsOf } from '../problem.ts';
-import { addressWith, given, type Search } from '../search.ts';
-import { Filters } from './filters.tsx';
-import { WholeLine } from './line.tsx';
-import { LedgerProof } from './proof.tsx';
-import { exportAddress, readAsked } from './query.ts';
+import { problemInWords, problemOf } from '../problem.ts';
+import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { EventDetails } from './event-details.tsx';
+import { AuditFilters } from './filters.tsx';
+import { LedgerProofSections } from './ledger-proof.tsx';
+import { exportAddress, parseAuditQuery } from './query.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Audit' };
@@ -35,7 +35,8 @@ async function read(caller: Caller, query: EventsQuery) {
     return await getHost().operations.events(caller, query);
   } catch (error) {
     if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
-    if (isWinterdockError(error) && error.code === 'forbidden') return { refusal: wordsOf(problemOf(error, caller)) };
+    if (isWinterdockError(error) && error.code === 'forbidden')
+      return { refusal: problemInWords(problemOf(error, caller)) };
     throw error;
   }
 }
@@ -61,10 +62,10 @@ function Exports({ query, refusal }: { query: EventsQuery; refusal: string | nul
   );
 }
 
-export default async function Audit({ searchParams }: { searchParams: Promise<Search> }) {
-  const values = given(await searchParams);
+export default async function Audit({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const values = singleValues(await searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
-  const asked = readAsked(values, PAGE_SIZE);
+  const asked = parseAuditQuery(values, PAGE_SIZE);
   const { query, filters } = asked;
   const page = query === null ? undefined : await read(caller, query);
   if (page === null) redirect(addressWith(PATH, filters));
@@ -79,7 +80,7 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
         The ledger <span className="quiet">{filtered ? 'as filtered' : 'of everything'}</span>
       </h1>
       <Form action={PATH} className="pb-6">
-        <Filters asked={asked} names={names} rendered={rendered} />
+        <AuditFilters asked={asked} names={names} rendered={rendered} />
       </Form>
       {query === null && (
         <Nothing>
@@ -100,11 +101,11 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
             <Exports query={query} refusal={whyNot(caller, 'exportEvents')} />
           </div>
           {lines.items.length > 0 ? (
-            <Ledger
+            <LedgerLines
               events={lines.items}
               rendered={rendered}
               names={names}
-              more={(event) => <WholeLine event={event} />}
+              more={(event) => <EventDetails event={event} />}
             />
           ) : (
             <p className="py-8">
@@ -120,14 +121,14 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
               )}
             </p>
           )}
-          <Pages
+          <Pagination
             first={later ? addressWith(PATH, filters) : null}
             next={lines.next === null ? null : addressWith(PATH, { ...filters, cursor: lines.next })}
           />
         </>
       )}
       <div className="pt-12">
-        <LedgerProof caller={caller} rendered={rendered} />
+        <LedgerProofSections caller={caller} rendered={rendered} />
       </div>
     </>
   );

@@ -1,10 +1,10 @@
 'use client';
 /** The button that proves the ledger, and what it found. */
 import { useActionState } from 'react';
-import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
 
-type ProveAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
+type ProveAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome | null>;
 
 export function ProveForm({ action }: { action: ProveAction }) {
   const [outcome, submit] = useActionState(action, null);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { exportAddress, readAsked } from './query.ts';
+import { exportAddress, parseAuditQuery } from './query.ts';
 
 test('the address asks for what the API would be asked for', () => {
-  const { query, complaints, filters } = readAsked(
+  const { query, complaints, filters } = parseAuditQuery(
     { tenant: 'acme', type: 'transition', since: '2026-11-22', x: '1' },
     50,
   );
@@ -12,13 +12,13 @@ test('the address asks for what the API would be asked for', () => {
 });
 
 test('a wrong filter asks for nothing and says which it is', () => {
-  const { query, complaints } = readAsked({ tenant: 'No Tenant', until: 'tomorrow', trigger: 'whim' }, 50);
+  const { query, complaints } = parseAuditQuery({ tenant: 'No Tenant', until: 'tomorrow', trigger: 'whim' }, 50);
   expect(query).toBeNull();
   expect(Object.keys(complaints).sort()).toEqual(['tenant', 'trigger', 'until']);
 });
 
 test('an export is asked for with the same filters, to the second, and without the page', () => {
-  const { query } = readAsked({ actor: 'key:admin', until: '2026-11-22T05:30', cursor: 'abc' }, 50);
+  const { query } = parseAuditQuery({ actor: 'key:admin', until: '2026-11-22T05:30', cursor: 'abc' }, 50);
   expect(query).not.toBeNull();
   if (query === null) return;
   const { searchParams } = new URL(exportAddress(query, 'csv'), 'http://dock');

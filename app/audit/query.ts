@@ -1,12 +1,15 @@
 /** What the address of the audit page asks for, as the API takes it. Pure. */
 import { type EventsQuery, type ExportQuery, eventsQuerySchema } from '#lib/contract/schema.ts';
-import { type Asked, readFilters } from '../filter-parser.ts';
+import { type ParsedFilters, readFilters } from '../filter-parser.ts';
 
 const FILTERS = ['tenant', 'instance', 'type', 'actor', 'trigger', 'since', 'until'] as const;
-export type Filter = (typeof FILTERS)[number];
+export type AuditFilter = (typeof FILTERS)[number];
 
 /** `values`: the parameters of the address. `limit`: lines on a page. */
-export function readAsked(values: Readonly<Record<string, string>>, limit: number): Asked<Filter, EventsQuery> {
+export function parseAuditQuery(
+  values: Readonly<Record<string, string>>,
+  limit: number,
+): ParsedFilters<AuditFilter, EventsQuery> {
   return readFilters(values, FILTERS, {
     schema: eventsQuerySchema,
     fixed: { limit: String(limit) },

@@ -2,19 +2,19 @@
 /** What can be done to blueprints from their pages. A file is uploaded to an address of its own (upload/route.ts). */
 import { redirect } from 'next/navigation';
 import type { SeedState } from '#components/sandbox/seed-form.tsx';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { cloneSchema, createBlueprintSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../caller.ts';
-import { expectTexts, textOf } from '../form-values.ts';
-import { problemOf, wordsOf } from '../problem.ts';
-import { madeAddress, seedComplaints, seedRefusal, seedWishOf } from '../seeding.ts';
+import { expectTexts, textField } from '../form-values.ts';
+import { problemInWords, problemOf } from '../problem.ts';
+import { batchResultAddress, seedErrors, seedRefusal, seedRequest } from '../seeding.ts';
 import type { MakeState } from './make-form.tsx';
 
 /** Makes a blueprint of a sandbox's work and leads to it. */
-export async function make(_previous: MakeState, form: FormData): Promise<MakeState> {
+export async function makeBlueprint(_previous: MakeState, form: FormData): Promise<MakeState> {
   const caller = await requireCaller('/blueprints');
-  const values = { name: textOf(form, 'name'), from_instance: textOf(form, 'from_instance') };
+  const values = { name: textField(form, 'name'), from_instance: textField(form, 'from_instance') };
   const parsed = createBlueprintSchema.safeParse(values);
   if (!parsed.success) {
     const errors: MakeState['errors'] = {};
@@ -29,35 +29,35 @@ export async function make(_previous: MakeState, form: FormData): Promise<MakeSt
   } catch (error) {
     const problem = problemOf(error, caller);
     if (problem.code === 'not_found') return { values, errors: { from_instance: problem.detail }, problem: null };
-    return { values, errors: {}, problem: wordsOf(problem) };
+    return { values, errors: {}, problem: problemInWords(problem) };
   }
   redirect(`/blueprints/${parsed.data.name}`);
 }
 
 /** Makes sandboxes from a blueprint and leads to what was made. */
-export async function clone(name: string, _previous: SeedState, form: FormData): Promise<SeedState> {
+export async function cloneBlueprint(name: string, _previous: SeedState, form: FormData): Promise<SeedState> {
   expectTexts(name);
   const caller = await requireCaller(`/blueprints/${name}`);
-  const { values, wish } = seedWishOf(form);
+  const { values, wish } = seedRequest(form);
   const parsed = cloneSchema.safeParse(wish);
-  if (!parsed.success) return seedComplaints(values, parsed.error);
+  if (!parsed.success) return seedErrors(values, parsed.error);
   try {
     await getHost().operations.cloneBlueprint(caller, name, parsed.data);
   } catch (error) {
     return seedRefusal(values, error, caller);
   }
-  redirect(madeAddress(`/blueprints/${name}`, caller, parsed.data.start ?? false));
+  redirect(batchResultAddress(`/blueprints/${name}`, caller, parsed.data.start ?? false));
 }
 
 /** Deletes a blueprint when its name was typed. */
-export async function remove(
+export async function removeBlueprint(
   name: string,
-  _previous: OutcomeWords | null,
+  _previous: ActionOutcome | null,
   form: FormData,
-): Promise<OutcomeWords | null> {
+): Promise<ActionOutcome | null> {
   expectTexts(name);
   const caller = await requireCaller(`/blueprints/${name}`);
-  if (textOf(form, 'confirm') !== name) {
+  if (textField(form, 'confirm') !== name) {
     return {
       ok: false,
       says: 'Nothing was deleted: the typed name is not this blueprint’s.',
@@ -67,7 +67,7 @@ export async function remove(
   try {
     await getHost().operations.deleteBlueprint(caller, name);
   } catch (error) {
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
   redirect('/blueprints');
 }

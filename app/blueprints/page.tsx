@@ -3,18 +3,20 @@ import { redirect } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { BlueprintTable } from '#app/blueprints/blueprint-table.tsx';
 import { UploadForm } from '#components/files/upload-form.tsx';
-import { Greyed } from '#components/ui/disabled-action.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
+import { EmptyState } from '#components/ui/empty-state.tsx';
 import { Field } from '#components/ui/field.tsx';
-import { Pages } from '#components/ui/pages.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
-import { heldFor } from '../flash.ts';
-import { LibraryNav, LibraryTitle, Nothing, Refusal } from '../library.tsx';
-import { addressWith, given, type Search } from '../search.ts';
-import { make } from './actions.ts';
+import { readFlash } from '../flash.ts';
+import { FlashRefusal } from '../flash-refusal.tsx';
+import { LibraryNav, LibraryTitle } from '../library-header.tsx';
+import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { makeBlueprint } from './actions.ts';
 import { MakeForm } from './make-form.tsx';
 
 export const dynamic = 'force-dynamic';
@@ -34,8 +36,8 @@ function Way({ id, name, children }: { id: string; name: string; children: React
   );
 }
 
-export default async function Blueprints({ searchParams }: { searchParams: Promise<Search> }) {
-  const { cursor, from = '', held: key } = given(await searchParams);
+export default async function Blueprints({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const { cursor, from = '', held: key } = singleValues(await searchParams);
   const caller = await requireCaller(PATH);
   const { operations, config } = getHost();
   const page = await operations.listBlueprints(caller, { limit: PAGE_SIZE, cursor }).catch((error: unknown) => {
@@ -47,29 +49,29 @@ export default async function Blueprints({ searchParams }: { searchParams: Promi
   const noUpload = whyNot(caller, 'uploadBlueprint');
   return (
     <>
-      <LibraryNav here="Blueprints" />
+      <LibraryNav current="Blueprints" />
       <LibraryTitle name="Blueprints" says="are the bases of clones" />
       {page.items.length > 0 ? (
         <BlueprintTable blueprints={page.items} rendered={renderedAt()} />
       ) : (
-        <Nothing>
+        <EmptyState>
           <p>There is no blueprint yet. Make one below: it takes the work of a sandbox, not what it learned.</p>
-        </Nothing>
+        </EmptyState>
       )}
-      <Pages
+      <Pagination
         first={cursor === undefined ? null : PATH}
         next={page.next === null ? null : addressWith(PATH, { cursor: page.next })}
       />
       <div className="grid gap-x-16 pt-12 lg:grid-cols-2">
         <Way id="make" name="Make one of a sandbox">
           {noMake === null ? (
-            <MakeForm action={make} from={from} />
+            <MakeForm action={makeBlueprint} from={from} />
           ) : (
-            <Greyed id="make" label="Make a blueprint" whyNot={noMake} />
+            <DisabledAction id="make" label="Make a blueprint" whyNot={noMake} />
           )}
         </Way>
         <Way id="upload" name="Make one of a file">
-          <Refusal held={heldFor(caller, key)} />
+          <FlashRefusal flash={readFlash(caller, key)} />
           {noUpload === null ? (
             <UploadForm
               id="upload-form"
@@ -94,7 +96,7 @@ export default async function Blueprints({ searchParams }: { searchParams: Promi
               </Field>
             </UploadForm>
           ) : (
-            <Greyed id="upload" label="Upload and make a blueprint" whyNot={noUpload} />
+            <DisabledAction id="upload" label="Upload and make a blueprint" whyNot={noUpload} />
           )}
         </Way>
       </div>

@@ -17,12 +17,12 @@ interface Operation {
   responses: Record<string, { description: string; content?: Record<string, Media> }>;
 }
 
-export interface Document {
+export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
 }
 
 /** One operation, ready to be shown. */
-export interface Listed {
+export interface ListedOperation {
   name: string;
   method: string;
   path: string;
@@ -57,11 +57,11 @@ function bodyOf({ requestBody }: Operation): string | null {
 }
 
 /** All operations by their tag, in the order of the document. */
-export function operationsByTag(document: Document): [tag: string, operations: Listed[]][] {
-  const tags = new Map<string, Listed[]>();
+export function operationsByTag(document: OpenApiDocument): [tag: string, operations: ListedOperation[]][] {
+  const tags = new Map<string, ListedOperation[]>();
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
-      const listed: Listed = {
+      const listed: ListedOperation = {
         name: operation.operationId,
         method: method.toUpperCase(),
         path,

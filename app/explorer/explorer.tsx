@@ -5,8 +5,8 @@
  * visitor has.
  */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { type Document, withOwnSandbox } from './document.ts';
-import { housePlugin } from './house-plugin.ts';
+import { type OpenApiDocument, withOwnSandbox } from './document.ts';
+import { explorerPlugin } from './explorer-plugin.ts';
 import { fetchAWhile } from './streams.ts';
 
 /** The document as the component gets it: this visitor's sandbox in the examples, and no word of keys. */
@@ -18,7 +18,7 @@ async function readDocument(example: string): Promise<Record<string, unknown>> {
   delete document.security;
   delete document.components?.securitySchemes;
   // The component shows summaries as they are, without their `code`.
-  for (const operation of Object.values(document.paths as Document['paths']).flatMap((methods) =>
+  for (const operation of Object.values(document.paths as OpenApiDocument['paths']).flatMap((methods) =>
     Object.values(methods),
   )) {
     operation.summary = operation.summary.replaceAll('`', '');
@@ -45,7 +45,7 @@ export function Explorer({ example, children }: { example: string; children: Rea
         domNode,
         spec,
         layout: 'HouseLayout',
-        plugins: [housePlugin],
+        plugins: [explorerPlugin],
         docExpansion: 'list',
         defaultModelsExpandDepth: -1,
         defaultModelRendering: 'example',

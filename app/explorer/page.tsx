@@ -1,11 +1,11 @@
 /** The API in the browser: every call, to be read and to be tried under the visitor's own rights, and every error. */
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { ERROR_STATUS, type ErrorCode } from '#lib/base/errors.ts';
 import { ERROR_WORDS } from '#lib/contract/error-words.ts';
 import { getHost } from '#lib/host/host.ts';
 import { EXAMPLE_ID } from '#lib/http/examples.ts';
 import { requireCaller } from '../caller.ts';
-import { type Document, operationsByTag } from './document.ts';
+import { type OpenApiDocument, operationsByTag } from './document.ts';
 import { Explorer } from './explorer.tsx';
 import { Prose, Reference } from './reference.tsx';
 import './explorer.css';
@@ -15,7 +15,7 @@ export const metadata = { title: 'Explorer' };
 
 export default async function ExplorerPage() {
   await requireCaller('/explorer');
-  const document = JSON.parse(getHost().openapi()) as Document;
+  const document = JSON.parse(getHost().openapi()) as OpenApiDocument;
   return (
     <div className="pb-8">
       <div className="pt-10 pb-10">
@@ -29,12 +29,16 @@ export default async function ExplorerPage() {
           <a href="/openapi.json">/openapi.json</a>.
         </p>
       </div>
-      <Part id="calls" name="Calls" margin={false}>
+      <PageSection id="calls" name="Calls" margin={false}>
         <Explorer example={EXAMPLE_ID}>
           <Reference tags={operationsByTag(document)} />
         </Explorer>
-      </Part>
-      <Part id="errors" name="Errors" note="Every one is a problem document; its code is stable, its words are not.">
+      </PageSection>
+      <PageSection
+        id="errors"
+        name="Errors"
+        note="Every one is a problem document; its code is stable, its words are not."
+      >
         <table className="ledger ledger-cards">
           <thead>
             <tr>
@@ -57,7 +61,7 @@ export default async function ExplorerPage() {
             ))}
           </tbody>
         </table>
-      </Part>
+      </PageSection>
     </div>
   );
 }

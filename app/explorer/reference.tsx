@@ -1,5 +1,5 @@
 /** Every operation as plain HTML: what there is to read before, and without, JavaScript. */
-import type { Listed } from './document.ts';
+import type { ListedOperation } from './document.ts';
 
 /** Text whose `code` is between backticks. */
 export function Prose({ text }: { text: string }) {
@@ -7,7 +7,7 @@ export function Prose({ text }: { text: string }) {
   return pieces.map(({ at, piece }) => (at % 2 === 1 ? <code key={at}>{piece}</code> : piece));
 }
 
-function Call({ operation }: { operation: Listed }) {
+function Call({ operation }: { operation: ListedOperation }) {
   const { method, path, summary, parameters, body, answers } = operation;
   return (
     <details className="call">
@@ -61,7 +61,7 @@ function Call({ operation }: { operation: Listed }) {
   );
 }
 
-export function Reference({ tags }: { tags: [tag: string, operations: Listed[]][] }) {
+export function Reference({ tags }: { tags: [tag: string, operations: ListedOperation[]][] }) {
   return tags.map(([tag, operations]) => (
     <section key={tag} className="calls" aria-labelledby={`tag-${tag}`}>
       <h3 id={`tag-${tag}`}>{tag}</h3>

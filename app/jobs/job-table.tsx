@@ -2,7 +2,7 @@
 import Link from 'next/link';
 import type { Job } from '#lib/contract/schema.ts';
 import { nameOfActor } from '../../components/ledger/event-words.ts';
-import { LiveJobHeadline, LiveJobStanding } from '../../components/live/job.tsx';
+import { LiveJobHeadline, LiveJobStatus } from '../../components/live/job.tsx';
 import { RelativeTime } from '../../components/ui/relative-time.tsx';
 
 /** `rendered`: the server's time in epoch seconds. */
@@ -29,7 +29,7 @@ export function JobTable({ jobs, rendered }: { jobs: readonly Job[]; rendered: n
               </Link>
             </td>
             <td className="whole md:whitespace-nowrap">
-              <LiveJobStanding job={job} marked />
+              <LiveJobStatus job={job} marked />
             </td>
             <td className="whole text-ink-2 md:w-full">{job.reason}</td>
             <td className="left text-small text-ink-2 md:whitespace-nowrap">{nameOfActor(job.actor)}</td>

@@ -2,12 +2,12 @@
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { JobTable } from '#app/jobs/job-table.tsx';
-import { LookAgain } from '#components/ui/look-again.tsx';
-import { Pages } from '#components/ui/pages.tsx';
+import { AutoRefresh } from '#components/ui/auto-refresh.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
-import { addressWith, given, type Search } from '../search.ts';
+import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Jobs' };
@@ -16,8 +16,8 @@ const PATH = '/jobs';
 const PAGE_SIZE = 50;
 const LOOK_MS = 10_000;
 
-export default async function Jobs({ searchParams }: { searchParams: Promise<Search> }) {
-  const { cursor } = given(await searchParams);
+export default async function Jobs({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const { cursor } = singleValues(await searchParams);
   const caller = await requireCaller(PATH);
   // What ends after this is told to the page.
   await ledgerSeq();
@@ -34,7 +34,7 @@ export default async function Jobs({ searchParams }: { searchParams: Promise<Sea
       <h1 className="headline pt-8 pb-8 sm:pt-12">
         Jobs <span className="quiet">{running === 0 ? 'none is running' : `${running} running`}</span>
       </h1>
-      {running > 0 && <LookAgain everyMs={LOOK_MS} />}
+      {running > 0 && <AutoRefresh everyMs={LOOK_MS} />}
       {page.items.length === 0 ? (
         <p className="border-t border-ink py-8">
           Nothing was done to many at once yet. Choose rows in the list of <Link href="/sandboxes">sandboxes</Link>.
@@ -42,7 +42,7 @@ export default async function Jobs({ searchParams }: { searchParams: Promise<Sea
       ) : (
         <JobTable jobs={page.items} rendered={renderedAt()} />
       )}
-      <Pages
+      <Pagination
         first={cursor === undefined ? null : PATH}
         next={page.next === null ? null : addressWith(PATH, { cursor: page.next })}
       />

@@ -9,7 +9,7 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { blocks, type Fault } from '#lib/lifecycle/words.ts';
-import { retry } from '../retry.ts';
+import { retryWake } from '../retry.ts';
 import { SandboxLink } from './sandbox-link.tsx';
 import { SettleForms } from './settle-forms.tsx';
 
@@ -85,7 +85,7 @@ function FaultWayOut({ instance, caller }: { instance: Instance; caller: Caller 
     <RetryForm
       label={blocks(instance.fault) ? 'Try again with force' : 'Wake it'}
       name={instance.name ?? instance.id}
-      action={retry.bind(null, instance.id)}
+      action={retryWake.bind(null, instance.id)}
     />
   );
 }

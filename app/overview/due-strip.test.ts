@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { againOf, stuckInWords } from '../../components/sandbox/stuck-words.ts';
+import { retryFor, stuckInWords } from '../../components/sandbox/stuck-words.ts';
 import { dueInWords, shortFigure } from './due-strip.tsx';
 
 const span = (to: Partial<Record<'suspended' | 'frozen' | 'archived' | 'deleted', number>>) => ({
@@ -37,7 +37,7 @@ test('a stuck operation says what it was, for how long and whether anybody carri
   expect(stuckInWords({ ...stuck, pending: 'resume', interrupted: false }, 1090)).toMatch(
     /^Being woken for 1 minute, and still under way\./,
   );
-  expect(againOf({ ...stuck, ephemeral: false })?.verb).toBe('freeze');
-  expect(againOf({ ...stuck, ephemeral: true })).toBeNull();
-  expect(againOf({ pending: 'delete', ephemeral: false })).toBeNull();
+  expect(retryFor({ ...stuck, ephemeral: false })?.verb).toBe('freeze');
+  expect(retryFor({ ...stuck, ephemeral: true })).toBeNull();
+  expect(retryFor({ pending: 'delete', ephemeral: false })).toBeNull();
 });

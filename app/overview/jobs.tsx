@@ -1,7 +1,7 @@
 /** Jobs that run now, with how far each is. */
 import Link from 'next/link';
-import { LiveJobFailures, LiveJobHeadline, LiveJobProgress } from '#components/live/job.tsx';
-import { LookAgain } from '#components/ui/look-again.tsx';
+import { LiveJobBar, LiveJobFailures, LiveJobHeadline } from '#components/live/job.tsx';
+import { AutoRefresh } from '#components/ui/auto-refresh.tsx';
 import type { Job } from '#lib/contract/schema.ts';
 
 const LOOK_MS = 10_000;
@@ -10,7 +10,7 @@ const LOOK_MS = 10_000;
 export function RunningJobs({ jobs, more }: { jobs: readonly Job[]; more: boolean }) {
   return (
     <>
-      <LookAgain everyMs={LOOK_MS} />
+      <AutoRefresh everyMs={LOOK_MS} />
       <ul className="grid">
         {jobs.map((job) => (
           <li key={job.id} className="grid gap-1.5 border-b border-rule py-2 last:border-0">
@@ -20,7 +20,7 @@ export function RunningJobs({ jobs, more }: { jobs: readonly Job[]; more: boolea
               </Link>
               <LiveJobFailures job={job} />
             </p>
-            <LiveJobProgress job={job} />
+            <LiveJobBar job={job} />
           </li>
         ))}
       </ul>

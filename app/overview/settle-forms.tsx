@@ -2,23 +2,23 @@
  * The ways out of an operation that was interrupted: settling it, and settling it to try it again where that is safe.
  */
 
-import { againOf } from '#components/sandbox/stuck-words.ts';
+import { retryFor } from '#components/sandbox/stuck-words.ts';
 import { RetryForm } from '#components/ui/retry-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import { settle } from '../retry.ts';
+import { settleOperation } from '../retry.ts';
 
 /** Nothing for one that is really under way, and for who may not. */
 export function SettleForms({ instance, caller }: { instance: Instance; caller: Caller }) {
   if (!instance.interrupted || !mayDo(caller, 'settle', { tenant: instance.tenant })) return null;
   const name = instance.name ?? instance.id;
-  const again = againOf(instance);
+  const again = retryFor(instance);
   return (
     <div className="flex flex-wrap gap-x-2 gap-y-1.5">
-      <RetryForm label="Settle it" name={name} action={settle.bind(null, instance.id, null)} />
+      <RetryForm label="Settle it" name={name} action={settleOperation.bind(null, instance.id, null)} />
       {again !== null && mayDo(caller, again.verb, { tenant: instance.tenant }) && (
-        <RetryForm label={again.label} name={name} action={settle.bind(null, instance.id, again.verb)} />
+        <RetryForm label={again.label} name={name} action={settleOperation.bind(null, instance.id, again.verb)} />
       )}
     </div>
   );

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { placeOf } from './wake-plot.tsx';
+import { scalePosition } from './wake-plot.tsx';
 
 test('a time lies on the scale by its power of ten, and never beside it', () => {
-  expect([0.1, 1, 10, 100, 1000, 10_000].map(placeOf)).toEqual([0, 20, 40, 60, 80, 100]);
-  expect(placeOf(0)).toBe(0);
-  expect(placeOf(60_000)).toBe(100);
+  expect([0.1, 1, 10, 100, 1000, 10_000].map(scalePosition)).toEqual([0, 20, 40, 60, 80, 100]);
+  expect(scalePosition(0)).toBe(0);
+  expect(scalePosition(60_000)).toBe(100);
 });

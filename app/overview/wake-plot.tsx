@@ -26,20 +26,20 @@ const SOURCE_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Where a time is on the scale, in percent. */
-export function placeOf(ms: number): number {
+export function scalePosition(ms: number): number {
   const share = Math.log(Math.min(TO, Math.max(FROM, ms)) / FROM) / Math.log(TO / FROM);
   return Math.round(share * 10_000) / 100;
 }
 
 function Grid({ height }: { height: number }) {
   return MARKS.map(([ms]) => (
-    <line key={ms} className="grid-line" x1={`${placeOf(ms)}%`} x2={`${placeOf(ms)}%`} y1="0" y2={height} />
+    <line key={ms} className="grid-line" x1={`${scalePosition(ms)}%`} x2={`${scalePosition(ms)}%`} y1="0" y2={height} />
   ));
 }
 
 function Span({ time: { p50_ms, p99_ms } }: { time: WakeTime }) {
-  const from = `${placeOf(p50_ms)}%`;
-  const to = `${placeOf(p99_ms)}%`;
+  const from = `${scalePosition(p50_ms)}%`;
+  const to = `${scalePosition(p99_ms)}%`;
   return (
     <svg className="plot" height="20" aria-hidden="true" focusable="false">
       <Grid height={20} />
@@ -56,7 +56,7 @@ function Scale() {
       {MARKS.map(([ms, words]) => (
         <text
           key={ms}
-          x={`${placeOf(ms)}%`}
+          x={`${scalePosition(ms)}%`}
           y="11"
           textAnchor="middle"
           // Beside another part of the page there is no room for every mark.

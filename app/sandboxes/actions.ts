@@ -5,23 +5,23 @@ import type { CreateField, CreateState } from '#app/sandboxes/create-form.tsx';
 import { createSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../caller.ts';
-import { textOf } from '../form-values.ts';
-import { labelsOf } from '../labels-typed.ts';
-import { problemOf, wordsOf } from '../problem.ts';
+import { textField } from '../form-values.ts';
+import { parseLabels } from '../label-text.ts';
+import { problemInWords, problemOf } from '../problem.ts';
 
 const FIELDS: readonly CreateField[] = ['tenant', 'name', 'id', 'policy', 'labels', 'ephemeral', 'keep_hot'];
 
 /** Creates the sandbox and goes to it, or says what is wrong and where. */
-export async function create(_previous: CreateState, form: FormData): Promise<CreateState> {
+export async function createSandbox(_previous: CreateState, form: FormData): Promise<CreateState> {
   const caller = await requireCaller('/sandboxes');
   const values: CreateState['values'] = {};
-  for (const field of FIELDS) values[field] = textOf(form, field);
+  for (const field of FIELDS) values[field] = textField(form, field);
   const parsed = createSchema.safeParse({
     tenant: values.tenant,
     name: values.name || undefined,
     id: values.id || undefined,
     policy: values.policy || undefined,
-    labels: values.labels ? labelsOf(values.labels) : undefined,
+    labels: values.labels ? parseLabels(values.labels) : undefined,
     ephemeral: values.ephemeral === '1' || undefined,
     keep_hot: values.keep_hot === '1' || undefined,
   });
@@ -45,7 +45,7 @@ export async function create(_previous: CreateState, form: FormData): Promise<Cr
     const problem = problemOf(error, caller);
     const field = problem.code === 'conflict' ? (/\bname\b/i.test(problem.detail) ? 'name' : 'id') : null;
     if (field !== null) return { values, errors: { [field]: problem.detail }, problem: null };
-    return { values, errors: {}, problem: wordsOf(problem) };
+    return { values, errors: {}, problem: problemInWords(problem) };
   }
   redirect(`/sandboxes/${id}`);
 }

@@ -4,7 +4,7 @@
  */
 import Link from 'next/link';
 import { EXTRA_FILTERS, extraFilterInWords } from '#components/jobs/filter-words.ts';
-import { addressWith } from '../search.ts';
+import { addressWith } from '../search-params.ts';
 
 export function ExtraFilters({
   values,

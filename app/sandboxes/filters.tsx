@@ -84,7 +84,7 @@ function Choice({
   );
 }
 
-export function Filters({
+export function SandboxFilters({
   values,
   complaints,
   filtered,

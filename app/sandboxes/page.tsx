@@ -1,11 +1,12 @@
 /** The list: filters, sorts and pages in the URL, an idle clock in each row, and the form that creates a sandbox. */
+
 import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { CreateForm, type CreateState } from '#app/sandboxes/create-form.tsx';
 import { SandboxTable } from '#app/sandboxes/sandbox-table.tsx';
-import { AsOf } from '#components/live/leaves.tsx';
-import { Pages } from '#components/ui/pages.tsx';
+import { AsOf } from '#components/live/live-data.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { mayDo } from '#lib/contract/access.ts';
@@ -13,13 +14,13 @@ import { type ListQuery, listQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
-import { addressWith, given, type Search } from '../search.ts';
-import { create } from './actions.ts';
-import { CHOOSE_FORM, ChooseBar } from './choose-bar.tsx';
-import { filterIn } from './chosen.ts';
+import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
+import { createSandbox } from './actions.ts';
 import { ExtraFilters } from './extra-filters.tsx';
-import { Filters } from './filters.tsx';
+import { SandboxFilters } from './filters.tsx';
 import { POLICY_CHOICES } from './policies.ts';
+import { listFilters } from './selection.ts';
+import { SELECTION_FORM, SelectionBar } from './selection-bar.tsx';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Sandboxes' };
@@ -63,8 +64,8 @@ async function keptTotal(caller: Caller, filters: Readonly<Record<string, string
   return STATES.reduce((sum, one) => (one === 'deleted' ? sum : sum + states[one]), 0);
 }
 
-export default async function Sandboxes({ searchParams }: { searchParams: Promise<Search> }) {
-  const values = given(await searchParams);
+export default async function Sandboxes({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const values = singleValues(await searchParams);
   const caller = await requireCaller(addressWith('/sandboxes', values));
   const parsed = listQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });
   const complaints: Record<string, string> = {};
@@ -105,7 +106,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
       </div>
       {mayCreate && (
         <CreateForm
-          action={create}
+          action={createSandbox}
           policies={POLICY_CHOICES}
           start={{ ...START, values: { tenant: parsed.success ? (parsed.data.tenant ?? '') : '' } }}
           open={empty}
@@ -114,7 +115,7 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
       )}
       {!empty && (
         <Form action="/sandboxes" className="pb-6">
-          <Filters values={values} complaints={complaints} filtered={filtered} />
+          <SandboxFilters values={values} complaints={complaints} filtered={filtered} />
           <ExtraFilters values={values} complaints={complaints} />
         </Form>
       )}
@@ -122,11 +123,13 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
         <Nothing wrong={wrong} filtered={filtered} mayCreate={mayCreate} />
       ) : (
         <>
-          {mayChoose && <ChooseBar filter={filterIn(filters)} total={total ?? page.total} exact={total !== null} />}
-          <SandboxTable instances={page.items} rendered={rendered} choose={mayChoose ? CHOOSE_FORM : undefined} />
+          {mayChoose && (
+            <SelectionBar filter={listFilters(filters)} total={total ?? page.total} exact={total !== null} />
+          )}
+          <SandboxTable instances={page.items} rendered={rendered} choose={mayChoose ? SELECTION_FORM : undefined} />
         </>
       )}
-      <Pages
+      <Pagination
         first={query.cursor === undefined ? null : addressWith('/sandboxes', filters)}
         next={page.next === null ? null : addressWith('/sandboxes', { ...filters, cursor: page.next })}
       />

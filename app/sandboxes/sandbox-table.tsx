@@ -4,9 +4,9 @@
 import Link from 'next/link';
 import type { Instance } from '#lib/contract/schema.ts';
 import { RowClock } from '../../components/figures/idle-clock.tsx';
-import { RowStanding } from '../../components/live/row.tsx';
+import { RowStatus } from '../../components/live/sandbox-status.tsx';
 import { sizeInWords } from '../../components/ui/durations.ts';
-import { ChoosePage } from './choose-page.tsx';
+import { SelectAll } from './select-all.tsx';
 
 const LABELS_SHOWN = 3;
 
@@ -66,7 +66,7 @@ export function SandboxTable({
         <tr>
           {choose !== undefined && (
             <th scope="col" className="w-9">
-              <ChoosePage form={choose} />
+              <SelectAll form={choose} />
             </th>
           )}
           <th scope="col">Sandbox</th>
@@ -100,7 +100,7 @@ export function SandboxTable({
               <Who instance={instance} />
             </td>
             <td className="whole md:w-[27%]">
-              <RowStanding instance={instance} rendered={rendered} />
+              <RowStatus instance={instance} rendered={rendered} />
             </td>
             <td className="left text-small max-md:order-3 md:whitespace-nowrap">
               <RowClock instance={instance} rendered={rendered} />

@@ -1,13 +1,13 @@
 'use server';
 /** What a person can do to their own account and sessions, and what an admin can do to others' sessions. */
 import { refresh } from 'next/cache';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { passwordChangeSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../caller.ts';
-import { expectTexts, typedIn } from '../form-values.ts';
-import { problemOf, wordsOf } from '../problem.ts';
-import { notFitting, refused } from './form-reading.ts';
+import { expectTexts, rawField } from '../form-values.ts';
+import { problemInWords, problemOf } from '../problem.ts';
+import { invalidForm, refusedForm } from './form-parser.ts';
 import type { FormState } from './form-state.ts';
 
 export type PasswordField = 'current' | 'next';
@@ -15,7 +15,7 @@ export type PasswordField = 'current' | 'next';
 const FIELDS: readonly PasswordField[] = ['current', 'next'];
 
 /** A password as it was typed: spaces are part of it. */
-const passwordOf = (form: FormData, name: string) => typedIn(form, name) ?? '';
+const passwordOf = (form: FormData, name: string) => rawField(form, name) ?? '';
 
 /** Changes the visitor's own password. Nothing that was typed comes back. */
 export async function changePassword(
@@ -27,12 +27,12 @@ export async function changePassword(
     current: passwordOf(form, 'current'),
     next: passwordOf(form, 'next'),
   });
-  if (!parsed.success) return notFitting({}, parsed.error, FIELDS);
+  if (!parsed.success) return invalidForm({}, parsed.error, FIELDS);
   try {
     await getHost().operations.changePassword(caller, parsed.data);
   } catch (error) {
     const problem = problemOf(error, caller);
-    if (problem.code !== 'forbidden') return refused({}, error, caller, FIELDS);
+    if (problem.code !== 'forbidden') return refusedForm({}, error, caller, FIELDS);
     return { values: {}, errors: { current: problem.detail }, outcome: null, secret: null };
   }
   refresh();
@@ -44,15 +44,15 @@ export async function changePassword(
 export async function endSession(
   person: string,
   session: string | null,
-  _previous: OutcomeWords | null,
+  _previous: ActionOutcome | null,
   _form: FormData,
-): Promise<OutcomeWords | null> {
+): Promise<ActionOutcome | null> {
   expectTexts(person, session ?? '');
   const caller = await requireCaller('/settings');
   try {
     await getHost().operations.endSession(caller, person, session === null ? {} : { session });
   } catch (error) {
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
   refresh();
   return session === null ? { ok: true, says: 'All sessions are ended.' } : null;

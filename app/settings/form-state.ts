@@ -1,10 +1,10 @@
 /** What a settings form is given back: what was typed, what is wrong and where, what became of it. */
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 
 export interface FormState<Field extends string> {
   values: Partial<Record<Field, string>>;
   errors: Partial<Record<Field, string>>;
-  outcome: OutcomeWords | null;
+  outcome: ActionOutcome | null;
   /** Shown this once: a link or a key. */
   secret: string | null;
 }

@@ -1,16 +1,16 @@
 /** The frame of the settings: their pages, side by side. Each page says itself who may use it. */
 import type { ReactNode } from 'react';
-import { SETTINGS } from '#components/ui/nav-items.ts';
-import { PlaceLink } from '#components/ui/nav-link.tsx';
+import { SETTINGS_NAV } from '#components/ui/nav-items.ts';
+import { NavLink } from '#components/ui/nav-link.tsx';
 
 export default function SettingsLayout({ children }: { children: ReactNode }) {
   return (
     <div className="pb-8">
       <nav aria-label="Settings" className="tabs mt-6">
-        {SETTINGS.map(({ href, name, exact }) => (
-          <PlaceLink key={href} href={href} exact={exact} tab>
+        {SETTINGS_NAV.map(({ href, name, exact }) => (
+          <NavLink key={href} href={href} exact={exact} tab>
             {name}
-          </PlaceLink>
+          </NavLink>
         ))}
       </nav>
       {children}

@@ -1,12 +1,12 @@
 /** One's own account: who one is here, the password, the open sessions. */
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { mayDo } from '#lib/contract/access.ts';
 import { PASSWORD_LENGTH } from '#lib/contract/schema/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
 import { changePassword, endSession } from './actions.ts';
 import { PasswordForm } from './password-form.tsx';
-import { Sessions } from './sessions.tsx';
+import { SessionList } from './session-list.tsx';
 import { ROLE_MEANS, rightsInWords } from './words.ts';
 
 export const dynamic = 'force-dynamic';
@@ -32,18 +32,18 @@ export default async function Account() {
         </p>
       </div>
       {person !== null && mayDo(caller, 'changePassword') && (
-        <Part id="password" name="Password" note="Changing it ends all your other sessions.">
+        <PageSection id="password" name="Password" note="Changing it ends all your other sessions.">
           <PasswordForm action={changePassword} email={person.email} shortest={PASSWORD_LENGTH.min} />
-        </Part>
+        </PageSection>
       )}
-      <Part id="sessions" name="Sessions" note="Where you are signed in. A session ends after thirty days.">
-        <Sessions
+      <PageSection id="sessions" name="Sessions" note="Where you are signed in. A session ends after thirty days.">
+        <SessionList
           sessions={sessions}
           rendered={renderedAt()}
           endOf={(session) => endSession.bind(null, 'me', session)}
           endAll={endSession.bind(null, 'me', null)}
         />
-      </Part>
+      </PageSection>
     </>
   );
 }

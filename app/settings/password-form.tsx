@@ -4,7 +4,7 @@ import { useActionState } from 'react';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
 import type { PasswordField } from './actions.ts';
-import { Field } from './field.tsx';
+import { InputField } from './form-fields.tsx';
 import { blank, type FormAction } from './form-state.ts';
 
 /** `email` lets a password manager know whose password it is. */
@@ -22,7 +22,7 @@ export function PasswordForm({
     <form action={submit} className="grid max-w-md gap-4">
       <Outcome outcome={outcome} />
       <input type="text" name="email" value={email} autoComplete="username" readOnly hidden />
-      <Field
+      <InputField
         id="password-current"
         label="Password now"
         name="current"
@@ -32,7 +32,7 @@ export function PasswordForm({
         maxLength={128}
         error={errors.current}
       />
-      <Field
+      <InputField
         id="password-next"
         label="New password"
         name="next"

@@ -2,8 +2,8 @@
  * What the forms of people and keys share: their frame of two columns, what became of them, and the choice of a role.
  */
 import type { ReactNode } from 'react';
-import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
-import { Choice } from './field.tsx';
+import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
+import { SelectField } from './form-fields.tsx';
 
 /** A field of the form over both columns. */
 export function Wide({ children }: { children: ReactNode }) {
@@ -18,7 +18,7 @@ export function SettingsForm({
   children,
 }: {
   submit: (form: FormData) => void;
-  outcome: OutcomeWords | null;
+  outcome: ActionOutcome | null;
   made?: ReactNode;
   children: ReactNode;
 }) {
@@ -54,7 +54,7 @@ export function RoleChoice({
 }) {
   return (
     <Wide>
-      <Choice
+      <SelectField
         key={value}
         id={id}
         label="Role"

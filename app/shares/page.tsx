@@ -5,19 +5,20 @@ import { redirect } from 'next/navigation';
 import { InspectionResult } from '#app/shares/inspection.tsx';
 import { UploadForm } from '#components/files/upload-form.tsx';
 import { ShareTable } from '#components/sandbox/share-table.tsx';
-import { Greyed } from '#components/ui/disabled-action.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { Field } from '#components/ui/field.tsx';
-import { Pages } from '#components/ui/pages.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import { sharesQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
-import { heldFor } from '../flash.ts';
-import { LibraryNav, LibraryTitle, Refusal } from '../library.tsx';
-import { addressWith, given, type Search } from '../search.ts';
+import { readFlash } from '../flash.ts';
+import { FlashRefusal } from '../flash-refusal.tsx';
+import { LibraryNav, LibraryTitle } from '../library-header.tsx';
+import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Shares' };
@@ -50,8 +51,8 @@ function ImportFields({ tenant }: { tenant: string }) {
   );
 }
 
-export default async function Shares({ searchParams }: { searchParams: Promise<Search> }) {
-  const { held: key, form, ...values } = given(await searchParams);
+export default async function Shares({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const { held: key, form, ...values } = singleValues(await searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
   const parsed = sharesQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });
   const complaint = parsed.error?.issues.find(({ path }) => path[0] === 'tenant')?.message;
@@ -63,16 +64,16 @@ export default async function Shares({ searchParams }: { searchParams: Promise<S
   });
   const { cursor: _cursor, ...filters } = values;
   if (page === null) redirect(addressWith(PATH, filters));
-  const held = heldFor(caller, key);
+  const held = readFlash(caller, key);
   const noInspect = whyNot(caller, 'inspectBundle');
   const noImport = whyNot(caller, 'importBundle');
   const own = caller.tenants?.length === 1 ? (caller.tenants[0] ?? '') : '';
   const limit = sizeInWords(config.maxSandboxBytes);
   return (
     <>
-      <LibraryNav here="Shares" />
+      <LibraryNav current="Shares" />
       <LibraryTitle name="Shares" says="are what left the building" />
-      <Part id="shares" name="What left" note="Each bundle that was shipped, newest first.">
+      <PageSection id="shares" name="What left" note="Each bundle that was shipped, newest first.">
         <Form action={PATH} className="mb-6 flex max-w-md items-start gap-4">
           <label className="field flex-1">
             <span className="field-name">Tenant</span>
@@ -108,12 +109,12 @@ export default async function Shares({ searchParams }: { searchParams: Promise<S
             Nothing of {values.tenant} has left. <Link href={PATH}>Show all shares</Link>.
           </p>
         )}
-        <Pages
+        <Pagination
           first={query.cursor === undefined ? null : addressWith(PATH, filters)}
           next={page.next === null ? null : addressWith(PATH, { ...filters, cursor: page.next })}
         />
-      </Part>
-      <Part
+      </PageSection>
+      <PageSection
         id="inspect"
         name="Inspect"
         note="Is this bundle one of ours, and is it as it left? It is looked at and nothing of it is kept."
@@ -129,23 +130,23 @@ export default async function Shares({ searchParams }: { searchParams: Promise<S
                 button="Inspect"
               />
             ) : (
-              <Greyed id="inspect" label="Inspect" whyNot={noInspect} />
+              <DisabledAction id="inspect" label="Inspect" whyNot={noInspect} />
             )}
           </div>
           <div>
             {held?.kind === 'inspection' && <InspectionResult name={held.fileName} inspection={held.inspection} />}
-            {form === undefined && <Refusal held={held} />}
+            {form === undefined && <FlashRefusal flash={held} />}
           </div>
         </div>
-      </Part>
-      <Part
+      </PageSection>
+      <PageSection
         id="import"
         name="Import"
         note="A bundle or a bare VFS file becomes a new sandbox. Importing twice makes two."
       >
         <div className="grid gap-x-16 gap-y-8 lg:grid-cols-2">
           <div>
-            {form === 'import' && <Refusal held={held} />}
+            {form === 'import' && <FlashRefusal flash={held} />}
             {noImport === null ? (
               <UploadForm
                 id="import-form"
@@ -157,11 +158,11 @@ export default async function Shares({ searchParams }: { searchParams: Promise<S
                 <ImportFields tenant={own} />
               </UploadForm>
             ) : (
-              <Greyed id="import" label="Import" whyNot={noImport} />
+              <DisabledAction id="import" label="Import" whyNot={noImport} />
             )}
           </div>
         </div>
-      </Part>
+      </PageSection>
     </>
   );
 }

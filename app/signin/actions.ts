@@ -2,7 +2,7 @@
 /** Coming in: by password, by a link, by an invitation, by the admin key. */
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { Visitor } from '#lib/auth/entrance.ts';
 import { requestIdOf } from '#lib/auth/header.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
@@ -11,7 +11,7 @@ import { getHost } from '#lib/host/host.ts';
 import { toProblem } from '#lib/http/problem.ts';
 import { currentAddress } from '../caller.ts';
 import { passOnCookies } from '../cookies.ts';
-import { textOf, typedIn } from '../form-values.ts';
+import { rawField, textField } from '../form-values.ts';
 import type { JoinField, JoinState } from './join-form.tsx';
 import { safePath } from './safe-path.ts';
 
@@ -29,13 +29,13 @@ async function visitor(): Promise<Visitor> {
 }
 
 /** A password as it was typed: spaces are part of it. */
-const passwordOf = (form: FormData, name: string) => typedIn(form, name) ?? '';
+const passwordOf = (form: FormData, name: string) => rawField(form, name) ?? '';
 
 /** Tries to come in; a refusal comes back in words. */
 async function attempt(
   enter: (visitor: Visitor) => Promise<Entered>,
-  wrong: OutcomeWords,
-): Promise<Entered | OutcomeWords> {
+  wrong: ActionOutcome,
+): Promise<Entered | ActionOutcome> {
   try {
     return (await enter(await visitor())) ?? wrong;
   } catch (error) {
@@ -46,13 +46,13 @@ async function attempt(
 }
 
 /** Signs in with the form's password, `token` or `key` and goes on, or says why not. */
-export async function enter(_previous: OutcomeWords | null, form: FormData): Promise<OutcomeWords | null> {
+export async function signIn(_previous: ActionOutcome | null, form: FormData): Promise<ActionOutcome | null> {
   const { entrance } = getHost().auth;
-  const token = textOf(form, 'token');
-  const key = textOf(form, 'key');
-  const email = textOf(form, 'email');
+  const token = textField(form, 'token');
+  const key = textField(form, 'key');
+  const email = textField(form, 'email');
   const password = passwordOf(form, 'password');
-  let answer: Entered | OutcomeWords;
+  let answer: Entered | ActionOutcome;
   if (token !== '') {
     const wished = passwordOf(form, 'new-password');
     const newPassword = wished === '' ? undefined : passwordSchema.safeParse(wished);
@@ -66,7 +66,7 @@ export async function enter(_previous: OutcomeWords | null, form: FormData): Pro
       says: 'That is not the admin key.',
       hint: 'Copy all of it, without the line’s end.',
     });
-  } else if (typedIn(form, 'key') !== null) {
+  } else if (rawField(form, 'key') !== null) {
     return { ok: false, says: 'Paste the admin key first.' };
   } else if (email === '' || password === '') {
     return { ok: false, says: 'Give your e-mail address and your password.' };
@@ -79,12 +79,12 @@ export async function enter(_previous: OutcomeWords | null, form: FormData): Pro
   }
   if (answer === null || 'ok' in answer) return answer;
   await passOnCookies(answer.setCookie);
-  redirect(safePath(textOf(form, 'to')));
+  redirect(safePath(textField(form, 'to')));
 }
 
 /** Makes the account that a link offers and goes on into the console, or says what is wrong and where. */
-export async function join(_previous: JoinState, form: FormData): Promise<JoinState> {
-  const values = { email: textOf(form, 'email'), name: textOf(form, 'name') };
+export async function acceptInvitation(_previous: JoinState, form: FormData): Promise<JoinState> {
+  const values = { email: textField(form, 'email'), name: textField(form, 'name') };
   const parsed = {
     email: emailSchema.safeParse(values.email),
     name: personNameSchema.safeParse(values.name),
@@ -98,7 +98,7 @@ export async function join(_previous: JoinState, form: FormData): Promise<JoinSt
   if (values.name === '') errors.name = 'How shall others see you?';
   const { email, name, password } = parsed;
   if (!email.success || !name.success || !password.success) return { values, errors, problem: null };
-  const token = textOf(form, 'token');
+  const token = textField(form, 'token');
   const person = { email: email.data, name: name.data, password: password.data };
   const answer = await attempt((from) => getHost().auth.entrance.join(token, person, from), USED_UP);
   if (answer === null || 'ok' in answer) return { values, errors: {}, problem: answer };

@@ -1,7 +1,7 @@
 'use client';
 /** Making the account that a link offers: the first admin’s, or the one somebody is invited to. */
 import { useActionState } from 'react';
-import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
 
 export type JoinField = 'email' | 'name' | 'password';
@@ -9,7 +9,7 @@ export type JoinField = 'email' | 'name' | 'password';
 export interface JoinState {
   values: { email: string; name: string };
   errors: Partial<Record<JoinField, string>>;
-  problem: OutcomeWords | null;
+  problem: ActionOutcome | null;
 }
 
 export type JoinAction = (previous: JoinState, form: FormData) => Promise<JoinState>;

@@ -1,12 +1,12 @@
 'use client';
 /** The field for the admin key. */
 import { useActionState } from 'react';
-import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
 
-export type EnterAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
+export type EnterAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome | null>;
 
-export function KeyForm({ action, to }: { action: EnterAction; to: string }) {
+export function SignInKeyForm({ action, to }: { action: EnterAction; to: string }) {
   const [outcome, submit] = useActionState(action, null);
   return (
     <form action={submit} className="mt-4 grid gap-3">

@@ -1,20 +1,20 @@
 /** The way in: by password, by the link that the server printed, by an invitation, by the admin key. */
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import { Forgotten } from '#components/palette/visited.tsx';
+import { ForgetVisits } from '#components/palette/recent-visits.tsx';
 import { BrandMark } from '#components/ui/brand-mark.tsx';
 import { cookieRules, isLoopback } from '#lib/auth/cookies.ts';
 import type { Offer } from '#lib/auth/entrance.ts';
 import { PASSWORD_LENGTH } from '#lib/contract/schema/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller } from '../caller.ts';
-import { enter, join } from './actions.ts';
+import { acceptInvitation, signIn } from './actions.ts';
+import { InvalidLink } from './invalid-link.tsx';
 import { JoinForm } from './join-form.tsx';
-import { KeyForm } from './key-form.tsx';
+import { SignInKeyForm } from './key-form.tsx';
 import { LinkForm } from './link-form.tsx';
-import { PasswordForm } from './password-form.tsx';
+import { SignInPasswordForm } from './password-form.tsx';
 import { safePath } from './safe-path.ts';
-import { SpentLink } from './spent-link.tsx';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Sign in' };
@@ -75,7 +75,7 @@ function ByKey({ to }: { to: string }) {
           </>
         )}
       </p>
-      <KeyForm action={enter} to={to} />
+      <SignInKeyForm action={signIn} to={to} />
     </div>
   );
 }
@@ -94,13 +94,13 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
   const [hasAdmin, hasPeople] = await Promise.all([entrance.hasAdmin(), entrance.hasPeople()]);
   return (
     <div className="page max-w-[34rem] py-16 sm:py-24">
-      <Forgotten />
+      <ForgetVisits />
       <p className="mb-10 flex items-center gap-2.5 text-[1.0625rem] font-[620] tracking-[-0.02em]">
         <BrandMark />
         Winterdock
       </p>
       <h1 className="headline">{headlineOf(offer, spent !== null)}</h1>
-      {spent !== null && <SpentLink state={spent} signedIn={signedIn} to={to} />}
+      {spent !== null && <InvalidLink state={spent} signedIn={signedIn} to={to} />}
       {concern !== null && spent === null && (
         <div className="outcome outcome-bad mt-6" role="note">
           <p>{concern.says}</p>
@@ -115,7 +115,7 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
               : `You are invited as ${offerInWords(offer)}.`}
           </p>
           <JoinForm
-            action={join}
+            action={acceptInvitation}
             token={token}
             email={offer.email}
             button={offer.first ? 'Create the admin account' : 'Create the account'}
@@ -124,9 +124,9 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
         </>
       )}
       {offer === null && state === 'good' && (
-        <LinkForm action={enter} token={token} to={to} shortest={PASSWORD_LENGTH.min} />
+        <LinkForm action={signIn} token={token} to={to} shortest={PASSWORD_LENGTH.min} />
       )}
-      {token === '' && hasPeople && <PasswordForm action={enter} to={to} />}
+      {token === '' && hasPeople && <SignInPasswordForm action={signIn} to={to} />}
       {offer === null && spent === null && (
         <div className="mt-8 border-t border-ink pt-5">
           <h2 className="part-name">By the printed link</h2>

@@ -5,7 +5,7 @@ import { Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
 import type { EnterAction } from './key-form.tsx';
 
-export function PasswordForm({ action, to }: { action: EnterAction; to: string }) {
+export function SignInPasswordForm({ action, to }: { action: EnterAction; to: string }) {
   const [outcome, submit] = useActionState(action, null);
   return (
     <form action={submit} className="mt-6 grid gap-4">

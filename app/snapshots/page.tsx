@@ -3,13 +3,14 @@ import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
-import { Pages } from '#components/ui/pages.tsx';
+import { EmptyState } from '#components/ui/empty-state.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { type SnapshotsQuery, snapshotsQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../caller.ts';
-import { LibraryNav, LibraryTitle, Nothing } from '../library.tsx';
-import { addressWith, given, type Search } from '../search.ts';
+import { LibraryNav, LibraryTitle } from '../library-header.tsx';
+import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Snapshots' };
@@ -61,8 +62,8 @@ function Filters({ values, complaints }: { values: Record<string, string>; compl
   );
 }
 
-export default async function Snapshots({ searchParams }: { searchParams: Promise<Search> }) {
-  const values = given(await searchParams);
+export default async function Snapshots({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const values = singleValues(await searchParams);
   const caller = await requireCaller(addressWith(PATH, values));
   const parsed = snapshotsQuerySchema.safeParse({ limit: String(PAGE_SIZE), ...values });
   const complaints: Record<string, string> = {};
@@ -86,7 +87,7 @@ export default async function Snapshots({ searchParams }: { searchParams: Promis
   const filtered = FILTERS.some(([name]) => name in values);
   return (
     <>
-      <LibraryNav here="Snapshots" />
+      <LibraryNav current="Snapshots" />
       <LibraryTitle name="Snapshots" says="are save files that outlive their sandbox" />
       <Form action={PATH} className="pb-6">
         <Filters values={values} complaints={complaints} />
@@ -94,7 +95,7 @@ export default async function Snapshots({ searchParams }: { searchParams: Promis
       {page.items.length > 0 ? (
         <SnapshotTable snapshots={page.items} rendered={renderedAt()} />
       ) : (
-        <Nothing>
+        <EmptyState>
           {wrong ? (
             <p>Nothing is shown: a filter above is not what it should be.</p>
           ) : filtered ? (
@@ -107,9 +108,9 @@ export default async function Snapshots({ searchParams }: { searchParams: Promis
               Snapshots, in any state: nothing is stopped or woken for it.
             </p>
           )}
-        </Nothing>
+        </EmptyState>
       )}
-      <Pages
+      <Pagination
         first={query.cursor === undefined ? null : addressWith(PATH, filters)}
         next={page.next === null ? null : addressWith(PATH, { ...filters, cursor: page.next })}
       />

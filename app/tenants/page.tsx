@@ -1,17 +1,18 @@
 /** The tenants: how many sandboxes each has in which state, how large they are, and how near it is to its quotas. */
+
 import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { LiveTenantStates } from '#components/live/counts.tsx';
-import { AsOf } from '#components/live/leaves.tsx';
+import { AsOf } from '#components/live/live-data.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
-import { Pages } from '#components/ui/pages.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { type Tenant, tenantsQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../caller.ts';
-import { addressWith, given, type Search } from '../search.ts';
+import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Tenants' };
@@ -111,8 +112,8 @@ async function read(caller: Caller, { q, cursor }: Readonly<Record<string, strin
   }
 }
 
-export default async function Tenants({ searchParams }: { searchParams: Promise<Search> }) {
-  const search = given(await searchParams);
+export default async function Tenants({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const search = singleValues(await searchParams);
   const { tenant, q, cursor } = search;
   const caller = await requireCaller(PATH);
   if (tenant !== undefined) redirect(`${PATH}/${encodeURIComponent(tenant.toLowerCase())}`);
@@ -157,7 +158,7 @@ export default async function Tenants({ searchParams }: { searchParams: Promise<
           <Link href="/sandboxes#new">create one</Link> and say whose it is.
         </p>
       )}
-      <Pages
+      <Pagination
         first={cursor === undefined ? null : addressWith(PATH, q === undefined ? {} : { q })}
         next={page.next === null ? null : addressWith(PATH, { ...(q === undefined ? {} : { q }), cursor: page.next })}
       />

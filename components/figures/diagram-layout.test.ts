@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { HOPS, STATES, TRANSITIONS } from '#lib/lifecycle/states.ts';
-import { type Box, type Edge, edgesOf, type Layout, TALL, WIDE } from './diagram-layout.ts';
+import { type Box, type DiagramLayout, type Edge, edgesOf, TALL, WIDE } from './diagram-layout.ts';
 
-const layouts: [string, Layout][] = [
+const layouts: [string, DiagramLayout][] = [
   ['lying down', WIDE],
   ['upright', TALL],
 ];

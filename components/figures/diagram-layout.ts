@@ -11,7 +11,7 @@ export interface Box {
   height: number;
 }
 
-export interface Layout {
+export interface DiagramLayout {
   width: number;
   height: number;
   nodes: Readonly<Record<State, Box>>;
@@ -20,7 +20,7 @@ export interface Layout {
 }
 
 /** Active is the quay along the top; what sleeps lies in drawers beneath it. */
-export const WIDE: Layout = {
+export const WIDE: DiagramLayout = {
   width: 1216,
   height: 364,
   lane: 26,
@@ -35,7 +35,7 @@ export const WIDE: Layout = {
 };
 
 /** The same, turned: the quay stands at the left. For narrow pages and for the page of one sandbox. */
-export const TALL: Layout = {
+export const TALL: DiagramLayout = {
   width: 360,
   height: 550,
   lane: 15,
@@ -63,7 +63,7 @@ export interface Edge {
 
 const GAP = 3;
 
-function edgeOf(layout: Layout, hop: (typeof HOPS)[number]): Edge {
+function edgeOf(layout: DiagramLayout, hop: (typeof HOPS)[number]): Edge {
   const a = layout.nodes[hop.from];
   const b = layout.nodes[hop.to];
   const twoWay = HOPS.some((other) => other.from === hop.to && other.to === hop.from);
@@ -101,6 +101,6 @@ function edgeOf(layout: Layout, hop: (typeof HOPS)[number]): Edge {
 }
 
 /** Every hop of the map as a line of this layout. */
-export function edgesOf(layout: Layout): Edge[] {
+export function edgesOf(layout: DiagramLayout): Edge[] {
   return HOPS.map((hop) => edgeOf(layout, hop));
 }

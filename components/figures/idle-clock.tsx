@@ -4,10 +4,10 @@
  * while a page shows a clock that can be set back by use, the row is asked for again now and then.
  */
 import type { Instance } from '#lib/contract/schema.ts';
-import { useRow } from '../live/leaves.tsx';
+import { useInstance } from '../live/live-data.tsx';
 import { MOVE_WORDS } from '../sandbox/state-words.ts';
 import { countdown, exactMoment, thresholdInWords } from '../ui/durations.ts';
-import { useNow } from '../ui/ticking.ts';
+import { useNow } from '../ui/use-now.ts';
 
 type Clocked = Pick<
   Instance,
@@ -65,7 +65,7 @@ const inPassing = everyMs(false);
 /** The clock as the page of one sandbox shows it. `rendered` in epoch seconds. */
 export function IdleClock({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
   const now = useNow(rendered);
-  const instance = useRow(initial, rendered, whileWatched);
+  const instance = useInstance(initial, rendered, whileWatched);
   if (instance.next === null) return <p className="max-w-xl text-ink-2">{whyStill(instance, now)}</p>;
   const left = instance.next.at - now;
   return (
@@ -91,7 +91,7 @@ export function IdleClock({ instance: initial, rendered }: { instance: Instance;
 /** The clock in a row: the move and the time left on one line. */
 export function RowClock({ instance: initial, rendered }: { instance: Instance; rendered: number }) {
   const now = useNow(rendered);
-  const instance = useRow(initial, rendered, inPassing);
+  const instance = useInstance(initial, rendered, inPassing);
   if (instance.next === null) {
     return (
       <span className="text-ink-3" title={whyStill(instance, now)}>

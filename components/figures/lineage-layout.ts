@@ -5,7 +5,7 @@
  */
 import type { Lineage, LineageNode } from '#lib/contract/schema.ts';
 
-export interface Placed {
+export interface PlacedNode {
   /** `kind:id`, or `more:` and the parent's key for what stands for several. */
   key: string;
   /** Null for what stands for several. */
@@ -28,7 +28,7 @@ interface Link {
 export interface LineageLayout {
   width: number;
   height: number;
-  placed: Placed[];
+  placed: PlacedNode[];
   links: Link[];
 }
 
@@ -93,11 +93,11 @@ export function columnLayout(lineage: Lineage, current: string): LineageLayout {
   const roots = branchesOf(lineage, current);
   const columns = depthOf(roots) + 1;
   const columnWidth = Math.min(COLUMN.width, (ROOM - 2 * EDGE + COLUMN.gapX) / columns - COLUMN.gapX);
-  const placed: Placed[] = [];
+  const placed: PlacedNode[] = [];
   const links: Link[] = [];
   let row = 0;
-  const place = (branch: Branch, parent: Placed | null): void => {
-    const here: Placed = {
+  const place = (branch: Branch, parent: PlacedNode | null): void => {
+    const here: PlacedNode = {
       ...boxOf(branch),
       x: EDGE + branch.depth * (columnWidth + COLUMN.gapX),
       y: EDGE + row * (COLUMN.height + COLUMN.gapY),
@@ -122,11 +122,11 @@ export function columnLayout(lineage: Lineage, current: string): LineageLayout {
 export function lineLayout(lineage: Lineage, current: string): LineageLayout {
   const roots = branchesOf(lineage, current);
   const indent = Math.min(LINE.indent, LINE.mostIndent / Math.max(1, depthOf(roots)));
-  const placed: Placed[] = [];
+  const placed: PlacedNode[] = [];
   const links: Link[] = [];
-  const place = (branch: Branch, parent: Placed | null): void => {
+  const place = (branch: Branch, parent: PlacedNode | null): void => {
     const x = EDGE + branch.depth * indent;
-    const here: Placed = {
+    const here: PlacedNode = {
       ...boxOf(branch),
       x,
       y: EDGE + placed.length * (LINE.height + LINE.gapY),
@@ -149,11 +149,11 @@ export function lineLayout(lineage: Lineage, current: string): LineageLayout {
   };
 }
 
-function boxOf({ key, node, count, depth }: Branch): Pick<Placed, 'key' | 'node' | 'count' | 'depth'> {
+function boxOf({ key, node, count, depth }: Branch): Pick<PlacedNode, 'key' | 'node' | 'count' | 'depth'> {
   return { key, node, count, depth };
 }
 
-function acrossFrom(parent: Placed, child: Placed): string {
+function acrossFrom(parent: PlacedNode, child: PlacedNode): string {
   const start = parent.x + parent.width;
   const fromY = parent.y + parent.height / 2;
   const toY = child.y + child.height / 2;

@@ -13,7 +13,7 @@ import {
   type LineageLayout,
   lineLayout,
   MOST_COLUMNS,
-  type Placed,
+  type PlacedNode,
   shortened,
 } from './lineage-layout.ts';
 
@@ -51,7 +51,7 @@ function Mark({ node, x, y }: { node: LineageNode; x: number; y: number }) {
   );
 }
 
-function Box({ placed, current, truncated }: { placed: Placed; current: boolean; truncated: boolean }) {
+function Box({ placed, current, truncated }: { placed: PlacedNode; current: boolean; truncated: boolean }) {
   const { node, x, y, width, height, count } = placed;
   if (node === null) {
     return (

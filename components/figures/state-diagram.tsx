@@ -4,7 +4,7 @@
  */
 import { HOPS, hopsFrom, isOpenTo, STATES, type State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';
-import { type Box, type Edge, edgesOf, type Layout, TALL, WIDE } from './diagram-layout.ts';
+import { type Box, type DiagramLayout, type Edge, edgesOf, TALL, WIDE } from './diagram-layout.ts';
 
 /** Where the file of each state lies. */
 const WHERE: Readonly<Record<State, string>> = {
@@ -158,7 +158,7 @@ function Words({
   );
 }
 
-function Node({ state, layout, counts, current, ephemeral }: { state: State; layout: Layout } & DiagramProps) {
+function Node({ state, layout, counts, current, ephemeral }: { state: State; layout: DiagramLayout } & DiagramProps) {
   const box = layout.nodes[state];
   const lit = current === undefined || current === state;
   const reachable = current !== undefined && hopsFrom(current, { ephemeral }).includes(state);
@@ -212,7 +212,7 @@ function Drawing({
   ephemeral,
   rendered,
   className,
-}: DiagramProps & { layout: Layout; className?: string }) {
+}: DiagramProps & { layout: DiagramLayout; className?: string }) {
   const wide = layout === WIDE;
   const label =
     current === undefined

@@ -4,7 +4,7 @@
  */
 import { toJsxRuntime } from 'hast-util-to-jsx-runtime';
 import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
-import { SCROLLS } from '../ui/scrolls.ts';
+import { SCROLLABLE } from '../ui/scrollable.ts';
 import { codeLines } from './code-lines.ts';
 
 /** `firstLine`: the number of its first line, or null when nobody knows. */
@@ -20,7 +20,7 @@ export function Code({
   marked: number | null;
 }) {
   return (
-    <pre className="code max-h-[44rem] overflow-auto py-3 text-[0.8125rem] leading-[1.55]" {...SCROLLS}>
+    <pre className="code max-h-[44rem] overflow-auto py-3 text-[0.8125rem] leading-[1.55]" {...SCROLLABLE}>
       <code>{toJsxRuntime(codeLines(text, language, { firstLine, marked }), { Fragment, jsx, jsxs })}</code>
     </pre>
   );

@@ -1,9 +1,9 @@
 /** What was dropped or chosen, with whole folders walked through. In the browser only. */
 
-export interface Chosen {
+export interface ChosenFile {
   file: File;
-  /** Its way below the folder it goes into: `a.txt`, or `photos/a.txt` from a folder. */
-  way: string;
+  /** Its path below the folder it goes into: `a.txt`, or `photos/a.txt` from a folder. */
+  relativePath: string;
 }
 
 /** The most files that are taken at once. */
@@ -23,11 +23,11 @@ function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]>
   });
 }
 
-async function walk(entry: FileSystemEntry, above: string, found: Chosen[]): Promise<void> {
+async function walk(entry: FileSystemEntry, above: string, found: ChosenFile[]): Promise<void> {
   if (found.length >= MAX_CHOSEN) return;
   if (entry.isFile) {
     const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
-    found.push({ file, way: above + entry.name });
+    found.push({ file, relativePath: above + entry.name });
   } else if (entry.isDirectory) {
     for (const inner of await entriesOf(entry as FileSystemDirectoryEntry)) {
       await walk(inner, `${above}${entry.name}/`, found);
@@ -36,16 +36,18 @@ async function walk(entry: FileSystemEntry, above: string, found: Chosen[]): Pro
 }
 
 /** The files of a drop, those in dropped folders too, at most 2 000. */
-export async function droppedFiles(data: DataTransfer): Promise<Chosen[]> {
+export async function droppedFiles(data: DataTransfer): Promise<ChosenFile[]> {
   // Entries are only there while the event is handled, so they are all taken before the first wait.
   const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   if (entries.length === 0) return chosenFiles(data.files);
-  const found: Chosen[] = [];
+  const found: ChosenFile[] = [];
   for (const entry of entries) await walk(entry, '', found);
   return found;
 }
 
-/** The files of a file input; those of a chosen folder keep their way below it. */
-export function chosenFiles(files: FileList | null): Chosen[] {
-  return [...(files ?? [])].slice(0, MAX_CHOSEN).map((file) => ({ file, way: file.webkitRelativePath || file.name }));
+/** The files of a file input; those of a chosen folder keep their path below it. */
+export function chosenFiles(files: FileList | null): ChosenFile[] {
+  return [...(files ?? [])]
+    .slice(0, MAX_CHOSEN)
+    .map((file) => ({ file, relativePath: file.webkitRelativePath || file.name }));
 }

@@ -2,12 +2,12 @@
 /** One thing to do with files that asks for one line: a name for something new, or where something is to go. */
 import { type ReactNode, useActionState } from 'react';
 import { Field } from '../ui/field.tsx';
-import { Outcome, type OutcomeWords } from '../ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 import { Submit } from '../ui/submit.tsx';
 
 export interface EntryState {
   value: string;
-  problem: OutcomeWords | null;
+  problem: ActionOutcome | null;
 }
 
 export type EntryAction = (previous: EntryState, form: FormData) => Promise<EntryState>;

@@ -2,15 +2,15 @@
 import type { VolumeInfo } from '#lib/contract/schema.ts';
 import { folderOf } from './file-tree.ts';
 
-export type Volume = VolumeInfo['volume'];
+export type VolumeName = VolumeInfo['volume'];
 
 /** Where the files of a sandbox are looked at: its page, or its page at the support desk. */
-export interface Place {
+export interface FilesPage {
   id: string;
   at: '/sandboxes' | '/archive';
 }
 
-export interface Look {
+export interface FileView {
   /** First byte of the part that is shown. */
   from?: number;
   /** A line to show and mark, from 1. */
@@ -23,7 +23,7 @@ export interface Look {
 }
 
 /** The page of a sandbox with a folder or a file of it open. */
-export function addressOf({ id, at }: Place, volume: Volume, path = '/', look: Look = {}): string {
+export function fileAddress({ id, at }: FilesPage, volume: VolumeName, path = '/', look: FileView = {}): string {
   const search = new URLSearchParams({ volume });
   if (path !== '/') search.set('path', path);
   if (look.from !== undefined && look.from > 0) search.set('from', String(look.from));
@@ -35,12 +35,18 @@ export function addressOf({ id, at }: Place, volume: Volume, path = '/', look: L
 }
 
 /** Where the API gives and takes the bytes of a file. */
-export function bytesAddress(id: string, volume: Volume, path: string): string {
+export function bytesAddress(id: string, volume: VolumeName, path: string): string {
   return `/api/instances/${encodeURIComponent(id)}/volumes/${volume}${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
 /** Where the API lists a folder; `cursor` for a later page. */
-export function folderAddress(id: string, volume: Volume, path: string, limit: number, cursor: string | null): string {
+export function folderAddress(
+  id: string,
+  volume: VolumeName,
+  path: string,
+  limit: number,
+  cursor: string | null,
+): string {
   const search = new URLSearchParams({ path, limit: String(limit) });
   if (cursor !== null) search.set('cursor', cursor);
   return `/api/instances/${encodeURIComponent(id)}/folders/${volume}?${search}`;

@@ -6,8 +6,8 @@
 import { useRef } from 'react';
 import { chosenFiles } from './dropped-files.ts';
 import { type EntryAction, EntryForm } from './entry-form.tsx';
-import type { Volume } from './file-address.ts';
-import { useDesk } from './file-desk.tsx';
+import type { VolumeName } from './file-address.ts';
+import { useFiles } from './files-provider.tsx';
 
 export interface BarActions {
   makeFile: EntryAction;
@@ -15,7 +15,7 @@ export interface BarActions {
 }
 
 /** One file by a form of its own, for a browser without scripts. */
-function PlainUpload({ action, volume, folder }: { action: string; volume: Volume; folder: string }) {
+function PlainUpload({ action, volume, folder }: { action: string; volume: VolumeName; folder: string }) {
   return (
     <details className="unfold act" name="put">
       <summary>Upload</summary>
@@ -40,8 +40,8 @@ function PlainUpload({ action, volume, folder }: { action: string; volume: Volum
   );
 }
 
-function Choose({ volume, folder }: { volume: Volume; folder: string }) {
-  const { upload } = useDesk();
+function Choose({ volume, folder }: { volume: VolumeName; folder: string }) {
+  const { upload } = useFiles();
   const files = useRef<HTMLInputElement>(null);
   const whole = useRef<HTMLInputElement>(null);
   const take = (input: HTMLInputElement) => {
@@ -85,7 +85,7 @@ export function FileBar({
   actions,
   wakes,
 }: {
-  volume: Volume;
+  volume: VolumeName;
   folder: string;
   /** The address that takes a plain upload. */
   uploadTo: string;
@@ -93,7 +93,7 @@ export function FileBar({
   /** What writing does besides, or null. */
   wakes: string | null;
 }) {
-  const { ready } = useDesk();
+  const { ready } = useFiles();
   return (
     <div className="grid gap-1">
       <div className="flex flex-wrap items-start gap-2">

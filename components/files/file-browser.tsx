@@ -7,11 +7,19 @@
 import Link from 'next/link';
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { sizeInWords } from '../ui/durations.ts';
-import { Outcome, type OutcomeWords } from '../ui/outcome.tsx';
-import { addressOf, type Place, type Volume } from './file-address.ts';
+import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
+import { type FilesPage, fileAddress, type VolumeName } from './file-address.ts';
 import { FOLDER_PAGE, readFolder } from './file-calls.ts';
-import { useDesk } from './file-desk.tsx';
-import { type Folder, foldersAbove, readAnew, stepOf, type TreeLine, typedTo, visibleLines } from './file-tree.ts';
+import {
+  type Folder,
+  foldersAbove,
+  mergeReread,
+  type TreeLine,
+  treeStep,
+  typeAhead,
+  visibleLines,
+} from './file-tree.ts';
+import { useFiles } from './files-provider.tsx';
 
 const DEEPEST = 8;
 const TYPING_MS = 600;
@@ -21,16 +29,16 @@ type Folders = ReadonlyMap<string, Folder>;
 function merged(known: Folders, fresh: readonly Folder[]): Folders {
   return new Map([
     ...known,
-    ...fresh.map((folder) => [folder.path, readAnew(known.get(folder.path), folder)] as const),
+    ...fresh.map((folder) => [folder.path, mergeReread(known.get(folder.path), folder)] as const),
   ]);
 }
 
 /** The folders as far as they were read, those of the server first, and the ways to read more of them. */
-function useFolders(place: Place, volume: Volume, given: readonly Folder[], openPath: string) {
-  const { change } = useDesk();
+function useFolders(place: FilesPage, volume: VolumeName, given: readonly Folder[], openPath: string) {
+  const { change } = useFiles();
   const [folders, setFolders] = useState<Folders>(() => merged(new Map(), given));
   const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(foldersAbove(openPath)));
-  const [refusal, setRefusal] = useState<OutcomeWords | null>(null);
+  const [refusal, setRefusal] = useState<ActionOutcome | null>(null);
   const [seen, setSeen] = useState({ given, openPath, change });
   if (seen.given !== given || seen.openPath !== openPath || seen.change !== change) {
     setSeen({ given, openPath, change });
@@ -89,14 +97,14 @@ export function FileBrowser({
   folders: given,
   openPath,
 }: {
-  place: Place;
-  volume: Volume;
+  place: FilesPage;
+  volume: VolumeName;
   /** The folders above what is open, from the top. */
   folders: readonly Folder[];
   /** The folder or file that the page shows; a folder's path ends with a slash. */
   openPath: string;
 }) {
-  const { ready } = useDesk();
+  const { ready } = useFiles();
   const { folders, open, refusal, toggle, more } = useFolders(place, volume, given, openPath);
   const lines = useMemo(() => visibleLines(folders, open), [folders, open]);
   const [focused, setFocused] = useState(openPath);
@@ -129,7 +137,7 @@ export function FileBrowser({
       (event.target as HTMLElement).click();
       return;
     }
-    const step = stepOf(lines, entry, key, open);
+    const step = treeStep(lines, entry, key, open);
     if (step !== null) {
       event.preventDefault();
       typed.current.text = '';
@@ -146,7 +154,7 @@ export function FileBrowser({
     event.preventDefault();
     const now = event.timeStamp;
     typed.current = { text: now - typed.current.at < TYPING_MS ? typed.current.text + key : key, at: now };
-    const found = typedTo(lines, entry, typed.current.text);
+    const found = typeAhead(lines, entry, typed.current.text);
     if (found !== null) focus(found);
   };
 
@@ -180,7 +188,9 @@ export function FileBrowser({
           return (
             <li key={path} role={ready ? 'none' : undefined}>
               <Link
-                href={kind === 'more' ? addressOf(place, volume, within, { shown }) : addressOf(place, volume, path)}
+                href={
+                  kind === 'more' ? fileAddress(place, volume, within, { shown }) : fileAddress(place, volume, path)
+                }
                 prefetch={false}
                 scroll={false}
                 role={ready ? 'treeitem' : undefined}

@@ -3,8 +3,8 @@
  * throws.
  */
 import type { FolderItem, Problem } from '#lib/contract/schema.ts';
-import type { OutcomeWords } from '../ui/outcome.tsx';
-import { bytesAddress, folderAddress, type Volume } from './file-address.ts';
+import type { ActionOutcome } from '../ui/outcome.tsx';
+import { bytesAddress, folderAddress, type VolumeName } from './file-address.ts';
 import type { Folder } from './file-tree.ts';
 import type { UploadEnd } from './upload-queue.ts';
 
@@ -13,16 +13,20 @@ export const UNDO_BYTES = 16 * 1024 * 1024;
 /** How much of a folder is read at a time. */
 export const FOLDER_PAGE = 500;
 
-const LOST: OutcomeWords = { ok: false, says: 'The connection broke.', hint: 'Look at the files before trying again.' };
+const LOST: ActionOutcome = {
+  ok: false,
+  says: 'The connection broke.',
+  hint: 'Look at the files before trying again.',
+};
 
 /** A file as the browser held it when it was deleted. */
-export interface Held {
-  volume: Volume;
+export interface DeletedFile {
+  volume: VolumeName;
   path: string;
   content: Blob;
 }
 
-async function refusalIn(answer: Response): Promise<OutcomeWords> {
+async function refusalIn(answer: Response): Promise<ActionOutcome> {
   try {
     const { detail, hint } = (await answer.json()) as Partial<Problem>;
     return { ok: false, says: detail ?? `It was refused (${answer.status}).`, hint };
@@ -35,10 +39,10 @@ async function refusalIn(answer: Response): Promise<OutcomeWords> {
 /** Reads a folder, or with `before` its next page behind what was read. */
 export async function readFolder(
   id: string,
-  volume: Volume,
+  volume: VolumeName,
   path: string,
   before: Folder | null,
-): Promise<Folder | OutcomeWords> {
+): Promise<Folder | ActionOutcome> {
   try {
     const answer = await fetch(folderAddress(id, volume, path, FOLDER_PAGE, before?.next ?? null), {
       headers: { accept: 'application/json' },
@@ -90,7 +94,11 @@ function saidIn(text: string, status: number): string {
 }
 
 /** Reads a file, then deletes exactly what was read. */
-export async function takeAway(id: string, volume: Volume, path: string): Promise<Held | OutcomeWords> {
+export async function deleteWithUndo(
+  id: string,
+  volume: VolumeName,
+  path: string,
+): Promise<DeletedFile | ActionOutcome> {
   const address = bytesAddress(id, volume, path);
   try {
     const read = await fetch(address, { cache: 'no-store' });
@@ -105,7 +113,7 @@ export async function takeAway(id: string, volume: Volume, path: string): Promis
 }
 
 /** Puts a deleted file back, unless something else has taken its place. */
-export async function putBack(id: string, { volume, path, content }: Held): Promise<OutcomeWords> {
+export async function undoDelete(id: string, { volume, path, content }: DeletedFile): Promise<ActionOutcome> {
   try {
     const answer = await fetch(bytesAddress(id, volume, path), {
       method: 'PUT',

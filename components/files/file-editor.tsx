@@ -5,7 +5,7 @@
  */
 import Link from 'next/link';
 import { useActionState } from 'react';
-import { Outcome, type OutcomeWords } from '../ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 import { Submit } from '../ui/submit.tsx';
 
 export interface EditState {
@@ -14,7 +14,7 @@ export interface EditState {
   etag: string;
   /** The version that somebody else has made meanwhile. */
   newer: string | null;
-  outcome: OutcomeWords | null;
+  outcome: ActionOutcome | null;
 }
 
 export type EditAction = (previous: EditState, form: FormData) => Promise<EditState>;

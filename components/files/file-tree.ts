@@ -36,7 +36,7 @@ export function folderOf(path: string): string {
 }
 
 /** The folder that something lies in: `/` for `/a/` and for `/a`. */
-export function parentOf(path: string): string {
+export function parentFolder(path: string): string {
   return folderOf(path.replace(/\/$/, ''));
 }
 
@@ -47,14 +47,14 @@ export function nameOf(path: string): string {
 }
 
 /** A folder's way from the top: `/a/b/` gives `/a/`, `/a/b/`. */
-export function wayTo(folder: string): { name: string; path: string }[] {
+export function pathSteps(folder: string): { name: string; path: string }[] {
   const names = folder.split('/').filter((name) => name !== '');
   return names.map((name, index) => ({ name, path: `/${names.slice(0, index + 1).join('/')}/` }));
 }
 
 /** Every folder that is open when `path` is looked at, from the top: `/`, `/a/` for `/a/b`. */
 export function foldersAbove(path: string): string[] {
-  return ['/', ...wayTo(folderOf(path)).map((step) => step.path)];
+  return ['/', ...pathSteps(folderOf(path)).map((step) => step.path)];
 }
 
 /** A folder with an item in it that stands behind what was read of it, so that what is open is always in the tree. */
@@ -64,7 +64,7 @@ export function withItem(folder: Folder, item: FolderItem): Folder {
 }
 
 /** A folder that was read anew, with what was read of its later pages before. */
-export function readAnew(known: Folder | undefined, fresh: Folder): Folder {
+export function mergeReread(known: Folder | undefined, fresh: Folder): Folder {
   if (known === undefined || fresh.next === null || known.items.length <= fresh.items.length) return fresh;
   const names = new Set(fresh.items.map(({ name }) => name));
   const later = known.items.slice(fresh.items.length).filter(({ name }) => !names.has(name));
@@ -94,7 +94,7 @@ export function visibleLines(folders: ReadonlyMap<string, Folder>, open: Readonl
 export type TreeStep = { focus: string } | { open: string } | { close: string } | null;
 
 /** What a key does in the tree, by the pattern of WAI-ARIA: where the focus goes, or which folder opens or closes. */
-export function stepOf(lines: readonly TreeLine[], at: string, key: string, open: ReadonlySet<string>): TreeStep {
+export function treeStep(lines: readonly TreeLine[], at: string, key: string, open: ReadonlySet<string>): TreeStep {
   const index = lines.findIndex(({ path }) => path === at);
   const line = lines[index];
   if (line === undefined) return null;
@@ -123,7 +123,7 @@ export function stepOf(lines: readonly TreeLine[], at: string, key: string, open
 }
 
 /** The next line whose name begins with what was typed; the line itself counts once more than one sign was typed. */
-export function typedTo(lines: readonly TreeLine[], at: string, typed: string): string | null {
+export function typeAhead(lines: readonly TreeLine[], at: string, typed: string): string | null {
   const wanted = typed.toLowerCase();
   const start = lines.findIndex(({ path }) => path === at) + (typed.length === 1 ? 1 : 0);
   const order = [...lines.slice(start), ...lines.slice(0, start)];

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { codeLines } from './code-lines.ts';
-import { addressOf, bytesAddress, linkedPath } from './file-address.ts';
+import { bytesAddress, fileAddress, linkedPath } from './file-address.ts';
 import {
   type Folder,
   folderOf,
   foldersAbove,
-  parentOf,
-  readAnew,
-  stepOf,
-  typedTo,
+  mergeReread,
+  parentFolder,
+  pathSteps,
+  treeStep,
+  typeAhead,
   visibleLines,
-  wayTo,
 } from './file-tree.ts';
 import { type JsonNode, jsonTree } from './json-tree.ts';
-import { editable, lineEnds, PART_BYTES, partBefore, previewOf, startOfLine, tableOf } from './preview-kind.ts';
+import { editable, lineEnds, PART_BYTES, parseTable, partBefore, previewOf, startOfLine } from './preview-kind.ts';
 import { queueInWords, toBegin, uploadQueue } from './upload-queue.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -28,8 +28,8 @@ const part = (
 
 test('paths know their folder, what is above them, and the way to them', () => {
   expect(['/src/b.js', '/src/', '/b'].map(folderOf)).toEqual(['/src/', '/src/', '/']);
-  expect(['/src/b.js', '/src/', '/'].map(parentOf)).toEqual(['/src/', '/', '/']);
-  expect(wayTo('/src/deep/').map(({ path }) => path)).toEqual(['/src/', '/src/deep/']);
+  expect(['/src/b.js', '/src/', '/'].map(parentFolder)).toEqual(['/src/', '/', '/']);
+  expect(pathSteps('/src/deep/').map(({ path }) => path)).toEqual(['/src/', '/src/deep/']);
   expect(foldersAbove('/src/deep/c.js')).toEqual(['/', '/src/', '/src/deep/']);
   expect(foldersAbove('/')).toEqual(['/']);
 });
@@ -60,15 +60,20 @@ test('the tree shows what is open, and says what is left of a large folder', () 
 
 test('a folder that is read anew keeps what was read of its later pages', () => {
   const known = folder('/', ['a', 'b', 'c', 'd'], '1d', 9);
-  expect(readAnew(known, folder('/', ['a', 'n'], '1n', 9)).items.map(({ name }) => name)).toEqual(['a', 'n', 'c', 'd']);
-  expect(readAnew(known, folder('/', ['a', 'n'], '1n', 9)).next).toBe('1d');
-  expect(readAnew(known, folder('/', ['a'])).items).toHaveLength(1);
+  expect(mergeReread(known, folder('/', ['a', 'n'], '1n', 9)).items.map(({ name }) => name)).toEqual([
+    'a',
+    'n',
+    'c',
+    'd',
+  ]);
+  expect(mergeReread(known, folder('/', ['a', 'n'], '1n', 9)).next).toBe('1d');
+  expect(mergeReread(known, folder('/', ['a'])).items).toHaveLength(1);
 });
 
 test('keys move through the tree, open and close folders, and names are found by typing', () => {
   const open = new Set(['/src/']);
   const lines = visibleLines(FOLDERS, open);
-  const step = (at: string, key: string) => stepOf(lines, at, key, open);
+  const step = (at: string, key: string) => treeStep(lines, at, key, open);
   expect(step('/src/', 'ArrowDown')).toEqual({ focus: '/src/a.js' });
   expect(step('/docs/', 'ArrowUp')).toBeNull();
   expect(step('/src/', 'ArrowRight')).toEqual({ focus: '/src/a.js' });
@@ -78,14 +83,14 @@ test('keys move through the tree, open and close folders, and names are found by
   expect(step('/docs/', 'End')).toEqual({ focus: '/Zebra.md' });
   expect(step('/Zebra.md', 'Home')).toEqual({ focus: '/docs/' });
   expect(step('/src/', 'Enter')).toBeNull();
-  expect(typedTo(lines, '/docs/', 'z')).toBe('/Zebra.md');
-  expect(typedTo(lines, '/Zebra.md', 'ze')).toBe('/Zebra.md');
-  expect(typedTo(lines, '/docs/', 'x')).toBeNull();
+  expect(typeAhead(lines, '/docs/', 'z')).toBe('/Zebra.md');
+  expect(typeAhead(lines, '/Zebra.md', 'ze')).toBe('/Zebra.md');
+  expect(typeAhead(lines, '/docs/', 'x')).toBeNull();
 });
 
 test('names with every odd sign come through addresses', () => {
   const odd = '/a b/<img onerror>?#%41é.txt';
-  const address = addressOf({ id: 'x', at: '/sandboxes' }, 'workspace', odd, { line: 7 });
+  const address = fileAddress({ id: 'x', at: '/sandboxes' }, 'workspace', odd, { line: 7 });
   expect(new URL(address, 'http://x').searchParams.get('path')).toBe(odd);
   expect(new URL(address, 'http://x').hash).toBe('#L7');
   const raw = bytesAddress('x', 'tmp', odd);
@@ -141,11 +146,11 @@ test('each kind of file is known by its name and its bytes, and has its source w
 
 test('a table keeps uneven rows, and says how many rows and columns there are', () => {
   const rows = Array.from({ length: 300 }, (_, index) => `${index}\t${'x\t'.repeat(index % 50)}`).join('\n');
-  const table = tableOf(`a\tb\n${rows}`, true);
+  const table = parseTable(`a\tb\n${rows}`, true);
   expect(table).toMatchObject({ rowsThere: 300, columnsThere: 51 });
   expect(table?.rows).toHaveLength(200);
   expect(new Set(table?.rows.map((row) => row.length))).toEqual(new Set([40]));
-  expect(tableOf('', false)).toBeNull();
+  expect(parseTable('', false)).toBeNull();
 });
 
 test('JSON keeps the digits, escapes, order and doubled keys of the file', () => {

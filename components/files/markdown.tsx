@@ -7,13 +7,13 @@ import type { ReactNode } from 'react';
 import ReactMarkdown, { type Components, defaultUrlTransform } from 'react-markdown';
 import rehypeHighlight from 'rehype-highlight';
 import remarkGfm from 'remark-gfm';
-import { SCROLLS } from '../ui/scrolls.ts';
-import { addressOf, bytesAddress, linkedPath, type Place, type Volume } from './file-address.ts';
+import { SCROLLABLE } from '../ui/scrollable.ts';
+import { bytesAddress, type FilesPage, fileAddress, linkedPath, type VolumeName } from './file-address.ts';
 import { isImage } from './preview-kind.ts';
 
 interface Within {
-  place: Place;
-  volume: Volume;
+  place: FilesPage;
+  volume: VolumeName;
   /** Of the file. */
   path: string;
 }
@@ -45,7 +45,7 @@ function componentsFor({ place, volume, path }: Within): Components {
       const target = linkedPath(path, href);
       if (target !== null) {
         return (
-          <Link href={addressOf(place, volume, target)} prefetch={false} scroll={false}>
+          <Link href={fileAddress(place, volume, target)} prefetch={false} scroll={false}>
             {children}
           </Link>
         );
@@ -74,12 +74,12 @@ function componentsFor({ place, volume, path }: Within): Components {
       <input type="checkbox" checked={checked === true} readOnly disabled aria-label={checked ? 'done' : 'to do'} />
     ),
     pre: ({ children }) => (
-      <pre className="overflow-x-auto" {...SCROLLS}>
+      <pre className="overflow-x-auto" {...SCROLLABLE}>
         {children}
       </pre>
     ),
     table: ({ children }) => (
-      <div className="overflow-x-auto" {...SCROLLS}>
+      <div className="overflow-x-auto" {...SCROLLABLE}>
         <table>{children}</table>
       </div>
     ),

@@ -37,7 +37,7 @@ export type PreviewKind = Shown & {
   twofold: boolean;
 };
 
-export interface Part {
+export interface FilePart {
   path: string;
   bytes: Uint8Array;
   /** Where the bytes begin in the file. */
@@ -72,7 +72,7 @@ function headless(bytes: Uint8Array): number {
 }
 
 /** The bytes as UTF-8 text, or null when they are none. */
-export function textOf(bytes: Uint8Array): string | null {
+export function decodeText(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? null : text;
@@ -109,7 +109,7 @@ function hexRows(bytes: Uint8Array, from: number) {
 }
 
 /** Values separated by commas or tabs as a table, the first row its head; null when there is none. */
-export function tableOf(text: string, tabs: boolean): TablePreview | null {
+export function parseTable(text: string, tabs: boolean): TablePreview | null {
   const { data } = papaparse.parse<string[]>(text, { delimiter: tabs ? '\t' : '', skipEmptyLines: 'greedy' });
   const columnsThere = Math.max(0, ...data.map((row) => row.length));
   const [head, ...rows] = data;
@@ -123,7 +123,7 @@ export function tableOf(text: string, tabs: boolean): TablePreview | null {
  * What a text is shown as besides its source, or null. Markdown and JSON are only known as a whole from their
  * beginning.
  */
-function rendered(path: string, text: string, part: Part): Shown | null {
+function rendered(path: string, text: string, part: FilePart): Shown | null {
   const extension = extensionOf(path);
   const complete = part.from === 0 && part.bytes.length >= part.size;
   if ((extension === 'md' || extension === 'markdown') && part.from === 0) return { kind: 'markdown', text };
@@ -132,21 +132,21 @@ function rendered(path: string, text: string, part: Part): Shown | null {
     return root === null ? null : { kind: 'json', root };
   }
   if ((extension === 'csv' || extension === 'tsv') && part.from === 0) {
-    const table = tableOf(text, extension === 'tsv');
+    const table = parseTable(text, extension === 'tsv');
     return table === null ? null : { kind: 'table', ...table };
   }
   return null;
 }
 
 /** Decides how to show a part of a file. */
-export function previewOf(part: Part): PreviewKind {
+export function previewOf(part: FilePart): PreviewKind {
   const { path, from, size, source } = part;
   if (size === 0) return { kind: 'empty', bytes: 0, twofold: false };
   if (isImage(path)) return { kind: 'image', bytes: size, twofold: false };
   const last = from + part.bytes.length >= size;
   const skipped = from > 0 ? headless(part.bytes) : 0;
   const bytes = part.bytes.subarray(0, part.bytes.length - (last ? 0 : cutSign(part.bytes)));
-  const text = textOf(bytes.subarray(skipped));
+  const text = decodeText(bytes.subarray(skipped));
   if (text === null) {
     const seen = part.bytes.subarray(0, HEX_BYTES);
     return { kind: 'hex', rows: hexRows(seen, from), bytes: seen.length, twofold: false };

@@ -2,15 +2,15 @@
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { exactMoment, sizeInWords } from '../ui/durations.ts';
-import { SCROLLS } from '../ui/scrolls.ts';
+import { SCROLLABLE } from '../ui/scrollable.ts';
 import { Code } from './code.tsx';
-import { addressOf, bytesAddress, type Place, type Volume } from './file-address.ts';
+import { bytesAddress, type FilesPage, fileAddress, type VolumeName } from './file-address.ts';
 import { nameOf } from './file-tree.ts';
 import { JsonView } from './json-view.tsx';
 import { Markdown } from './markdown.tsx';
 import { type PreviewKind, partBefore, type TablePreview } from './preview-kind.ts';
 
-export interface Opened {
+export interface PreviewedPart {
   path: string;
   size: number;
   /** Epoch seconds. */
@@ -27,7 +27,7 @@ export interface Opened {
 function TableView({ head, rows, rowsThere, columnsThere }: TablePreview) {
   return (
     <>
-      <div className="max-h-[44rem] overflow-auto px-4 py-3" {...SCROLLS}>
+      <div className="max-h-[44rem] overflow-auto px-4 py-3" {...SCROLLABLE}>
         <table className="ledger sheet">
           <thead>
             <tr>
@@ -59,7 +59,7 @@ function TableView({ head, rows, rowsThere, columnsThere }: TablePreview) {
   );
 }
 
-function Body({ place, volume, opened }: { place: Place; volume: Volume; opened: Opened }) {
+function Body({ place, volume, opened }: { place: FilesPage; volume: VolumeName; opened: PreviewedPart }) {
   const { path, preview, firstLine, marked } = opened;
   switch (preview.kind) {
     case 'empty':
@@ -74,7 +74,7 @@ function Body({ place, volume, opened }: { place: Place; volume: Volume; opened:
       );
     case 'hex':
       return (
-        <pre className="max-h-[44rem] overflow-auto px-4 py-3 text-[0.8125rem] leading-[1.55]" {...SCROLLS}>
+        <pre className="max-h-[44rem] overflow-auto px-4 py-3 text-[0.8125rem] leading-[1.55]" {...SCROLLABLE}>
           {preview.rows.map(({ offset, hex, text }) => (
             <span key={offset} className="block">
               <span className="text-ink-3">{offset}</span> {hex.padEnd(47)} <span className="text-ink-2">{text}</span>
@@ -84,7 +84,7 @@ function Body({ place, volume, opened }: { place: Place; volume: Volume; opened:
       );
     case 'json':
       return (
-        <div className="json max-h-[44rem] overflow-auto px-4 py-3" {...SCROLLS}>
+        <div className="json max-h-[44rem] overflow-auto px-4 py-3" {...SCROLLABLE}>
           <JsonView node={preview.root} />
         </div>
       );
@@ -98,11 +98,11 @@ function Body({ place, volume, opened }: { place: Place; volume: Volume; opened:
 }
 
 /** Which part of the file this is, and the ways to the others. */
-function Parts({ place, volume, opened }: { place: Place; volume: Volume; opened: Opened }) {
+function Parts({ place, volume, opened }: { place: FilesPage; volume: VolumeName; opened: PreviewedPart }) {
   const { path, size, from, preview } = opened;
   const end = from + preview.bytes;
   if (preview.kind === 'image' || (from === 0 && end >= size)) return null;
-  const part = (start: number) => addressOf(place, volume, path, { from: start });
+  const part = (start: number) => fileAddress(place, volume, path, { from: start });
   return (
     <nav
       aria-label="Parts of the file"
@@ -136,9 +136,9 @@ export function Preview({
   opened,
   children,
 }: {
-  place: Place;
-  volume: Volume;
-  opened: Opened;
+  place: FilesPage;
+  volume: VolumeName;
+  opened: PreviewedPart;
   children?: ReactNode;
 }) {
   const { path, size, mtime, preview, from } = opened;
@@ -154,7 +154,7 @@ export function Preview({
             </time>
             {preview.twofold && (
               <Link
-                href={addressOf(place, volume, path, { source: !source, from })}
+                href={fileAddress(place, volume, path, { source: !source, from })}
                 prefetch={false}
                 scroll={false}
                 className="text-ink"

@@ -7,7 +7,7 @@
 import { useRouter } from 'next/navigation';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { sizeInWords } from '../ui/durations.ts';
-import { Outcome, type OutcomeWords } from '../ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 
 /** What the address that takes the form answers when it is asked for JSON. */
 export interface UploadAnswer {
@@ -20,7 +20,7 @@ interface Progress {
   total: number;
 }
 
-const LOST: OutcomeWords = {
+const LOST: ActionOutcome = {
   ok: false,
   says: 'The upload did not get through.',
   hint: 'The connection broke, or the file changed while it was read. Nothing of it was kept; try again.',
@@ -69,7 +69,7 @@ export function UploadForm({
 }) {
   const router = useRouter();
   const [progress, setProgress] = useState<Progress | null>(null);
-  const [outcome, setOutcome] = useState<OutcomeWords | null>(null);
+  const [outcome, setOutcome] = useState<ActionOutcome | null>(null);
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);
 

@@ -2,14 +2,14 @@
 /** Sending files into a sandbox, two at a time: the queue, and how each of them stands. */
 import { useEffect, useReducer, useRef } from 'react';
 import { sizeInWords } from '../ui/durations.ts';
-import type { Chosen } from './dropped-files.ts';
-import { bytesAddress, type Volume } from './file-address.ts';
+import type { ChosenFile } from './dropped-files.ts';
+import { bytesAddress, type VolumeName } from './file-address.ts';
 import { sendFile } from './file-calls.ts';
 import { type QueuedUpload, queueInWords, toBegin, uploadQueue } from './upload-queue.ts';
 
 export interface Uploads {
   queue: readonly QueuedUpload[];
-  add(volume: Volume, folder: string, chosen: readonly Chosen[]): void;
+  add(volume: VolumeName, folder: string, chosen: readonly ChosenFile[]): void;
   stop(key: string): void;
   again(key: string): void;
   replace(key: string): void;
@@ -60,10 +60,10 @@ export function useUploads(id: string, onChanged: (paths: readonly string[]) => 
   return {
     queue,
     add(volume, folder, chosen) {
-      const waiting = chosen.map(({ file, way }) => {
+      const waiting = chosen.map(({ file, relativePath }) => {
         count.current += 1;
         const key = String(count.current);
-        const path = folder + way;
+        const path = folder + relativePath;
         files.current.set(key, file);
         return { key, path, address: bytesAddress(id, volume, path), size: file.size };
       });

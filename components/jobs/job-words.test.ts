@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { JOB_KINDS } from '#lib/lifecycle/wish.ts';
-import { filterInWords, JOB_WORDS, jobHeadline, jobStanding, labelChanges } from './job-words.ts';
+import { filterInWords, JOB_WORDS, jobHeadline, jobStatusInWords, labelChanges } from './job-words.ts';
 
 const job = { verb: 'freeze', state: 'running', chosen: 1200, filter: null, done: 10, failed: 0, skipped: 2 } as const;
 
 test('a job says what it does to how many, how far it is and how it ended', () => {
   expect(jobHeadline(job)).toBe('Freezing 1,200 sandboxes');
-  expect(jobStanding(job)).toBe('12 of 1,200 so far');
-  expect(jobStanding({ ...job, failed: 1 })).toBe('13 of 1,200 so far, 1 failed');
+  expect(jobStatusInWords(job)).toBe('12 of 1,200 so far');
+  expect(jobStatusInWords({ ...job, failed: 1 })).toBe('13 of 1,200 so far, 1 failed');
   expect(jobHeadline({ ...job, state: 'done', chosen: 1 })).toBe('Freeze 1 sandbox');
-  expect(jobStanding({ ...job, state: 'done' })).toBe('10 done, 2 passed over');
-  expect(jobStanding({ ...job, state: 'done', skipped: 0 })).toBe('all done');
-  expect(jobStanding({ ...job, state: 'cancelled', failed: 1 })).toBe('cancelled after 13');
+  expect(jobStatusInWords({ ...job, state: 'done' })).toBe('10 done, 2 passed over');
+  expect(jobStatusInWords({ ...job, state: 'done', skipped: 0 })).toBe('all done');
+  expect(jobStatusInWords({ ...job, state: 'cancelled', failed: 1 })).toBe('cancelled after 13');
   expect(Object.keys(JOB_WORDS)).toEqual([...JOB_KINDS]);
 });
 

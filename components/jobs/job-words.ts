@@ -29,7 +29,7 @@ export function sandboxesInWords(count: number): string {
 }
 
 /** How many of a job have a result. */
-export function settledOf(job: Pick<Job, 'done' | 'failed' | 'skipped'>): number {
+export function finishedCount(job: Pick<Job, 'done' | 'failed' | 'skipped'>): number {
   return job.done + job.failed + job.skipped;
 }
 
@@ -41,8 +41,8 @@ export function jobHeadline(job: Pick<Job, 'verb' | 'state' | 'chosen' | 'filter
 }
 
 /** The rest of it: how far it is or how it ended. */
-export function jobStanding(job: Pick<Job, 'state' | 'chosen' | 'done' | 'failed' | 'skipped'>): string {
-  const settled = settledOf(job).toLocaleString('en');
+export function jobStatusInWords(job: Pick<Job, 'state' | 'chosen' | 'done' | 'failed' | 'skipped'>): string {
+  const settled = finishedCount(job).toLocaleString('en');
   if (job.state === 'running') {
     const failed = job.failed > 0 ? `, ${job.failed.toLocaleString('en')} failed` : '';
     return `${settled} of ${job.chosen.toLocaleString('en')} so far${failed}`;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Event } from '#lib/contract/schema.ts';
 import { ALL_STEPS } from '#lib/sessions/steps.ts';
-import { actorInWords, deedInWords, hasWords, reasonInWords, wokeInWords } from './event-words.ts';
+import { actionInWords, actorInWords, hasWords, reasonInWords, wakeEventInWords } from './event-words.ts';
 
 const LIB = join(import.meta.dirname, '../../lib');
 /** Verbs whose filing can fail or be refused: their types are put together when that happens. */
@@ -59,11 +59,11 @@ test('every type of line that the engine writes has words', () => {
 });
 
 test('the line of a month reads as a sentence, and says its reason once', () => {
-  const said = (event: Event) => `${actorInWords(event)} ${deedInWords(event)}${reasonInWords(event) ?? ''}`;
+  const said = (event: Event) => `${actorInWords(event)} ${actionInWords(event)}${reasonInWords(event) ?? ''}`;
   expect(said(sealed)).toBe('The server sealed the ledger of October 2026 (31 lines)');
   const dropped = { ...sealed, type: 'ledger.dropped', reason: '2025-01: lines 9 to 9, kept for 90 days' };
   expect(said(dropped)).toBe('The server dropped the ledger of January 2025 (1 line, kept for 90 days)');
-  expect(deedInWords({ ...sealed, reason: 'something else' })).toBe('sealed a month of the ledger');
+  expect(actionInWords({ ...sealed, reason: 'something else' })).toBe('sealed a month of the ledger');
   expect(reasonInWords({ ...sealed, reason: 'something else' })).toBe('something else');
 });
 
@@ -80,15 +80,15 @@ test('a reason is told with its hashes shortened, and not when the actor says it
 });
 
 test('a line without a sandbox ends without a word that waits for one', () => {
-  expect(deedInWords({ ...sealed, type: 'bundle.imported', reason: null })).toBe('imported a bundle');
-  expect(deedInWords({ ...sealed, type: 'orphan.set_aside', reason: null })).toBe('set aside a stray file');
-  expect(deedInWords({ ...sealed, type: 'person.signed_in', reason: null })).toBe('signed in');
-  expect(deedInWords({ ...sealed, type: 'orphan.set_aside', reason: null, instance: 'a' })).toBe(
+  expect(actionInWords({ ...sealed, type: 'bundle.imported', reason: null })).toBe('imported a bundle');
+  expect(actionInWords({ ...sealed, type: 'orphan.set_aside', reason: null })).toBe('set aside a stray file');
+  expect(actionInWords({ ...sealed, type: 'person.signed_in', reason: null })).toBe('signed in');
+  expect(actionInWords({ ...sealed, type: 'orphan.set_aside', reason: null, instance: 'a' })).toBe(
     'set aside a stray file of',
   );
 });
 
 test('a wake is told with where the file came from and how long it took', () => {
-  expect(wokeInWords({ source: 'cold', took_ms: 34.2 })).toBe('It woke from the cold drawer in 34 ms.');
-  expect(wokeInWords({ took_ms: 2 })).toBe('It woke in 2.0 ms.');
+  expect(wakeEventInWords({ source: 'cold', took_ms: 34.2 })).toBe('It woke from the cold drawer in 34 ms.');
+  expect(wakeEventInWords({ took_ms: 2 })).toBe('It woke in 2.0 ms.');
 });

@@ -205,7 +205,7 @@ export function hasWords(type: string): boolean {
 }
 
 /** What was done, without its object: `suspended`, `failed to freeze`. */
-export function deedInWords(event: Pick<Event, 'type' | 'from' | 'to' | 'reason' | 'instance'>): string {
+export function actionInWords(event: Pick<Event, 'type' | 'from' | 'to' | 'reason' | 'instance'>): string {
   if (event.type === 'transition' && event.to !== null) {
     if (event.to === 'active' && event.from === 'archived') return 'revived';
     return MOVED[event.to];
@@ -224,7 +224,7 @@ export function sourceInWords(event: Pick<Event, 'source'>): string | null {
 }
 
 /** How a wake went: `It woke from the cold drawer in 34 ms.` */
-export function wokeInWords({ source, took_ms }: { source?: Event['source']; took_ms: number | null }): string {
+export function wakeEventInWords({ source, took_ms }: { source?: Event['source']; took_ms: number | null }): string {
   const from = source === undefined || source === null ? '' : ` ${sourceInWords({ source })}`;
   return `It woke${from}${took_ms === null ? '' : ` in ${tookInWords(took_ms)}`}.`;
 }
@@ -236,7 +236,7 @@ export function triggerInWords(event: Pick<Event, 'trigger'>): string {
 
 /** The sentence that explains where a sandbox is: who put it there, why, from where and how long that took. */
 export function whyItIsHere(event: Event, names?: ActorNames): string {
-  const parts = [`${actorInWords(event, names)} ${deedInWords(event)} it`];
+  const parts = [`${actorInWords(event, names)} ${actionInWords(event)} it`];
   const source = sourceInWords(event);
   if (source !== null && event.to === 'active') parts.push(source);
   const { because } = TRIGGERS[event.trigger];

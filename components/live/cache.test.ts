@@ -3,20 +3,20 @@ import { expect, test } from 'vitest';
 import type { Changes, Event, Instance, Job } from '#lib/contract/schema.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
 import {
+  addLines,
   applyChanges,
+  type CachedValue,
   countsKey,
-  hearLines,
   instanceKey,
   jobKey,
-  type Kept,
   laterJob,
   linesKey,
-  looseRow,
   mergeLines,
-  newerOf,
-  shownOf,
+  newer,
   startedKey,
   tenantKey,
+  unshownInstance,
+  valueToShow,
 } from './cache.ts';
 
 const none = Object.fromEntries(STATES.map((state) => [state, 0])) as Changes['states'];
@@ -39,12 +39,12 @@ function line(seq: number, time_ms = seq): Event {
 /** A cache in which a leaf shows the row `a`, as of line 10. */
 function cacheWithRow(): QueryClient {
   const queries = new QueryClient();
-  queries.setQueryData<Kept<Instance>>(instanceKey('a'), { seq: 10, at: 0, value: row('a', 'active') });
+  queries.setQueryData<CachedValue<Instance>>(instanceKey('a'), { seq: 10, at: 0, value: row('a', 'active') });
   return queries;
 }
 
 const stateOf = (queries: QueryClient, id: string) =>
-  queries.getQueryData<Kept<Instance>>(instanceKey(id))?.value.state;
+  queries.getQueryData<CachedValue<Instance>>(instanceKey(id))?.value.state;
 
 test('what the stream tells takes the place of an older row, in whatever order and however often it arrives', () => {
   const told = [changed(11, row('a', 'suspended')), changed(12, row('a', 'frozen')), changed(13, row('a', 'archived'))];
@@ -60,8 +60,8 @@ test('what the stream tells takes the place of an older row, in whatever order a
       applyChanges(queries, told[at] as Changes, arrived + 1);
     });
     expect([order, stateOf(queries, 'a')]).toEqual([order, 'archived']);
-    expect(queries.getQueryData<Kept<unknown>>(countsKey)?.seq).toBe(13);
-    expect(queries.getQueryData<Kept<Changes['states']>>(tenantKey('acme'))?.value.active).toBe(13);
+    expect(queries.getQueryData<CachedValue<unknown>>(countsKey)?.seq).toBe(13);
+    expect(queries.getQueryData<CachedValue<Changes['states']>>(tenantKey('acme'))?.value.active).toBe(13);
   }
 });
 
@@ -75,31 +75,31 @@ test('a row that was read before the last line does not take the place of what t
 test('of two readings at the same line the later one counts: use sets a clock back without a line', () => {
   const first = { seq: 5, at: 100, value: 'first' };
   const second = { seq: 5, at: 200, value: 'second' };
-  expect(newerOf(first, second)).toBe(second);
-  expect(newerOf(second, first)).toBe(second);
-  expect(newerOf(undefined, first)).toBe(first);
+  expect(newer(first, second)).toBe(second);
+  expect(newer(second, first)).toBe(second);
+  expect(newer(undefined, first)).toBe(first);
 });
 
 test('a page shows what it was rendered with until something newer was told, and again once it is rendered anew', () => {
   const told = { seq: 12, at: 0, value: 'told' };
-  expect(shownOf(undefined, 'rendered', 12, 50)).toBe('rendered');
-  expect(shownOf(told, 'rendered', 11, 50)).toBe('told');
-  expect(shownOf(told, 'rendered', 13, 50)).toBe('rendered');
-  expect(shownOf(told, 'rendered', 12, 50)).toBe('rendered');
-  expect(shownOf({ ...told, at: 60 }, 'rendered', 12, 50)).toBe('told');
-  expect(shownOf(told, 'rendered', -1, 50)).toBe('told');
+  expect(valueToShow(undefined, 'rendered', 12, 50)).toBe('rendered');
+  expect(valueToShow(told, 'rendered', 11, 50)).toBe('told');
+  expect(valueToShow(told, 'rendered', 13, 50)).toBe('rendered');
+  expect(valueToShow(told, 'rendered', 12, 50)).toBe('rendered');
+  expect(valueToShow({ ...told, at: 60 }, 'rendered', 12, 50)).toBe('told');
+  expect(valueToShow(told, 'rendered', -1, 50)).toBe('told');
 });
 
 test('a row that no leaf shows yet is kept for one that will, but not every row there is', () => {
   const queries = cacheWithRow();
   applyChanges(queries, changed(11, row('b', 'frozen')), 1);
   expect(stateOf(queries, 'b')).toBeUndefined();
-  expect(looseRow(queries, 'b')?.value.state).toBe('frozen');
+  expect(unshownInstance(queries, 'b')?.value.state).toBe('frozen');
   const many = Array.from({ length: 1200 }, (_, n) => row(`many-${n}`, 'active'));
   applyChanges(queries, changed(12, ...many), 2);
-  expect(looseRow(queries, 'b')).toBeUndefined();
-  expect(looseRow(queries, 'many-0')).toBeUndefined();
-  expect(looseRow(queries, 'many-1199')?.value.state).toBe('active');
+  expect(unshownInstance(queries, 'b')).toBeUndefined();
+  expect(unshownInstance(queries, 'many-0')).toBeUndefined();
+  expect(unshownInstance(queries, 'many-1199')?.value.state).toBe('active');
   expect(queries.getQueryCache().getAll().length).toBeLessThan(10);
   expect(stateOf(queries, 'a')).toBe('active');
 });
@@ -109,8 +109,8 @@ test('lines are shown newest first, each once, as many as there is room for', ()
   expect(mergeLines([line(3), line(2)], [line(4), line(5)], 2).map(({ seq }) => seq)).toEqual([5, 4]);
   expect(mergeLines([line(3, 9)], [line(4, 9), line(5, 8)], 10).map(({ seq }) => seq)).toEqual([4, 3, 5]);
   const queries = new QueryClient();
-  hearLines(queries, [line(2)]);
-  hearLines(queries, [line(1), line(2)]);
+  addLines(queries, [line(2)]);
+  addLines(queries, [line(1), line(2)]);
   expect(queries.getQueryData<Event[]>(linesKey)?.map(({ seq }) => seq)).toEqual([2, 1]);
 });
 

@@ -5,9 +5,9 @@
  */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
 import type { Changes, Event, Instance, Job } from '#lib/contract/schema.ts';
-import { settledOf } from '../jobs/job-words.ts';
+import { finishedCount } from '../jobs/job-words.ts';
 
-export interface Kept<T> {
+export interface CachedValue<T> {
   /** The ledger's newest line when it was read. */
   seq: number;
   /** When it arrived, epoch milliseconds of this browser. */
@@ -52,18 +52,18 @@ export function laterJob(kept: Job | undefined, next: Job): Job {
   if (kept === undefined || (kept.finished === null) !== (next.finished === null)) {
     return kept === undefined || kept.finished === null ? next : kept;
   }
-  return settledOf(next) >= settledOf(kept) ? next : kept;
+  return finishedCount(next) >= finishedCount(kept) ? next : kept;
 }
 
 /** The newer of two: by the ledger first, for only that is one order for all; then by arrival. */
-export function newerOf<T>(kept: Kept<T> | undefined, next: Kept<T>): Kept<T> {
+export function newer<T>(kept: CachedValue<T> | undefined, next: CachedValue<T>): CachedValue<T> {
   if (kept === undefined || next.seq > kept.seq) return next;
   return next.seq === kept.seq && next.at >= kept.at ? next : kept;
 }
 
 /** What to show: what was rendered on the server as of `asOf`, at `renderedMs`, or what arrived since. */
-export function shownOf<T>(kept: Kept<T> | undefined, rendered: T, asOf: number, renderedMs: number): T {
-  return kept === undefined ? rendered : newerOf({ seq: asOf, at: renderedMs, value: rendered }, kept).value;
+export function valueToShow<T>(kept: CachedValue<T> | undefined, rendered: T, asOf: number, renderedMs: number): T {
+  return kept === undefined ? rendered : newer({ seq: asOf, at: renderedMs, value: rendered }, kept).value;
 }
 
 /** Newest first, as the ledger lists them; of one line only one; at most `limit`. */
@@ -73,12 +73,12 @@ export function mergeLines(a: readonly Event[], b: readonly Event[], limit: numb
 }
 
 /** Adds lines that were heard. */
-export function hearLines(queries: QueryClient, events: readonly Event[]): void {
+export function addLines(queries: QueryClient, events: readonly Event[]): void {
   queries.setQueryData<Event[]>(linesKey, (lines = []) => mergeLines(lines, events, LINES));
 }
 
-function keep<T>(queries: QueryClient, key: readonly string[], next: Kept<T>): void {
-  queries.setQueryData<Kept<T>>(key, (kept) => newerOf(kept, next));
+function keep<T>(queries: QueryClient, key: readonly string[], next: CachedValue<T>): void {
+  queries.setQueryData<CachedValue<T>>(key, (kept) => newer(kept, next));
 }
 
 /** Patches everything that the changes tell of. `at` in epoch milliseconds. */
@@ -87,7 +87,7 @@ export function applyChanges(queries: QueryClient, changes: Changes, at: number)
   const loose = looseRows(queries);
   for (const value of rows) {
     const next = { seq, at, value };
-    const kept = newerOf(loose.get(value.id), next);
+    const kept = newer(loose.get(value.id), next);
     loose.delete(value.id);
     loose.set(value.id, kept);
     if (queries.getQueryState(instanceKey(value.id)) !== undefined) keep(queries, instanceKey(value.id), next);
@@ -104,17 +104,17 @@ export function applyChanges(queries: QueryClient, changes: Changes, at: number)
   }
 }
 
-function looseRows(queries: QueryClient): Map<string, Kept<Instance>> {
-  const found = queries.getQueryData<Map<string, Kept<Instance>>>(looseKey);
+function looseRows(queries: QueryClient): Map<string, CachedValue<Instance>> {
+  const found = queries.getQueryData<Map<string, CachedValue<Instance>>>(looseKey);
   if (found !== undefined) return found;
-  const made = new Map<string, Kept<Instance>>();
+  const made = new Map<string, CachedValue<Instance>>();
   queries.setQueryDefaults(looseKey, { gcTime: Number.POSITIVE_INFINITY });
   queries.setQueryData(looseKey, made);
   return made;
 }
 
 /** A row that was told before a leaf showed it. */
-export function looseRow(queries: QueryClient, id: string): Kept<Instance> | undefined {
+export function unshownInstance(queries: QueryClient, id: string): CachedValue<Instance> | undefined {
   return looseRows(queries).get(id);
 }
 
@@ -128,12 +128,12 @@ export function isShown(queries: QueryClient, id: string): boolean {
  * Reads one row through the API. It is as of the newest line that was heard before, or of `asOf`. Throws when the
  * answer is not a row.
  */
-export async function readRow(
+export async function readInstance(
   queries: QueryClient,
   id: string,
   asOf: number,
   signal: AbortSignal,
-): Promise<Kept<Instance>> {
+): Promise<CachedValue<Instance>> {
   const heard = queries.getQueryData<Event[]>(linesKey) ?? [];
   const seq = heard.reduce((newest, line) => Math.max(newest, line.seq), asOf);
   const answer = await fetch(`/api/instances/${encodeURIComponent(id)}`, {
@@ -142,5 +142,5 @@ export async function readRow(
   });
   if (!answer.ok) throw new Error(`The row of ${id} could not be read: ${answer.status}.`);
   const next = { seq, at: Date.now(), value: (await answer.json()) as Instance };
-  return newerOf(queries.getQueryData<Kept<Instance>>(instanceKey(id)), next);
+  return newer(queries.getQueryData<CachedValue<Instance>>(instanceKey(id)), next);
 }

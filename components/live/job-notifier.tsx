@@ -6,9 +6,9 @@
 import { usePathname } from 'next/navigation';
 import { useEffect, useRef } from 'react';
 import type { Event, Job } from '#lib/contract/schema.ts';
-import { jobHeadline, jobStanding } from '../jobs/job-words.ts';
+import { jobHeadline, jobStatusInWords } from '../jobs/job-words.ts';
 import { toast } from '../ui/toasts.tsx';
-import { hear } from './ledger-listener.ts';
+import { onLedgerLine } from './ledger-listener.ts';
 
 const JOB_ENDS: readonly string[] = ['job.done', 'job.cancelled'];
 /** Jobs of his that may have ended together. */
@@ -27,7 +27,7 @@ function sayJob(job: Job): void {
   toast({
     key: `job ${job.id}`,
     ok: job.state === 'done' && job.failed === 0,
-    says: `${jobHeadline(job)}: ${jobStanding(job)}.`,
+    says: `${jobHeadline(job)}: ${jobStatusInWords(job)}.`,
     link: { label: 'Look at the job', href: `/jobs/${job.id}` },
   });
 }
@@ -42,7 +42,7 @@ function sayStart({ reason }: Event): void {
  * `actor`: the visitor, as the ledger writes him; `since`: nothing is said of what ended before, in epoch seconds; the
  * first counts.
  */
-export function Heard({ actor, since }: { actor: string; since: number }) {
+export function JobNotifier({ actor, since }: { actor: string; since: number }) {
   const pathname = usePathname();
   const here = useRef(pathname);
   here.current = pathname;
@@ -50,7 +50,7 @@ export function Heard({ actor, since }: { actor: string; since: number }) {
   const said = useRef(new Set<string>());
   useEffect(
     () =>
-      hear((event) => {
+      onLedgerLine((event) => {
         // Another tab says it when this one is not looked at.
         if (event.actor !== actor || document.visibilityState !== 'visible') return;
         if (event.type === 'start.done') sayStart(event);

@@ -2,10 +2,10 @@
 /** A job as it is now: its headline, how far it is, its bar, its tabs, and what there is only while it runs. */
 import type { ReactNode } from 'react';
 import type { Job } from '#lib/contract/schema.ts';
-import { jobHeadline, jobStanding, settledOf } from '../jobs/job-words.ts';
-import { Progress } from '../ui/progress.tsx';
+import { finishedCount, jobHeadline, jobStatusInWords } from '../jobs/job-words.ts';
+import { ProgressBar } from '../ui/progress-bar.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { useJob } from './leaves.tsx';
+import { useJob } from './live-data.tsx';
 
 interface Props {
   job: Job;
@@ -17,9 +17,9 @@ export function LiveJobHeadline({ job }: Props) {
 }
 
 /** `3 of 5 so far`. `marked`: in the colour of faults when some failed. */
-export function LiveJobStanding({ job, marked = false }: Props & { marked?: boolean }) {
+export function LiveJobStatus({ job, marked = false }: Props & { marked?: boolean }) {
   const now = useJob(job);
-  return <span className={marked && now.failed > 0 ? 'text-fault-ink' : undefined}>{jobStanding(now)}</span>;
+  return <span className={marked && now.failed > 0 ? 'text-fault-ink' : undefined}>{jobStatusInWords(now)}</span>;
 }
 
 /** How many failed, when there are any. */
@@ -30,9 +30,9 @@ export function LiveJobFailures({ job }: Props) {
 }
 
 /** The bar. `label` says what it is of; default: the headline. */
-export function LiveJobProgress({ job, label }: Props & { label?: string }) {
+export function LiveJobBar({ job, label }: Props & { label?: string }) {
   const now = useJob(job);
-  return <Progress label={label ?? jobHeadline(now)} value={settledOf(now)} max={now.chosen} />;
+  return <ProgressBar label={label ?? jobHeadline(now)} value={finishedCount(now)} max={now.chosen} />;
 }
 
 /** What there is only while it runs. */
@@ -51,7 +51,7 @@ interface JobTab {
 /** The results by what became of them, with their numbers. */
 export function LiveJobTabs({ job, tabs }: Props & { tabs: readonly JobTab[] }) {
   const now = useJob(job);
-  const count = ({ counts }: JobTab) => (counts === undefined ? settledOf(now) : now[counts]);
+  const count = ({ counts }: JobTab) => (counts === undefined ? finishedCount(now) : now[counts]);
   return (
     <Tabs
       label="Results"

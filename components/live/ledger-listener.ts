@@ -6,12 +6,12 @@ import type { Event } from '#lib/contract/schema.ts';
 const ears = new Set<(event: Event) => void>();
 
 /** Calls `ear` with each new line. Returns how to stop. */
-export function hear(ear: (event: Event) => void): () => void {
+export function onLedgerLine(ear: (event: Event) => void): () => void {
   ears.add(ear);
   return () => ears.delete(ear);
 }
 
 /** Says a new line to all who listen. */
-export function tellEars(event: Event): void {
+export function emitLedgerLine(event: Event): void {
   for (const ear of ears) ear(event);
 }

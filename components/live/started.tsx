@@ -1,6 +1,6 @@
 'use client';
 /** How far the resumes of what was just made have come, as it is now. */
-import { useStarted } from './leaves.tsx';
+import { useStartedCount } from './live-data.tsx';
 
 /** `requestId`: of the call that made them; `ended`: nothing more is started; `problem`: why, when some are not. */
 export function LiveStarted({
@@ -16,7 +16,7 @@ export function LiveStarted({
   ended: boolean;
   problem: string | null;
 }) {
-  const now = Math.min(total, useStarted(requestId, started));
+  const now = Math.min(total, useStartedCount(requestId, started));
   return (
     <div className="mb-5 max-w-2xl" role="status" aria-busy={!ended && now < total}>
       <p className="mb-2">

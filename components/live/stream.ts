@@ -5,7 +5,7 @@
  */
 import type { Changes, Event, Problem } from '#lib/contract/schema.ts';
 
-export type LineStatus =
+export type StreamStatus =
   | { is: 'connecting' }
   | { is: 'live' }
   /** `since`: the last sign of the server, epoch milliseconds. */
@@ -14,11 +14,11 @@ export type LineStatus =
   | { is: 'out' };
 
 /** What comes over the line. */
-export interface Heard {
+export interface StreamListener {
   /** New lines in order, at least one, each once. */
   onEvents(events: Event[]): void;
   onChanges(changes: Changes): void;
-  onStatus(status: LineStatus): void;
+  onStatus(status: StreamStatus): void;
   /** Something may have been missed: read everything again. */
   onGap(): void;
 }
@@ -31,7 +31,7 @@ const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
 
 /** How far the ledger was seen. */
-export class Seen {
+export class StreamPosition {
   seq: number;
 
   constructor(seq: number) {
@@ -57,7 +57,7 @@ export class Seen {
  * Opens the stream and keeps it open. The browser sends `Last-Event-ID` when it reconnects by itself. Returns the
  * closer.
  */
-export function keepStream(seen: Seen, heard: Heard): () => void {
+export function openStream(seen: StreamPosition, heard: StreamListener): () => void {
   let source: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let wait = FIRST_RETRY_MS;

@@ -6,19 +6,19 @@
 import { CommandGroup, CommandInput, CommandItem, CommandList, CommandRoot } from 'cmdk';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { StateMark } from '../sandbox/state-mark.tsx';
-import { standing } from '../sandbox/state-words.ts';
-import type { Deed, Group, Item } from './items.ts';
+import { headlineWord } from '../sandbox/state-words.ts';
+import type { PaletteAction, PaletteGroup, PaletteItem } from './items.ts';
 
-function Row({ item, onSelect }: { item: Item; onSelect: () => void }) {
-  const { value, name, detail, sandbox, deed } = item;
+function Row({ item, onSelect }: { item: PaletteItem; onSelect: () => void }) {
+  const { value, name, detail, sandbox, action } = item;
   return (
-    <CommandItem value={value} disabled={deed === null} onSelect={onSelect} className="palette-item">
+    <CommandItem value={value} disabled={action === null} onSelect={onSelect} className="palette-item">
       {sandbox !== undefined && (
         <StateMark state={sandbox.state} fault={sandbox.fault} size={15} className="flex-none self-center" />
       )}
-      {sandbox === undefined && deed?.kind === 'choose' && <span className="w-[15px] flex-none" />}
+      {sandbox === undefined && action?.kind === 'choose' && <span className="w-[15px] flex-none" />}
       <span className="min-w-0 truncate">{name}</span>
-      {sandbox !== undefined && <span className="flex-none text-small text-ink-2">{standing(sandbox)}</span>}
+      {sandbox !== undefined && <span className="flex-none text-small text-ink-2">{headlineWord(sandbox)}</span>}
       {detail !== undefined && <span className="palette-detail">{detail}</span>}
     </CommandItem>
   );
@@ -42,22 +42,22 @@ export function Chooser({
   typed: string;
   onType: (typed: string) => void;
   placeholder: string;
-  groups: readonly Group[];
+  groups: readonly PaletteGroup[];
   fresh: boolean;
   /** Enter was pressed already. */
   entered?: boolean;
-  onChoose: (deed: Deed, directly: boolean) => void;
+  onChoose: (action: PaletteAction, directly: boolean) => void;
   onBack?: () => void;
   children?: ReactNode;
 }) {
-  const items = groups.flatMap((group) => group.items).filter(({ deed }) => deed !== null);
+  const items = groups.flatMap((group) => group.items).filter(({ action }) => action !== null);
   const first = items[0]?.value ?? '';
   const [picked, setPicked] = useState<string | null>(null);
   const [impatient, setImpatient] = useState<'choose' | 'directly' | null>(entered ? 'choose' : null);
   const value = picked !== null && items.some((item) => item.value === picked) ? picked : first;
   const chosen = items.find((item) => item.value === value);
   const choose = (directly: boolean) => {
-    if (chosen?.deed != null) onChoose(chosen.deed, directly);
+    if (chosen?.action != null) onChoose(chosen.action, directly);
   };
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -117,7 +117,7 @@ export function Chooser({
                 key={item.value}
                 item={item}
                 onSelect={() => {
-                  if (item.deed !== null) onChoose(item.deed, false);
+                  if (item.action !== null) onChoose(item.action, false);
                 }}
               />
             ))}
@@ -130,6 +130,6 @@ export function Chooser({
 }
 
 /** What the keys do here. */
-export function Keys({ children }: { children: ReactNode }) {
+export function KeyHints({ children }: { children: ReactNode }) {
   return <p className="palette-keys">{children}</p>;
 }

@@ -2,11 +2,11 @@
 /** The sheet of all shortcuts, made from their table, and the switch that turns those of one letter off. */
 import { useEffect, useRef, useState } from 'react';
 import { keyInWords, SHORTCUTS } from './shortcut-table.ts';
-import { lettersAreOn, switchLetters } from './shortcuts.tsx';
+import { letterShortcutsOn, setLetterShortcuts } from './shortcuts.tsx';
 
 export function HelpSheet({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [on, setOn] = useState(lettersAreOn);
+  const [on, setOn] = useState(letterShortcutsOn);
   const mac = /Mac|iPhone|iPad/.test(navigator.platform);
   useEffect(() => dialog.current?.showModal(), []);
   return (
@@ -53,8 +53,8 @@ export function HelpSheet({ onClose }: { onClose: () => void }) {
           className="check translate-y-0.5"
           checked={on}
           onChange={({ target }) => {
-            switchLetters(target.checked);
-            setOn(lettersAreOn());
+            setLetterShortcuts(target.checked);
+            setOn(letterShortcutsOn());
           }}
         />
         <span>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Chosen, matches, moveGroups, pageItems, recentItems, sandboxItems } from './items.ts';
+import { matches, moveGroups, pageItems, recentItems, type SandboxChoice, sandboxItems } from './items.ts';
 
 const sandbox = {
   id: 'night-crawler',
@@ -24,24 +24,24 @@ const chosen = {
     { ...offer, verb: 'revive' },
     { ...offer, verb: 'delete' },
   ],
-} satisfies Chosen;
+} satisfies SandboxChoice;
 
 const itemsOf = (typed: string) => moveGroups(chosen, typed).flatMap(({ items }) => items);
 
 test('a move that is one press is made at once, one that needs more leads to where it is granted', () => {
-  const deeds = new Map(itemsOf('').map(({ name, deed }) => [name, deed]));
-  expect(deeds.get('Resume')).toMatchObject({ kind: 'move' });
-  expect(deeds.get('Archive in two steps…')).toEqual({
+  const actions = new Map(itemsOf('').map(({ name, action }) => [name, action]));
+  expect(actions.get('Resume')).toMatchObject({ kind: 'move' });
+  expect(actions.get('Archive in two steps…')).toEqual({
     kind: 'go',
     href: '/sandboxes/night-crawler/plan?to=archived',
   });
-  expect(deeds.get('Revive…')).toMatchObject({ kind: 'reason' });
-  expect(deeds.get('Delete…')).toEqual({ kind: 'go', href: '/sandboxes/night-crawler#moves' });
+  expect(actions.get('Revive…')).toMatchObject({ kind: 'reason' });
+  expect(actions.get('Delete…')).toEqual({ kind: 'go', href: '/sandboxes/night-crawler#moves' });
 });
 
 test('what may not be done stands last, cannot be chosen and says why', () => {
   const last = itemsOf('').at(-1);
-  expect(last).toMatchObject({ name: 'Suspend', deed: null, detail: 'It is suspended already.' });
+  expect(last).toMatchObject({ name: 'Suspend', action: null, detail: 'It is suspended already.' });
 });
 
 test('typing narrows what may be done by its name', () => {

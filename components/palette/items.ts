@@ -1,52 +1,52 @@
 /** What the palette offers: its pages, and what may be done with one sandbox, as lists of things to choose. Pure. */
 import type { Instance } from '#lib/contract/schema.ts';
-import type { Offer } from '../sandbox/moves.tsx';
+import type { MoveOffer } from '../sandbox/moves.tsx';
 import { numberInWords, VERB_WORDS } from '../sandbox/state-words.ts';
-import { PAGES, PLACES, SETTINGS, TOOLS } from '../ui/nav-items.ts';
+import { MAIN_NAV, OTHER_PAGES, SETTINGS_NAV, TOOL_NAV } from '../ui/nav-items.ts';
 
 /** A sandbox as the palette shows it. */
-export type Shown = Pick<
+export type PaletteSandbox = Pick<
   Instance,
   'id' | 'name' | 'tenant' | 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'
 >;
 
 /** A sandbox with what may be done to it now. */
-export interface Chosen {
-  sandbox: Shown;
+export interface SandboxChoice {
+  sandbox: PaletteSandbox;
   /** Its parts, which are looked at. */
   parts: readonly { name: string; href: string }[];
-  offers: readonly Offer[];
+  offers: readonly MoveOffer[];
 }
 
 /** A sandbox that was looked at in this browser. */
-export interface Recent {
+export interface RecentSandbox {
   id: string;
   name: string | null;
 }
 
-export type Deed =
+export type PaletteAction =
   | { kind: 'go'; href: string }
   | { kind: 'choose'; id: string }
-  | { kind: 'move'; offer: Offer }
-  | { kind: 'reason'; offer: Offer }
+  | { kind: 'move'; offer: MoveOffer }
+  | { kind: 'reason'; offer: MoveOffer }
   | { kind: 'more' }
   | { kind: 'sheet' };
 
-export interface Item {
+export interface PaletteItem {
   /** Its own in the whole list. */
   value: string;
   name: string;
   /** In smaller words beside it. */
   detail?: string;
   /** Drawn before it. */
-  sandbox?: Shown;
+  sandbox?: PaletteSandbox;
   /** What choosing it does; null: it cannot be chosen, and `detail` says why. */
-  deed: Deed | null;
+  action: PaletteAction | null;
 }
 
-export interface Group {
+export interface PaletteGroup {
   name: string;
-  items: readonly Item[];
+  items: readonly PaletteItem[];
 }
 
 /** Whether each typed word begins a word of `text`. */
@@ -59,48 +59,48 @@ export function matches(typed: string, text: string): boolean {
   return wanted.every((want) => words.some((word) => word.startsWith(want)) || text.toLowerCase().includes(want));
 }
 
-function goes(href: string, name: string, detail?: string): Item {
-  return { value: `go ${href}`, name, detail, deed: { kind: 'go', href } };
+function goes(href: string, name: string, detail?: string): PaletteItem {
+  return { value: `go ${href}`, name, detail, action: { kind: 'go', href } };
 }
 
 /** The pages that match, and what else can be done from anywhere. */
-export function pageItems(typed: string): Item[] {
-  const pages = [...PLACES, ...PAGES, ...TOOLS, ...SETTINGS.filter(({ exact }) => exact !== true)].map(
+export function pageItems(typed: string): PaletteItem[] {
+  const pages = [...MAIN_NAV, ...OTHER_PAGES, ...TOOL_NAV, ...SETTINGS_NAV.filter(({ exact }) => exact !== true)].map(
     ({ href, name }) => goes(href, name, href),
   );
-  const deeds: Item[] = [
+  const actions: PaletteItem[] = [
     goes('/sandboxes#new', 'New sandbox'),
-    { value: 'sheet', name: 'Shortcuts', detail: '?', deed: { kind: 'sheet' } },
+    { value: 'sheet', name: 'Shortcuts', detail: '?', action: { kind: 'sheet' } },
   ];
-  return [...pages, ...deeds].filter(({ name, detail }) => matches(typed, `${name} ${detail ?? ''}`));
+  return [...pages, ...actions].filter(({ name, detail }) => matches(typed, `${name} ${detail ?? ''}`));
 }
 
 /** Sandboxes found, and at the end more of them where there are. */
-export function sandboxItems(found: readonly Shown[], more: boolean): Item[] {
-  const items: Item[] = found.map((sandbox) => ({
+export function sandboxItems(found: readonly PaletteSandbox[], more: boolean): PaletteItem[] {
+  const items: PaletteItem[] = found.map((sandbox) => ({
     value: `sandbox ${sandbox.id}`,
     name: sandbox.name ?? sandbox.id,
     detail: [...(sandbox.name === null ? [] : [sandbox.id]), sandbox.tenant].join(' · '),
     sandbox,
-    deed: { kind: 'choose', id: sandbox.id },
+    action: { kind: 'choose', id: sandbox.id },
   }));
-  return more ? [...items, { value: 'more', name: 'More of them', deed: { kind: 'more' } }] : items;
+  return more ? [...items, { value: 'more', name: 'More of them', action: { kind: 'more' } }] : items;
 }
 
 /** Sandboxes looked at before that match. */
-export function recentItems(recent: readonly Recent[], typed: string): Item[] {
+export function recentItems(recent: readonly RecentSandbox[], typed: string): PaletteItem[] {
   return recent
     .filter(({ id, name }) => matches(typed, `${name ?? ''} ${id}`))
     .map(({ id, name }) => ({
       value: `recent ${id}`,
       name: name ?? id,
       detail: name === null ? undefined : id,
-      deed: { kind: 'choose', id },
+      action: { kind: 'choose', id },
     }));
 }
 
 /** Where a wish that is no single move, or needs more than a press, is granted. */
-function wayTo(id: string, offer: Offer): Item {
+function wayTo(id: string, offer: MoveOffer): PaletteItem {
   const { verb, hops, whyNot } = offer;
   const { label, does } = VERB_WORDS[verb];
   const value = `move ${verb}`;
@@ -109,30 +109,30 @@ function wayTo(id: string, offer: Offer): Item {
       value,
       name: `${label} in ${numberInWords(hops.length)} steps…`,
       detail: whyNot ?? undefined,
-      deed: { kind: 'go', href: `/sandboxes/${id}/plan?to=${hops.at(-1)}` },
+      action: { kind: 'go', href: `/sandboxes/${id}/plan?to=${hops.at(-1)}` },
     };
   }
-  if (whyNot !== null) return { value, name: label, detail: whyNot, deed: null };
+  if (whyNot !== null) return { value, name: label, detail: whyNot, action: null };
   // What is for good or against a fault is confirmed where everything about it can be seen.
   if (verb === 'delete' || offer.force !== null)
     return {
       value,
       name: `${label}…`,
       detail: offer.force ?? does,
-      deed: { kind: 'go', href: `/sandboxes/${id}#moves` },
+      action: { kind: 'go', href: `/sandboxes/${id}#moves` },
     };
-  if (verb === 'revive') return { value, name: `${label}…`, detail: does, deed: { kind: 'reason', offer } };
-  return { value, name: label, detail: does, deed: { kind: 'move', offer } };
+  if (verb === 'revive') return { value, name: `${label}…`, detail: does, action: { kind: 'reason', offer } };
+  return { value, name: label, detail: does, action: { kind: 'move', offer } };
 }
 
 /** What may be done with a sandbox: look at it first, then its moves, those that may not be made last. */
-export function moveGroups({ sandbox: { id }, parts, offers }: Chosen, typed: string): Group[] {
+export function moveGroups({ sandbox: { id }, parts, offers }: SandboxChoice, typed: string): PaletteGroup[] {
   const looks = [goes(`/sandboxes/${id}`, 'Open', 'Its page'), ...parts.map(({ name, href }) => goes(href, name))];
   const moves = offers.map((offer) => wayTo(id, offer));
-  const fits = ({ name }: Item) => matches(typed, name);
+  const fits = ({ name }: PaletteItem) => matches(typed, name);
   return [
     { name: 'Look', items: looks.filter(fits) },
-    { name: 'Move', items: moves.filter((item) => item.deed !== null && fits(item)) },
-    { name: 'Not now', items: moves.filter((item) => item.deed === null && fits(item)) },
+    { name: 'Move', items: moves.filter((item) => item.action !== null && fits(item)) },
+    { name: 'Not now', items: moves.filter((item) => item.action === null && fits(item)) },
   ].filter(({ items }) => items.length > 0);
 }

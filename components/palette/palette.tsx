@@ -5,12 +5,12 @@
  */
 import { usePathname, useRouter } from 'next/navigation';
 import { useEffect, useRef, useState } from 'react';
-import type { MoveOutcome, Offer } from '../sandbox/moves.tsx';
+import type { MoveOffer, MoveOutcome } from '../sandbox/moves.tsx';
 import { toast } from '../ui/toasts.tsx';
-import { Find } from './find.tsx';
-import type { Shown } from './items.ts';
-import { type AskWhat, ChosenMoves } from './moves.tsx';
-import type { Start } from './trigger.tsx';
+import { FindStep } from './find-step.tsx';
+import type { PaletteSandbox } from './items.ts';
+import { type LoadSandbox, MoveStep } from './move-step.tsx';
+import type { PendingInput } from './trigger.tsx';
 
 /** How the palette has a move made. */
 export type MakeMove = (id: string, previous: MoveOutcome | null, form: FormData) => Promise<MoveOutcome | null>;
@@ -18,15 +18,21 @@ export type MakeMove = (id: string, previous: MoveOutcome | null, form: FormData
 export interface PaletteProps {
   /** The visitor, as the ledger writes him. */
   actor: string;
-  ask: AskWhat;
+  ask: LoadSandbox;
   move: MakeMove;
-  start: Start;
+  start: PendingInput;
   close: () => void;
   onSheet: () => void;
 }
 
 /** Makes the move and says what became of it; `here` is the page that is open. */
-async function moveAndSay(move: MakeMove, { verb }: Offer, { id, name }: Shown, reason: string, here: string) {
+async function moveAndSay(
+  move: MakeMove,
+  { verb }: MoveOffer,
+  { id, name }: PaletteSandbox,
+  reason: string,
+  here: string,
+) {
   const form = new FormData();
   form.set('verb', verb);
   form.set('reason', reason);
@@ -69,7 +75,7 @@ export function Palette({ actor, ask, move, start, close, onSheet }: PaletteProp
   };
   if (id !== null) {
     return (
-      <ChosenMoves
+      <MoveStep
         id={id}
         ask={ask}
         onGo={go}
@@ -83,17 +89,17 @@ export function Palette({ actor, ask, move, start, close, onSheet }: PaletteProp
     );
   }
   return (
-    <Find
+    <FindStep
       actor={actor}
       typed={typed}
       entered={entered}
       onType={setTyped}
-      onDeed={(deed, directly) => {
+      onAction={(action, directly) => {
         setEntered(false);
-        if (deed.kind === 'go') go(deed.href);
-        else if (deed.kind === 'choose' && directly) go(`/sandboxes/${deed.id}`);
-        else if (deed.kind === 'choose') setId(deed.id);
-        else if (deed.kind === 'sheet') {
+        if (action.kind === 'go') go(action.href);
+        else if (action.kind === 'choose' && directly) go(`/sandboxes/${action.id}`);
+        else if (action.kind === 'choose') setId(action.id);
+        else if (action.kind === 'sheet') {
           close();
           onSheet();
         }

@@ -2,7 +2,7 @@
  * Sandboxes that were looked at in this browser, newest first, for one visitor. A convenience: where storage is refused
  * there are none.
  */
-import type { Recent } from './items.ts';
+import type { RecentSandbox } from './items.ts';
 
 const KEPT = 6;
 
@@ -11,12 +11,13 @@ function keyOf(actor: string): string {
 }
 
 /** Those of `actor`, as the ledger writes him. */
-export function recentOf(actor: string): Recent[] {
+export function readRecent(actor: string): RecentSandbox[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(keyOf(actor)) ?? '[]');
     if (!Array.isArray(kept)) return [];
     return kept.filter(
-      (each): each is Recent => typeof each?.id === 'string' && (each.name === null || typeof each.name === 'string'),
+      (each): each is RecentSandbox =>
+        typeof each?.id === 'string' && (each.name === null || typeof each.name === 'string'),
     );
   } catch {
     // Refused, or not ours.
@@ -25,7 +26,7 @@ export function recentOf(actor: string): Recent[] {
 }
 
 /** Forgets those of everybody. */
-export function forgetRecent(): void {
+export function clearRecent(): void {
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(keyOf(''))) localStorage.removeItem(key);
   } catch {
@@ -34,8 +35,8 @@ export function forgetRecent(): void {
 }
 
 /** Remembers that `actor` looked at it. */
-export function remember(actor: string, { id, name }: Recent): void {
-  const others = recentOf(actor).filter((each) => each.id !== id);
+export function addRecent(actor: string, { id, name }: RecentSandbox): void {
+  const others = readRecent(actor).filter((each) => each.id !== id);
   try {
     localStorage.setItem(keyOf(actor), JSON.stringify([{ id, name }, ...others].slice(0, KEPT)));
   } catch {

@@ -1,13 +1,13 @@
 'use client';
 /** The way to the sheet of shortcuts without a key. There once scripts run: without them there are no shortcuts. */
 import { useEffect, useState } from 'react';
-import { askForSheet } from './shortcuts.tsx';
+import { openShortcutSheet } from './shortcuts.tsx';
 
 export function SheetButton() {
   const [ready, setReady] = useState(false);
   useEffect(() => setReady(true), []);
   return (
-    <button type="button" className={`button button-quiet ${ready ? '' : 'invisible'}`} onClick={askForSheet}>
+    <button type="button" className={`button button-quiet ${ready ? '' : 'invisible'}`} onClick={openShortcutSheet}>
       Shortcuts <kbd className="key">?</kbd>
     </button>
   );

@@ -1,14 +1,14 @@
 /** The shortcuts of the console: the only table of them. The listener, the sheet and their test read it. Pure. */
-import { PLACES, TOOLS } from '../ui/nav-items.ts';
+import { MAIN_NAV, TOOL_NAV } from '../ui/nav-items.ts';
 
 /** What a shortcut does, besides going somewhere. */
-export type Deed = 'palette' | 'sheet' | 'find' | 'create' | 'next' | 'previous' | 'choose' | 'message';
+export type ShortcutAction = 'palette' | 'sheet' | 'find' | 'create' | 'next' | 'previous' | 'choose' | 'message';
 
 export interface Shortcut {
   /** Pressed one after the other; `mod` is Ctrl, or ⌘ on a Mac, held with the next. */
   keys: readonly string[];
   says: string;
-  does: Deed | { go: string } | 'native';
+  does: ShortcutAction | { go: string } | 'native';
 }
 
 interface Group {
@@ -39,7 +39,7 @@ export const SHORTCUTS: readonly Group[] = [
   },
   {
     name: 'Places',
-    shortcuts: [...PLACES, ...TOOLS].flatMap(({ key, name, href }) =>
+    shortcuts: [...MAIN_NAV, ...TOOL_NAV].flatMap(({ key, name, href }) =>
       key === undefined ? [] : [{ keys: ['g', key], says: name, does: { go: href } }],
     ),
   },

@@ -6,7 +6,7 @@
  */
 import { useRouter } from 'next/navigation';
 import { useEffect, useRef } from 'react';
-import { type Deed, shortcutFor } from './shortcut-table.ts';
+import { type ShortcutAction, shortcutFor } from './shortcut-table.ts';
 
 const SETTING = 'winterdock.shortcuts';
 /** How long the first key of a pair waits for the second. */
@@ -15,7 +15,7 @@ const OWN_KEYS =
   'input, textarea, select, [contenteditable], dialog, .xterm, [role="tree"], [role="listbox"], [role="menu"], [role="grid"], [role="application"], [data-own-keys]';
 
 /** Whether shortcuts of one letter are on. In a browser that may not remember, they are. */
-export function lettersAreOn(): boolean {
+export function letterShortcutsOn(): boolean {
   try {
     return localStorage.getItem(SETTING) !== 'off';
   } catch {
@@ -25,7 +25,7 @@ export function lettersAreOn(): boolean {
 }
 
 /** Switches them on or off, here and in tabs opened later. */
-export function switchLetters(on: boolean): void {
+export function setLetterShortcuts(on: boolean): void {
   try {
     if (on) localStorage.removeItem(SETTING);
     else localStorage.setItem(SETTING, 'off');
@@ -37,7 +37,7 @@ export function switchLetters(on: boolean): void {
 const SHEET_WANTED = 'winterdock:sheet';
 
 /** Has the sheet of shortcuts shown by whoever listens for the keys. */
-export function askForSheet(): void {
+export function openShortcutSheet(): void {
   document.dispatchEvent(new Event(SHEET_WANTED));
 }
 
@@ -61,7 +61,7 @@ function step(by: 1 | -1): void {
 
 export function Shortcuts({ onPalette, onSheet }: { onPalette: () => void; onSheet: () => void }) {
   const router = useRouter();
-  const act = useRef<(does: Deed | { go: string }) => void>(() => {});
+  const act = useRef<(does: ShortcutAction | { go: string }) => void>(() => {});
   act.current = (does) => {
     if (typeof does === 'object') return router.push(does.go);
     switch (does) {
@@ -112,7 +112,14 @@ export function Shortcuts({ onPalette, onSheet }: { onPalette: () => void; onShe
         return act.current('palette');
       }
       const owned = target instanceof Element && target.closest(OWN_KEYS) !== null;
-      if (ctrlKey || metaKey || altKey || owned || document.querySelector('dialog[open]') !== null || !lettersAreOn()) {
+      if (
+        ctrlKey ||
+        metaKey ||
+        altKey ||
+        owned ||
+        document.querySelector('dialog[open]') !== null ||
+        !letterShortcutsOn()
+      ) {
         return forget();
       }
       const found = shortcutFor(before, key);

@@ -27,16 +27,16 @@ function Glass() {
 }
 
 /** What was done with the field while the palette was loading. */
-export interface Start {
+export interface PendingInput {
   typed: string;
   /** Enter was pressed. */
   entered: boolean;
 }
 
-const EMPTY: Start = { typed: '', entered: false };
+const EMPTY: PendingInput = { typed: '', entered: false };
 
 /** Stands in for the palette while it loads, and takes what is typed. */
-function Loading({ start, onStart }: { start: Start; onStart: (start: Start) => void }) {
+function Loading({ start, onStart }: { start: PendingInput; onStart: (start: PendingInput) => void }) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   return (
@@ -54,7 +54,7 @@ function Loading({ start, onStart }: { start: Start; onStart: (start: Start) => 
   );
 }
 
-export function PaletteDoor({ actor, ask, move }: Pick<PaletteProps, 'actor' | 'ask' | 'move'>) {
+export function PaletteTrigger({ actor, ask, move }: Pick<PaletteProps, 'actor' | 'ask' | 'move'>) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [ready, setReady] = useState(false);
   const [mac, setMac] = useState(false);

@@ -6,11 +6,11 @@
 import Link from 'next/link';
 import { useActionState } from 'react';
 import type { State, Verb } from '#lib/lifecycle/states.ts';
-import { Outcome, type OutcomeWords } from '../ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 import { Submit } from '../ui/submit.tsx';
 import { numberInWords, VERB_WORDS } from './state-words.ts';
 
-export interface Offer {
+export interface MoveOffer {
   verb: Verb;
   /** Null when the move is allowed, otherwise why not. */
   whyNot: string | null;
@@ -20,7 +20,7 @@ export interface Offer {
   hops: readonly State[] | null;
 }
 
-export interface MoveOutcome extends OutcomeWords {
+export interface MoveOutcome extends ActionOutcome {
   verb: Verb;
   /** What was typed, so that nothing is lost. */
   reason: string;
@@ -31,7 +31,7 @@ export interface MoveOutcome extends OutcomeWords {
 export type MoveAction = (previous: MoveOutcome | null, form: FormData) => Promise<MoveOutcome | null>;
 
 /** What a move is called while it is under way. */
-export const DOING: Readonly<Record<Verb, string>> = {
+export const MOVES_IN_PROGRESS: Readonly<Record<Verb, string>> = {
   resume: 'Waking…',
   suspend: 'Suspending…',
   freeze: 'Freezing…',
@@ -89,7 +89,7 @@ function Extra({ verb, id, outcome }: { verb: Verb; id: string; outcome: MoveOut
   return null;
 }
 
-function Allowed({ offer, id, outcome }: { offer: Offer; id: string; outcome: MoveOutcome | null }) {
+function Allowed({ offer, id, outcome }: { offer: MoveOffer; id: string; outcome: MoveOutcome | null }) {
   const words = VERB_WORDS[offer.verb];
   const force = offer.force ?? (outcome?.verb === offer.verb && !outcome.ok ? outcome.force : null);
   const look =
@@ -113,7 +113,7 @@ function Allowed({ offer, id, outcome }: { offer: Offer; id: string; outcome: Mo
         )}
       </div>
       <div className="sm:order-first">
-        <Submit className={`button w-full ${look}`} doing={DOING[offer.verb]} describedBy={note}>
+        <Submit className={`button w-full ${look}`} doing={MOVES_IN_PROGRESS[offer.verb]} describedBy={note}>
           {words.label}
         </Submit>
       </div>
@@ -122,7 +122,7 @@ function Allowed({ offer, id, outcome }: { offer: Offer; id: string; outcome: Mo
 }
 
 /** All of them for one reason, which is said once. */
-function AllForbidden({ offers, whyNot }: { offers: readonly Offer[]; whyNot: string }) {
+function AllForbidden({ offers, whyNot }: { offers: readonly MoveOffer[]; whyNot: string }) {
   return (
     <div className="grid gap-2">
       <p className="text-ink-2" id="moves-why-not">
@@ -145,7 +145,7 @@ function AllForbidden({ offers, whyNot }: { offers: readonly Offer[]; whyNot: st
   );
 }
 
-function Forbidden({ offer, id }: { offer: Offer; id: string }) {
+function Forbidden({ offer, id }: { offer: MoveOffer; id: string }) {
   const note = `${offer.verb}-why-not`;
   return (
     <div className="grid items-baseline gap-x-5 gap-y-1 sm:grid-cols-[7.5rem_minmax(0,1fr)]">
@@ -171,7 +171,7 @@ function Forbidden({ offer, id }: { offer: Offer; id: string }) {
   );
 }
 
-export function Moves({ id, offers, action }: { id: string; offers: readonly Offer[]; action: MoveAction }) {
+export function Moves({ id, offers, action }: { id: string; offers: readonly MoveOffer[]; action: MoveAction }) {
   const [outcome, submit] = useActionState(action, null);
   const allowed = offers.filter((offer) => offer.whyNot === null);
   const forbidden = offers.filter((offer) => offer.whyNot !== null);

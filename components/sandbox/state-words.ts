@@ -33,15 +33,18 @@ const PENDING: Readonly<Record<string, string>> = {
   restore: 'being restored now',
 };
 
-export type Headlined = Pick<Instance, 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'>;
+export type HeadlineFields = Pick<
+  Instance,
+  'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'
+>;
 
 /** The first word of the headline: `Awake`, `Asleep`, `Damaged`. */
-export function standing(instance: Headlined): string {
+export function headlineWord(instance: HeadlineFields): string {
   return instance.fault === null ? STANDING[instance.state] : FAULT_STANDING[instance.fault];
 }
 
 /** The rest of the headline: where it is and since when. `now` in epoch seconds. */
-export function standingDetail(instance: Headlined, now: number): string {
+export function headlineDetail(instance: HeadlineFields, now: number): string {
   if (instance.interrupted)
     return `interrupted while ${(PENDING[instance.pending ?? ''] ?? 'moved').replace(/ now$/, '')}`;
   if (instance.pending !== null) return PENDING[instance.pending] ?? `${instance.pending} under way`;

@@ -20,10 +20,10 @@ const AGAIN: Readonly<Record<string, { label: string; verb: 'resume' | 'suspend'
   freeze: { label: 'Settle and freeze it', verb: 'freeze' },
 };
 
-export type Stuck = Pick<Instance, 'pending' | 'pending_since' | 'interrupted'>;
+export type StuckFields = Pick<Instance, 'pending' | 'pending_since' | 'interrupted'>;
 
 /** `Being frozen for 12 minutes, and nobody carries it out any more.` `now` in epoch seconds. */
-export function stuckInWords({ pending, pending_since, interrupted }: Stuck, now: number): string {
+export function stuckInWords({ pending, pending_since, interrupted }: StuckFields, now: number): string {
   const being = BEING[pending ?? ''] ?? `under "${pending}"`;
   const long = lengthInWords(Math.max(0, now - (pending_since ?? now)));
   const begun = `${being.charAt(0).toUpperCase()}${being.slice(1)} for ${long}`;
@@ -33,7 +33,7 @@ export function stuckInWords({ pending, pending_since, interrupted }: Stuck, now
 }
 
 /** The way to try it once more, or null for what only a person decides. */
-export function againOf({ pending, ephemeral }: Pick<Instance, 'pending' | 'ephemeral'>) {
+export function retryFor({ pending, ephemeral }: Pick<Instance, 'pending' | 'ephemeral'>) {
   const again = AGAIN[pending ?? ''];
   return again !== undefined && isOpenTo(VERB_TARGET[again.verb], { ephemeral }) ? again : null;
 }

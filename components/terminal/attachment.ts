@@ -2,7 +2,7 @@
  * Says to the server that a terminal is open and used, again and again, until it is closed or forgotten: what holds the
  * sandbox awake under its user. A lease, not a connection, of which a browser has few. Talks to the API only.
  */
-import { Grip } from './grip.ts';
+import { AttachmentTimer } from './attachment-timer.ts';
 
 /** Well within the lease, also where a hidden tab's timers run once a minute. */
 const RENEW_MS = 40_000;
@@ -11,7 +11,7 @@ export interface AttachmentListener {
   /** The server has heard of it, or of its end. */
   onChanged(): void;
   /** It let go for want of use at that moment, in epoch milliseconds; null when it is used again. */
-  onLetGo(at: number | null): void;
+  onReleased(at: number | null): void;
 }
 
 export interface Attachment {
@@ -30,30 +30,30 @@ function newAttachment(): string {
 }
 
 /** A terminal on sandbox `id` is open. */
-export function attach(id: string, { onChanged, onLetGo }: AttachmentListener): Attachment {
+export function attach(id: string, { onChanged, onReleased }: AttachmentListener): Attachment {
   const address = `/api/instances/${encodeURIComponent(id)}/attachments/${newAttachment()}`;
   // A server that is away for a moment hears of it the next time.
   const renew = () => fetch(address, { method: 'PUT' }).catch(() => undefined);
   // What gets lost on the way is ended by the lease.
   const end = () => fetch(address, { method: 'DELETE', keepalive: true }).catch(() => undefined);
-  const grip = new Grip(
+  const attachmentTimer = new AttachmentTimer(
     {
       renew: (first) => void renew().then(() => first && onChanged()),
       end: () => void end().then(onChanged),
-      letGo: onLetGo,
+      released: onReleased,
     },
     Date.now(),
   );
-  const look = () => grip.look(Date.now());
+  const look = () => attachmentTimer.tick(Date.now());
   const lookIfVisible = () => document.visibilityState === 'visible' && look();
-  const release = () => grip.release();
+  const release = () => attachmentTimer.release();
   const timer = setInterval(look, RENEW_MS);
   document.addEventListener('visibilitychange', lookIfVisible);
   window.addEventListener('pagehide', release);
   window.addEventListener('pageshow', lookIfVisible);
   return {
-    used: () => grip.used(Date.now()),
-    setAwake: (awake) => grip.setAwake(awake, Date.now()),
+    used: () => attachmentTimer.used(Date.now()),
+    setAwake: (awake) => attachmentTimer.setAwake(awake, Date.now()),
     leave() {
       clearInterval(timer);
       document.removeEventListener('visibilitychange', lookIfVisible);

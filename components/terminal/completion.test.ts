@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { continuation, wantedOf } from './completion.ts';
+import { completionQuery, continuation } from './completion.ts';
 
 test.each([
   ['cat no', '/workspace', { volume: 'workspace', folder: '/', begin: 'no', typed: '' }],
@@ -9,11 +9,11 @@ test.each([
   ['wc -l my\\ fi', '/workspace', { volume: 'workspace', folder: '/', begin: 'my fi', typed: '' }],
   ['echo >out', '/workspace', { volume: 'workspace', folder: '/', begin: 'out', typed: '' }],
 ])('%s is looked for in its folder', (before, cwd, wanted) => {
-  expect(wantedOf(before, cwd)).toEqual(wanted);
+  expect(completionQuery(before, cwd)).toEqual(wanted);
 });
 
 test('what is typed on is the rest of the only name, or of what all have in common, with what a shell would take apart escaped', () => {
-  const wanted = wantedOf('cat no', '/workspace');
+  const wanted = completionQuery('cat no', '/workspace');
   expect(continuation(wanted, ['note.txt'])).toBe('te.txt ');
   expect(continuation(wanted, ['notes/'])).toBe('tes/');
   expect(continuation(wanted, ['note one', 'note two'])).toBe('te\\ ');

@@ -5,7 +5,7 @@
 import type { FolderItem } from '#lib/contract/schema.ts';
 
 /** What is being typed, as a place to look in. */
-export interface Wanted {
+export interface CompletionQuery {
   /** As it is typed, before the name: `src/`. */
   typed: string;
   /** The beginning of the name. */
@@ -22,7 +22,7 @@ const MOST = 500;
 const SPECIAL = /[\s'"\\`$&|;<>()*?[\]#!~]/g;
 
 /** What stands before the cursor and may be a name; `cwd` is where names are looked for. */
-export function wantedOf(before: string, cwd: string): Wanted {
+export function completionQuery(before: string, cwd: string): CompletionQuery {
   const word = /(?:\\.|[^\s'"`;|&<>()\\=])*$/.exec(before)?.[0] ?? '';
   const path = word.replace(/\\(.)/g, '$1');
   const slash = path.lastIndexOf('/');
@@ -42,7 +42,7 @@ export function wantedOf(before: string, cwd: string): Wanted {
 }
 
 /** What there is that begins so, folders with a slash. Empty when it cannot be told. */
-export async function namesOf(id: string, { volume, folder, begin }: Wanted): Promise<string[]> {
+export async function completionNames(id: string, { volume, folder, begin }: CompletionQuery): Promise<string[]> {
   if (volume === null) return VOLUMES.filter((name) => name.startsWith(begin)).map((name) => `${name}/`);
   if (!VOLUMES.includes(volume)) return [];
   const query = new URLSearchParams({ path: folder, limit: String(MOST) });
@@ -68,7 +68,7 @@ function common(names: readonly string[]): string {
 }
 
 /** What to type on: the rest of the only name, or of what all have in common. */
-export function continuation({ begin }: Wanted, names: readonly string[]): string {
+export function continuation({ begin }: CompletionQuery, names: readonly string[]): string {
   const rest = common(names).slice(begin.length).replace(SPECIAL, '\\$&');
   return names.length === 1 && !names[0]?.endsWith('/') ? `${rest} ` : rest;
 }

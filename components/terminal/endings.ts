@@ -2,13 +2,13 @@
 import type { EvalAnswer } from '#lib/contract/schema.ts';
 import { StreamText } from './output.ts';
 import type { RunOutcome } from './runs.ts';
-import { endInWords, type Woke, wokeInWords } from './words.ts';
+import { endInWords, type WakeResult, wakeInWords } from './words.ts';
 
 /** The colours of our own words; a sign stands beside each. */
 export const STYLE = { quiet: '\x1b[90m', bad: '\x1b[31m', good: '\x1b[32m', plain: '\x1b[0m' } as const;
 
 /** A line for the screen, and the same for a screen reader. */
-export interface Told {
+export interface TerminalLine {
   line: string;
   spoken: string;
 }
@@ -21,8 +21,8 @@ function printable(text: string): string {
 }
 
 /** That it had to be woken; null when it was awake. */
-export function wokeLine(woke: Woke): Told | null {
-  const words = wokeInWords(woke);
+export function wakeLine(woke: WakeResult): TerminalLine | null {
+  const words = wakeInWords(woke);
   return words === null ? null : { line: `${quiet}↑ ${words}${plain}`, spoken: words };
 }
 
@@ -33,7 +33,7 @@ export function resultOf({ ok, value, error }: EvalAnswer): string | null {
 }
 
 /** How a run ended. */
-export function endLines(outcome: RunOutcome): Told[] {
+export function endLines(outcome: RunOutcome): TerminalLine[] {
   if (outcome === 'stopped') return [{ line: `${bad}^C${plain} ${quiet}stopped${plain}`, spoken: 'stopped' }];
   if ('problem' in outcome) {
     const { detail, hint } = outcome.problem;
@@ -49,7 +49,7 @@ export function endLines(outcome: RunOutcome): Told[] {
   return evaluatedLines(outcome.evaluated, outcome.binary);
 }
 
-function evaluatedLines(evaluated: EvalAnswer, binary: boolean): Told[] {
+function evaluatedLines(evaluated: EvalAnswer, binary: boolean): TerminalLine[] {
   const { ok, woke } = evaluated;
   const value = resultOf(evaluated);
   const result = value === null ? [] : [{ line: valueLine(ok, printable(value)), spoken: value }];

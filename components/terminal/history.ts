@@ -18,7 +18,7 @@ export function readHistory(person: string, id: string): string[] {
 }
 
 /** Keeps the newest lines. */
-export function keepHistory(person: string, id: string, lines: readonly string[]): void {
+export function writeHistory(person: string, id: string, lines: readonly string[]): void {
   const kept: string[] = [];
   let characters = 0;
   for (const line of [...lines].reverse()) {

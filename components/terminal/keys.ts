@@ -1,10 +1,10 @@
 /** What an emulator sends for keys and pastes, as keys of the line editor. Pure. */
-import type { Key } from './line-editor.ts';
+import type { EditorKey } from './line-editor.ts';
 
 const PASTE_BEGIN = '\x1b[200~';
 const PASTE_END = '\x1b[201~';
 
-const KEYS: Readonly<Record<string, Exclude<Key['name'], 'text'>>> = {
+const KEYS: Readonly<Record<string, Exclude<EditorKey['name'], 'text'>>> = {
   '\x01': 'start',
   '\x02': 'left',
   '\x03': 'interrupt',
@@ -49,8 +49,8 @@ const AFTER_ESCAPE = /^(?:\[[0-?]*[A-Za-z~]|O[A-Z]|[^[O])/u;
 const TEXT = /^\P{Cc}+/u;
 
 /** The keys in what was sent at once; what is unknown is left out. A paste is one text, whatever is in it. */
-export function keysOf(sent: string): Key[] {
-  const keys: Key[] = [];
+export function keysOf(sent: string): EditorKey[] {
+  const keys: EditorKey[] = [];
   let rest = sent;
   while (rest !== '') {
     if (rest.startsWith(PASTE_BEGIN)) {

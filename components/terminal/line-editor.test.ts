@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { keysOf } from './keys.ts';
-import { type Editor, emptyEditor, press, remembered, type Wish } from './line-editor.ts';
+import { addToHistory, type Editor, type EditorCommand, emptyEditor, press } from './line-editor.ts';
 
 /** What stands in the line after what an emulator sends, with the cursor as `|`, and the wishes on the way. */
-function type(sent: string, from: Editor = emptyEditor([])): { line: string; wishes: Wish[]; editor: Editor } {
+function type(sent: string, from: Editor = emptyEditor([])): { line: string; wishes: EditorCommand[]; editor: Editor } {
   let editor = from;
-  const wishes: Wish[] = [];
+  const wishes: EditorCommand[] = [];
   for (const key of keysOf(sent)) {
     const [next, wish] = press(editor, key);
     editor = next;
@@ -61,11 +61,11 @@ test('in a text of several lines, up and down go from line to line first', () =>
 });
 
 test('the history keeps nothing blank, nothing twice in a row, nothing that begins with a space, and 200 lines', () => {
-  expect(['ls', 'ls', '  ', ' export KEY=secret', 'pwd'].reduce<readonly string[]>(remembered, [])).toEqual([
+  expect(['ls', 'ls', '  ', ' export KEY=secret', 'pwd'].reduce<readonly string[]>(addToHistory, [])).toEqual([
     'ls',
     'pwd',
   ]);
-  const many = Array.from({ length: 300 }, (_, n) => `echo ${n}`).reduce<readonly string[]>(remembered, []);
+  const many = Array.from({ length: 300 }, (_, n) => `echo ${n}`).reduce<readonly string[]>(addToHistory, []);
   expect([many.length, many[0], many.at(-1)]).toEqual([200, 'echo 100', 'echo 299']);
 });
 

@@ -6,7 +6,7 @@ import { clustersOf } from './cells.ts';
 
 type Motion = 'left' | 'right' | 'word-left' | 'word-right' | 'start' | 'end' | 'up' | 'down';
 
-export type Key =
+export type EditorKey =
   | { name: Motion }
   | { name: 'delete-left' | 'delete-right' | 'cut-word-left' | 'cut-word-right' | 'cut-to-start' | 'cut-to-end' }
   | {
@@ -24,7 +24,7 @@ export type Key =
   | { name: 'text'; text: string };
 
 /** What a key asks for besides a changed line. */
-export type Wish = { run: string } | 'interrupt' | 'clear' | 'leave' | 'complete' | null;
+export type EditorCommand = { run: string } | 'interrupt' | 'clear' | 'leave' | 'complete' | null;
 
 export interface Editor {
   text: string;
@@ -56,7 +56,7 @@ export function emptyEditor(history: readonly string[]): Editor {
  * The history with what was run now: nothing blank, nothing twice in a row, nothing that begins with a space, as shells
  * have it.
  */
-export function remembered(history: readonly string[], text: string): readonly string[] {
+export function addToHistory(history: readonly string[], text: string): readonly string[] {
   if (text.trim() === '' || text.startsWith(' ') || text.length > KEPT_LENGTH || history.at(-1) === text)
     return history;
   return [...history, text].slice(-KEPT);
@@ -169,7 +169,7 @@ function found(editor: Editor, search: string, back: number): Editor {
 }
 
 /** A key while the history is searched; null when it ends the search and then does what it always does. */
-function searched(editor: Editor, search: string, key: Key): Editor | null {
+function searched(editor: Editor, search: string, key: EditorKey): Editor | null {
   switch (key.name) {
     case 'text':
       return found(editor, search + plain(key.text), Math.max(1, editor.back));
@@ -194,7 +194,7 @@ function plain(text: string): string {
 }
 
 /** The state after `key`, and what it asks for. */
-export function press(editor: Editor, key: Key): [Editor, Wish] {
+export function press(editor: Editor, key: EditorKey): [Editor, EditorCommand] {
   if (editor.search !== null) {
     const next = searched(editor, editor.search, key);
     return next === null ? press({ ...editor, search: null }, key) : [next, null];
@@ -231,7 +231,7 @@ export function press(editor: Editor, key: Key): [Editor, Wish] {
     case 'interrupt':
       return [{ ...emptyEditor(editor.history), cut: editor.cut }, 'interrupt'];
     case 'enter':
-      return [{ ...emptyEditor(remembered(editor.history, editor.text)), cut: editor.cut }, { run: editor.text }];
+      return [{ ...emptyEditor(addToHistory(editor.history, editor.text)), cut: editor.cut }, { run: editor.text }];
     default:
       return [moved(editor, key.name), null];
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clustersOf } from './cells.ts';
-import { drawn, layOut } from './line-layout.ts';
+import { layOut, renderLayout } from './line-layout.ts';
 
 const PROMPT = { text: '$ ', width: 2 };
 const MORE = { text: '> ', width: 2 };
@@ -45,7 +45,7 @@ test.each([
 
 test('a text that is taller than the screen is shown around the cursor', () => {
   const text = Array.from({ length: 50 }, (_, n) => `row ${n}`).join('\n');
-  const { text: written, row } = drawn(layOut({ text, at: text.length }, PROMPT, MORE, 20), 10);
+  const { text: written, row } = renderLayout(layOut({ text, at: text.length }, PROMPT, MORE, 20), 10);
   expect(written.split('\r\n')).toHaveLength(10);
   expect(written).toContain('row 49');
   expect(row).toBeLessThan(10);

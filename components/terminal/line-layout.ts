@@ -10,7 +10,7 @@ interface Row {
   wraps: boolean;
 }
 
-export interface Layout {
+export interface LineLayout {
   rows: Row[];
   /** Where the cursor is, from 0. */
   row: number;
@@ -26,7 +26,7 @@ export function layOut(
   prompt: { text: string; width: number },
   more: { text: string; width: number },
   columns: number,
-): Layout {
+): LineLayout {
   const rows: Row[] = [{ text: prompt.text, wraps: false }];
   let width = prompt.width;
   let index = 0;
@@ -74,7 +74,7 @@ const right = (columns: number) => (columns > 0 ? `\x1b[${columns}C` : '');
  * What to write where the first row is to be, so that the layout shows with the cursor in its place. At most `height`
  * rows are shown.
  */
-export function drawn(layout: Layout, height: number): { text: string; row: number } {
+export function renderLayout(layout: LineLayout, height: number): { text: string; row: number } {
   const start = Math.max(0, Math.min(layout.row - Math.floor(height / 2), layout.rows.length - height));
   const shown = layout.rows.slice(start, start + height);
   const body = shown
@@ -89,6 +89,6 @@ export function drawn(layout: Layout, height: number): { text: string; row: numb
 }
 
 /** What to write to come from a cursor in `row` of what is drawn back to its beginning. */
-export function toBeginning(row: number): string {
+export function cursorToStart(row: number): string {
   return `\r${up(row)}`;
 }

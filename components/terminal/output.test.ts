@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { type Place, StreamText } from './output.ts';
+import { type ScreenPosition, StreamText } from './output.ts';
 
 const ESC = '\x1b';
-const fresh = (): Place => ({ fresh: true, by: null });
+const fresh = (): ScreenPosition => ({ fresh: true, by: null });
 const shown = (...pieces: string[]) => {
   const stream = new StreamText(fresh());
   return pieces.map((piece) => stream.take(piece)).join('');

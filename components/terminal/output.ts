@@ -67,7 +67,7 @@ function stylesOf(parameters: string): string[] {
 }
 
 /** Where the screen's cursor is, for the streams that share it. */
-export interface Place {
+export interface ScreenPosition {
   /** At the beginning of a line. */
   fresh: boolean;
   /** Who wrote there last. */
@@ -77,12 +77,12 @@ export interface Place {
 export class StreamText {
   readonly #sign: string;
   readonly #base: string;
-  readonly #place: Place;
+  readonly #place: ScreenPosition;
   #style = '';
   #held = '';
 
   /** `sign` is put before each line, `base` (`31`) is its colour; both may be empty. */
-  constructor(place: Place, { sign = '', base = '' }: { sign?: string; base?: string } = {}) {
+  constructor(place: ScreenPosition, { sign = '', base = '' }: { sign?: string; base?: string } = {}) {
     this.#place = place;
     this.#sign = sign;
     this.#base = base;

@@ -4,22 +4,22 @@
  * carried, variables are not.
  */
 import { useActionState } from 'react';
-import { SCROLLS } from '../ui/scrolls.ts';
+import { SCROLLABLE } from '../ui/scrollable.ts';
 import { Submit } from '../ui/submit.tsx';
-import { endInWords, type RunEnd, type Woke, wokeInWords } from './words.ts';
+import { endInWords, type RunEnd, type WakeResult, wakeInWords } from './words.ts';
 
-export interface Run {
+export interface FormRun {
   /** Distinguishes runs on one page. */
   key: string;
   command: string;
   cwd: string;
   output: { stream: 'stdout' | 'stderr'; text: string }[];
   end: RunEnd | { problem: string; hint?: string };
-  woke: Woke | null;
+  woke: WakeResult | null;
 }
 
 export interface PlainState {
-  runs: Run[];
+  runs: FormRun[];
   cwd: string;
 }
 
@@ -27,7 +27,7 @@ export type ExecAction = (previous: PlainState, form: FormData) => Promise<Plain
 
 const START: PlainState = { runs: [], cwd: '/workspace' };
 
-function Ending({ end }: Pick<Run, 'end'>) {
+function Ending({ end }: Pick<FormRun, 'end'>) {
   if ('problem' in end) {
     return (
       <p className="text-fault-ink">
@@ -43,8 +43,8 @@ function Ending({ end }: Pick<Run, 'end'>) {
   );
 }
 
-function Entry({ run }: { run: Run }) {
-  const woke = run.woke === null ? null : wokeInWords(run.woke);
+function Entry({ run }: { run: FormRun }) {
+  const woke = run.woke === null ? null : wakeInWords(run.woke);
   return (
     <li className="border-b border-rule py-2.5 last:border-0">
       <p>
@@ -78,7 +78,7 @@ export function PlainForm({
   const [{ runs, cwd }, submit] = useActionState(action, START);
   return (
     <div className="flex h-full flex-col gap-3 p-4">
-      <div className="min-h-0 flex-1 overflow-y-auto" role="log" aria-label="Output" {...SCROLLS}>
+      <div className="min-h-0 flex-1 overflow-y-auto" role="log" aria-label="Output" {...SCROLLABLE}>
         <ol className="paper-log border-0">
           {runs.map((run) => (
             <Entry key={run.key} run={run} />

@@ -1,10 +1,10 @@
 /** Runs what was typed through the API and reports what it says while it runs. Talks to the API only. */
 import type { EvalAnswer, Problem } from '#lib/contract/schema.ts';
-import { isBinary, shown } from './shown.ts';
-import type { Language, RunEnd, Woke } from './words.ts';
+import { isBinary, outputText } from './output-text.ts';
+import type { Language, RunEnd, WakeResult } from './words.ts';
 
 export interface RunListener {
-  onWoke(woke: Woke): void;
+  onWoke(woke: WakeResult): void;
   /** The next piece is read when this one was taken. */
   onOutput(stream: 'stdout' | 'stderr', text: string): Promise<void>;
 }
@@ -57,7 +57,7 @@ async function dispatch(block: string, listener: RunListener, said: { binary: bo
   if (name === 'woke') listener.onWoke(value);
   else if (name === 'stdout' || name === 'stderr') {
     said.binary ||= value.encoding !== undefined;
-    await listener.onOutput(name, shown(value.text, value.encoding));
+    await listener.onOutput(name, outputText(value.text, value.encoding));
   } else if (name === 'exit') return { exit: { ...value, binary: said.binary } };
   else if (name === 'error') return { problem: value };
   return null;
@@ -105,8 +105,8 @@ async function evaluate(
   const answer = await post(id, 'eval', { language, code }, 'application/json', signal);
   if (!answer.ok) return { problem: (await answer.json()) as Problem };
   const evaluated = (await answer.json()) as EvalAnswer;
-  await listener.onOutput('stdout', shown(evaluated.stdout, evaluated.stdout_encoding));
-  await listener.onOutput('stderr', shown(evaluated.stderr, evaluated.stderr_encoding));
+  await listener.onOutput('stdout', outputText(evaluated.stdout, evaluated.stdout_encoding));
+  await listener.onOutput('stderr', outputText(evaluated.stderr, evaluated.stderr_encoding));
   return { evaluated, binary: isBinary(evaluated) };
 }
 

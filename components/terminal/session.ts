@@ -5,15 +5,15 @@
  */
 import type { Terminal } from '@xterm/xterm';
 import { clustersOf } from './cells.ts';
-import { continuation, namesOf, wantedOf } from './completion.ts';
-import { endLines, resultOf, STYLE, type Told, wokeLine } from './endings.ts';
-import { keepHistory, readHistory } from './history.ts';
+import { completionNames, completionQuery, continuation } from './completion.ts';
+import { endLines, resultOf, STYLE, type TerminalLine, wakeLine } from './endings.ts';
+import { readHistory, writeHistory } from './history.ts';
 import { keysOf } from './keys.ts';
-import { type Editor, emptyEditor, type Key, press } from './line-editor.ts';
-import { drawn, layOut, toBeginning } from './line-layout.ts';
-import { type Place, StreamText } from './output.ts';
+import { type Editor, type EditorKey, emptyEditor, press } from './line-editor.ts';
+import { cursorToStart, layOut, renderLayout } from './line-layout.ts';
+import { type ScreenPosition, StreamText } from './output.ts';
 import { type RunOutcome, runTyped } from './runs.ts';
-import type { Language, Woke } from './words.ts';
+import type { Language, WakeResult } from './words.ts';
 
 export interface SessionListener {
   /** A run begins: what a screen reader hears of it. */
@@ -47,14 +47,14 @@ export class Session {
   readonly #person: string;
   readonly #terminal: Terminal;
   readonly #listener: SessionListener;
-  readonly #place: Place = { fresh: true, by: null };
+  readonly #place: ScreenPosition = { fresh: true, by: null };
   #editor: Editor;
   #language: Language = 'shell';
   #cwd = '/workspace';
   /** The row of what is drawn that the cursor is in. */
   #row = 0;
   #running: AbortController | null = null;
-  #ahead: Key[] = [];
+  #ahead: EditorKey[] = [];
   #lastOutput = '';
   #closed = false;
 
@@ -133,14 +133,14 @@ export class Session {
   }
 
   /** What comes while a command runs waits for its end. */
-  #takeKeys(keys: readonly Key[]): void {
+  #takeKeys(keys: readonly EditorKey[]): void {
     for (const key of keys) {
       if (this.#running === null) this.#press(key);
       else if (this.#ahead.length < AHEAD) this.#ahead.push(key);
     }
   }
 
-  #press(key: Key): void {
+  #press(key: EditorKey): void {
     const [next, wish] = press(this.#editor, key);
     if (wish === 'interrupt') {
       this.#close('^C');
@@ -149,7 +149,7 @@ export class Session {
     } else if (wish !== null && typeof wish === 'object') {
       this.#close();
       this.#editor = next;
-      keepHistory(this.#person, this.#id, next.history);
+      writeHistory(this.#person, this.#id, next.history);
       if (wish.run.trim() === '') this.#draw();
       else void this.#run(wish.run);
     } else {
@@ -179,8 +179,8 @@ export class Session {
   }
 
   #draw(editor = this.#editor, height = this.#terminal.rows): void {
-    const { text, row } = drawn(layOut(editor, this.#prompt(), MORE, this.#terminal.cols), height);
-    this.#terminal.write(toBeginning(this.#row) + text);
+    const { text, row } = renderLayout(layOut(editor, this.#prompt(), MORE, this.#terminal.cols), height);
+    this.#terminal.write(cursorToStart(this.#row) + text);
     this.#row = row;
   }
 
@@ -194,8 +194,8 @@ export class Session {
   async #complete(): Promise<void> {
     const { text, at } = this.#editor;
     if (this.#language !== 'shell') return this.type('\t');
-    const wanted = wantedOf(text.slice(0, at), this.#cwd);
-    const names = await namesOf(this.#id, wanted);
+    const wanted = completionQuery(text.slice(0, at), this.#cwd);
+    const names = await completionNames(this.#id, wanted);
     // What was typed meanwhile goes before what was asked for.
     if (this.#editor.text !== text || this.#editor.at !== at || this.#running !== null) return;
     const more = continuation(wanted, names);
@@ -249,8 +249,8 @@ export class Session {
     return new Promise((resolve) => this.#terminal.write(text, resolve));
   }
 
-  #woke(woke: Woke): void {
-    const told = wokeLine(woke);
+  #woke(woke: WakeResult): void {
+    const told = wakeLine(woke);
     if (told === null) return;
     this.#listener.onWoke();
     this.#tell(told);
@@ -266,7 +266,7 @@ export class Session {
   }
 
   /** A line of ours, on a line of its own. */
-  #tell({ line, spoken }: Told): void {
+  #tell({ line, spoken }: TerminalLine): void {
     this.#terminal.write(`${this.#place.fresh ? '' : '\r\n'}${line}\r\n`);
     this.#place.fresh = true;
     this.#listener.onSaid(`\n${spoken}\n`);

@@ -9,7 +9,7 @@ import type { Instance } from '#lib/contract/schema.ts';
 import { instanceKey } from '../live/cache.ts';
 import { RelativeTime } from '../ui/relative-time.tsx';
 import { type Attachment, attach } from './attachment.ts';
-import { LET_GO_MINUTES } from './grip.ts';
+import { RELEASE_MINUTES } from './attachment-timer.ts';
 import { type ExecAction, PlainForm } from './plain-form.tsx';
 import type { Session, SessionListener } from './session.ts';
 import { LANGUAGE_NAMES, type Language } from './words.ts';
@@ -49,7 +49,7 @@ function useAttachment(id: string, state: Instance['state'], open: boolean) {
     if (!open) return;
     // No line of the ledger tells of it: the page's clock is told from here.
     const onChanged = () => void queries.invalidateQueries({ queryKey: instanceKey(id) });
-    const opened = attach(id, { onChanged, onLetGo: setLetGoAt });
+    const opened = attach(id, { onChanged, onReleased: setLetGoAt });
     attachment.current = opened;
     return () => {
       attachment.current = null;
@@ -214,7 +214,7 @@ export function Terminal({
           {letGoAt !== null && (
             <>
               It let go <RelativeTime at={Math.round(letGoAt / 1000)} rendered={Math.round(letGoAt / 1000)} />, after{' '}
-              {LET_GO_MINUTES} min without a key or output.
+              {RELEASE_MINUTES} min without a key or output.
               {state === 'active' && ' The idle clock runs; the next key holds it awake again.'}
             </>
           )}

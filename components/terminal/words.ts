@@ -2,7 +2,7 @@
 import type { ExecAnswer, Instance } from '#lib/contract/schema.ts';
 import { tookInWords } from '../ui/durations.ts';
 
-export interface Woke {
+export interface WakeResult {
   /** How it was found. */
   woke: string;
   /** The state that it was woken from, where it was not hot. */
@@ -16,7 +16,7 @@ export interface RunEnd extends Pick<ExecAnswer, 'exit_code' | 'took_ms' | 'time
 }
 
 /** What woke it and how long that took; null when it was awake. */
-export function wokeInWords({ woke, from, took_ms }: Woke): string | null {
+export function wakeInWords({ woke, from, took_ms }: WakeResult): string | null {
   if (woke === 'hot') return null;
   const took = tookInWords(took_ms);
   return from === null || from === 'created'

@@ -2,7 +2,7 @@
 import Link from 'next/link';
 import { Fragment } from 'react';
 
-export function Trail({ steps }: { steps: readonly { name: string; href: string }[] }) {
+export function Breadcrumbs({ steps }: { steps: readonly { name: string; href: string }[] }) {
   return (
     <nav aria-label="Where this is" className="mb-5 flex flex-wrap gap-x-2 text-small text-ink-3">
       {steps.map(({ name, href }, index) => (

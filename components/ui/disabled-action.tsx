@@ -1,6 +1,6 @@
 /** Something that may not be done now: its button, greyed, and why not, in words. */
 
-export function Greyed({
+export function DisabledAction({
   id,
   label,
   whyNot,

@@ -1,6 +1,6 @@
 /** The places of the console: for its navigation, the palette and the shortcuts. The only list of them. */
 
-export interface Place {
+export interface NavItem {
   href: string;
   name: string;
   /** The key that leads there after `g`. */
@@ -12,7 +12,7 @@ export interface Place {
 }
 
 /** What is looked after. */
-export const PLACES: readonly Place[] = [
+export const MAIN_NAV: readonly NavItem[] = [
   { href: '/', name: 'Overview', key: 'o', exact: true },
   { href: '/sandboxes', name: 'Sandboxes', key: 's', also: ['/jobs'] },
   { href: '/archive', name: 'Archive', key: 'a' },
@@ -22,20 +22,20 @@ export const PLACES: readonly Place[] = [
 ];
 
 /** What it is looked after with. */
-export const TOOLS: readonly Place[] = [
+export const TOOL_NAV: readonly NavItem[] = [
   { href: '/explorer', name: 'Explorer', key: 'e' },
   { href: '/settings', name: 'Settings', key: ',' },
 ];
 
 /** Pages below a place that have an address of their own. */
-export const PAGES: readonly Place[] = [
+export const OTHER_PAGES: readonly NavItem[] = [
   { href: '/blueprints', name: 'Blueprints' },
   { href: '/shares', name: 'Shares' },
   { href: '/jobs', name: 'Jobs' },
 ];
 
 /** The pages of the settings, side by side. */
-export const SETTINGS: readonly Place[] = [
+export const SETTINGS_NAV: readonly NavItem[] = [
   { href: '/settings', name: 'Account', exact: true },
   { href: '/settings/people', name: 'People' },
   { href: '/settings/keys', name: 'Keys' },

@@ -3,7 +3,7 @@
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 
-export function PlaceLink({
+export function NavLink({
   href,
   exact = false,
   also = [],

@@ -1,12 +1,12 @@
 /** What became of the last thing a person asked for, in words. */
 
-export interface OutcomeWords {
+export interface ActionOutcome {
   ok: boolean;
   says: string;
   hint?: string;
 }
 
-export function Outcome({ outcome }: { outcome: OutcomeWords | null }) {
+export function Outcome({ outcome }: { outcome: ActionOutcome | null }) {
   if (outcome === null) return null;
   return (
     <div className={outcome.ok ? 'outcome' : 'outcome outcome-bad'} role={outcome.ok ? 'status' : 'alert'}>

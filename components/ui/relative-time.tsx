@@ -1,7 +1,7 @@
 'use client';
 /** A moment as people say it, with the exact one on hover. */
 import { agoInWords, exactMoment, lengthInWords } from './durations.ts';
-import { useNow } from './ticking.ts';
+import { useNow } from './use-now.ts';
 
 /** `at` and `rendered` (the server's time at rendering) in epoch seconds. `as` chooses `3 days ago` or `3 days`. */
 export function RelativeTime({ at, rendered, as = 'ago' }: { at: number; rendered: number; as?: 'ago' | 'length' }) {

@@ -2,10 +2,10 @@
 /** Removing something for good: its id is typed before anything happens. */
 import { useActionState } from 'react';
 import { Field } from './field.tsx';
-import { Outcome, type OutcomeWords } from './outcome.tsx';
+import { type ActionOutcome, Outcome } from './outcome.tsx';
 import { Submit } from './submit.tsx';
 
-export type RemoveAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords | null>;
+export type RemoveAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome | null>;
 
 /**
  * `what`: `snapshot`, for the button; `id`: what is to be typed; `keeps`: what stays, in a sentence; `order`: the verb;

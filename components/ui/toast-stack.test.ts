@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shown, staysMs, type Toast, withToast } from './toast-stack.ts';
+import { type Toast, toastLifetimeMs, visibleToasts, withToast } from './toast-stack.ts';
 
 const good = (number: number, key?: string): Toast => ({ number, ok: true, says: `done ${number}`, key });
 const bad = (number: number): Toast => ({ number, ok: false, says: `failed ${number}` });
@@ -14,7 +14,7 @@ test('three messages stand at most, and the oldest good news makes room', () => 
 test('a failure is never pushed out: it waits for a place', () => {
   const toasts = all(bad(1), bad(2), bad(3), bad(4));
   expect(numbers(toasts)).toEqual([1, 2, 3, 4]);
-  expect(numbers(shown(toasts))).toEqual([1, 2, 3]);
+  expect(numbers(visibleToasts(toasts))).toEqual([1, 2, 3]);
   expect(numbers(all(bad(1), bad(2), bad(3), good(4)))).toEqual([1, 2, 3, 4]);
 });
 
@@ -24,7 +24,7 @@ test('a message with the same key takes the place of the earlier one', () => {
 });
 
 test('a failure stays until it is dismissed, and an offer longer than news', () => {
-  expect(staysMs(bad(1))).toBeNull();
-  const offer = staysMs({ ok: true, says: 'gone', action: { label: 'Undo', run() {} } });
-  expect(offer).toBeGreaterThan(staysMs(good(1)) ?? Number.POSITIVE_INFINITY);
+  expect(toastLifetimeMs(bad(1))).toBeNull();
+  const offer = toastLifetimeMs({ ok: true, says: 'gone', action: { label: 'Undo', run() {} } });
+  expect(offer).toBeGreaterThan(toastLifetimeMs(good(1)) ?? Number.POSITIVE_INFINITY);
 });

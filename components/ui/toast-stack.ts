@@ -1,8 +1,8 @@
 /** Which messages stand on the screen and which wait. Pure: the caller says what came and what was dismissed. */
-import type { OutcomeWords } from './outcome.tsx';
+import type { ActionOutcome } from './outcome.tsx';
 
 /** What a person is told: what really happened, and what may be done about it. */
-export interface ToastWords extends OutcomeWords {
+export interface ToastMessage extends ActionOutcome {
   /** Something to do about it, such as taking it back. The message leaves once it is pressed. */
   action?: { label: string; run: () => void };
   /** Where to look. */
@@ -11,12 +11,12 @@ export interface ToastWords extends OutcomeWords {
   key?: string;
 }
 
-export interface Toast extends ToastWords {
+export interface Toast extends ToastMessage {
   /** Its own number. */
   number: number;
 }
 
-export const MOST_SHOWN = 3;
+export const MAX_VISIBLE_TOASTS = 3;
 
 const SHORT_MS = 8000;
 const LONG_MS = 20_000;
@@ -25,7 +25,7 @@ const LONG_MS = 20_000;
  * How long a message stays while nobody looks at it closely; null: until it is dismissed. Failures stay, and offers
  * stay longer.
  */
-export function staysMs({ ok, action, link }: ToastWords): number | null {
+export function toastLifetimeMs({ ok, action, link }: ToastMessage): number | null {
   if (!ok) return null;
   return action === undefined && link === undefined ? SHORT_MS : LONG_MS;
 }
@@ -37,12 +37,12 @@ export function staysMs({ ok, action, link }: ToastWords): number | null {
 export function withToast(toasts: readonly Toast[], added: Toast): readonly Toast[] {
   const same = added.key === undefined ? -1 : toasts.findIndex(({ key }) => key === added.key);
   const all = same < 0 ? [...toasts, added] : toasts.with(same, added);
-  if (all.length <= MOST_SHOWN) return all;
+  if (all.length <= MAX_VISIBLE_TOASTS) return all;
   const leaves = all.find((toast) => toast.ok && toast !== added);
   return leaves === undefined ? all : all.filter((toast) => toast !== leaves);
 }
 
 /** Those on the screen, oldest first; the others wait for a place. */
-export function shown(toasts: readonly Toast[]): readonly Toast[] {
-  return toasts.slice(0, MOST_SHOWN);
+export function visibleToasts(toasts: readonly Toast[]): readonly Toast[] {
+  return toasts.slice(0, MAX_VISIBLE_TOASTS);
 }

@@ -6,9 +6,16 @@
  */
 import Link from 'next/link';
 import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { MOST_SHOWN, shown, staysMs, type Toast, type ToastWords, withToast } from './toast-stack.ts';
+import {
+  MAX_VISIBLE_TOASTS,
+  type Toast,
+  type ToastMessage,
+  toastLifetimeMs,
+  visibleToasts,
+  withToast,
+} from './toast-stack.ts';
 
-export type { ToastWords } from './toast-stack.ts';
+export type { ToastMessage } from './toast-stack.ts';
 
 let toasts: readonly Toast[] = [];
 let last = 0;
@@ -30,7 +37,7 @@ function dismiss(number: number): void {
 }
 
 /** Says something in the corner of the window, in the browser only. Returns how to take it back. */
-export function toast(words: ToastWords): () => void {
+export function toast(words: ToastMessage): () => void {
   last += 1;
   const number = last;
   become(withToast(toasts, { ...words, number }));
@@ -68,7 +75,7 @@ function useSide(stack: RefObject<HTMLElement | null>, count: number): 'top' | '
 }
 
 function Message({ toast: { number, ok, says, hint, action, link }, held }: { toast: Toast; held: boolean }) {
-  const stays = staysMs({ ok, says, action, link });
+  const stays = toastLifetimeMs({ ok, says, action, link });
   const left = useRef(stays);
   useEffect(() => {
     if (held || left.current === null) return;
@@ -128,7 +135,7 @@ export function Toasts() {
   const [inside, setInside] = useState(false);
   const [away, setAway] = useState(false);
   const side = useSide(stack, all.length);
-  const visible = shown(all);
+  const visible = visibleToasts(all);
   const newest = visible.at(-1)?.number;
 
   useEffect(() => {
@@ -180,7 +187,9 @@ export function Toasts() {
       {visible.map((message) => (
         <Message key={message.number} toast={message} held={over || inside || away} />
       ))}
-      {count > MOST_SHOWN && <p className="toast text-small text-ink-2">{count - MOST_SHOWN} more after these</p>}
+      {count > MAX_VISIBLE_TOASTS && (
+        <p className="toast text-small text-ink-2">{count - MAX_VISIBLE_TOASTS} more after these</p>
+      )}
     </section>
   );
 }

@@ -3,7 +3,7 @@ import type { Event } from '#lib/contract/schema.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
 import { whyItIsHere } from '../ledger/event-words.ts';
-import { standing, standingDetail } from '../sandbox/state-words.ts';
+import { headlineDetail, headlineWord } from '../sandbox/state-words.ts';
 import {
   agoInWords,
   countdown,
@@ -52,7 +52,7 @@ test('every state and every fault has a headline that says since when or why', (
   const row = { fault_reason: null, state_since: 1000, pending: null, interrupted: false };
   const said = STATES.map((state) => {
     const instance = { ...row, state, fault: null };
-    return `${standing(instance)} · ${standingDetail(instance, 1000 + 3 * 86_400)}`;
+    return `${headlineWord(instance)} · ${headlineDetail(instance, 1000 + 3 * 86_400)}`;
   });
   expect(said).toEqual([
     'Registered · 3 days ago',
@@ -62,9 +62,9 @@ test('every state and every fault has a headline that says since when or why', (
     'Filed away · archived 3 days ago',
     'Gone · deleted 3 days ago',
   ]);
-  const faulty = FAULTS.map((fault) => standing({ ...row, state: 'frozen', fault }));
+  const faulty = FAULTS.map((fault) => headlineWord({ ...row, state: 'frozen', fault }));
   expect(new Set(faulty).size).toBe(FAULTS.length);
-  expect(standingDetail({ ...row, state: 'frozen', fault: null, pending: 'resume' }, 2000)).toBe('waking now');
+  expect(headlineDetail({ ...row, state: 'frozen', fault: null, pending: 'resume' }, 2000)).toBe('waking now');
 });
 
 test('the last move is told as one sentence: who, from where, why, and how long it took', () => {

@@ -6,19 +6,19 @@ import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';
 import { whyItIsHere } from '#components/ledger/event-words.ts';
-import { Ledger } from '#components/ledger/ledger.tsx';
+import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
 import { Moves } from '#components/sandbox/moves.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
+import { actorNames } from '../../actor-names.ts';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
-import { actorNames } from '../../names.ts';
-import { move } from '../../sandboxes/[id]/actions.ts';
-import { Inside } from '../../sandboxes/[id]/inside.tsx';
-import { offersFor } from '../../sandboxes/[id]/offers.ts';
+import { moveSandbox } from '../../sandboxes/[id]/actions.ts';
+import { moveOffers } from '../../sandboxes/[id]/move-offers.ts';
 import { FaultNotice, NotOfferedNotice, Title } from '../../sandboxes/[id]/title.tsx';
-import type { Search } from '../../search.ts';
+import { VolumeBrowser } from '../../sandboxes/[id]/volume-browser.tsx';
+import type { SearchParams } from '../../search-params.ts';
 
 export const dynamic = 'force-dynamic';
 
@@ -26,7 +26,7 @@ const LINES_SHOWN = 10;
 
 interface Props {
   params: Promise<{ id: string }>;
-  searchParams: Promise<Search>;
+  searchParams: Promise<SearchParams>;
 }
 
 /** The sandbox, or null when there is none or it is deleted. Read once per request. */
@@ -65,7 +65,7 @@ export default async function ArchivedSandbox({ params, searchParams }: Props) {
       <Title instance={instance} rendered={rendered} from={{ name: 'Archive', href: '/archive' }} />
       <FaultNotice instance={instance} />
       <NotOfferedNotice instance={instance} />
-      <Part id="why" name="Why it is here">
+      <PageSection id="why" name="Why it is here">
         <p className="max-w-2xl">
           {because === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(because, names)}
         </p>
@@ -75,23 +75,23 @@ export default async function ArchivedSandbox({ params, searchParams }: Props) {
             It is not in the archive. <Link href={`/sandboxes/${id}`}>Go to its page</Link>, where its other moves are.
           </p>
         )}
-      </Part>
-      <Part id="revive" name="Revive" note="The reason goes into the ledger, with who gave it.">
+      </PageSection>
+      <PageSection id="revive" name="Revive" note="The reason goes into the ledger, with who gave it.">
         <Moves
           id={id}
-          offers={offersFor(instance, caller).filter(({ verb }) => verb === 'revive')}
-          action={move.bind(null, id)}
+          offers={moveOffers(instance, caller).filter(({ verb }) => verb === 'revive')}
+          action={moveSandbox.bind(null, id)}
         />
-      </Part>
-      <Inside instance={instance} search={await searchParams} at="/archive" />
-      <Part id="ledger" name="Ledger" note="What happened to it last, newest first.">
-        <Ledger events={events.items} rendered={rendered} showInstance={false} names={names} />
+      </PageSection>
+      <VolumeBrowser instance={instance} search={await searchParams} at="/archive" />
+      <PageSection id="ledger" name="Ledger" note="What happened to it last, newest first.">
+        <LedgerLines events={events.items} rendered={rendered} showInstance={false} names={names} />
         {events.next !== null && (
           <p className="mt-3 text-small">
             <Link href={`/audit?instance=${id}`}>All of its lines</Link>
           </p>
         )}
-      </Part>
+      </PageSection>
     </>
   );
 }

@@ -7,28 +7,28 @@ import { LineageTree } from '#components/figures/lineage.tsx';
 import { nameOfActor } from '#components/ledger/event-words.ts';
 import { CopyMark } from '#components/sandbox/copy-mark.tsx';
 import { SeedForm } from '#components/sandbox/seed-form.tsx';
-import { Trail } from '#components/ui/breadcrumbs.tsx';
-import { Greyed } from '#components/ui/disabled-action.tsx';
+import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
-import { Fact, Facts } from '#components/ui/facts.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { Fact, FactList } from '#components/ui/fact-list.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { RemoveForm } from '#components/ui/remove-form.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Blueprint } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { Made } from '../../batch-result.tsx';
+import { BatchResult } from '../../batch-result.tsx';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
-import { Contents } from '../../contents.tsx';
-import { given, type Search } from '../../search.ts';
-import { clone, remove } from '../actions.ts';
+import { type SearchParams, singleValues } from '../../search-params.ts';
+import { VolumeContents } from '../../volume-contents.tsx';
+import { cloneBlueprint, removeBlueprint } from '../actions.ts';
 
 export const dynamic = 'force-dynamic';
 
 interface Props {
   params: Promise<{ name: string }>;
-  searchParams: Promise<Search>;
+  searchParams: Promise<SearchParams>;
 }
 
 /** The blueprint, or null when there is none. Read once per request. */
@@ -53,7 +53,7 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
   const caller = await requireCaller(`/blueprints/${name}`);
   const blueprint = await readBlueprint(name);
   if (blueprint === null) notFound();
-  const { made, starting } = given(await searchParams);
+  const { made, starting } = singleValues(await searchParams);
   const lineage = await getHost().operations.blueprintLineage(caller, name);
   const rendered = renderedAt();
   const noClone = whyNot(caller, 'cloneBlueprint');
@@ -62,7 +62,7 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
   return (
     <>
       <header className="pt-6 pb-8 sm:pt-8">
-        <Trail steps={[{ name: 'Blueprints', href: '/blueprints' }]} />
+        <Breadcrumbs steps={[{ name: 'Blueprints', href: '/blueprints' }]} />
         <h1>
           <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">{name}</span>
           <span className="headline mt-1.5 block">
@@ -76,11 +76,11 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
         </h1>
       </header>
       {made !== undefined && (
-        <Part id="made" name="Just made" note="Kept up with the ledger.">
-          <Made caller={caller} requestId={made} starting={starting === '1'} />
-        </Part>
+        <PageSection id="made" name="Just made" note="Kept up with the ledger.">
+          <BatchResult caller={caller} requestId={made} starting={starting === '1'} />
+        </PageSection>
       )}
-      <Part
+      <PageSection
         id="clone"
         name="Clone"
         note="New sandboxes that begin as this is. None of them ever writes to it or sees another."
@@ -88,16 +88,16 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
         {noClone === null ? (
           <SeedForm
             verb="Clone"
-            action={clone.bind(null, name)}
+            action={cloneBlueprint.bind(null, name)}
             start={{ values: { count: '1', tenant }, errors: {}, problem: null }}
             policies={[]}
           />
         ) : (
-          <Greyed id="clone" label="Clone" whyNot={noClone} />
+          <DisabledAction id="clone" label="Clone" whyNot={noClone} />
         )}
-      </Part>
-      <Part id="holds" name="Holds" note="Read-only, for every tenant.">
-        <Facts>
+      </PageSection>
+      <PageSection id="holds" name="Holds" note="Read-only, for every tenant.">
+        <FactList>
           <Fact name="Made of">
             {blueprint.source === null ? (
               'an uploaded file, or a sandbox you may not see'
@@ -114,25 +114,25 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
             <code className="text-[0.8125rem]">{blueprint.hash}</code>
           </Fact>
           <Fact name="Volumes" wide>
-            <Contents contents={blueprint.contents} />
+            <VolumeContents contents={blueprint.contents} />
           </Fact>
-        </Facts>
-      </Part>
-      <Part id="lineage" name="Lineage" note="What came from it, and what each takes on disk of its own.">
+        </FactList>
+      </PageSection>
+      <PageSection id="lineage" name="Lineage" note="What came from it, and what each takes on disk of its own.">
         <LineageTree lineage={lineage} current={{ kind: 'blueprint', id: name }} />
-      </Part>
-      <Part id="delete" name="Delete">
+      </PageSection>
+      <PageSection id="delete" name="Delete">
         {noDelete === null ? (
           <RemoveForm
             what="blueprint"
             id={name}
             keeps="Its clones keep what they have. The name is free again afterwards."
-            action={remove.bind(null, name)}
+            action={removeBlueprint.bind(null, name)}
           />
         ) : (
-          <Greyed id="delete" label="Delete the blueprint" whyNot={noDelete} />
+          <DisabledAction id="delete" label="Delete the blueprint" whyNot={noDelete} />
         )}
-      </Part>
+      </PageSection>
     </>
   );
 }

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { parse } from '#lib/http/validate.ts';
-import { answerPosted, leadTo, uploadIn } from '../../form-upload.ts';
+import { answerForm, readUpload, redirectTo } from '../../form-upload.ts';
 
 const formSchema = z.object({ name: slugSchema });
 
 export function POST(request: Request): Promise<Response> {
-  return answerPosted(request, '/blueprints#upload', async (caller) => {
-    const { fields, upload } = await uploadIn(request);
+  return answerForm(request, '/blueprints#upload', async (caller) => {
+    const { fields, upload } = await readUpload(request);
     const { name } = parse(formSchema, { name: fields.name?.trim() }, 'form');
     await getHost().operations.uploadBlueprint(caller, name, upload);
-    return leadTo(request, `/blueprints/${name}`);
+    return redirectTo(request, `/blueprints/${name}`);
   });
 }

@@ -1,14 +1,14 @@
 'use server';
 /** Cancelling a job from its page. */
 import { refresh } from 'next/cache';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts } from '../../form-values.ts';
-import { problemOf, wordsOf } from '../../problem.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
 
 /** Cancels it; a job that has ended stays as it is, which the page then shows. */
-export async function cancel(id: string, _previous: OutcomeWords | null): Promise<OutcomeWords | null> {
+export async function cancelJob(id: string, _previous: ActionOutcome | null): Promise<ActionOutcome | null> {
   expectTexts(id);
   const caller = await requireCaller(`/jobs/${id}`);
   try {
@@ -16,6 +16,6 @@ export async function cancel(id: string, _previous: OutcomeWords | null): Promis
     refresh();
     return null;
   } catch (error) {
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
 }

@@ -1,10 +1,10 @@
 'use client';
 /** Ends a job that runs: nothing more begins. */
 import { useActionState } from 'react';
-import { Outcome, type OutcomeWords } from '../../../components/ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '../../../components/ui/outcome.tsx';
 import { Submit } from '../../../components/ui/submit.tsx';
 
-export type CancelAction = (previous: OutcomeWords | null) => Promise<OutcomeWords | null>;
+export type CancelAction = (previous: ActionOutcome | null) => Promise<ActionOutcome | null>;
 
 export function CancelJob({ action }: { action: CancelAction }) {
   const [outcome, submit] = useActionState(action, null);

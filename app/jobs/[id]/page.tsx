@@ -8,12 +8,12 @@ import { CancelJob } from '#app/jobs/[id]/cancel-job.tsx';
 import { JobResults } from '#app/jobs/[id]/job-results.tsx';
 import { filterInWords, JOB_WORDS } from '#components/jobs/job-words.ts';
 import { nameOfActor } from '#components/ledger/event-words.ts';
-import { LiveJobHeadline, LiveJobProgress, LiveJobStanding, LiveJobTabs, WhileRunning } from '#components/live/job.tsx';
-import { Trail } from '#components/ui/breadcrumbs.tsx';
+import { LiveJobBar, LiveJobHeadline, LiveJobStatus, LiveJobTabs, WhileRunning } from '#components/live/job.tsx';
+import { AutoRefresh } from '#components/ui/auto-refresh.tsx';
+import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { lengthInWords } from '#components/ui/durations.ts';
-import { Fact, Facts } from '#components/ui/facts.tsx';
-import { LookAgain } from '#components/ui/look-again.tsx';
-import { Pages } from '#components/ui/pages.tsx';
+import { Fact, FactList } from '#components/ui/fact-list.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
@@ -21,8 +21,8 @@ import { mayDo } from '#lib/contract/access.ts';
 import { type Job, jobResultsQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
-import { addressWith, given, type Search } from '../../search.ts';
-import { cancel } from './actions.ts';
+import { addressWith, type SearchParams, singleValues } from '../../search-params.ts';
+import { cancelJob } from './actions.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Job' };
@@ -41,7 +41,7 @@ async function readJob(caller: Caller, id: string): Promise<Job> {
 
 function About({ job, rendered }: { job: Job; rendered: number }) {
   return (
-    <Facts>
+    <FactList>
       <Fact name="Chosen">
         {job.filter === null ? (
           'by hand, row by row'
@@ -72,7 +72,7 @@ function About({ job, rendered }: { job: Job; rendered: number }) {
             .join(', ')}
         </Fact>
       )}
-    </Facts>
+    </FactList>
   );
 }
 
@@ -93,7 +93,7 @@ function ForgetNote({ job }: { job: Job }) {
 
 interface Props {
   params: Promise<{ id: string }>;
-  searchParams: Promise<Search>;
+  searchParams: Promise<SearchParams>;
 }
 
 export default async function JobPage({ params, searchParams }: Props) {
@@ -103,7 +103,7 @@ export default async function JobPage({ params, searchParams }: Props) {
   // What ends after this is told to the page.
   await ledgerSeq();
   const job = await readJob(caller, id);
-  const values = given(await searchParams);
+  const values = singleValues(await searchParams);
   const parsed = jobResultsQuerySchema.safeParse({ limit: PAGE_SIZE, outcome: values.outcome, cursor: values.cursor });
   if (!parsed.success) redirect(path);
   const { outcome } = parsed.data;
@@ -125,7 +125,7 @@ export default async function JobPage({ params, searchParams }: Props) {
   return (
     <>
       <div className="pt-6 pb-6 sm:pt-8">
-        <Trail
+        <Breadcrumbs
           steps={[
             { name: 'Sandboxes', href: '/sandboxes' },
             { name: 'Jobs', href: '/jobs' },
@@ -134,19 +134,19 @@ export default async function JobPage({ params, searchParams }: Props) {
         <h1 className="headline">
           <LiveJobHeadline job={job} />{' '}
           <span className="quiet">
-            <LiveJobStanding job={job} />
+            <LiveJobStatus job={job} />
           </span>
         </h1>
       </div>
-      {job.state === 'running' && <LookAgain everyMs={LOOK_MS} />}
+      {job.state === 'running' && <AutoRefresh everyMs={LOOK_MS} />}
       <div className="grid gap-6 border-t border-ink pt-5 pb-10">
-        <LiveJobProgress job={job} label="How far the job is" />
+        <LiveJobBar job={job} label="How far the job is" />
         {job.verb === 'forget' ? (
           <ForgetNote job={job} />
         ) : (
           mayDo(caller, 'cancelJob') && (
             <WhileRunning job={job}>
-              <CancelJob action={cancel.bind(null, id)} />
+              <CancelJob action={cancelJob.bind(null, id)} />
             </WhileRunning>
           )
         )}
@@ -170,7 +170,7 @@ export default async function JobPage({ params, searchParams }: Props) {
         ) : (
           <JobResults job={job} results={page.items} />
         )}
-        <Pages
+        <Pagination
           first={values.cursor === undefined ? null : addressWith(path, which)}
           next={page.next === null ? null : addressWith(path, { ...which, cursor: page.next })}
         />

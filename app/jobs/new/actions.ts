@@ -3,13 +3,13 @@
 import { redirect } from 'next/navigation';
 import { z } from 'zod';
 import { sandboxesInWords } from '#components/jobs/job-words.ts';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { reasonSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectFit, textOf } from '../../form-values.ts';
-import { problemOf, wordsOf } from '../../problem.ts';
-import { type Chosen, jobInputOf } from '../../sandboxes/chosen.ts';
+import { expectShape, textField } from '../../form-values.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
+import { type Selection, selectionJobInput } from '../../sandboxes/selection.ts';
 
 const CHOSEN = z.object({
   verb: z.string(),
@@ -21,13 +21,17 @@ const CHOSEN = z.object({
  * Starts it and leads to its page. Revive needs a reason; delete the typed number, which must still be how many there
  * are.
  */
-export async function start(chosen: Chosen, _previous: OutcomeWords | null, form: FormData): Promise<OutcomeWords> {
-  expectFit(CHOSEN, chosen);
+export async function startSelected(
+  chosen: Selection,
+  _previous: ActionOutcome | null,
+  form: FormData,
+): Promise<ActionOutcome> {
+  expectShape(CHOSEN, chosen);
   const caller = await requireCaller('/sandboxes');
-  const refuse = (says: string, hint?: string): OutcomeWords => ({ ok: false, says, hint });
-  const asked = jobInputOf(chosen);
+  const refuse = (says: string, hint?: string): ActionOutcome => ({ ok: false, says, hint });
+  const asked = selectionJobInput(chosen);
   if ('wrong' in asked) return refuse(asked.wrong);
-  const reason = textOf(form, 'reason');
+  const reason = textField(form, 'reason');
   if (!reasonSchema.safeParse(reason).success) return refuse('The reason is too long: at most 1 000 characters.');
   const { verb } = asked.input;
   if (verb === 'revive' && reason === '') return refuse('Reviving needs a reason: it goes into the ledger.');
@@ -37,7 +41,7 @@ export async function start(chosen: Chosen, _previous: OutcomeWords | null, form
     if (verb === 'delete') {
       const dry = await operations.startJob(caller, { ...asked.input, dry_run: true });
       const will = 'dryRun' in dry ? dry.dryRun.will : 0;
-      if (textOf(form, 'confirm').replace(/[\s,.]/g, '') !== String(will)) {
+      if (textField(form, 'confirm').replace(/[\s,.]/g, '') !== String(will)) {
         return refuse(
           'Nothing was deleted: the typed number is not how many would be deleted.',
           `It would delete ${sandboxesInWords(will)} now.`,
@@ -48,7 +52,7 @@ export async function start(chosen: Chosen, _previous: OutcomeWords | null, form
     if (!('id' in started)) return refuse('It was not started.');
     id = started.id;
   } catch (error) {
-    const { says, hint } = wordsOf(problemOf(error, caller));
+    const { says, hint } = problemInWords(problemOf(error, caller));
     return refuse(says, hint);
   }
   redirect(`/jobs/${id}`);

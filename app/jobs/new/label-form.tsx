@@ -1,8 +1,8 @@
 /** What to label many with. A plain form: it leads to the same page, which then shows what that would do. */
 import { Field } from '#components/ui/field.tsx';
-import type { Chosen } from '../../sandboxes/chosen.ts';
+import type { Selection } from '../../sandboxes/selection.ts';
 
-export function LabelForm({ chosen: { of, labels } }: { chosen: Chosen }) {
+export function LabelForm({ chosen: { of, labels } }: { chosen: Selection }) {
   return (
     <form action="/jobs/new" className="grid max-w-xl gap-3">
       <input type="hidden" name="verb" value="label" />

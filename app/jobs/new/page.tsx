@@ -2,35 +2,36 @@
  * What a verb would do to many, before it does it: the walks, what is lost, who is passed over and why. Changes
  * nothing.
  */
+
 import Link from 'next/link';
 import { StartJob } from '#app/jobs/new/start-job.tsx';
 import { filterInWords, JOB_WORDS, sandboxesInWords } from '#components/jobs/job-words.ts';
 import { Hops } from '#components/sandbox/hops.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { DryRun } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
 import { requireCaller } from '../../caller.ts';
-import { problemOf, wordsOf } from '../../problem.ts';
-import { type Chosen, chosenIn, jobInputOf } from '../../sandboxes/chosen.ts';
-import { addressWith, type Search } from '../../search.ts';
-import { start } from './actions.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
+import { parseSelection, type Selection, selectionJobInput } from '../../sandboxes/selection.ts';
+import { addressWith, type SearchParams } from '../../search-params.ts';
+import { startSelected } from './actions.ts';
 import { LabelForm } from './label-form.tsx';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'For many' };
 
-async function dryRun(caller: Caller, chosen: Chosen): Promise<{ dry: DryRun } | { says: string; hint?: string }> {
-  const asked = jobInputOf(chosen);
+async function dryRun(caller: Caller, chosen: Selection): Promise<{ dry: DryRun } | { says: string; hint?: string }> {
+  const asked = selectionJobInput(chosen);
   if ('wrong' in asked) return { says: asked.wrong };
   try {
     const answer = await getHost().operations.startJob(caller, { ...asked.input, dry_run: true });
     return 'dryRun' in answer ? { dry: answer.dryRun } : { says: 'It could not be tried.' };
   } catch (error) {
-    return wordsOf(problemOf(error, caller));
+    return problemInWords(problemOf(error, caller));
   }
 }
 
@@ -67,17 +68,17 @@ function inOrder(plans: DryRun['plans']): DryRun['plans'] {
 }
 
 /** Where a choice came from. */
-function backOf({ of }: Chosen): string {
+function backOf({ of }: Selection): string {
   return 'filter' in of ? addressWith('/sandboxes', of.filter) : '/sandboxes';
 }
 
-function Shown({ chosen, dry }: { chosen: Chosen; dry: DryRun }) {
+function Shown({ chosen, dry }: { chosen: Selection; dry: DryRun }) {
   const { order } = JOB_WORDS[chosen.verb];
   const passed = dry.matched - dry.will;
   return (
     <>
       {chosen.verb !== 'label' && dry.plans.length > 0 && (
-        <Part id="walks" name="What it would do" note="Each hop has its line in the ledger.">
+        <PageSection id="walks" name="What it would do" note="Each hop has its line in the ledger.">
           <Counted
             name="Walk"
             rows={inOrder(dry.plans).map(({ from, hops, count }) => ({
@@ -86,19 +87,19 @@ function Shown({ chosen, dry }: { chosen: Chosen; dry: DryRun }) {
               count,
             }))}
           />
-        </Part>
+        </PageSection>
       )}
       {dry.losses.length > 0 && (
-        <Part id="lost" name="What is lost" note="It does not come back.">
+        <PageSection id="lost" name="What is lost" note="It does not come back.">
           <Counted name="Loss" rows={dry.losses.map(({ loss, words, count }) => ({ key: loss, what: words, count }))} />
-        </Part>
+        </PageSection>
       )}
       {passed > 0 && (
-        <Part id="passed" name="Passed over" note="Nothing happens to these.">
+        <PageSection id="passed" name="Passed over" note="Nothing happens to these.">
           <Counted name="Why" rows={dry.skip.map(({ reason, count }) => ({ key: reason, what: reason, count }))} />
-        </Part>
+        </PageSection>
       )}
-      <Part
+      <PageSection
         id="run"
         name="Run it"
         note="The server does it, whether this page stays open or not. What matches is chosen at the moment it starts."
@@ -108,18 +109,18 @@ function Shown({ chosen, dry }: { chosen: Chosen; dry: DryRun }) {
             There is nothing to {order.toLowerCase()}. <Link href={backOf(chosen)}>Choose others</Link>.
           </p>
         ) : (
-          <StartJob verb={chosen.verb} will={dry.will} action={start.bind(null, chosen)} />
+          <StartJob verb={chosen.verb} will={dry.will} action={startSelected.bind(null, chosen)} />
         )}
-      </Part>
+      </PageSection>
     </>
   );
 }
 
-export default async function Bulk({ searchParams }: { searchParams: Promise<Search> }) {
+export default async function Bulk({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const search = await searchParams;
   const caller = await requireCaller('/sandboxes');
   const refusal = whyNot(caller, 'startJob');
-  const chosen = chosenIn(search);
+  const chosen = parseSelection(search);
   const nothing = chosen === null || ('ids' in chosen.of && chosen.of.ids.length === 0);
   if (refusal !== null || nothing) {
     return (
@@ -151,9 +152,9 @@ export default async function Bulk({ searchParams }: { searchParams: Promise<Sea
         </p>
       </div>
       {chosen.verb === 'label' && (
-        <Part id="labels" name="Labels" note="One a line. With a value it is set, without one it is taken away.">
+        <PageSection id="labels" name="Labels" note="One a line. With a value it is set, without one it is taken away.">
           <LabelForm chosen={chosen} />
-        </Part>
+        </PageSection>
       )}
       {found !== null && !('dry' in found) && (
         <div className="pb-12">

@@ -4,10 +4,10 @@ import { useActionState } from 'react';
 import type { JobVerb } from '#lib/lifecycle/wish.ts';
 import { JOB_WORDS, sandboxesInWords } from '../../../components/jobs/job-words.ts';
 import { Field } from '../../../components/ui/field.tsx';
-import { Outcome, type OutcomeWords } from '../../../components/ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '../../../components/ui/outcome.tsx';
 import { Submit } from '../../../components/ui/submit.tsx';
 
-export type StartJobAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords>;
+export type StartJobAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome>;
 
 export function StartJob({ verb, will, action }: { verb: JobVerb; will: number; action: StartJobAction }) {
   const [outcome, submit] = useActionState(action, null);

@@ -1,17 +1,17 @@
 'use server';
-/** What can be done to one sandbox from its page. Each answers with what really happened, in words. */
 import { refresh } from 'next/cache';
-import { wokeInWords } from '#components/ledger/event-words.ts';
+import { wakeEventInWords } from '#components/ledger/event-words.ts';
 import type { MoveOutcome } from '#components/sandbox/moves.tsx';
 import { tookInWords } from '#components/ui/durations.ts';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
+/** What can be done to one sandbox from its page. Each answers with what really happened, in words. */
 import type { Caller } from '#lib/auth/caller.ts';
 import { type PatchInput, reasonSchema, slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { VERBS, type Verb } from '#lib/lifecycle/states.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
-import { expectTexts, textOf } from '../../form-values.ts';
-import { problemOf, wordsOf } from '../../problem.ts';
+import { expectTexts, textField } from '../../form-values.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
 
 const HOUR = 3600;
 
@@ -35,7 +35,7 @@ async function carryOut(
   switch (verb) {
     case 'resume': {
       const answer = await operations.resume(caller, id, input);
-      return answer.path === 'warm' ? 'It was awake already.' : `It is awake. ${wokeInWords(answer)}`;
+      return answer.path === 'warm' ? 'It was awake already.' : `It is awake. ${wakeEventInWords(answer)}`;
     }
     case 'suspend':
       await operations.suspend(caller, id, input);
@@ -49,7 +49,7 @@ async function carryOut(
     case 'revive': {
       await operations.revive(caller, id, input);
       const { items } = await operations.instanceEvents(caller, id, { type: 'transition', limit: 1 });
-      return `It is awake again. ${wokeInWords(items[0] ?? { took_ms: performance.now() - started })}`;
+      return `It is awake again. ${wakeEventInWords(items[0] ?? { took_ms: performance.now() - started })}`;
     }
     case 'delete':
       await operations.deleteInstance(caller, id, input.reason === undefined ? {} : { reason: input.reason });
@@ -58,12 +58,16 @@ async function carryOut(
 }
 
 /** Moves the sandbox as the form says. Revive needs a reason, delete the typed id. */
-export async function move(id: string, _previous: MoveOutcome | null, form: FormData): Promise<MoveOutcome | null> {
+export async function moveSandbox(
+  id: string,
+  _previous: MoveOutcome | null,
+  form: FormData,
+): Promise<MoveOutcome | null> {
   expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
-  const verb = VERBS.find((known) => known === textOf(form, 'verb'));
+  const verb = VERBS.find((known) => known === textField(form, 'verb'));
   if (verb === undefined || !slugSchema.safeParse(id).success) return null;
-  const reason = textOf(form, 'reason');
+  const reason = textField(form, 'reason');
   const refuse = (says: string, hint?: string, force: string | null = null): MoveOutcome => ({
     ok: false,
     verb,
@@ -74,29 +78,33 @@ export async function move(id: string, _previous: MoveOutcome | null, form: Form
   });
   if (verb === 'revive' && reason === '') return refuse('Reviving needs a reason: it goes into the ledger.');
   if (!reasonSchema.safeParse(reason).success) return refuse('The reason is too long: at most 1 000 characters.');
-  if (verb === 'delete' && textOf(form, 'confirm') !== id) {
+  if (verb === 'delete' && textField(form, 'confirm') !== id) {
     return refuse('Nothing was deleted: the typed id is not this sandbox’s.', `Type ${id} to confirm.`);
   }
   try {
     const says = await carryOut(caller, id, verb, {
       reason: reason === '' ? undefined : reason,
-      force: textOf(form, 'force') === '1' || undefined,
+      force: textField(form, 'force') === '1' || undefined,
     });
     refresh();
     return { ok: true, verb, says, reason: '', force: null };
   } catch (error) {
     const problem = problemOf(error, caller);
     refresh();
-    const { says, hint } = wordsOf(problem);
+    const { says, hint } = problemInWords(problem);
     return refuse(says, hint, FORCE_WOULD[problem.code] ?? null);
   }
 }
 
 /** Holds the idle clock, or lets it run. */
-export async function hold(id: string, _previous: OutcomeWords | null, form: FormData): Promise<OutcomeWords | null> {
+export async function setHold(
+  id: string,
+  _previous: ActionOutcome | null,
+  form: FormData,
+): Promise<ActionOutcome | null> {
   expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
-  const wish = textOf(form, 'hold');
+  const wish = textField(form, 'hold');
   const { operations } = getHost();
   try {
     const before = await operations.getInstance(caller, id);
@@ -113,6 +121,6 @@ export async function hold(id: string, _previous: OutcomeWords | null, form: For
     refresh();
     return null;
   } catch (error) {
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
 }

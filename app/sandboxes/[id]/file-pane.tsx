@@ -1,13 +1,13 @@
 /** What stands beside the tree: the open file, its editor, or the open folder; with what may be done with it. */
 import Link from 'next/link';
-import { FileActs } from '#components/files/file-acts.tsx';
-import { addressOf, type Place, type Volume } from '#components/files/file-address.ts';
+import { type FilesPage, fileAddress, type VolumeName } from '#components/files/file-address.ts';
+import { FileControls } from '#components/files/file-controls.tsx';
 import { FileEditor } from '#components/files/file-editor.tsx';
 import type { Folder } from '#components/files/file-tree.ts';
 import { Preview } from '#components/files/preview.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
-import { remove, rename, save } from './file-actions.ts';
-import type { OpenedFile } from './inside-reading.ts';
+import { removeEntry, renameEntry, saveFile } from './file-actions.ts';
+import type { OpenFile } from './volume-reading.ts';
 
 export function FilePane({
   place,
@@ -15,9 +15,9 @@ export function FilePane({
   file,
   writable,
 }: {
-  place: Place;
-  volume: Volume;
-  file: OpenedFile;
+  place: FilesPage;
+  volume: VolumeName;
+  file: OpenFile;
   writable: boolean;
 }) {
   const { opened, etag, edited } = file;
@@ -29,8 +29,8 @@ export function FilePane({
         key={path}
         title={`/${volume}${path}`}
         {...edited}
-        action={save.bind(null, id, volume, path)}
-        done={addressOf(place, volume, path)}
+        action={saveFile.bind(null, id, volume, path)}
+        done={fileAddress(place, volume, path)}
       />
     );
   }
@@ -41,7 +41,7 @@ export function FilePane({
         <div className="flex flex-wrap items-start gap-2" key={`${volume}${path}`}>
           {text && (
             <Link
-              href={addressOf(place, volume, path, { edit: true })}
+              href={fileAddress(place, volume, path, { edit: true })}
               prefetch={false}
               scroll={false}
               className="button button-quiet"
@@ -49,12 +49,15 @@ export function FilePane({
               Edit
             </Link>
           )}
-          <FileActs
+          <FileControls
             volume={volume}
             path={path}
             size={size}
             etag={etag}
-            actions={{ rename: rename.bind(null, id, volume, path), remove: remove.bind(null, id, volume, path) }}
+            actions={{
+              rename: renameEntry.bind(null, id, volume, path),
+              remove: removeEntry.bind(null, id, volume, path),
+            }}
           />
         </div>
       )}
@@ -72,8 +75,8 @@ export function FolderPane({
   folder,
   writable,
 }: {
-  place: Place;
-  volume: Volume;
+  place: FilesPage;
+  volume: VolumeName;
   folder: Folder;
   writable: boolean;
 }) {
@@ -88,12 +91,15 @@ export function FolderPane({
       </p>
       {writable && path !== '/' && (
         <div className="flex flex-wrap items-start gap-2" key={`${volume}${path}`}>
-          <FileActs
+          <FileControls
             volume={volume}
             path={path}
             size={null}
             etag={null}
-            actions={{ rename: rename.bind(null, id, volume, path), remove: remove.bind(null, id, volume, path) }}
+            actions={{
+              rename: renameEntry.bind(null, id, volume, path),
+              remove: removeEntry.bind(null, id, volume, path),
+            }}
           />
         </div>
       )}

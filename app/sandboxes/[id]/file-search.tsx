@@ -1,10 +1,10 @@
 /** Searching the files of a sandbox by name and by content: a plain form whose question is in the address. */
 import Link from 'next/link';
-import { addressOf, type Place } from '#components/files/file-address.ts';
-import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
-import type { Asked, Found } from './inside-reading.ts';
+import { type FilesPage, fileAddress } from '#components/files/file-address.ts';
+import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
+import type { FileQuery, SearchResults } from './volume-reading.ts';
 
-export function SearchForm({ place, asked }: { place: Place; asked: Asked }) {
+export function SearchForm({ place, asked }: { place: FilesPage; asked: FileQuery }) {
   const { find, volume, path } = asked;
   return (
     <search>
@@ -51,7 +51,15 @@ function Marked({ text, wanted }: { text: string; wanted: string }) {
   );
 }
 
-export function SearchHits({ place, asked, found }: { place: Place; asked: Asked; found: Found | OutcomeWords }) {
+export function SearchHits({
+  place,
+  asked,
+  found,
+}: {
+  place: FilesPage;
+  asked: FileQuery;
+  found: SearchResults | ActionOutcome;
+}) {
   const { find, volume, path } = asked;
   const wanted = find?.text ?? '';
   if (!('hits' in found)) return <Outcome outcome={found} />;
@@ -64,7 +72,7 @@ export function SearchHits({ place, asked, found }: { place: Place; asked: Asked
             ? `Nothing has “${wanted}” in its ${find?.in === 'content' ? 'contents' : 'name'}.`
             : `${hits.length.toLocaleString('en')} ${hits.length === 1 ? 'place' : 'places'} with “${wanted}”${truncated ? ', and there are more' : ''}.`}
         </p>
-        <Link href={addressOf(place, volume, path)} prefetch={false} scroll={false} className="text-small">
+        <Link href={fileAddress(place, volume, path)} prefetch={false} scroll={false} className="text-small">
           End the search
         </Link>
       </div>
@@ -75,7 +83,7 @@ export function SearchHits({ place, asked, found }: { place: Place; asked: Asked
             className="border-b border-rule px-4 py-2 text-[0.8125rem] last:border-0"
           >
             <Link
-              href={addressOf(place, hit.volume, hit.path, hit.line === undefined ? {} : { line: hit.line })}
+              href={fileAddress(place, hit.volume, hit.path, hit.line === undefined ? {} : { line: hit.line })}
               prefetch={false}
               scroll={hit.line !== undefined}
               className="font-mono [overflow-wrap:anywhere]"

@@ -1,8 +1,9 @@
 /** The tab of everything that happened to a sandbox, newest first, a page at a time. */
+
 import { redirect } from 'next/navigation';
-import { Ledger } from '#components/ledger/ledger.tsx';
-import { Pages } from '#components/ui/pages.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -32,9 +33,9 @@ export async function LedgerTab({
   const next =
     page.next === null ? null : `/sandboxes/${id}?${new URLSearchParams({ tab: 'ledger', cursor: page.next })}`;
   return (
-    <Part id="ledger" name="Ledger" note="What happened to it, newest first. Nothing in it is ever changed.">
-      <Ledger events={page.items} rendered={rendered} showInstance={false} />
-      <Pages first={cursor === undefined ? null : first} next={next === null ? null : `${next}#parts`} />
-    </Part>
+    <PageSection id="ledger" name="Ledger" note="What happened to it, newest first. Nothing in it is ever changed.">
+      <LedgerLines events={page.items} rendered={rendered} showInstance={false} />
+      <Pagination first={cursor === undefined ? null : first} next={next === null ? null : `${next}#parts`} />
+    </PageSection>
   );
 }

@@ -2,12 +2,12 @@
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';
-import { Hold } from '#app/sandboxes/[id]/hold.tsx';
+import { HoldForm } from '#app/sandboxes/[id]/hold-form.tsx';
 import { IdleClock } from '#components/figures/idle-clock.tsx';
 import { whyItIsHere } from '#components/ledger/event-words.ts';
-import { AsOf } from '#components/live/leaves.tsx';
-import { LiveSandboxDiagram } from '#components/live/row.tsx';
-import { Visited } from '#components/palette/visited.tsx';
+import { AsOf } from '#components/live/live-data.tsx';
+import { LiveSandboxDiagram } from '#components/live/sandbox-status.tsx';
+import { RememberVisit } from '#components/palette/recent-visits.tsx';
 import { Moves } from '#components/sandbox/moves.tsx';
 import { Tabs } from '#components/ui/tabs.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -17,25 +17,25 @@ import type { Event, Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
 import { SettleForms } from '../../overview/settle-forms.tsx';
-import { given, type Search } from '../../search.ts';
-import { hold, move } from './actions.ts';
+import { type SearchParams, singleValues } from '../../search-params.ts';
+import { moveSandbox, setHold } from './actions.ts';
+import { DeletedSandbox } from './deleted-sandbox.tsx';
 import { FilesTab } from './files-tab.tsx';
 import { LedgerTab } from './ledger-tab.tsx';
-import { offersFor } from './offers.ts';
+import { moveOffers } from './move-offers.ts';
+import { RepairOptions } from './repair-options.tsx';
 import { SettingsTab } from './settings-tab.tsx';
 import { SharesTab } from './shares-tab.tsx';
 import { SnapshotsTab } from './snapshots-tab.tsx';
 import { TABS, tabAddress, tabOf } from './tab-names.ts';
 import { TerminalTab } from './terminal-tab.tsx';
 import { FaultNotice, InterruptedNotice, NotOfferedNotice, Title } from './title.tsx';
-import { Tombstone } from './tombstone.tsx';
-import { WaysOut } from './ways-out.tsx';
 
 export const dynamic = 'force-dynamic';
 
 interface Props {
   params: Promise<{ id: string }>;
-  searchParams: Promise<Search>;
+  searchParams: Promise<SearchParams>;
 }
 
 /** The sandbox; `gone` for a deleted one, null when there is none. Read once per request. */
@@ -85,7 +85,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
   const caller = await requireCaller(`/sandboxes/${id}`);
   const instance = await readSandbox(id, `/sandboxes/${id}`);
   if (instance === null) notFound();
-  if (instance === 'gone') return <Tombstone id={id} />;
+  if (instance === 'gone') return <DeletedSandbox id={id} />;
   const search = await searchParams;
   const tab = tabOf(search);
   const because = await whyHere(caller, instance);
@@ -94,14 +94,14 @@ export default async function Sandbox({ params, searchParams }: Props) {
   const holdable = instance.next !== null || instance.keep_hot || held || instance.state === 'active';
   return (
     <AsOf asOf={await ledgerSeq()} rendered={rendered}>
-      <Visited actor={caller.actor} id={id} name={instance.name} />
+      <RememberVisit actor={caller.actor} id={id} name={instance.name} />
       <Title instance={instance} rendered={rendered} />
       <InterruptedNotice instance={instance} rendered={rendered}>
         <SettleForms instance={instance} caller={caller} />
       </InterruptedNotice>
       <FaultNotice instance={instance}>
         {instance.fault !== null && instance.fault !== 'error' && (
-          <WaysOut fault={instance.fault} instance={instance} caller={caller} />
+          <RepairOptions fault={instance.fault} instance={instance} caller={caller} />
         )}
       </FaultNotice>
       <NotOfferedNotice instance={instance} />
@@ -117,12 +117,12 @@ export default async function Sandbox({ params, searchParams }: Props) {
             <div className="flex flex-wrap items-start justify-between gap-x-10 gap-y-4">
               <IdleClock instance={instance} rendered={rendered} />
               {holdable && mayDo(caller, 'patchInstance') && (
-                <Hold keepHot={instance.keep_hot} held={held} action={hold.bind(null, id)} />
+                <HoldForm keepHot={instance.keep_hot} held={held} action={setHold.bind(null, id)} />
               )}
             </div>
           </Block>
           <Block id="moves" name="What may be done">
-            <Moves id={id} offers={offersFor(instance, caller)} action={move.bind(null, id)} />
+            <Moves id={id} offers={moveOffers(instance, caller)} action={moveSandbox.bind(null, id)} />
           </Block>
         </div>
         <div className="max-lg:border-t max-lg:border-rule-2 max-lg:pt-6 lg:col-start-1 lg:row-start-1 lg:pt-1">
@@ -137,7 +137,9 @@ export default async function Sandbox({ params, searchParams }: Props) {
       <div className="tabbed">
         {tab === 'files' && <FilesTab caller={caller} instance={instance} search={search} />}
         {tab === 'terminal' && <TerminalTab caller={caller} instance={instance} />}
-        {tab === 'ledger' && <LedgerTab caller={caller} id={id} cursor={given(search).cursor} rendered={rendered} />}
+        {tab === 'ledger' && (
+          <LedgerTab caller={caller} id={id} cursor={singleValues(search).cursor} rendered={rendered} />
+        )}
         {tab === 'snapshots' && <SnapshotsTab caller={caller} instance={instance} rendered={rendered} />}
         {tab === 'settings' && <SettingsTab caller={caller} instance={instance} rendered={rendered} />}
         {tab === 'shares' && <SharesTab caller={caller} instance={instance} search={search} rendered={rendered} />}

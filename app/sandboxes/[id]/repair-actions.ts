@@ -5,12 +5,12 @@
  */
 import { refresh } from 'next/cache';
 import { sizeInWords } from '#components/ui/durations.ts';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { restoreInstanceSchema, salvageSchema, slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectTexts, textOf } from '../../form-values.ts';
-import { problemOf, wordsOf } from '../../problem.ts';
+import { expectTexts, textField } from '../../form-values.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
 import type { SalvageState } from './repair-state.ts';
 
 /** As many of what is lost as the page names; the new sandbox has the whole list. */
@@ -22,12 +22,12 @@ function files(count: number): string {
 
 export async function restoreInPlace(
   id: string,
-  _previous: OutcomeWords | null,
+  _previous: ActionOutcome | null,
   form: FormData,
-): Promise<OutcomeWords> {
+): Promise<ActionOutcome> {
   expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
-  const parsed = restoreInstanceSchema.safeParse({ snapshot: textOf(form, 'snapshot') });
+  const parsed = restoreInstanceSchema.safeParse({ snapshot: textField(form, 'snapshot') });
   if (!parsed.success || !slugSchema.safeParse(id).success) return { ok: false, says: 'Choose a snapshot.' };
   try {
     const { state } = await getHost().operations.restoreInstance(caller, id, parsed.data);
@@ -35,14 +35,14 @@ export async function restoreInPlace(
     return { ok: true, says: `It is restored, and ${state} as before. What was there is kept aside.` };
   } catch (error) {
     refresh();
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
 }
 
 export async function salvage(id: string, _previous: SalvageState, form: FormData): Promise<SalvageState> {
   expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
-  const name = textOf(form, 'name');
+  const name = textField(form, 'name');
   const parsed = salvageSchema.safeParse(name === '' ? {} : { name });
   if (!parsed.success || !slugSchema.safeParse(id).success) {
     return {
@@ -62,6 +62,6 @@ export async function salvage(id: string, _previous: SalvageState, form: FormDat
     };
   } catch (error) {
     refresh();
-    return { name, outcome: { ok: false, ...wordsOf(problemOf(error, caller)) } };
+    return { name, outcome: { ok: false, ...problemInWords(problemOf(error, caller)) } };
   }
 }

@@ -5,13 +5,13 @@
  */
 import Link from 'next/link';
 import { useActionState } from 'react';
-import { useSaidAction } from '#components/ui/action-message.ts';
 import { Field } from '#components/ui/field.tsx';
-import { Outcome, type OutcomeWords } from '#components/ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
+import { useActionMessage } from '#components/ui/use-action-message.ts';
 import type { SalvageAction, SalvageState, SnapshotChoice } from './repair-state.ts';
 
-type RestoreAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords>;
+type RestoreAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome>;
 
 /** `name`: of the sandbox, for the message: its notice is gone once it is restored. */
 export function RestoreForm({
@@ -23,7 +23,7 @@ export function RestoreForm({
   name: string;
   snapshots: readonly SnapshotChoice[];
 }) {
-  const [outcome, submit] = useSaidAction(action, name);
+  const [outcome, submit] = useActionMessage(action, name);
   return (
     <form action={submit} className="grid gap-2">
       <div className="grid items-start gap-x-4 gap-y-3 sm:grid-cols-[minmax(0,27rem)_auto]">

@@ -1,10 +1,10 @@
 /** What the forms of a damaged sandbox show after they were sent. Safe for the browser. */
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { SalvageAnswer } from '#lib/contract/schema.ts';
 
 export interface SalvageState {
   name: string;
-  outcome: OutcomeWords | null;
+  outcome: ActionOutcome | null;
   /** The new sandbox, and what of the old one is not in it. */
   made?: { id: string; lost: SalvageAnswer['lost']; lostCount: number; list: string | null };
 }

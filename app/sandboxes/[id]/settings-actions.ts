@@ -1,29 +1,29 @@
 'use server';
-/** Saving the settings of a sandbox, and deleting it from there. */
 import { refresh } from 'next/cache';
 import { z } from 'zod';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
+/** Saving the settings of a sandbox, and deleting it from there. */
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { type PatchInput, reasonSchema, slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { settingsTag } from '#lib/operations/settings-tag.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectTexts, textOf } from '../../form-values.ts';
-import { problemOf, wordsOf } from '../../problem.ts';
-import { SETTING_NAMES, SETTINGS, type SettingsState, type Typed } from './settings-state.ts';
-import { merged, readSettings, typedOf } from './settings-typed.ts';
+import { expectTexts, textField } from '../../form-values.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
+import { SETTING_KEYS, SETTING_NAMES, type SettingsState, type SettingsText } from './settings-state.ts';
+import { mergeSettings, parseSettings, settingsAsText } from './settings-values.ts';
 
 /** How often a change by someone else in the same moment is looked at anew. */
 const ATTEMPTS = 5;
 
 const baseSchema = z.strictObject(
-  Object.fromEntries(SETTINGS.map((name) => [name, z.string()])) as Record<keyof Typed, z.ZodString>,
+  Object.fromEntries(SETTING_KEYS.map((name) => [name, z.string()])) as Record<keyof SettingsText, z.ZodString>,
 );
 
-function baseIn(form: FormData): Typed | null {
+function baseIn(form: FormData): SettingsText | null {
   try {
-    const parsed = baseSchema.safeParse(JSON.parse(textOf(form, 'base')));
+    const parsed = baseSchema.safeParse(JSON.parse(textField(form, 'base')));
     return parsed.success ? parsed.data : null;
   } catch {
     // Not a form of ours: as if it had been begun now.
@@ -46,7 +46,7 @@ async function wrote(caller: Caller, id: string, patch: PatchInput, tag: string)
 export async function saveSettings(id: string, _previous: SettingsState, form: FormData): Promise<SettingsState> {
   expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}?tab=settings`);
-  const typed = Object.fromEntries(SETTINGS.map((name) => [name, textOf(form, name)])) as Typed;
+  const typed = Object.fromEntries(SETTING_KEYS.map((name) => [name, textField(form, name)])) as SettingsText;
   const state = (over: Partial<SettingsState>): SettingsState => ({
     values: typed,
     base: baseIn(form),
@@ -59,8 +59,8 @@ export async function saveSettings(id: string, _previous: SettingsState, form: F
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const instance = await operations.getInstance(caller, id);
-      const now = typedOf(instance);
-      const { values, changed, clashes } = merged(typed, baseIn(form) ?? now, now);
+      const now = settingsAsText(instance);
+      const { values, changed, clashes } = mergeSettings(typed, baseIn(form) ?? now, now);
       if (clashes.length > 0) {
         const told = clashes.map((name) => `${SETTING_NAMES[name]}: ${now[name] === '' ? 'nothing' : now[name]}`);
         return state({
@@ -80,7 +80,7 @@ export async function saveSettings(id: string, _previous: SettingsState, form: F
           outcome: { ok: true, says: 'Nothing is to be changed: that is what holds.' },
         });
       }
-      const { patch, errors } = readSettings(values, changed);
+      const { patch, errors } = parseSettings(values, changed);
       if (patch === null) return state({ values, errors, base: now });
       if (await wrote(caller, id, patch, settingsTag(instance))) {
         refresh();
@@ -95,22 +95,22 @@ export async function saveSettings(id: string, _previous: SettingsState, form: F
     const problem = problemOf(error, caller);
     if (problem.code === 'conflict' && /\bname\b/i.test(problem.detail))
       return state({ errors: { name: problem.detail } });
-    return state({ outcome: { ok: false, ...wordsOf(problem) } });
+    return state({ outcome: { ok: false, ...problemInWords(problem) } });
   }
 }
 
 /** Deletes an archived sandbox once its id was typed. */
 export async function deleteSandbox(
   id: string,
-  _previous: OutcomeWords | null,
+  _previous: ActionOutcome | null,
   form: FormData,
-): Promise<OutcomeWords | null> {
+): Promise<ActionOutcome | null> {
   expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}`);
-  const reason = textOf(form, 'reason');
+  const reason = textField(form, 'reason');
   if (!reasonSchema.safeParse(reason).success)
     return { ok: false, says: 'The reason is too long: at most 1 000 characters.' };
-  if (textOf(form, 'confirm') !== id) {
+  if (textField(form, 'confirm') !== id) {
     return {
       ok: false,
       says: 'Nothing was deleted: the typed id is not this sandbox’s.',
@@ -120,7 +120,7 @@ export async function deleteSandbox(
   try {
     await getHost().operations.deleteInstance(caller, id, reason === '' ? {} : { reason });
   } catch (error) {
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
   refresh();
   return null;

@@ -4,14 +4,20 @@ import { useActionState, useState } from 'react';
 import { Field } from '#components/ui/field.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
-import { SETTING_NAMES, type Setting, type SettingsAction, type SettingsState, type Typed } from './settings-state.ts';
+import {
+  SETTING_NAMES,
+  type Setting,
+  type SettingsAction,
+  type SettingsState,
+  type SettingsText,
+} from './settings-state.ts';
 
 type Input = React.ComponentProps<'input'>;
 
 const BLANK: SettingsState = { values: {}, base: null, errors: {}, outcome: null };
 const NO_HELP: Input = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false };
 
-export function SettingsForm({
+export function SandboxSettingsForm({
   held,
   ephemeral,
   policies,
@@ -19,7 +25,7 @@ export function SettingsForm({
   action,
 }: {
   /** What holds now, as it would be typed. */
-  held: Typed;
+  held: SettingsText;
   ephemeral: boolean;
   policies: readonly { name: string; says: string }[];
   placeholders: Readonly<Partial<Record<Setting, string>>>;
@@ -28,7 +34,7 @@ export function SettingsForm({
   const [state, submit] = useActionState(action, BLANK);
   const [answered, answer] = useState(state);
   // The page follows what others change; a form in which someone types stays as it was begun.
-  const [begun, begin] = useState<Typed | null>(null);
+  const [begun, begin] = useState<SettingsText | null>(null);
   if (answered !== state) {
     answer(state);
     if (state.base === null) begin(null);

@@ -1,7 +1,7 @@
 /** What the form of a sandbox's settings holds. Safe for the browser: no schema is in it. Pure. */
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 
-export const SETTINGS = [
+export const SETTING_KEYS = [
   'name',
   'labels',
   'policy',
@@ -10,16 +10,16 @@ export const SETTINGS = [
   'hold_until',
   'keep_hot',
 ] as const;
-export type Setting = (typeof SETTINGS)[number];
-export type Typed = Record<Setting, string>;
+export type Setting = (typeof SETTING_KEYS)[number];
+export type SettingsText = Record<Setting, string>;
 
 export interface SettingsState {
   /** What was typed, when it is to be typed on. */
-  values: Partial<Typed>;
+  values: Partial<SettingsText>;
   /** What held when that was begun; null: what holds now. */
-  base: Typed | null;
+  base: SettingsText | null;
   errors: Partial<Record<Setting, string>>;
-  outcome: OutcomeWords | null;
+  outcome: ActionOutcome | null;
 }
 
 export type SettingsAction = (previous: SettingsState, form: FormData) => Promise<SettingsState>;

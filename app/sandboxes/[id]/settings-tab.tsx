@@ -1,19 +1,19 @@
 /** The tab of a sandbox's settings: what a person may change, what else its row says, and deleting it. */
 import Link from 'next/link';
-import { Greyed } from '#components/ui/disabled-action.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { thresholdInWords } from '#components/ui/durations.ts';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { RemoveForm } from '#components/ui/remove-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { POLICY_CHOICES } from '../policies.ts';
-import { offersFor } from './offers.ts';
-import { OnFile } from './on-file.tsx';
+import { InstanceFacts } from './instance-facts.tsx';
+import { moveOffers } from './move-offers.ts';
 import { deleteSandbox, saveSettings } from './settings-actions.ts';
-import { SettingsForm } from './settings-form.tsx';
-import { typedOf } from './settings-typed.ts';
+import { SandboxSettingsForm } from './settings-form.tsx';
+import { settingsAsText } from './settings-values.ts';
 
 /** Those that there are to choose from, and the one that it has where that is another. */
 function policiesFor(policy: string) {
@@ -23,7 +23,7 @@ function policiesFor(policy: string) {
 
 function Delete({ caller, instance }: { caller: Caller; instance: Instance }) {
   const { id } = instance;
-  const offer = offersFor(instance, caller).find(({ verb }) => verb === 'delete');
+  const offer = moveOffers(instance, caller).find(({ verb }) => verb === 'delete');
   if (offer === undefined) return null;
   if (offer.whyNot === null) {
     return (
@@ -38,7 +38,7 @@ function Delete({ caller, instance }: { caller: Caller; instance: Instance }) {
   }
   return (
     <div className="grid gap-2">
-      <Greyed id="remove" label="Delete the sandbox" whyNot={offer.whyNot} />
+      <DisabledAction id="remove" label="Delete the sandbox" whyNot={offer.whyNot} />
       {offer.hops !== null && (
         <p className="text-small">
           <Link href={`/sandboxes/${id}/plan?to=deleted`} prefetch={false}>
@@ -65,10 +65,10 @@ export async function SettingsTab({
   const asTenant = (seconds: number) => `as for its tenant: ${thresholdInWords(seconds)}`;
   return (
     <>
-      <Part id="settings" name="Settings" note="What a person may change without moving it.">
+      <PageSection id="settings" name="Settings" note="What a person may change without moving it.">
         {against === null ? (
-          <SettingsForm
-            held={typedOf(instance)}
+          <SandboxSettingsForm
+            held={settingsAsText(instance)}
             ephemeral={instance.ephemeral}
             policies={policiesFor(instance.policy)}
             placeholders={{
@@ -79,18 +79,18 @@ export async function SettingsTab({
             action={saveSettings.bind(null, id)}
           />
         ) : (
-          <Greyed id="settings" label="Save" whyNot={against} />
+          <DisabledAction id="settings" label="Save" whyNot={against} />
         )}
-      </Part>
-      <OnFile
+      </PageSection>
+      <InstanceFacts
         instance={instance}
         rendered={rendered}
         suspendAfter={thresholdInWords(instance.idle_to_suspend_s ?? thresholds.idle_to_suspend_s)}
         freezeAfter={thresholdInWords(instance.idle_to_freeze_s ?? thresholds.idle_to_freeze_s)}
       />
-      <Part id="delete" name="Delete" note="The one thing that cannot be taken back.">
+      <PageSection id="delete" name="Delete" note="The one thing that cannot be taken back.">
         <Delete caller={caller} instance={instance} />
-      </Part>
+      </PageSection>
     </>
   );
 }

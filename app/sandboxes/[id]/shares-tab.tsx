@@ -1,17 +1,17 @@
 /** The tab of what leaves: shipping a bundle, checking out the work, and every bundle that left. */
 import { redirect } from 'next/navigation';
 import { ShareTable } from '#components/sandbox/share-table.tsx';
-import { Greyed } from '#components/ui/disabled-action.tsx';
-import { Pages } from '#components/ui/pages.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
+import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { heldFor } from '../../flash.ts';
-import { Refusal } from '../../library.tsx';
-import { given, type Search } from '../../search.ts';
+import { readFlash } from '../../flash.ts';
+import { FlashRefusal } from '../../flash-refusal.tsx';
+import { type SearchParams, singleValues } from '../../search-params.ts';
 import { tabAddress } from './tab-names.ts';
 
 const SHOWN = 50;
@@ -72,11 +72,11 @@ export async function SharesTab({
 }: {
   caller: Caller;
   instance: Instance;
-  search: Search;
+  search: SearchParams;
   rendered: number;
 }) {
   const { id } = instance;
-  const { cursor, held } = given(search);
+  const { cursor, held } = singleValues(search);
   const first = tabAddress(id, 'shares');
   const page = await getHost()
     .operations.instanceShares(caller, id, { limit: SHOWN, ...(cursor === undefined ? {} : { cursor }) })
@@ -90,15 +90,15 @@ export async function SharesTab({
   const noCheckout = whyStays(caller, 'checkout', instance);
   return (
     <>
-      <Part
+      <PageSection
         id="ship"
         name="Ship"
         note="A bundle leaves the building as a file. Each one is kept as a share, with its hashes."
       >
-        <Refusal held={heldFor(caller, held)} />
-        {noShip === null ? <Ship id={id} /> : <Greyed id="ship" label="Ship the workspace" whyNot={noShip} />}
-      </Part>
-      <Part id="checkout" name="Check out" note="The work as plain files, ready for git.">
+        <FlashRefusal flash={readFlash(caller, held)} />
+        {noShip === null ? <Ship id={id} /> : <DisabledAction id="ship" label="Ship the workspace" whyNot={noShip} />}
+      </PageSection>
+      <PageSection id="checkout" name="Check out" note="The work as plain files, ready for git.">
         {noCheckout === null ? (
           <div className="grid max-w-2xl gap-2">
             <div>
@@ -111,22 +111,22 @@ export async function SharesTab({
             </p>
           </div>
         ) : (
-          <Greyed id="checkout" label="Check out" whyNot={noCheckout} />
+          <DisabledAction id="checkout" label="Check out" whyNot={noCheckout} />
         )}
-      </Part>
-      <Part id="shares" name="Shares" note="Every bundle that left, newest first.">
+      </PageSection>
+      <PageSection id="shares" name="Shares" note="Every bundle that left, newest first.">
         {items.length === 0 ? (
           <p className="text-ink-2">Nothing of it has left the building.</p>
         ) : (
           <ShareTable shares={items} rendered={rendered} showInstance={false} />
         )}
-        <Pages
+        <Pagination
           first={cursor === undefined ? null : first}
           next={
             next === null ? null : `/sandboxes/${id}?${new URLSearchParams({ tab: 'shares', cursor: next })}#shares`
           }
         />
-      </Part>
+      </PageSection>
     </>
   );
 }

@@ -2,14 +2,14 @@
 import Link from 'next/link';
 import { LineageTree } from '#components/figures/lineage.tsx';
 import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
-import { Greyed } from '#components/ui/disabled-action.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo, whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { take } from './keep.ts';
-import { TakeForm } from './take-form.tsx';
+import { takeSnapshot } from './snapshot-actions.ts';
+import { SnapshotForm } from './snapshot-form.tsx';
 
 const SHOWN = 20;
 
@@ -39,15 +39,15 @@ export async function SnapshotsTab({
   const none = whyNone(caller, instance);
   return (
     <>
-      <Part
+      <PageSection
         id="take"
         name="Take one"
         note="A save file of workspace and memory as they are now. It keeps running, or sleeping, and the copy outlives it."
       >
         {none === null ? (
-          <TakeForm action={take.bind(null, id)} />
+          <SnapshotForm action={takeSnapshot.bind(null, id)} />
         ) : (
-          <Greyed id="take" label="Take a snapshot" whyNot={none} />
+          <DisabledAction id="take" label="Take a snapshot" whyNot={none} />
         )}
         {none === null && mayDo(caller, 'createBlueprint') && (
           <p className="mt-5 text-small text-ink-2">
@@ -58,8 +58,8 @@ export async function SnapshotsTab({
             .
           </p>
         )}
-      </Part>
-      <Part id="snapshots" name="Snapshots" note="Open one to restore it, once or a thousand times.">
+      </PageSection>
+      <PageSection id="snapshots" name="Snapshots" note="Open one to restore it, once or a thousand times.">
         {items.length === 0 ? (
           <p className="text-ink-2">None has been taken of it yet.</p>
         ) : (
@@ -72,14 +72,14 @@ export async function SnapshotsTab({
             </Link>
           </p>
         )}
-      </Part>
-      <Part
+      </PageSection>
+      <PageSection
         id="lineage"
         name="Lineage"
         note="What it came from, what came from it, and what each takes on disk of its own."
       >
         <LineageTree lineage={lineage} current={{ kind: 'instance', id }} />
-      </Part>
+      </PageSection>
     </>
   );
 }

@@ -7,9 +7,9 @@ import { type KeyboardEvent, useActionState } from 'react';
 import type { SqlAnswer } from '#lib/contract/schema.ts';
 import { tookInWords } from '../../../components/ui/durations.ts';
 import { Outcome } from '../../../components/ui/outcome.tsx';
-import { SCROLLS } from '../../../components/ui/scrolls.ts';
+import { SCROLLABLE } from '../../../components/ui/scrollable.ts';
 import { Submit } from '../../../components/ui/submit.tsx';
-import { tableOf } from './sql-table.ts';
+import { sqlTable } from './sql-table.ts';
 
 export interface SqlState {
   sql: string;
@@ -35,7 +35,7 @@ const CELL_LOOKS = {
 } as const;
 
 function Result({ answer, tookMs }: { answer: SqlAnswer; tookMs: number }) {
-  const { columns, rows } = tableOf(answer);
+  const { columns, rows } = sqlTable(answer);
   const count = `${rows.length.toLocaleString('en')} ${rows.length === 1 ? 'row' : 'rows'}`;
   return (
     <div className="mt-5" role="status">
@@ -44,7 +44,7 @@ function Result({ answer, tookMs }: { answer: SqlAnswer; tookMs: number }) {
         {answer.truncated && <span className="text-fault-ink">, and there are more: the answer was cut here</span>}
       </p>
       {rows.length > 0 && (
-        <div className="max-h-[34rem] overflow-auto rounded border border-rule-2 bg-sheet px-4 py-3" {...SCROLLS}>
+        <div className="max-h-[34rem] overflow-auto rounded border border-rule-2 bg-sheet px-4 py-3" {...SCROLLABLE}>
           <table className="ledger !w-auto">
             <thead>
               <tr>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { tableOf } from './sql-table.ts';
+import { sqlTable } from './sql-table.ts';
 
-const kindsOf = (row: unknown[]) => tableOf({ columns: [], rows: [row] }).rows[0]?.cells.map(({ kind }) => kind);
-const textsOf = (row: unknown[]) => tableOf({ columns: [], rows: [row] }).rows[0]?.cells.map(({ text }) => text);
+const kindsOf = (row: unknown[]) => sqlTable({ columns: [], rows: [row] }).rows[0]?.cells.map(({ kind }) => kind);
+const textsOf = (row: unknown[]) => sqlTable({ columns: [], rows: [row] }).rows[0]?.cells.map(({ text }) => text);
 
 test('nothing, numbers, texts and bytes are told apart', () => {
   const bytes = (count: number) => ({ base64: Buffer.alloc(count).toString('base64') });
@@ -26,7 +26,7 @@ test('columns of one name stay apart, and a column of numbers and nothing else i
     [1, null, 1],
     [null, null, 'x'],
   ];
-  expect(tableOf({ columns: ['a', 'a', 'b'], rows }).columns).toEqual([
+  expect(sqlTable({ columns: ['a', 'a', 'b'], rows }).columns).toEqual([
     { key: 0, name: 'a', isNumeric: true },
     { key: 1, name: 'a', isNumeric: false },
     { key: 2, name: 'b', isNumeric: false },

@@ -16,7 +16,7 @@ export interface SqlTable {
   rows: { key: number; cells: Cell[] }[];
 }
 
-export function tableOf({ columns, rows }: Pick<SqlAnswer, 'columns' | 'rows'>): SqlTable {
+export function sqlTable({ columns, rows }: Pick<SqlAnswer, 'columns' | 'rows'>): SqlTable {
   return {
     columns: columns.map((name, key) => ({ key, name, isNumeric: isNumeric(rows.map((row) => row[key])) })),
     rows: rows.map((row, key) => ({ key, cells: row.map((value, at) => ({ key: at, ...cellOf(value) })) })),

@@ -1,5 +1,5 @@
 /** The tabs of a sandbox and their addresses. Pure. */
-import { given, type Search } from '../../search.ts';
+import { type SearchParams, singleValues } from '../../search-params.ts';
 
 export const TABS = [
   { key: 'files', name: 'Files' },
@@ -13,8 +13,8 @@ export const TABS = [
 export type TabKey = (typeof TABS)[number]['key'];
 
 /** The tab that an address asks for; Files when it asks for none or an unknown one. */
-export function tabOf(search: Search): TabKey {
-  const { tab } = given(search);
+export function tabOf(search: SearchParams): TabKey {
+  const { tab } = singleValues(search);
   return TABS.find(({ key }) => key === tab)?.key ?? 'files';
 }
 

@@ -1,14 +1,14 @@
 /** The tab of the terminal: who may type into it, and what typing does besides. */
 
-import { LET_GO_MINUTES } from '#components/terminal/grip.ts';
+import { RELEASE_MINUTES } from '#components/terminal/attachment-timer.ts';
 import { Terminal } from '#components/terminal/terminal.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { blocks } from '#lib/lifecycle/words.ts';
 import { languagesOf } from '../policies.ts';
-import { run } from './run.ts';
+import { runCommand } from './exec-actions.ts';
 
 /** Why no command can run in it now, or null. */
 function whyNoCommands({ state, fault, policy }: Instance): string | null {
@@ -28,21 +28,21 @@ function wakes({ state, pending }: Instance): string | null {
 export function TerminalTab({ caller, instance }: { caller: Caller; instance: Instance }) {
   const { id, tenant, state, policy } = instance;
   return (
-    <Part
+    <PageSection
       id="terminal"
       name="Terminal"
       margin={false}
-      note={`A shell over the volumes. While it is open and used, nothing puts the sandbox to sleep; after ${LET_GO_MINUTES} min without a key or output it lets go.`}
+      note={`A shell over the volumes. While it is open and used, nothing puts the sandbox to sleep; after ${RELEASE_MINUTES} min without a key or output it lets go.`}
     >
       <Terminal
         id={id}
         person={caller.actor}
         state={state}
-        action={run.bind(null, id)}
+        action={runCommand.bind(null, id)}
         languages={languagesOf(policy)}
         blocked={whyNot(caller, 'exec', { tenant }) ?? whyNoCommands(instance)}
         wakes={wakes(instance)}
       />
-    </Part>
+    </PageSection>
   );
 }

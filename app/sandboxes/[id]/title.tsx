@@ -1,10 +1,10 @@
 /** The top of a sandbox's page: what it is called, where it is and since when, and what is wrong with it. */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
-import { TitleStanding } from '#components/live/row.tsx';
+import { TitleStatus } from '#components/live/sandbox-status.tsx';
 import { FAULT_HAPPENED, FAULT_MEANS } from '#components/sandbox/state-words.ts';
 import { stuckInWords } from '#components/sandbox/stuck-words.ts';
-import { Trail } from '#components/ui/breadcrumbs.tsx';
+import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { CopyId } from '#components/ui/copy-id.tsx';
 import type { Instance } from '#lib/contract/schema.ts';
 import { notOffered } from '../policies.ts';
@@ -26,12 +26,12 @@ export function Title({
   const labels = Object.entries(instance.labels);
   return (
     <header className="pt-6 pb-8 sm:pt-8">
-      <Trail steps={[from, { name: instance.tenant, href: `${from.href}?tenant=${instance.tenant}` }]} />
+      <Breadcrumbs steps={[from, { name: instance.tenant, href: `${from.href}?tenant=${instance.tenant}` }]} />
       <h1>
         <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">
           {instance.name ?? instance.id}
         </span>
-        <TitleStanding instance={instance} rendered={rendered} />
+        <TitleStatus instance={instance} rendered={rendered} />
       </h1>
       <div className="mt-4 flex flex-wrap items-center gap-x-4 gap-y-2 text-small">
         <CopyId id={instance.id} />

@@ -1,6 +1,6 @@
 /** The three volumes: what each holds and promises, and the way into it. */
 import Link from 'next/link';
-import { addressOf, type Place } from '#components/files/file-address.ts';
+import { type FilesPage, fileAddress } from '#components/files/file-address.ts';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { VOLUME_COLOURS } from '#components/ui/volume-names.tsx';
 import type { VolumeInfo } from '#lib/contract/schema.ts';
@@ -13,7 +13,7 @@ export function VolumeTab({
   current,
   closed,
 }: {
-  place: Place;
+  place: FilesPage;
   info: VolumeInfo;
   current: boolean;
   closed: string | null;
@@ -42,7 +42,7 @@ export function VolumeTab({
   if (closed !== null) return <div className={`${look} border-dashed border-rule-2`}>{says}</div>;
   return (
     <Link
-      href={addressOf(place, volume)}
+      href={fileAddress(place, volume)}
       prefetch={false}
       scroll={false}
       aria-current={current ? 'true' : undefined}

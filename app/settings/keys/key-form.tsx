@@ -2,7 +2,7 @@
 /** Making a key: it is shown here, once. */
 import { useActionState } from 'react';
 import { Submit } from '#components/ui/submit.tsx';
-import { Choice, Field } from '../field.tsx';
+import { InputField, SelectField } from '../form-fields.tsx';
 import { blank, type FormAction } from '../form-state.ts';
 import { SecretOnce } from '../secret-once.tsx';
 import { RoleChoice, SettingsForm, Wide } from '../settings-form.tsx';
@@ -38,7 +38,7 @@ export function KeyForm({
       }
     >
       <Wide>
-        <Field
+        <InputField
           id="key-name"
           label="Name"
           name="name"
@@ -49,7 +49,7 @@ export function KeyForm({
         />
       </Wide>
       <RoleChoice id="key-role" roles={roles} value={values.role} begin="tenant" error={errors.role} />
-      <Field
+      <InputField
         id="key-tenant"
         label="Tenant"
         name="tenant"
@@ -59,7 +59,7 @@ export function KeyForm({
         defaultValue={values.tenant}
         error={errors.tenant}
       />
-      <Choice
+      <SelectField
         key={`over ${values.expires}`}
         id="key-expires"
         label="Ends"

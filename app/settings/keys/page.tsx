@@ -1,14 +1,14 @@
 /** The keys of programs: which there are, what they may do, when they were used last; making one and revoking one. */
 import { daysInWords } from '#components/ui/durations.ts';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { ROLES } from '#lib/auth/roles.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Key } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
-import { NotYours } from '../not-yours.tsx';
-import { Sure } from '../sure.tsx';
+import { ConfirmButton } from '../confirm-button.tsx';
+import { NotAllowed } from '../not-allowed.tsx';
 import { ROLE_MEANS, rightsInWords } from '../words.ts';
 import { createKey, revokeKey } from './actions.ts';
 import { KeyForm } from './key-form.tsx';
@@ -67,7 +67,7 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
               <Over expires={expires} rendered={rendered} />
             </td>
             <td className="right">
-              <Sure
+              <ConfirmButton
                 action={revokeKey.bind(null, id)}
                 button="Revoke for good"
                 doing="Revoking…"
@@ -85,7 +85,7 @@ function Keys({ keys, rendered }: { keys: readonly Key[]; rendered: number }) {
 export default async function KeysPage() {
   const caller = await requireCaller('/settings/keys');
   const why = whyNot(caller, 'listKeys');
-  if (why !== null) return <NotYours title="Keys" why={why} />;
+  if (why !== null) return <NotAllowed title="Keys" why={why} />;
   const keys = await getHost().operations.listKeys(caller);
   return (
     <>
@@ -98,16 +98,16 @@ export default async function KeysPage() {
           this list: it is in the data folder or in <code>WB_ADMIN_KEY</code>.
         </p>
       </div>
-      <Part id="keys" name="Keys" note="Known by what they begin with. The rest is not kept.">
+      <PageSection id="keys" name="Keys" note="Known by what they begin with. The rest is not kept.">
         {keys.length === 0 ? (
           <p className="text-ink-2">There is no key yet.</p>
         ) : (
           <Keys keys={keys} rendered={renderedAt()} />
         )}
-      </Part>
-      <Part id="make" name="Make a key">
+      </PageSection>
+      <PageSection id="make" name="Make a key">
         <KeyForm action={createKey} roles={ROLE_OPTIONS} />
-      </Part>
+      </PageSection>
     </>
   );
 }

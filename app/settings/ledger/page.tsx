@@ -3,9 +3,9 @@
  */
 import Link from 'next/link';
 import { whyNot } from '#lib/contract/access.ts';
-import { LedgerProof } from '../../audit/proof.tsx';
+import { LedgerProofSections } from '../../audit/ledger-proof.tsx';
 import { renderedAt, requireCaller } from '../../caller.ts';
-import { NotYours } from '../not-yours.tsx';
+import { NotAllowed } from '../not-allowed.tsx';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Ledger' };
@@ -13,7 +13,7 @@ export const metadata = { title: 'Ledger' };
 export default async function LedgerPage() {
   const caller = await requireCaller('/settings/ledger');
   const why = whyNot(caller, 'verifyLedger');
-  if (why !== null) return <NotYours title="The ledger" why={why} />;
+  if (why !== null) return <NotAllowed title="The ledger" why={why} />;
   return (
     <>
       <div className="pt-10 pb-10">
@@ -24,7 +24,7 @@ export default async function LedgerPage() {
           The lines themselves are on the page <Link href="/audit">Audit</Link>.
         </p>
       </div>
-      <LedgerProof caller={caller} rendered={renderedAt()} />
+      <LedgerProofSections caller={caller} rendered={renderedAt()} />
     </>
   );
 }

@@ -2,13 +2,13 @@
 /** Inviting people, changing what they may do, shutting them out. */
 import { refresh } from 'next/cache';
 import { headers } from 'next/headers';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { inviteSchema, personPatchSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts } from '../../form-values.ts';
-import { problemOf, wordsOf } from '../../problem.ts';
-import { notFitting, refused, valuesOf } from '../form-reading.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
+import { invalidForm, refusedForm, trimmedFields } from '../form-parser.ts';
 import type { FormState } from '../form-state.ts';
 import { tenantsOf } from '../words.ts';
 
@@ -28,57 +28,57 @@ async function linkHere(link: string): Promise<string> {
 }
 
 /** Makes an invitation. Its link is shown this once. */
-export async function invite(_previous: FormState<InviteField>, form: FormData): Promise<FormState<InviteField>> {
+export async function invitePerson(_previous: FormState<InviteField>, form: FormData): Promise<FormState<InviteField>> {
   const caller = await requireCaller('/settings/people');
-  const values = valuesOf(form, INVITE_FIELDS);
+  const values = trimmedFields(form, INVITE_FIELDS);
   const parsed = inviteSchema.safeParse({
     email: values.email || undefined,
     role: values.role,
     tenants: tenantsOf(values.tenants),
   });
-  if (!parsed.success) return notFitting(values, parsed.error, INVITE_FIELDS);
+  if (!parsed.success) return invalidForm(values, parsed.error, INVITE_FIELDS);
   try {
     const { link } = await getHost().operations.invite(caller, parsed.data);
     refresh();
     return { values: {}, errors: {}, outcome: null, secret: await linkHere(link) };
   } catch (error) {
-    return refused(values, error, caller, INVITE_FIELDS);
+    return refusedForm(values, error, caller, INVITE_FIELDS);
   }
 }
 
 /** Withdraws an open invitation. */
-export async function withdraw(
+export async function withdrawInvitation(
   id: string,
-  _previous: OutcomeWords | null,
+  _previous: ActionOutcome | null,
   _form: FormData,
-): Promise<OutcomeWords | null> {
+): Promise<ActionOutcome | null> {
   expectTexts(id);
   const caller = await requireCaller('/settings/people');
   try {
     await getHost().operations.withdrawInvitation(caller, id);
   } catch (error) {
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
   refresh();
   return null;
 }
 
 /** Changes a person's name, role and tenants. */
-export async function change(
+export async function changePerson(
   id: string,
   _previous: FormState<PersonField>,
   form: FormData,
 ): Promise<FormState<PersonField>> {
   expectTexts(id);
   const caller = await requireCaller(`/settings/people/${id}`);
-  const values = valuesOf(form, PERSON_FIELDS);
+  const values = trimmedFields(form, PERSON_FIELDS);
   const { name, role } = values;
   const parsed = personPatchSchema.safeParse({ name, role, tenants: tenantsOf(values.tenants) });
-  if (!parsed.success) return notFitting(values, parsed.error, PERSON_FIELDS);
+  if (!parsed.success) return invalidForm(values, parsed.error, PERSON_FIELDS);
   try {
     await getHost().operations.patchPerson(caller, id, parsed.data);
   } catch (error) {
-    return refused(values, error, caller, PERSON_FIELDS);
+    return refusedForm(values, error, caller, PERSON_FIELDS);
   }
   refresh();
   return { values, errors: {}, outcome: { ok: true, says: 'It holds from now on.' }, secret: null };
@@ -88,15 +88,15 @@ export async function change(
 export async function setDisabled(
   id: string,
   disabled: boolean,
-  _previous: OutcomeWords | null,
+  _previous: ActionOutcome | null,
   _form: FormData,
-): Promise<OutcomeWords | null> {
+): Promise<ActionOutcome | null> {
   expectTexts(id);
   const caller = await requireCaller(`/settings/people/${id}`);
   try {
     await getHost().operations.patchPerson(caller, id, { disabled });
   } catch (error) {
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
   refresh();
   return {

@@ -2,7 +2,7 @@
 /** Inviting someone: the link is shown here, once, and taken along by hand. */
 import { useActionState } from 'react';
 import { Submit } from '#components/ui/submit.tsx';
-import { Field } from '../field.tsx';
+import { InputField } from '../form-fields.tsx';
 import { blank, type FormAction } from '../form-state.ts';
 import { SecretOnce } from '../secret-once.tsx';
 import { RoleChoice, SettingsForm } from '../settings-form.tsx';
@@ -31,7 +31,7 @@ export function InviteForm({
       }
     >
       <RoleChoice id="invite-role" roles={roles} value={values.role} begin="viewer" error={errors.role} />
-      <Field
+      <InputField
         id="invite-tenants"
         label="Tenants"
         name="tenants"
@@ -40,7 +40,7 @@ export function InviteForm({
         note="Empty: all of them."
         error={errors.tenants}
       />
-      <Field
+      <InputField
         id="invite-email"
         label="E-mail, if the link is for one address only"
         name="email"

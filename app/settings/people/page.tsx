@@ -2,16 +2,16 @@
 
 import Link from 'next/link';
 import { daysInWords } from '#components/ui/durations.ts';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Invitation, Person } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
-import { NotYours } from '../not-yours.tsx';
-import { Sure } from '../sure.tsx';
+import { ConfirmButton } from '../confirm-button.tsx';
+import { NotAllowed } from '../not-allowed.tsx';
 import { rightsInWords } from '../words.ts';
-import { invite, withdraw } from './actions.ts';
+import { invitePerson, withdrawInvitation } from './actions.ts';
 import { InviteForm } from './invite-form.tsx';
 import { ROLE_OPTIONS } from './roles.ts';
 
@@ -88,8 +88,8 @@ function Open({ invitations, rendered }: { invitations: readonly Invitation[]; r
               </td>
               <td className="left">ends in {daysInWords(expires - rendered)}</td>
               <td className="right">
-                <Sure
-                  action={withdraw.bind(null, id)}
+                <ConfirmButton
+                  action={withdrawInvitation.bind(null, id)}
                   button="Withdraw"
                   doing="Withdrawing…"
                   label={`the invitation for ${email ?? 'whoever has the link'}`}
@@ -106,7 +106,7 @@ function Open({ invitations, rendered }: { invitations: readonly Invitation[]; r
 export default async function PeoplePage() {
   const caller = await requireCaller('/settings/people');
   const why = whyNot(caller, 'people');
-  if (why !== null) return <NotYours title="People" why={why} />;
+  if (why !== null) return <NotAllowed title="People" why={why} />;
   const { operations } = getHost();
   const [people, invitations] = await Promise.all([operations.people(caller), operations.invitations(caller)]);
   const rendered = renderedAt();
@@ -117,7 +117,11 @@ export default async function PeoplePage() {
           People <span className="quiet">who may come in, and what for</span>
         </h1>
       </div>
-      <Part id="everyone" name="Accounts" note="Change a role, disable an account or end its sessions on its own page.">
+      <PageSection
+        id="everyone"
+        name="Accounts"
+        note="Change a role, disable an account or end its sessions on its own page."
+      >
         {people.length === 0 ? (
           <p className="text-ink-2">
             Nobody has an account yet. Invite yourself, so that the ledger knows you by name.
@@ -125,14 +129,18 @@ export default async function PeoplePage() {
         ) : (
           <Everyone people={people} rendered={rendered} />
         )}
-      </Part>
-      <Part id="invite" name="Invite" note="Nothing is sent: you get a link and pass it on.">
-        <InviteForm action={invite} roles={ROLE_OPTIONS} />
-      </Part>
+      </PageSection>
+      <PageSection id="invite" name="Invite" note="Nothing is sent: you get a link and pass it on.">
+        <InviteForm action={invitePerson} roles={ROLE_OPTIONS} />
+      </PageSection>
       {invitations.length > 0 && (
-        <Part id="invitations" name="Open invitations" note="Whoever follows one makes an account with its role.">
+        <PageSection
+          id="invitations"
+          name="Open invitations"
+          note="Whoever follows one makes an account with its role."
+        >
           <Open invitations={invitations} rendered={rendered} />
-        </Part>
+        </PageSection>
       )}
     </>
   );

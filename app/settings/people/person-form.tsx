@@ -2,7 +2,7 @@
 /** What a person is called and may do. */
 import { useActionState } from 'react';
 import { Submit } from '#components/ui/submit.tsx';
-import { Field } from '../field.tsx';
+import { InputField } from '../form-fields.tsx';
 import { blank, type FormAction } from '../form-state.ts';
 import { RoleChoice, SettingsForm } from '../settings-form.tsx';
 import type { PersonField } from './actions.ts';
@@ -20,7 +20,7 @@ export function PersonForm({
   return (
     <SettingsForm submit={submit} outcome={outcome}>
       <RoleChoice id="person-role" roles={roles} value={values.role} error={errors.role} />
-      <Field
+      <InputField
         id="person-tenants"
         label="Tenants"
         name="tenants"
@@ -28,7 +28,7 @@ export function PersonForm({
         note="Empty: all of them. An admin is of all."
         error={errors.tenants}
       />
-      <Field
+      <InputField
         id="person-name"
         label="Name"
         name="name"

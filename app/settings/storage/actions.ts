@@ -1,18 +1,18 @@
 'use server';
 /** Asking for what takes long: the registry's check, a walk through the drawers. */
 import { refresh } from 'next/cache';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { StorageCheckInput } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
 import { expectTexts } from '../../form-values.ts';
-import { problemOf, wordsOf } from '../../problem.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
 
 export async function checkStorage(
   what: StorageCheckInput['what'],
-  _previous: OutcomeWords | null,
+  _previous: ActionOutcome | null,
   _form: FormData,
-): Promise<OutcomeWords | null> {
+): Promise<ActionOutcome | null> {
   expectTexts(what);
   const caller = await requireCaller('/settings/storage');
   try {
@@ -22,6 +22,6 @@ export async function checkStorage(
       ? { ok: true, says: 'It is still under way.', hint: 'Look at this page again in a while.' }
       : null;
   } catch (error) {
-    return { ok: false, ...wordsOf(problemOf(error, caller)) };
+    return { ok: false, ...problemInWords(problemOf(error, caller)) };
   }
 }

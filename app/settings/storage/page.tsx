@@ -5,15 +5,15 @@
 import Link from 'next/link';
 import { QuotaMeter } from '#components/figures/quota-meter.tsx';
 import { lengthInWords, sizeInWords, tookInWords } from '#components/ui/durations.ts';
-import { Fact, Facts } from '#components/ui/facts.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { Fact, FactList } from '#components/ui/fact-list.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Storage } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../caller.ts';
-import { NotYours } from '../not-yours.tsx';
-import { Sure } from '../sure.tsx';
+import { ConfirmButton } from '../confirm-button.tsx';
+import { NotAllowed } from '../not-allowed.tsx';
 import { checkStorage } from './actions.ts';
 import {
   backupInWords,
@@ -36,7 +36,7 @@ function RegistryPart({ storage, rendered }: { storage: Storage; rendered: numbe
   const { check } = registry;
   return (
     <div className="grid gap-5">
-      <Facts>
+      <FactList>
         <Fact name="File">
           {registry.file === null ? (
             'in memory: gone with the process'
@@ -69,9 +69,9 @@ function RegistryPart({ storage, rendered }: { storage: Storage; rendered: numbe
             </>
           )}
         </Fact>
-      </Facts>
+      </FactList>
       {running.includes('registry') && <p className="text-ink-2">A check is under way.</p>}
-      <Sure
+      <ConfirmButton
         action={checkStorage.bind(null, 'registry')}
         button="Check its structure"
         doing="Checking…"
@@ -201,7 +201,7 @@ function Measured({ storage, rendered }: { storage: Storage; rendered: number })
         </>
       )}
       {running.includes('drawers') && <p className="text-ink-2">A walk is under way.</p>}
-      <Sure
+      <ConfirmButton
         action={checkStorage.bind(null, 'drawers')}
         button={measured === null ? 'Look at every file' : 'Look again'}
         doing="Looking…"
@@ -221,7 +221,7 @@ function Scrubber({ scrub, rendered }: Pick<Storage, 'scrub'> & { rendered: numb
         awake, at fault or a copy is left out. It takes a twentieth of one core, and goes on where it was after a
         restart.
       </p>
-      <Facts>
+      <FactList>
         <Fact name="Now">
           {walk === null ? (
             'waiting'
@@ -249,7 +249,7 @@ function Scrubber({ scrub, rendered }: Pick<Storage, 'scrub'> & { rendered: numb
         {next !== null && (
           <Fact name="Next">{next > rendered ? `in ${lengthInWords(next - rendered)}` : 'about now'}</Fact>
         )}
-      </Facts>
+      </FactList>
       <p className="text-small">
         <Link href="/sandboxes?fault=corrupt" prefetch={false}>
           What is corrupt now
@@ -262,7 +262,7 @@ function Scrubber({ scrub, rendered }: Pick<Storage, 'scrub'> & { rendered: numb
 function Backup({ backup, rendered }: Pick<Storage, 'backup'> & { rendered: number }) {
   return (
     <div className="grid gap-5">
-      <Facts>
+      <FactList>
         <Fact name="Last one">{backup === null ? 'never' : <RelativeTime at={backup.time} rendered={rendered} />}</Fact>
         {backup !== null && (
           <>
@@ -276,7 +276,7 @@ function Backup({ backup, rendered }: Pick<Storage, 'backup'> & { rendered: numb
             </Fact>
           </>
         )}
-      </Facts>
+      </FactList>
       <p className="max-w-3xl">
         Nothing replicates: what is lost with this disk is lost, up to the last backup that lies on another one. To make
         one, on the machine of the server, while it runs or not:
@@ -294,7 +294,7 @@ function Backup({ backup, rendered }: Pick<Storage, 'backup'> & { rendered: numb
 export default async function StoragePage() {
   const caller = await requireCaller('/settings/storage');
   const why = whyNot(caller, 'storage');
-  if (why !== null) return <NotYours title="Storage" why={why} />;
+  if (why !== null) return <NotAllowed title="Storage" why={why} />;
   const storage = await getHost().operations.storage(caller);
   const rendered = renderedAt();
   const { places, memory, disk } = storage;
@@ -316,7 +316,7 @@ export default async function StoragePage() {
           </ul>
         )}
       </div>
-      <Part id="room" name="Room" note="The disk of the data folder, and the places and memory for processes.">
+      <PageSection id="room" name="Room" note="The disk of the data folder, and the places and memory for processes.">
         <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2 lg:grid-cols-4">
           <QuotaMeter name="Disk in use" used={disk.bytes - disk.free_bytes} limit={disk.bytes} inWords={sizeInWords} />
           <QuotaMeter name="Processes serving" used={places.serving} limit={places.most} inWords={figures} />
@@ -338,25 +338,25 @@ export default async function StoragePage() {
           {placesInWords(places)} {memoryInWords(memory)} Nothing is refused before the disk is full; then writes fail
           and what was answered stays.
         </p>
-      </Part>
-      <Part id="registry" name="Registry" note="The one file of rows, ledger, people and keys.">
+      </PageSection>
+      <PageSection id="registry" name="Registry" note="The one file of rows, ledger, people and keys.">
         <RegistryPart storage={storage} rendered={rendered} />
-      </Part>
-      <Part id="ledger" name="Ledger" note="Sealed by month.">
+      </PageSection>
+      <PageSection id="ledger" name="Ledger" note="Sealed by month.">
         <LedgerPart ledger={storage.ledger} />
-      </Part>
-      <Part id="drawers" name="Drawers" note="As the rows have them. Files on local disk.">
+      </PageSection>
+      <PageSection id="drawers" name="Drawers" note="As the rows have them. Files on local disk.">
         <Drawers drawers={storage.drawers} />
-      </Part>
-      <Part id="measured" name="What lies there" note="Every file in the data folder, against the rows.">
+      </PageSection>
+      <PageSection id="measured" name="What lies there" note="Every file in the data folder, against the rows.">
         <Measured storage={storage} rendered={rendered} />
-      </Part>
-      <Part id="scrub" name="Rot" note="What rests, against what was filed.">
+      </PageSection>
+      <PageSection id="scrub" name="Rot" note="What rests, against what was filed.">
         <Scrubber scrub={storage.scrub} rendered={rendered} />
-      </Part>
-      <Part id="backup" name="Backup" note="What a lost disk would cost.">
+      </PageSection>
+      <PageSection id="backup" name="Backup" note="What a lost disk would cost.">
         <Backup backup={storage.backup} rendered={rendered} />
-      </Part>
+      </PageSection>
     </>
   );
 }

@@ -5,16 +5,16 @@ import type { Caller } from '#lib/auth/caller.ts';
 import { slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectTexts, textOf } from '../../form-values.ts';
-import { problemOf, wordsOf } from '../../problem.ts';
+import { expectTexts, textField } from '../../form-values.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
 import {
-  changedOf,
+  changedThresholds,
+  parseThresholds,
   previewInWords,
-  readThresholds,
   THRESHOLDS,
   type ThresholdsPatch,
   type ThresholdsState,
-} from './typed.ts';
+} from './threshold-values.ts';
 
 async function heldNow(caller: Caller, tenant: string | null): Promise<ThresholdsPatch> {
   const { operations } = getHost();
@@ -48,19 +48,19 @@ export async function setThresholds(
   expectTexts(tenant ?? '');
   const caller = await requireCaller('/settings/thresholds');
   const values: ThresholdsState['values'] = {};
-  for (const name of THRESHOLDS) values[name] = textOf(form, name);
-  const { patch, errors } = readThresholds(values, { mayBeEmpty: tenant !== null });
+  for (const name of THRESHOLDS) values[name] = textField(form, name);
+  const { patch, errors } = parseThresholds(values, { mayBeEmpty: tenant !== null });
   const complaining = { values, errors, outcome: null, preview: null };
   if (Object.keys(errors).length > 0) return complaining;
   if (tenant !== null && !slugSchema.safeParse(tenant).success) return complaining;
   try {
-    const changed = changedOf(patch, await heldNow(caller, tenant));
+    const changed = changedThresholds(patch, await heldNow(caller, tenant));
     if (Object.keys(changed).length === 0) {
       const outcome = { ok: true, says: 'Nothing is to be changed: that is what holds.' };
       return { values: {}, errors: {}, outcome, preview: null };
     }
     const key = JSON.stringify(changed);
-    if (textOf(form, 'do') !== 'set' || textOf(form, 'seen') !== key) {
+    if (textField(form, 'do') !== 'set' || textField(form, 'seen') !== key) {
       const preview = await getHost().operations.previewThresholds(caller, {
         ...(tenant === null ? {} : { tenant }),
         ...changed,
@@ -72,6 +72,6 @@ export async function setThresholds(
     const says = 'Set. The ladder goes by it from now on.';
     return { values: {}, errors: {}, outcome: { ok: true, says }, preview: null };
   } catch (error) {
-    return { values, errors: {}, outcome: { ok: false, ...wordsOf(problemOf(error, caller)) }, preview: null };
+    return { values, errors: {}, outcome: { ok: false, ...problemInWords(problemOf(error, caller)) }, preview: null };
   }
 }

@@ -1,18 +1,19 @@
 /**
  * The thresholds of the ladder, of all and of each tenant; what a change would do at once, and what it would have done.
  */
+
 import Form from 'next/form';
 import Link from 'next/link';
-import { Greyed } from '#components/ui/disabled-action.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { thresholdInWords } from '#components/ui/durations.ts';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import { slugSchema, type Tenant } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { given, type Search } from '../../search.ts';
+import { type SearchParams, singleValues } from '../../search-params.ts';
 import { setThresholds } from './actions.ts';
 import { Simulator } from './simulator.tsx';
 import { ThresholdsForm } from './thresholds-form.tsx';
@@ -103,8 +104,8 @@ function Overriding({ tenants, more }: { tenants: readonly Tenant[]; more: boole
   );
 }
 
-export default async function Thresholds({ searchParams }: { searchParams: Promise<Search> }) {
-  const values = given(await searchParams);
+export default async function Thresholds({ searchParams }: { searchParams: Promise<SearchParams> }) {
+  const values = singleValues(await searchParams);
   const caller = await requireCaller(PATH);
   const { operations } = getHost();
   const name = values.tenant?.toLowerCase();
@@ -139,7 +140,7 @@ export default async function Thresholds({ searchParams }: { searchParams: Promi
         </h1>
         <ScopeForm name={tenant ?? ''} />
       </div>
-      <Part
+      <PageSection
         id="thresholds"
         name={tenant === null ? 'For all' : 'For this tenant'}
         note={
@@ -165,21 +166,21 @@ export default async function Thresholds({ searchParams }: { searchParams: Promi
               Suspends once idle for {thresholdInWords(present.idle_to_suspend_s)}, freezes once suspended for{' '}
               {thresholdInWords(present.idle_to_freeze_s)}.
             </p>
-            <Greyed id="thresholds" label="See what it would do" whyNot={against} />
+            <DisabledAction id="thresholds" label="See what it would do" whyNot={against} />
           </div>
         )}
-      </Part>
-      <Part
+      </PageSection>
+      <PageSection
         id="simulator"
         name="Simulator"
         note="What other thresholds would have made of the last days, computed from the ledger. It changes nothing."
       >
         <Simulator caller={caller} tenant={tenant} present={present} values={values} />
-      </Part>
+      </PageSection>
       {tenant === null && (
-        <Part id="tenants" name="Tenants with their own" note="Those that do not go by the thresholds of all.">
+        <PageSection id="tenants" name="Tenants with their own" note="Those that do not go by the thresholds of all.">
           <Overriding tenants={own.items} more={own.next !== null} />
-        </Part>
+        </PageSection>
       )}
     </>
   );

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { caveatsOf, readAsked } from './simulation.ts';
+import { caveatsOf, parseSimulationQuery } from './simulation.ts';
 
 const PRESENT = { idle_to_suspend_s: 900, idle_to_freeze_s: 86_400 };
 const DAY = 86_400;
 
 test('an address asks for thresholds and days, and what is wrong in it is said and left as it is', () => {
-  expect(readAsked({}, PRESENT)).toMatchObject({ suspend: 900, freeze: DAY, days: 7, complaints: {} });
-  const asked = readAsked({ suspend: '7 min', freeze: 'never', days: '12' }, PRESENT);
+  expect(parseSimulationQuery({}, PRESENT)).toMatchObject({ suspend: 900, freeze: DAY, days: 7, complaints: {} });
+  const asked = parseSimulationQuery({ suspend: '7 min', freeze: 'never', days: '12' }, PRESENT);
   expect(asked).toMatchObject({ suspend: 420, freeze: DAY, days: 7, complaints: { freeze: expect.any(String) } });
   expect(asked.curve.filter((threshold) => threshold === 900 || threshold === 420)).toEqual([420, 900]);
   expect(asked.curve.toSorted((a, b) => a - b)).toEqual(asked.curve);

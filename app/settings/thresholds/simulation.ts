@@ -3,7 +3,7 @@
 import { spanInWords, type TradePoint } from '#app/settings/thresholds/trade-layout.ts';
 import { lengthInWords } from '#components/ui/durations.ts';
 import type { Simulation } from '#lib/contract/schema.ts';
-import { secondsOf } from '../../amounts.ts';
+import { parseDuration } from '../../amounts.ts';
 
 const MINUTE = 60;
 const HOUR = 3600;
@@ -29,7 +29,7 @@ const LONGEST_SECONDS = 52 * 7 * DAY;
 /** Fewer suspensions for idleness than this say little. */
 const FEW = 20;
 
-export interface Asked {
+export interface SimulationQuery {
   suspend: number;
   freeze: number;
   days: number;
@@ -38,15 +38,15 @@ export interface Asked {
 }
 
 /** Reads `values`, the parameters of an address; what is absent or wrong is as it is now. */
-export function readAsked(
+export function parseSimulationQuery(
   values: Readonly<Record<string, string>>,
   present: { idle_to_suspend_s: number; idle_to_freeze_s: number },
-): Asked {
-  const complaints: Asked['complaints'] = {};
+): SimulationQuery {
+  const complaints: SimulationQuery['complaints'] = {};
   const read = (name: 'suspend' | 'freeze', otherwise: number) => {
     const text = values[name];
     if (text === undefined) return otherwise;
-    const seconds = secondsOf(text);
+    const seconds = parseDuration(text);
     if (seconds !== null && seconds >= 1 && seconds <= LONGEST_SECONDS) return seconds;
     complaints[name] = 'must be a length of time, like 10 min';
     return otherwise;

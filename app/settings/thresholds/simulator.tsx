@@ -10,8 +10,8 @@ import { thresholdInWords } from '#components/ui/durations.ts';
 import { Field } from '#components/ui/field.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { getHost } from '#lib/host/host.ts';
-import { addressWith } from '../../search.ts';
-import { type Asked, caveatsOf, PERIODS, pointsOf, readAsked } from './simulation.ts';
+import { addressWith } from '../../search-params.ts';
+import { caveatsOf, PERIODS, parseSimulationQuery, pointsOf, type SimulationQuery } from './simulation.ts';
 
 const PATH = '/settings/thresholds';
 
@@ -20,7 +20,7 @@ function AskForm({
   values,
   tenant,
 }: {
-  asked: Asked;
+  asked: SimulationQuery;
   values: Readonly<Record<string, string>>;
   tenant: string | null;
 }) {
@@ -135,7 +135,7 @@ export async function Simulator({
   present: { idle_to_suspend_s: number; idle_to_freeze_s: number };
   values: Readonly<Record<string, string>>;
 }) {
-  const asked = readAsked(values, present);
+  const asked = parseSimulationQuery(values, present);
   const done = await getHost().operations.simulate(caller, {
     ...(tenant === null ? {} : { tenant }),
     idle_to_suspend_s: asked.suspend,

@@ -4,7 +4,7 @@ import { useActionState } from 'react';
 import { Field } from '#components/ui/field.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
-import { THRESHOLDS, type Threshold, type ThresholdsAction, type ThresholdsState } from './typed.ts';
+import { THRESHOLDS, type Threshold, type ThresholdsAction, type ThresholdsState } from './threshold-values.ts';
 
 const TITLES: Readonly<Record<Threshold, string>> = {
   idle_to_suspend_s: 'Suspends after',

@@ -1,12 +1,15 @@
 /** Takes a bundle to look at, as the form on the page of shares sends it. */
 import { getHost } from '#lib/host/host.ts';
-import { hold } from '../../flash.ts';
-import { answerPosted, leadTo, uploadIn } from '../../form-upload.ts';
+import { keepFlash } from '../../flash.ts';
+import { answerForm, readUpload, redirectTo } from '../../form-upload.ts';
 
 export function POST(request: Request): Promise<Response> {
-  return answerPosted(request, '/shares#inspect', async (caller) => {
-    const { fileName, upload } = await uploadIn(request);
+  return answerForm(request, '/shares#inspect', async (caller) => {
+    const { fileName, upload } = await readUpload(request);
     const inspection = await getHost().operations.inspectBundle(caller, upload, request.signal);
-    return leadTo(request, `/shares?held=${hold(caller, { kind: 'inspection', fileName, inspection })}#inspect`);
+    return redirectTo(
+      request,
+      `/shares?held=${keepFlash(caller, { kind: 'inspection', fileName, inspection })}#inspect`,
+    );
   });
 }

@@ -7,30 +7,30 @@ import { LineageTree } from '#components/figures/lineage.tsx';
 import { nameOfActor } from '#components/ledger/event-words.ts';
 import { CopyMark } from '#components/sandbox/copy-mark.tsx';
 import { SeedForm } from '#components/sandbox/seed-form.tsx';
-import { Trail } from '#components/ui/breadcrumbs.tsx';
+import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { CopyId } from '#components/ui/copy-id.tsx';
-import { Greyed } from '#components/ui/disabled-action.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
-import { Fact, Facts } from '#components/ui/facts.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { Fact, FactList } from '#components/ui/fact-list.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { RemoveForm } from '#components/ui/remove-form.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Snapshot } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
-import { Made } from '../../batch-result.tsx';
+import { BatchResult } from '../../batch-result.tsx';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
-import { Contents } from '../../contents.tsx';
 import { POLICY_CHOICES } from '../../sandboxes/policies.ts';
-import { given, type Search } from '../../search.ts';
-import { remove, restore } from '../actions.ts';
+import { type SearchParams, singleValues } from '../../search-params.ts';
+import { VolumeContents } from '../../volume-contents.tsx';
+import { removeSnapshot, restoreSnapshot } from '../actions.ts';
 
 export const dynamic = 'force-dynamic';
 
 interface Props {
   params: Promise<{ id: string }>;
-  searchParams: Promise<Search>;
+  searchParams: Promise<SearchParams>;
 }
 
 /** The snapshot, or null when there is none. Read once per request. */
@@ -54,7 +54,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 function Title({ snapshot, rendered }: { snapshot: Snapshot; rendered: number }) {
   return (
     <header className="pt-6 pb-8 sm:pt-8">
-      <Trail
+      <Breadcrumbs
         steps={[
           { name: 'Snapshots', href: '/snapshots' },
           { name: snapshot.tenant, href: `/snapshots?tenant=${snapshot.tenant}` },
@@ -85,7 +85,7 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
   const caller = await requireCaller(`/snapshots/${id}`);
   const snapshot = await readSnapshot(id);
   if (snapshot === null) notFound();
-  const { made, starting } = given(await searchParams);
+  const { made, starting } = singleValues(await searchParams);
   const lineage = await getHost().operations.snapshotLineage(caller, id);
   const rendered = renderedAt();
   const { tenant, source } = snapshot;
@@ -95,11 +95,11 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
     <>
       <Title snapshot={snapshot} rendered={rendered} />
       {made !== undefined && (
-        <Part id="made" name="Just made" note="Kept up with the ledger.">
-          <Made caller={caller} requestId={made} starting={starting === '1'} />
-        </Part>
+        <PageSection id="made" name="Just made" note="Kept up with the ledger.">
+          <BatchResult caller={caller} requestId={made} starting={starting === '1'} />
+        </PageSection>
       )}
-      <Part
+      <PageSection
         id="restore"
         name="Restore"
         note="New sandboxes that begin where this was taken. They are independent of it and of each other."
@@ -107,16 +107,16 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
         {noRestore === null ? (
           <SeedForm
             verb="Restore"
-            action={restore.bind(null, id)}
+            action={restoreSnapshot.bind(null, id)}
             start={{ values: { count: '1', tenant }, errors: {}, problem: null }}
             policies={POLICY_CHOICES.map(({ name }) => name)}
           />
         ) : (
-          <Greyed id="restore" label="Restore" whyNot={noRestore} />
+          <DisabledAction id="restore" label="Restore" whyNot={noRestore} />
         )}
-      </Part>
-      <Part id="holds" name="Holds" note="As one moment. tmp does not come along.">
-        <Facts>
+      </PageSection>
+      <PageSection id="holds" name="Holds" note="As one moment. tmp does not come along.">
+        <FactList>
           <Fact name="Of the sandbox">
             <Link href={`/sandboxes/${source}`} prefetch={false} className="font-mono text-[0.8125rem]">
               {source}
@@ -133,29 +133,29 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
             <code className="text-[0.8125rem]">{snapshot.hash}</code>
           </Fact>
           <Fact name="Volumes" wide>
-            <Contents contents={snapshot.contents} />
+            <VolumeContents contents={snapshot.contents} />
           </Fact>
-        </Facts>
-      </Part>
-      <Part
+        </FactList>
+      </PageSection>
+      <PageSection
         id="lineage"
         name="Lineage"
         note="What it came from, what came from it, and what each takes on disk of its own."
       >
         <LineageTree lineage={lineage} current={{ kind: 'snapshot', id }} />
-      </Part>
-      <Part id="delete" name="Delete">
+      </PageSection>
+      <PageSection id="delete" name="Delete">
         {noDelete === null ? (
           <RemoveForm
             what="snapshot"
             id={id}
             keeps="Sandboxes that came from it keep what they have, and so does the one it was taken of."
-            action={remove.bind(null, id)}
+            action={removeSnapshot.bind(null, id)}
           />
         ) : (
-          <Greyed id="delete" label="Delete the snapshot" whyNot={noDelete} />
+          <DisabledAction id="delete" label="Delete the snapshot" whyNot={noDelete} />
         )}
-      </Part>
+      </PageSection>
     </>
   );
 }

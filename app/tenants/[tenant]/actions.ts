@@ -4,8 +4,8 @@ import { refresh } from 'next/cache';
 import { slugSchema, type TenantPatch, tenantPatchSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../caller.ts';
-import { expectTexts, textOf } from '../../form-values.ts';
-import { problemOf, wordsOf } from '../../problem.ts';
+import { expectTexts, textField } from '../../form-values.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
 import { LIMITS, type LimitsState, readLimits } from './limits.ts';
 
 /** Sets the limits that differ from what holds now. */
@@ -13,7 +13,7 @@ export async function setLimits(tenant: string, _previous: LimitsState, form: Fo
   expectTexts(tenant);
   const caller = await requireCaller(`/tenants/${tenant}`);
   const values: LimitsState['values'] = {};
-  for (const name of LIMITS) values[name] = textOf(form, name);
+  for (const name of LIMITS) values[name] = textField(form, name);
   const { patch, errors } = readLimits(values);
   const parsed = tenantPatchSchema.safeParse(patch);
   for (const issue of parsed.error?.issues ?? []) {
@@ -44,6 +44,6 @@ export async function setLimits(tenant: string, _previous: LimitsState, form: Fo
       outcome: { ok: true, says: 'Set. What it has beyond a new limit stays; it gets no more.' },
     };
   } catch (error) {
-    return { values, errors: {}, outcome: { ok: false, ...wordsOf(problemOf(error, caller)) } };
+    return { values, errors: {}, outcome: { ok: false, ...problemInWords(problemOf(error, caller)) } };
   }
 }

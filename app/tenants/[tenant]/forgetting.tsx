@@ -1,8 +1,8 @@
 /** What a tenant's page says of forgetting it: that it is under way, what still holds it, and where it begins. */
 import Link from 'next/link';
-import { LiveJobProgress, LiveJobStanding } from '#components/live/job.tsx';
-import { Greyed } from '#components/ui/disabled-action.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { LiveJobBar, LiveJobStatus } from '#components/live/job.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
@@ -35,11 +35,11 @@ export async function BeingForgotten({ caller, tenant }: { caller: Caller; tenan
         {job !== null && (
           <>
             {': '}
-            <LiveJobStanding job={job} />
+            <LiveJobStatus job={job} />
           </>
         )}
       </p>
-      {job !== null && <LiveJobProgress job={job} label="How far it is forgotten" />}
+      {job !== null && <LiveJobBar job={job} label="How far it is forgotten" />}
     </div>
   );
 }
@@ -105,7 +105,7 @@ export async function ForgetPart({ caller, tenant, rendered }: { caller: Caller;
   const before = forgetting?.finished ?? 0;
   const held = answer !== null && 'plan' in answer ? answer.plan : null;
   return (
-    <Part id="forget" name="Forget it" note="For good: nothing of it but ids is kept, here.">
+    <PageSection id="forget" name="Forget it" note="For good: nothing of it but ids is kept, here.">
       <div className="grid gap-5">
         {forgetting !== null && forgetting.finished !== null && (
           <p>
@@ -126,9 +126,9 @@ export async function ForgetPart({ caller, tenant, rendered }: { caller: Caller;
             </Link>
           </p>
         ) : (
-          <Greyed id="forget" label="See what would go" whyNot={against} />
+          <DisabledAction id="forget" label="See what would go" whyNot={against} />
         )}
       </div>
-    </Part>
+    </PageSection>
   );
 }

@@ -1,7 +1,7 @@
 /** The fields of a tenant's quotas: what was typed, what is wrong with it, and what it asks for. Pure. */
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { TenantPatch } from '#lib/contract/schema.ts';
-import { bytesOf } from '../../amounts.ts';
+import { parseSize } from '../../amounts.ts';
 
 export const LIMITS = ['max_sandboxes', 'max_active', 'max_bytes'] as const;
 export type Limit = (typeof LIMITS)[number];
@@ -9,7 +9,7 @@ export type Limit = (typeof LIMITS)[number];
 export interface LimitsState {
   values: Partial<Record<Limit, string>>;
   errors: Partial<Record<Limit, string>>;
-  outcome: OutcomeWords | null;
+  outcome: ActionOutcome | null;
 }
 
 export type LimitsAction = (previous: LimitsState, form: FormData) => Promise<LimitsState>;
@@ -19,7 +19,7 @@ const count = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : null);
 const READ: Readonly<Record<Limit, { of: (text: string) => number | null; like: string }>> = {
   max_sandboxes: { of: count, like: 'a whole number, like 50' },
   max_active: { of: count, like: 'a whole number, like 5' },
-  max_bytes: { of: bytesOf, like: 'a size, like 500 MB' },
+  max_bytes: { of: parseSize, like: 'a size, like 500 MB' },
 };
 
 /** What typed limits ask for; an empty one takes the limit away. Complaints are by field. */

@@ -8,23 +8,23 @@ import { notFound } from 'next/navigation';
 import { cache, type ReactNode } from 'react';
 import { QuotaMeter } from '#components/figures/quota-meter.tsx';
 import { LiveTenantStates } from '#components/live/counts.tsx';
-import { AsOf } from '#components/live/leaves.tsx';
-import { LiveLedger } from '#components/live/ledger.tsx';
+import { AsOf } from '#components/live/live-data.tsx';
+import { LiveLedger } from '#components/live/live-ledger.tsx';
 import { ShareTable } from '#components/sandbox/share-table.tsx';
 import { FAULT_MEANS } from '#components/sandbox/state-words.ts';
-import { Trail } from '#components/ui/breadcrumbs.tsx';
-import { Greyed } from '#components/ui/disabled-action.tsx';
+import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords, thresholdInWords } from '#components/ui/durations.ts';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { mayDo, whyNot } from '#lib/contract/access.ts';
 import type { Key, Settings, Tenant } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';
+import { actorNames } from '../../actor-names.ts';
 import { exactSize } from '../../amounts.ts';
 import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
-import { actorNames } from '../../names.ts';
 import { DueList } from '../../overview/due-list.tsx';
 import { setThresholds } from '../../settings/thresholds/actions.ts';
 import { ThresholdsForm } from '../../settings/thresholds/thresholds-form.tsx';
@@ -163,7 +163,7 @@ function Thresholds({ tenant, global, againstForm }: { tenant: Tenant; global: S
           action={setThresholds.bind(null, tenant.tenant)}
         />
       ) : (
-        <Greyed id="thresholds" label="See what it would do" whyNot={againstForm} />
+        <DisabledAction id="thresholds" label="See what it would do" whyNot={againstForm} />
       )}
     </div>
   );
@@ -194,7 +194,7 @@ export default async function TenantPage({ params }: Props) {
   return (
     <AsOf asOf={asOf} rendered={rendered}>
       <header className="pt-6 pb-8 sm:pt-8">
-        <Trail steps={[{ name: 'Tenants', href: '/tenants' }]} />
+        <Breadcrumbs steps={[{ name: 'Tenants', href: '/tenants' }]} />
         <h1>
           <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] [overflow-wrap:anywhere]">{name}</span>
           <span className="headline mt-1.5 block">
@@ -207,7 +207,7 @@ export default async function TenantPage({ params }: Props) {
         </h1>
       </header>
       <BeingForgotten caller={caller} tenant={tenant} />
-      <Part id="sandboxes" name="Sandboxes" note="By state. A number leads to them.">
+      <PageSection id="sandboxes" name="Sandboxes" note="By state. A number leads to them.">
         <LiveTenantStates tenant={name} states={counts} all />
         <p className="mt-3 text-small text-ink-2">
           {sizeInWords(bytes.total)} in all: {sizeInWords(bytes.live)} in the live drawer, {sizeInWords(bytes.cold)} in
@@ -228,15 +228,15 @@ export default async function TenantPage({ params }: Props) {
           </p>
         )}
         <More href={`/sandboxes?tenant=${name}`}>All of its sandboxes</More>
-      </Part>
-      <Part id="due" name="Due next" note="What the ladder does within a day if nothing else happens.">
+      </PageSection>
+      <PageSection id="due" name="Due next" note="What the ladder does within a day if nothing else happens.">
         {due.length === 0 ? (
           <p className="text-ink-2">Nothing of it moves by itself within a day.</p>
         ) : (
           <DueList instances={due} rendered={rendered} />
         )}
-      </Part>
-      <Part
+      </PageSection>
+      <PageSection
         id="quotas"
         name="Quotas"
         note="What it has, and may have. Enforced before anything is made; what it has beyond a new limit stays."
@@ -246,27 +246,27 @@ export default async function TenantPage({ params }: Props) {
           {noLimits === null ? (
             <LimitsForm held={typed(tenant)} action={setLimits.bind(null, name)} />
           ) : (
-            <Greyed id="limits" label="Set the limits" whyNot={noLimits} />
+            <DisabledAction id="limits" label="Set the limits" whyNot={noLimits} />
           )}
         </div>
-      </Part>
-      <Part id="thresholds" name="Thresholds" note="When its sandboxes fall asleep.">
+      </PageSection>
+      <PageSection id="thresholds" name="Thresholds" note="When its sandboxes fall asleep.">
         <Thresholds tenant={tenant} global={global} againstForm={noLimits} />
-      </Part>
-      <Part id="shares" name="Shares" note="What left the building, newest first.">
+      </PageSection>
+      <PageSection id="shares" name="Shares" note="What left the building, newest first.">
         {shares.items.length === 0 ? (
           <p className="text-ink-2">Nothing of it has left.</p>
         ) : (
           <ShareTable shares={shares.items} rendered={rendered} />
         )}
         {shares.next !== null && <More href={`/shares?tenant=${name}`}>All of its shares</More>}
-      </Part>
+      </PageSection>
       {keys !== null && (
-        <Part id="keys" name="Keys" note="Keys of programs that see this tenant only.">
+        <PageSection id="keys" name="Keys" note="Keys of programs that see this tenant only.">
           <Keys keys={keys.filter(({ tenant: of }) => of === name)} rendered={rendered} />
-        </Part>
+        </PageSection>
       )}
-      <Part id="ledger" name="Ledger" note="What happened to it last, newest first.">
+      <PageSection id="ledger" name="Ledger" note="What happened to it last, newest first.">
         <LiveLedger
           events={lines.items}
           limit={LINES_SHOWN}
@@ -275,7 +275,7 @@ export default async function TenantPage({ params }: Props) {
           names={await actorNames()}
         />
         {lines.next !== null && <More href={`/audit?tenant=${name}`}>All of its lines</More>}
-      </Part>
+      </PageSection>
       <ForgetPart caller={caller} tenant={tenant} rendered={rendered} />
     </AsOf>
   );

@@ -1,37 +1,37 @@
 'use server';
 /** Walking a plan from the page that showed it. */
 import { redirect } from 'next/navigation';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { reasonSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import type { State } from '#lib/lifecycle/states.ts';
 import { requireCaller } from '../../../caller.ts';
-import { expectTexts, textOf } from '../../../form-values.ts';
-import { problemOf, wordsOf } from '../../../problem.ts';
+import { expectTexts, textField } from '../../../form-values.ts';
+import { problemInWords, problemOf } from '../../../problem.ts';
 
 /** Walks there and leads back to the sandbox. A walk that breaks off says so; the sandbox stays where it came to. */
-export async function walkTo(
+export async function runPlan(
   id: string,
   to: State,
-  _previous: OutcomeWords | null,
+  _previous: ActionOutcome | null,
   form: FormData,
-): Promise<OutcomeWords> {
+): Promise<ActionOutcome> {
   expectTexts(id, to);
   const caller = await requireCaller(`/sandboxes/${id}`);
-  const refuse = (says: string, hint?: string): OutcomeWords => ({ ok: false, says, hint });
-  const reason = textOf(form, 'reason');
+  const refuse = (says: string, hint?: string): ActionOutcome => ({ ok: false, says, hint });
+  const reason = textField(form, 'reason');
   if (!reasonSchema.safeParse(reason).success) return refuse('The reason is too long: at most 1 000 characters.');
-  if (to === 'deleted' && textOf(form, 'confirm') !== id) {
+  if (to === 'deleted' && textField(form, 'confirm') !== id) {
     return refuse('Nothing was deleted: the typed id is not this sandbox’s.', `Type ${id} to confirm.`);
   }
   try {
     await getHost().operations.walk(caller, id, {
       to,
       ...(reason === '' ? {} : { reason }),
-      ...(textOf(form, 'force') === '1' ? { force: true } : {}),
+      ...(textField(form, 'force') === '1' ? { force: true } : {}),
     });
   } catch (error) {
-    const { says, hint } = wordsOf(problemOf(error, caller));
+    const { says, hint } = problemInWords(problemOf(error, caller));
     return refuse(says, hint);
   }
   redirect(`/sandboxes/${id}`);

@@ -2,14 +2,15 @@
  * A wish of several hops for one sandbox: each hop, what is lost on the way, and the form that walks it. Changes
  * nothing by itself.
  */
+
 import Link from 'next/link';
 import { notFound, redirect } from 'next/navigation';
-import { WalkForm } from '#app/sandboxes/[id]/plan/plan-form.tsx';
+import { PlanForm } from '#app/sandboxes/[id]/plan/plan-form.tsx';
 import { Hops } from '#components/sandbox/hops.tsx';
 import { VERB_WORDS } from '#components/sandbox/state-words.ts';
-import { Trail } from '#components/ui/breadcrumbs.tsx';
+import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
@@ -17,8 +18,8 @@ import type { Plan } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { isState, type State } from '#lib/lifecycle/states.ts';
 import { requireCaller } from '../../../caller.ts';
-import { given, type Search } from '../../../search.ts';
-import { walkTo } from './actions.ts';
+import { type SearchParams, singleValues } from '../../../search-params.ts';
+import { runPlan } from './actions.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'A plan' };
@@ -76,12 +77,12 @@ function Steps({ plan }: { plan: Plan }) {
 
 interface Props {
   params: Promise<{ id: string }>;
-  searchParams: Promise<Search>;
+  searchParams: Promise<SearchParams>;
 }
 
 export default async function PlanPage({ params, searchParams }: Props) {
   const { id } = await params;
-  const { to } = given(await searchParams);
+  const { to } = singleValues(await searchParams);
   const home = `/sandboxes/${id}`;
   const caller = await requireCaller(home);
   if (!isState(to)) redirect(home);
@@ -91,7 +92,7 @@ export default async function PlanPage({ params, searchParams }: Props) {
   return (
     <>
       <div className="pt-6 pb-8 sm:pt-8">
-        <Trail
+        <Breadcrumbs
           steps={[
             { name: 'Sandboxes', href: '/sandboxes' },
             { name: id, href: home },
@@ -104,39 +105,39 @@ export default async function PlanPage({ params, searchParams }: Props) {
         <p className="mt-3 text-ink-2">Nothing has happened yet.</p>
       </div>
       {plan.hops.length > 0 && (
-        <Part
+        <PageSection
           id="hops"
           name="The steps"
           note="Each has its line in the ledger. If one fails, it stays where it came to."
         >
           <Steps plan={plan} />
-        </Part>
+        </PageSection>
       )}
       {plan.losses.length > 0 && (
-        <Part id="lost" name="What is lost" note="It does not come back.">
+        <PageSection id="lost" name="What is lost" note="It does not come back.">
           <ul className="grid max-w-2xl gap-1.5">
             {plan.losses.map(({ loss, words }) => (
               <li key={loss}>{words}</li>
             ))}
           </ul>
           <Now plan={plan} />
-        </Part>
+        </PageSection>
       )}
-      <Part id="walk" name="Walk it">
+      <PageSection id="walk" name="Walk it">
         {against === null ? (
-          <WalkForm
+          <PlanForm
             id={id}
             to={to}
             steps={plan.hops.length}
             busy={plan.calls > 0 || plan.attached > 0}
-            action={walkTo.bind(null, id, to)}
+            action={runPlan.bind(null, id, to)}
           />
         ) : (
           <p>
             {against} <Link href={home}>Back to the sandbox</Link>.
           </p>
         )}
-      </Part>
+      </PageSection>
     </>
   );
 }

@@ -3,13 +3,13 @@
 import { useActionState } from 'react';
 import type { State } from '#lib/lifecycle/states.ts';
 import { Field } from '../../../../components/ui/field.tsx';
-import { Outcome, type OutcomeWords } from '../../../../components/ui/outcome.tsx';
+import { type ActionOutcome, Outcome } from '../../../../components/ui/outcome.tsx';
 import { Submit } from '../../../../components/ui/submit.tsx';
 
-export type WalkAction = (previous: OutcomeWords | null, form: FormData) => Promise<OutcomeWords>;
+export type PlanAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome>;
 
 /** `busy`: calls run or terminals are attached, which force would end at once. */
-export function WalkForm({
+export function PlanForm({
   id,
   to,
   steps,
@@ -20,7 +20,7 @@ export function WalkForm({
   to: State;
   steps: number;
   busy: boolean;
-  action: WalkAction;
+  action: PlanAction;
 }) {
   const [outcome, submit] = useActionState(action, null);
   return (

@@ -3,12 +3,12 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { WinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
-import { answerPosted, fieldsIn } from '../../../form-upload.ts';
+import { answerForm, readFields } from '../../../form-upload.ts';
 
 export async function POST(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   const { id } = await params;
-  return answerPosted(request, `/sandboxes/${encodeURIComponent(id)}?tab=shares#parts`, async (caller) => {
-    const fields = await fieldsIn(request);
+  return answerForm(request, `/sandboxes/${encodeURIComponent(id)}?tab=shares#parts`, async (caller) => {
+    const fields = await readFields(request);
     const everything = fields.get('everything') === '1';
     if (everything && fields.get('understood') !== '1') {
       throw new WinterdockError('validation', 'Nothing was shipped: memory and tmp would have left with it.', {

@@ -1,15 +1,15 @@
 /** Takes one file by a plain form, as a browser without scripts sends it. */
-import { addressOf } from '#components/files/file-address.ts';
+import { fileAddress } from '#components/files/file-address.ts';
 import { isWinterdockError, WinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
 import { asVolume } from '#lib/vfs/volumes.ts';
-import { answerPosted, leadTo, uploadIn } from '../../../form-upload.ts';
+import { answerForm, readUpload, redirectTo } from '../../../form-upload.ts';
 
 export async function POST(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   const { id } = await params;
   const place = { id: encodeURIComponent(id), at: '/sandboxes' } as const;
-  return answerPosted(request, `${place.at}/${place.id}#inside`, async (caller) => {
-    const { fields, fileName, upload } = await uploadIn(request);
+  return answerForm(request, `${place.at}/${place.id}#inside`, async (caller) => {
+    const { fields, fileName, upload } = await readUpload(request);
     const { config, operations } = getHost();
     const volume = asVolume(fields.volume ?? '');
     const name = (fileName ?? '').replace(/^.*[\\/]/s, '');
@@ -25,6 +25,6 @@ export async function POST(request: Request, { params }: { params: Promise<{ id:
         hint: 'Tick “Replace a file of that name” and send it again.',
       });
     }
-    return leadTo(request, addressOf(place, volume, path));
+    return redirectTo(request, fileAddress(place, volume, path));
   });
 }

@@ -1,16 +1,16 @@
 /** One person: what they may do, whether they may come in, where they are signed in. */
 import { notFound } from 'next/navigation';
-import { Part } from '#components/ui/part.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import { whyNot } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../../caller.ts';
 import { endSession } from '../../actions.ts';
-import { NotYours } from '../../not-yours.tsx';
-import { Sessions } from '../../sessions.tsx';
-import { Sure } from '../../sure.tsx';
+import { ConfirmButton } from '../../confirm-button.tsx';
+import { NotAllowed } from '../../not-allowed.tsx';
+import { SessionList } from '../../session-list.tsx';
 import { rightsInWords } from '../../words.ts';
-import { change, setDisabled } from '../actions.ts';
+import { changePerson, setDisabled } from '../actions.ts';
 import { PersonForm } from '../person-form.tsx';
 import { ROLE_OPTIONS } from '../roles.ts';
 
@@ -21,7 +21,7 @@ export default async function PersonPage({ params }: { params: Promise<{ id: str
   const { id } = await params;
   const caller = await requireCaller(`/settings/people/${id}`);
   const why = whyNot(caller, 'people');
-  if (why !== null) return <NotYours title="A person" why={why} />;
+  if (why !== null) return <NotAllowed title="A person" why={why} />;
   const { operations } = getHost();
   const person = (await operations.people(caller)).find((one) => one.id === id);
   if (person === undefined) notFound();
@@ -44,18 +44,23 @@ export default async function PersonPage({ params }: { params: Promise<{ id: str
           {caller.actor === `user:${id}` && '. This is you'}.
         </p>
       </div>
-      <Part id="rights" name="Rights" note="It holds at once, in sessions that are open too.">
+      <PageSection id="rights" name="Rights" note="It holds at once, in sessions that are open too.">
         <PersonForm
-          action={change.bind(null, id)}
+          action={changePerson.bind(null, id)}
           roles={ROLE_OPTIONS}
           person={{ name, role, tenants: tenants?.join(', ') ?? '' }}
         />
-      </Part>
-      <Part id="account" name="Account" note="A disabled account keeps its lines in the ledger.">
+      </PageSection>
+      <PageSection id="account" name="Account" note="A disabled account keeps its lines in the ledger.">
         {disabled ? (
-          <Sure action={setDisabled.bind(null, id, false)} button="Enable the account" doing="Enabling…" label="" />
+          <ConfirmButton
+            action={setDisabled.bind(null, id, false)}
+            button="Enable the account"
+            doing="Enabling…"
+            label=""
+          />
         ) : (
-          <Sure
+          <ConfirmButton
             action={setDisabled.bind(null, id, true)}
             button="Disable the account"
             doing="Disabling…"
@@ -63,15 +68,15 @@ export default async function PersonPage({ params }: { params: Promise<{ id: str
             ask={{ open: 'Disable…', says: 'The person can not sign in any more, and all their sessions end now.' }}
           />
         )}
-      </Part>
-      <Part id="sessions" name="Sessions" note="Where the person is signed in.">
-        <Sessions
+      </PageSection>
+      <PageSection id="sessions" name="Sessions" note="Where the person is signed in.">
+        <SessionList
           sessions={sessions}
           rendered={rendered}
           endOf={(session) => endSession.bind(null, id, session)}
           endAll={endSession.bind(null, id, null)}
         />
-      </Part>
+      </PageSection>
     </>
   );
 }

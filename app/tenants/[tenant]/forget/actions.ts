@@ -1,23 +1,23 @@
 'use server';
 /** Forgetting a tenant from the page that showed what would go. */
 import { redirect } from 'next/navigation';
-import type { OutcomeWords } from '#components/ui/outcome.tsx';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { requireCaller } from '../../../caller.ts';
-import { expectTexts, textOf } from '../../../form-values.ts';
-import { problemOf, wordsOf } from '../../../problem.ts';
+import { expectTexts, textField } from '../../../form-values.ts';
+import { problemInWords, problemOf } from '../../../problem.ts';
 
 /** Begins it when its name was typed, and leads to the job that does it. */
-export async function forget(
+export async function forgetTenant(
   tenant: string,
-  _previous: OutcomeWords | null,
+  _previous: ActionOutcome | null,
   form: FormData,
-): Promise<OutcomeWords | null> {
+): Promise<ActionOutcome | null> {
   expectTexts(tenant);
   const caller = await requireCaller(`/tenants/${tenant}/forget`);
-  const refuse = (says: string, hint?: string): OutcomeWords => ({ ok: false, says, hint });
-  const confirm = textOf(form, 'confirm');
+  const refuse = (says: string, hint?: string): ActionOutcome => ({ ok: false, says, hint });
+  const confirm = textField(form, 'confirm');
   if (!slugSchema.safeParse(tenant).success || confirm !== tenant) {
     return refuse('Nothing was forgotten: the typed name is not this tenant’s.', `Type ${tenant} to confirm.`);
   }
@@ -26,7 +26,7 @@ export async function forget(
     const answer = await getHost().operations.forgetTenant(caller, tenant, { confirm });
     job = 'started' in answer ? answer.started.id : '';
   } catch (error) {
-    const { says, hint } = wordsOf(problemOf(error, caller));
+    const { says, hint } = problemInWords(problemOf(error, caller));
     return refuse(says, hint);
   }
   redirect(`/jobs/${job}`);

@@ -5,10 +5,10 @@
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { sandboxesInWords } from '#components/jobs/job-words.ts';
-import { Trail } from '#components/ui/breadcrumbs.tsx';
+import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
-import { Fact, Facts } from '#components/ui/facts.tsx';
-import { Part } from '#components/ui/part.tsx';
+import { Fact, FactList } from '#components/ui/fact-list.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
 import { RemoveForm } from '#components/ui/remove-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
@@ -18,7 +18,7 @@ import { getHost } from '#lib/host/host.ts';
 import { STATES } from '#lib/lifecycle/states.ts';
 import { renderedAt, requireCaller } from '../../../caller.ts';
 import { StillHolds } from '../forgetting.tsx';
-import { forget } from './actions.ts';
+import { forgetTenant } from './actions.ts';
 
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Forget a tenant' };
@@ -45,7 +45,7 @@ function Going({ plan }: { plan: TenantForgetPlan }) {
     return count === 0 ? [] : [`${figures(count)} ${state}`];
   });
   return (
-    <Facts>
+    <FactList>
       <Fact name="Sandboxes" wide>
         {states.length === 0 ? 'none' : `${states.join(', ')}; what is active is stopped`}
       </Fact>
@@ -63,7 +63,7 @@ function Going({ plan }: { plan: TenantForgetPlan }) {
       <Fact name="Jobs">{figures(plan.jobs)}</Fact>
       <Fact name="Files that were set aside">{figures(plan.orphans)}</Fact>
       <Fact name="Lines that lose their texts">{figures(plan.lines)}</Fact>
-    </Facts>
+    </FactList>
   );
 }
 
@@ -130,7 +130,7 @@ export default async function ForgetPage({ params }: Props) {
   return (
     <>
       <div className="pt-6 pb-8 sm:pt-8">
-        <Trail
+        <Breadcrumbs
           steps={[
             { name: 'Tenants', href: '/tenants' },
             { name: tenant, href: home },
@@ -143,24 +143,24 @@ export default async function ForgetPage({ params }: Props) {
       </div>
       {plan !== null && (
         <>
-          <Part id="goes" name="What goes" note="As it is now. It does not come back.">
+          <PageSection id="goes" name="What goes" note="As it is now. It does not come back.">
             <Going plan={plan} />
-          </Part>
-          <Part id="mind" name="Mind this">
+          </PageSection>
+          <PageSection id="mind" name="Mind this">
             <Mind plan={plan} />
-          </Part>
-          <Part id="holds" name="What still holds it" note="Afterwards, elsewhere.">
+          </PageSection>
+          <PageSection id="holds" name="What still holds it" note="Afterwards, elsewhere.">
             <StillHolds plan={plan} rendered={rendered} />
-          </Part>
-          <Part id="forget" name="Forget it">
+          </PageSection>
+          <PageSection id="forget" name="Forget it">
             <RemoveForm
               what="tenant"
               id={tenant}
               keeps="A job does it, and goes on after a restart. Nothing cancels it, and nothing is made for the tenant meanwhile."
               order={['Forget', 'Beginning…']}
-              action={forget.bind(null, tenant)}
+              action={forgetTenant.bind(null, tenant)}
             />
-          </Part>
+          </PageSection>
         </>
       )}
     </>

@@ -1,0 +1,30 @@
+'use server';
+/** What the command palette asks the server: which moves a sandbox may make now. It changes nothing. */
+import type { SandboxChoice } from '#components/palette/items.ts';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import { slugSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import { requireCaller } from './caller.ts';
+import { expectTexts } from './form-values.ts';
+import { moveOffers } from './sandboxes/[id]/move-offers.ts';
+import { TABS, tabAddress } from './sandboxes/[id]/tab-names.ts';
+
+/** A sandbox and its offers, or null when there is none that the visitor may see, or not any more. */
+export async function sandboxForPalette(id: string): Promise<SandboxChoice | null> {
+  expectTexts(id);
+  const caller = await requireCaller('/');
+  if (!slugSchema.safeParse(id).success) return null;
+  try {
+    const instance = await getHost().operations.getInstance(caller, id);
+    if (instance.state === 'deleted') return null;
+    const { name, tenant, state, fault, fault_reason, state_since, pending, interrupted } = instance;
+    return {
+      sandbox: { id, name, tenant, state, fault, fault_reason, state_since, pending, interrupted },
+      parts: TABS.map(({ name, key }) => ({ name, href: tabAddress(id, key) })),
+      offers: moveOffers(instance, caller),
+    };
+  } catch (error) {
+    if (isWinterdockError(error) && (error.code === 'not_found' || error.code === 'gone')) return null;
+    throw error;
+  }
+}

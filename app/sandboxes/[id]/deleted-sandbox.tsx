@@ -1,0 +1,76 @@
+/** What is left of a deleted sandbox: its name in the ledger. */
+import Link from 'next/link';
+import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
+import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
+import { StateMark } from '#components/sandbox/state-mark.tsx';
+import { Breadcrumbs } from '#components/ui/breadcrumbs.tsx';
+import { CopyId } from '#components/ui/copy-id.tsx';
+import { PageSection } from '#components/ui/page-section.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import { getHost } from '#lib/host/host.ts';
+import { renderedAt, requireCaller } from '../../caller.ts';
+
+const LINES_SHOWN = 100;
+const SNAPSHOTS_SHOWN = 20;
+
+export async function DeletedSandbox({ id }: { id: string }) {
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const { operations } = getHost();
+  const [{ items, next }, snapshots] = await Promise.all([
+    operations.events(caller, { instance: id, limit: LINES_SHOWN }),
+    operations.listSnapshots(caller, { source: id, limit: SNAPSHOTS_SHOWN }),
+  ]);
+  const end = items.find((event) => event.to === 'deleted');
+  const rendered = renderedAt();
+  return (
+    <>
+      <header className="pt-6 pb-8 sm:pt-8">
+        <Breadcrumbs steps={[{ name: 'Sandboxes', href: '/sandboxes' }]} />
+        <h1>
+          <span className="block text-[1.125rem] font-[560] tracking-[-0.01em] line-through [overflow-wrap:anywhere]">
+            {id}
+          </span>
+          <span className="headline mt-1.5 block">
+            <StateMark state="deleted" size={36} className="mr-3 inline-block h-[0.82em] w-[0.82em] align-[-0.07em]" />
+            Deleted{' '}
+            {end !== undefined && (
+              <span className="quiet quiet-half">
+                <span className="dot">· </span>
+                <RelativeTime at={end.time} rendered={rendered} />
+              </span>
+            )}
+          </span>
+        </h1>
+        <p className="mt-4 text-small">
+          <CopyId id={id} />
+        </p>
+        <p className="mt-4 max-w-xl text-ink-2">
+          Its file is gone and cannot be brought back. This id is never used again, so whatever still names it can only
+          mean what the ledger below tells of. <Link href="/sandboxes">All sandboxes</Link>
+        </p>
+      </header>
+      {snapshots.items.length > 0 && (
+        <PageSection id="snapshots" name="Snapshots" note="They outlive it: open one to restore it.">
+          <SnapshotTable snapshots={snapshots.items} rendered={rendered} showSource={false} />
+          {snapshots.next !== null && (
+            <p className="mt-3 text-small">
+              <Link href={`/snapshots?source=${id}`} prefetch={false}>
+                All snapshots of it
+              </Link>
+            </p>
+          )}
+        </PageSection>
+      )}
+      <PageSection id="ledger" name="Ledger" note="What happened to it, newest first.">
+        <LedgerLines events={items} rendered={rendered} showInstance={false} />
+        {next !== null && (
+          <p className="mt-3 text-small">
+            <Link href={`/audit?instance=${id}`} prefetch={false}>
+              All of its lines
+            </Link>
+          </p>
+        )}
+      </PageSection>
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+'use client';
+/** Holding the idle clock: keep a sandbox hot, or let nothing happen to it before a moment. */
+import { useActionState } from 'react';
+import { type ActionOutcome, Outcome } from '../../../components/ui/outcome.tsx';
+import { Submit } from '../../../components/ui/submit.tsx';
+
+export type HoldAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome | null>;
+
+export function HoldForm({ keepHot, held, action }: { keepHot: boolean; held: boolean; action: HoldAction }) {
+  const [outcome, submit] = useActionState(action, null);
+  return (
+    <form action={submit} className="grid gap-3">
+      <div className="flex flex-wrap gap-2">
+        {keepHot ? (
+          <Submit name="hold" value="let-go" className="button" doing="Letting go…">
+            Stop keeping hot
+          </Submit>
+        ) : (
+          <Submit name="hold" value="keep-hot" className="button" doing="Holding…">
+            Keep hot
+          </Submit>
+        )}
+        <Submit name="hold" value="hour" className="button" doing="Holding…">
+          {held ? 'Hold one more hour' : 'Hold for one hour'}
+        </Submit>
+        {held && (
+          <Submit name="hold" value="release" className="button" doing="Letting go…">
+            Let the clock run
+          </Submit>
+        )}
+      </div>
+      <Outcome outcome={outcome} />
+    </form>
+  );
+}

@@ -1,0 +1,62 @@
+/** The rest of the row, as a printed form: what was set and where the file is. */
+import type { ReactNode } from 'react';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { PageSection } from '#components/ui/page-section.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { Instance } from '#lib/contract/schema.ts';
+
+function Entry({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="border-b border-rule pb-1.5">
+      <dt className="text-small text-ink-3">{name}</dt>
+      <dd className="[overflow-wrap:anywhere]">{children}</dd>
+    </div>
+  );
+}
+
+export function InstanceFacts({
+  instance,
+  rendered,
+  suspendAfter,
+  freezeAfter,
+}: {
+  instance: Instance;
+  rendered: number;
+  suspendAfter: string;
+  freezeAfter: string;
+}) {
+  const own = (value: number | null) => (value === null ? 'as for its tenant' : 'set for it');
+  const { lineage } = instance;
+  const origin = lineage.snapshot ?? lineage.blueprint ?? lineage.parent;
+  return (
+    <PageSection id="row" name="On file" note="Its row in the registry.">
+      <dl className="grid grid-cols-2 gap-x-8 gap-y-3 sm:grid-cols-3 xl:grid-cols-4">
+        <Entry name="File">
+          <code className="text-[0.8125rem]">{instance.vfs_path ?? 'none yet'}</code>
+        </Entry>
+        <Entry name="Size">{instance.bytes === null ? 'nothing yet' : sizeInWords(instance.bytes)}</Entry>
+        <Entry name="Policy">{instance.policy}</Entry>
+        <Entry name="Process">{instance.thermal}</Entry>
+        <Entry name={instance.ephemeral ? 'Ends after' : 'Suspends after'}>
+          {suspendAfter} <span className="text-small text-ink-3">{own(instance.idle_to_suspend_s)}</span>
+        </Entry>
+        {!instance.ephemeral && (
+          <Entry name="Freezes after">
+            {freezeAfter} <span className="text-small text-ink-3">{own(instance.idle_to_freeze_s)}</span>
+          </Entry>
+        )}
+        <Entry name="Last active">
+          <RelativeTime at={instance.updated} rendered={rendered} />
+        </Entry>
+        <Entry name="Registered">
+          <RelativeTime at={instance.created} rendered={rendered} />
+        </Entry>
+        {instance.ephemeral && (
+          <Entry name="Ephemeral">archived and deleted once idle, never suspended or frozen</Entry>
+        )}
+        {origin !== null && <Entry name="Made from">{origin}</Entry>}
+        {instance.workbook !== null && <Entry name="Workbook">{instance.workbook}</Entry>}
+      </dl>
+    </PageSection>
+  );
+}

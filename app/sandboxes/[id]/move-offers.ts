@@ -1,0 +1,62 @@
+/**
+ * Which moves a sandbox may make now, and why not the others: from the visitor's role, the map, its fault and its
+ * pending verb. Pure.
+ */
+import type { MoveOffer } from '#components/sandbox/moves.tsx';
+import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/contract/access.ts';
+import type { Instance } from '#lib/contract/schema.ts';
+import { plan, whyNot } from '#lib/lifecycle/plan.ts';
+import { HOPS, isOpenTo, type State, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
+import { blocks } from '#lib/lifecycle/words.ts';
+import type { Operations } from '#lib/operations/operations.ts';
+
+const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
+  resume: 'resume',
+  suspend: 'suspend',
+  freeze: 'freeze',
+  archive: 'archive',
+  revive: 'revive',
+  delete: 'deleteInstance',
+};
+
+const WAKES: readonly Verb[] = ['resume', 'revive'];
+
+function reasonAgainst(verb: Verb, instance: Instance): string | null {
+  const { state, fault, pending, vfs_path, interrupted } = instance;
+  if (interrupted) return 'An interrupted operation holds it: settle it first.';
+  if (pending !== null) return `Wait a moment: ${pending} is under way.`;
+  if (verb === 'suspend' && state === 'active' && vfs_path === ':memory:')
+    return 'It lives in its process only: nothing would be kept.';
+  if (!HOPS.some((hop) => hop.from === state && hop.verb === verb) || !isOpenTo(VERB_TARGET[verb], instance)) {
+    if (verb === 'revive') return 'Only an archived sandbox is revived.';
+    if (verb === 'resume' && state === 'archived') return 'Archived is a decision: revive it, with a reason.';
+    return whyNot(state, VERB_TARGET[verb], instance);
+  }
+  if (blocks(fault) && !WAKES.includes(verb) && verb !== 'delete')
+    return 'Its fault stops this. The ways out of it are above.';
+  return null;
+}
+
+/** The hops of a plan that does what one move may not: only where the map is what stands against it. */
+function hopsFor(verb: Verb, instance: Instance, visitor: Rights): State[] | null {
+  const { state, fault, pending, vfs_path, tenant } = instance;
+  const target = VERB_TARGET[verb];
+  if (pending !== null || !mayDo(visitor, 'walk', { tenant }) || !mayDo(visitor, OPERATION[verb], { tenant }))
+    return null;
+  if (target !== 'deleted' && (blocks(fault) || vfs_path === ':memory:')) return null;
+  const hops = plan(state, target, instance);
+  return hops !== null && hops.length > 1 ? hops : null;
+}
+
+/** One offer for each verb, in the order of the lifecycle. Revive shows only where it differs from resume. */
+export function moveOffers(instance: Instance, visitor: Rights): MoveOffer[] {
+  return VERBS.map((verb) => {
+    const against = whyMayNot(visitor, OPERATION[verb], { tenant: instance.tenant }) ?? reasonAgainst(verb, instance);
+    return {
+      verb,
+      whyNot: against,
+      force: blocks(instance.fault) && WAKES.includes(verb) ? 'Clear the fault and try once more.' : null,
+      hops: against === null ? null : hopsFor(verb, instance, visitor),
+    };
+  });
+}

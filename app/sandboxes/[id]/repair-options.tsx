@@ -1,0 +1,151 @@
+/**
+ * The ways out of a fault, on the sandbox's own page: each with what it does, as a form or a link, or greyed with why
+ * not.
+ */
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { numberInWords } from '#components/sandbox/state-words.ts';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { RetryForm } from '#components/ui/retry-form.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
+import { mayDo, whyNot } from '#lib/contract/access.ts';
+import type { Instance, Snapshot } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import { plan } from '#lib/lifecycle/plan.ts';
+import { type BlockingFault, WAYS_OF, type WayOut } from '#lib/lifecycle/ways-out.ts';
+import { retryWake } from '../../retry.ts';
+import { restoreInPlace, salvage } from './repair-actions.ts';
+import { RestoreForm, SalvageForm } from './repair-forms.tsx';
+
+/** Snapshots to choose from, newest first. */
+const CHOICES = 20;
+
+const TITLES: Readonly<Record<WayOut, { title: string; does: string }>> = {
+  restore: {
+    title: 'Restore a snapshot',
+    does: 'The snapshot takes the place of its file. It keeps its id and settings; the file that is there now is kept aside on the server.',
+  },
+  salvage: {
+    title: 'Salvage what is readable',
+    does: 'Every file that can still be read goes into a new sandbox, and you are told which cannot. This one stays as it is.',
+  },
+  accept: {
+    title: 'Try again',
+    does: 'Opens the file as it is, by force. One whose structure is damaged is refused again, and nothing is lost.',
+  },
+  retry: { title: 'Try again', does: 'Clears the fault and wakes it. What failed may fail again; nothing is lost.' },
+  return: {
+    title: 'Try again',
+    does: 'For when its file was put back where it was: looks for it once more, and wakes it.',
+  },
+  raw: {
+    title: 'Download the raw file',
+    does: 'Byte for byte as it lies, with its private volumes and what was deleted: for repair elsewhere.',
+  },
+  delete: { title: 'Delete it', does: 'For good. Nothing of it is looked at on the way.' },
+};
+
+function Way({ way, children }: { way: WayOut; children: ReactNode }) {
+  const { title, does } = TITLES[way];
+  return (
+    <li className="grid gap-x-8 gap-y-2 border-t border-rule-2 py-3 last:pb-0 lg:grid-cols-[minmax(0,20rem)_minmax(0,1fr)]">
+      <div>
+        <h3 className="font-[560]">{title}</h3>
+        <p className="text-small text-ink-2">{does}</p>
+      </div>
+      <div className="self-center">{children}</div>
+    </li>
+  );
+}
+
+function labelOf({ tag, created, bytes }: Snapshot): string {
+  const when = new Date(created * 1000).toISOString().slice(0, 16).replace('T', ' ');
+  return `${tag === null ? '' : `${tag}, `}${when} UTC, ${sizeInWords(bytes)}`;
+}
+
+async function Restore({ instance, caller }: { instance: Instance; caller: Caller }) {
+  const { id, tenant } = instance;
+  const against = whyNot(caller, 'restoreInstance', { tenant });
+  const { items } = await getHost().operations.listSnapshots(caller, { source: id, limit: CHOICES });
+  const none = items.length === 0 ? 'No snapshot was ever taken of it.' : null;
+  if (against !== null || none !== null) {
+    return <DisabledAction id="restore" label="Restore in place" whyNot={against ?? none ?? ''} />;
+  }
+  const snapshots = items.map((snapshot) => ({ id: snapshot.id, label: labelOf(snapshot) }));
+  return <RestoreForm action={restoreInPlace.bind(null, id)} name={instance.name ?? id} snapshots={snapshots} />;
+}
+
+function Again({ instance, caller }: { instance: Instance; caller: Caller }) {
+  const { id, state, tenant } = instance;
+  const against = whyNot(caller, state === 'archived' ? 'revive' : 'resume', { tenant });
+  if (against !== null) return <DisabledAction id="again" label="Try again with force" whyNot={against} />;
+  if (state === 'archived') {
+    return (
+      <Link href={`/sandboxes/${id}#moves`} prefetch={false}>
+        Revive it with force, and a reason
+      </Link>
+    );
+  }
+  return <RetryForm label="Try again with force" name={instance.name ?? id} action={retryWake.bind(null, id)} />;
+}
+
+function Offer({ way, instance, caller }: { way: WayOut; instance: Instance; caller: Caller }) {
+  const { id, tenant, state } = instance;
+  switch (way) {
+    case 'restore':
+      return <Restore instance={instance} caller={caller} />;
+    case 'salvage': {
+      const against = whyNot(caller, 'salvage', { tenant });
+      if (against !== null) return <DisabledAction id="salvage" label="Salvage" whyNot={against} />;
+      return <SalvageForm action={salvage.bind(null, id)} />;
+    }
+    case 'raw': {
+      const against = whyNot(caller, 'raw', { tenant });
+      if (against !== null) return <DisabledAction id="raw" label="Download" whyNot={against} />;
+      return (
+        <a href={`/api/instances/${id}/raw`} download className="button">
+          Download <span className="sr-only">the raw file</span>
+        </a>
+      );
+    }
+    case 'delete': {
+      const steps = plan(state, 'deleted')?.length ?? 1;
+      if (!mayDo(caller, 'walk', { tenant })) {
+        return <DisabledAction id="delete-it" label="Delete" whyNot={whyNot(caller, 'walk', { tenant }) ?? ''} />;
+      }
+      return (
+        <Link href={`/sandboxes/${id}/plan?to=deleted`} prefetch={false}>
+          Delete it in {numberInWords(steps)} {steps === 1 ? 'step' : 'steps'}
+        </Link>
+      );
+    }
+    default:
+      return <Again instance={instance} caller={caller} />;
+  }
+}
+
+export function RepairOptions({
+  fault,
+  instance,
+  caller,
+}: {
+  fault: BlockingFault;
+  instance: Instance;
+  caller: Caller;
+}) {
+  return (
+    <section aria-labelledby="ways-out" className="mt-4">
+      <h2 id="ways-out" className="part-name mb-2">
+        Ways out
+      </h2>
+      <ul>
+        {WAYS_OF[fault].map((way) => (
+          <Way key={way} way={way}>
+            <Offer way={way} instance={instance} caller={caller} />
+          </Way>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,84 @@
+/**
+ * The settings of a sandbox as they stand in a form: what holds as it would be typed, what typed settings ask for, and
+ * what becomes of them when someone else changed some meanwhile. Pure.
+ */
+import { thresholdInWords } from '#components/ui/durations.ts';
+import { type Instance, type PatchInput, patchSchema } from '#lib/contract/schema.ts';
+import { parseDuration } from '../../amounts.ts';
+import { formatLabels, parseLabels } from '../../label-text.ts';
+import { formatMinute, parseMoment } from '../../moments.ts';
+import { SETTING_KEYS, type Setting, type SettingsState, type SettingsText } from './settings-state.ts';
+
+/** What holds, as it would be typed. */
+export function settingsAsText(
+  instance: Pick<
+    Instance,
+    'name' | 'labels' | 'policy' | 'idle_to_suspend_s' | 'idle_to_freeze_s' | 'hold_until' | 'keep_hot'
+  >,
+): SettingsText {
+  const length = (seconds: number | null) => (seconds === null ? '' : thresholdInWords(seconds));
+  return {
+    name: instance.name ?? '',
+    labels: formatLabels(instance.labels),
+    policy: instance.policy,
+    idle_to_suspend_s: length(instance.idle_to_suspend_s),
+    idle_to_freeze_s: length(instance.idle_to_freeze_s),
+    hold_until: instance.hold_until === null ? '' : formatMinute(instance.hold_until),
+    keep_hot: instance.keep_hot ? '1' : '',
+  };
+}
+
+const same = (a: string, b: string) => a.replace(/\r\n/g, '\n') === b.replace(/\r\n/g, '\n');
+
+/**
+ * Lays what was typed over what holds now. `base` is what the person saw: what of it was left alone is as it is now.
+ * `changed` is what the person changed, `clashes` is what of that someone else changed to something else.
+ */
+export function mergeSettings(
+  typed: SettingsText,
+  base: SettingsText,
+  now: SettingsText,
+): { values: SettingsText; changed: Setting[]; clashes: Setting[] } {
+  const changed = SETTING_KEYS.filter((name) => !same(typed[name], base[name]));
+  const values = { ...now };
+  for (const name of changed) values[name] = typed[name];
+  const clashes = changed.filter((name) => !same(now[name], base[name]) && !same(now[name], typed[name]));
+  return { values, changed: changed.filter((name) => !same(now[name], typed[name])), clashes };
+}
+
+function lengthOf(text: string): number | null | undefined {
+  return text === '' ? null : (parseDuration(text) ?? undefined);
+}
+
+/** What the changed settings ask for, judged by the API's own schema. Complaints are by field. */
+export function parseSettings(
+  values: SettingsText,
+  changed: readonly Setting[],
+): { patch: PatchInput | null; errors: SettingsState['errors'] } {
+  const errors: SettingsState['errors'] = {};
+  const asked: Partial<Record<Setting, unknown>> = {};
+  for (const name of changed) {
+    const text = values[name];
+    if (name === 'idle_to_suspend_s' || name === 'idle_to_freeze_s') {
+      const seconds = lengthOf(text);
+      if (seconds === undefined) errors[name] = 'must be a length of time, like 15 min';
+      else asked[name] = seconds;
+    } else if (name === 'hold_until') {
+      const moment = text === '' ? null : parseMoment(text, 'first');
+      if (text !== '' && moment === null) errors.hold_until = 'must be a moment, like 2026-11-22T05:30';
+      else asked.hold_until = moment;
+    } else if (name === 'keep_hot') asked.keep_hot = text === '1';
+    else if (name === 'labels') asked.labels = parseLabels(text);
+    else asked[name] = text === '' ? null : text;
+  }
+  const parsed = patchSchema.safeParse(asked);
+  for (const issue of parsed.error?.issues ?? []) {
+    const field = SETTING_KEYS.find((name) => name === issue.path[0]);
+    if (field === undefined) continue;
+    const where = issue.path.slice(1).join('.');
+    // A wrong key of a label hides what is wrong with it one level down.
+    const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+    errors[field] ??= where === '' ? message : `${where}: ${message}`;
+  }
+  return { patch: parsed.success && Object.keys(errors).length === 0 ? parsed.data : null, errors };
+}

@@ -1,0 +1,27 @@
+'use server';
+/** Asking the files of a sandbox in SQL. It only reads, and wakes nothing. */
+import type { SqlState } from '#app/sandboxes/[id]/sql-box.tsx';
+import { sqlSchema } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import { requireCaller } from '../../caller.ts';
+import { expectTexts, textField } from '../../form-values.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
+
+export async function runSql(id: string, _previous: SqlState, form: FormData): Promise<SqlState> {
+  expectTexts(id);
+  const caller = await requireCaller(`/sandboxes/${id}`);
+  const sql = textField(form, 'sql').replace(/\r\n/g, '\n');
+  const nothing = { sql, answer: null, tookMs: 0 };
+  const parsed = sqlSchema.safeParse({ sql });
+  if (!parsed.success) {
+    const says = sql === '' ? 'There is nothing to ask.' : 'The question is too long: at most 100 000 characters.';
+    return { ...nothing, problem: { says } };
+  }
+  const started = performance.now();
+  try {
+    const answer = await getHost().operations.query(caller, id, parsed.data);
+    return { sql, answer, tookMs: performance.now() - started, problem: null };
+  } catch (error) {
+    return { ...nothing, problem: problemInWords(problemOf(error, caller)) };
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * What the page of files reads: the folders above what is open, a part of the open file, and what was searched for.
+ * Wakes nothing.
+ */
+import type { FileView, VolumeName } from '#components/files/file-address.ts';
+import { FOLDER_PAGE } from '#components/files/file-calls.ts';
+import { type Folder, folderOf, foldersAbove, nameOf, parentFolder, withItem } from '#components/files/file-tree.ts';
+import type { PreviewedPart } from '#components/files/preview.tsx';
+import { decodeText, editable, lineEnds, PART_BYTES, previewOf, startOfLine } from '#components/files/preview-kind.ts';
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
+import { isWinterdockError } from '#lib/base/errors.ts';
+import type { SearchHit } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import { problemInWords, problemOf } from '../../problem.ts';
+
+/** How far into a file lines are counted; contents are searched as far. */
+const COUNTED_BYTES = 8 * 1024 * 1024;
+/** The largest text that is edited in place. */
+const EDITED_BYTES = 256 * 1024;
+const MAX_SHOWN = 10_000;
+const HITS = 100;
+
+/** What an address asks for. */
+export interface FileQuery {
+  volume: VolumeName;
+  /** A folder's ends with a slash. */
+  path: string;
+  look: FileView;
+  find: { text: string; in: 'name' | 'content'; everywhere: boolean } | null;
+}
+
+function whole(value: string | undefined): number | undefined {
+  return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+}
+
+/** Reads the parameters of an address. `volume`: the one that the visitor may look into. */
+export function parseFileQuery(
+  values: Readonly<Record<string, string>>,
+  volume: VolumeName,
+  rawPath: string | undefined,
+): FileQuery {
+  const path = rawPath === undefined || rawPath === '' ? '/' : rawPath;
+  const line = whole(values.line);
+  const text = values.find ?? '';
+  return {
+    volume,
+    path: path.startsWith('/') ? path : `/${path}`,
+    look: {
+      from: whole(values.from) ?? 0,
+      ...(line === undefined || line === 0 ? {} : { line }),
+      source: values.as === 'source',
+      edit: values.edit === '1',
+      shown: Math.min(MAX_SHOWN, Math.max(FOLDER_PAGE, whole(values.shown) ?? 0)),
+    },
+    find:
+      text === '' ? null : { text, in: values.in === 'content' ? 'content' : 'name', everywhere: values.all === '1' },
+  };
+}
+
+async function readOne(caller: Caller, id: string, volume: VolumeName, path: string, limit: number): Promise<Folder> {
+  const { items, next, total } = await getHost().operations.folder(caller, id, volume, { path, limit });
+  return { path, items, next, total };
+}
+
+/** The folders above a path, from the top, as far as they are there; and the path, a folder's with its slash. */
+async function readFolders(caller: Caller, id: string, { volume, path, look }: FileQuery) {
+  const read = (at: string) =>
+    readOne(caller, id, volume, at, at === folderOf(path) ? (look.shown ?? FOLDER_PAGE) : FOLDER_PAGE);
+  const above = foldersAbove(path);
+  const root = await read('/');
+  const folders: Folder[] = [root];
+  for (const at of above.slice(1)) {
+    try {
+      folders.push(await read(at));
+    } catch (error) {
+      if (!isWinterdockError(error) || !['not_found', 'conflict', 'validation'].includes(error.code)) throw error;
+      return { folders, path, missing: at };
+    }
+  }
+  const name = nameOf(path);
+  const parent = folders.at(-1) ?? root;
+  const isFolder = !path.endsWith('/') && parent.items.some((item) => item.kind === 'dir' && item.name === name);
+  if (!isFolder) return { folders, path, missing: null };
+  return { folders: [...folders, await read(`${path}/`)], path: `${path}/`, missing: null };
+}
+
+interface Edited {
+  text: string;
+  etag: string;
+  lineEnd: '\n' | '\r\n';
+}
+
+/** An open file: the part that is shown, its ETag, and its text where it is to be edited (or why it is not). */
+export interface OpenFile {
+  opened: PreviewedPart;
+  etag: string;
+  edited: Edited | string | null;
+}
+
+async function editedText(caller: Caller, id: string, volume: VolumeName, path: string): Promise<Edited | string> {
+  const { stat, content } = await getHost().operations.file(caller, id, volume, path, { start: 0, end: EDITED_BYTES });
+  if (content.length > EDITED_BYTES) return 'It is too large to be edited here: at most 256 KiB are.';
+  const text = decodeText(content);
+  if (text === null) return 'It is no text.';
+  const plain = editable(text);
+  return plain === null ? 'Its line ends are mixed: saving it here would change them.' : { ...plain, etag: stat.etag };
+}
+
+/** Where the part with a line begins, on the grid of parts that begin at the top. */
+async function partWith(caller: Caller, id: string, volume: VolumeName, path: string, line: number): Promise<number> {
+  const { content } = await getHost().operations.file(caller, id, volume, path, { start: 0, end: COUNTED_BYTES - 1 });
+  const start = startOfLine(content, line) ?? 0;
+  // A little before it, so that it does not stand at the edge.
+  return start < PART_BYTES / 2 ? 0 : (startOfLine(content, Math.max(1, line - 20)) ?? 0);
+}
+
+async function readFile(caller: Caller, id: string, { volume, path, look }: FileQuery): Promise<OpenFile> {
+  const { operations } = getHost();
+  const { from: wished = 0, line, source = false, edit = false } = look;
+  const from = line === undefined ? wished : await partWith(caller, id, volume, path, line);
+  const { stat, content } = await operations.file(caller, id, volume, path, {
+    start: from,
+    end: from + PART_BYTES - 1,
+  });
+  // A part that starts past the end is one of a file that has become shorter.
+  if (from > 0 && from >= stat.size) return readFile(caller, id, { volume, path, look: { source, edit }, find: null });
+  const counted = from > 0 && from <= COUNTED_BYTES;
+  const before = counted
+    ? (await operations.file(caller, id, volume, path, { start: 0, end: from - 1 })).content
+    : null;
+  const asSource = source || line !== undefined;
+  return {
+    opened: {
+      path,
+      size: stat.size,
+      mtime: stat.mtime,
+      from,
+      firstLine: from === 0 ? 1 : before === null ? null : lineEnds(before) + 1,
+      marked: line ?? null,
+      preview: previewOf({ path, bytes: content, from, size: stat.size, source: asSource }),
+    },
+    etag: stat.etag,
+    edited: edit ? await editedText(caller, id, volume, path) : null,
+  };
+}
+
+export interface SearchResults {
+  hits: SearchHit[];
+  truncated: boolean;
+}
+
+async function search(caller: Caller, id: string, { volume, find }: FileQuery): Promise<SearchResults | null> {
+  if (find === null) return null;
+  return getHost().operations.search(caller, id, {
+    q: find.text.slice(0, 500),
+    in: find.in,
+    limit: HITS,
+    ...(find.everywhere ? {} : { volume }),
+  });
+}
+
+/** Reads everything that is shown; throws when nothing of the sandbox can be read. */
+export async function readVolume(caller: Caller, id: string, asked: FileQuery) {
+  const refusal = (error: unknown): ActionOutcome => ({ ok: false, ...problemInWords(problemOf(error, caller)) });
+  const infos = await getHost().operations.volumes(caller, id);
+  const { folders, path, missing } = await readFolders(caller, id, asked);
+  const at = { ...asked, path };
+  const found = await search(caller, id, at).catch(refusal);
+  const gone: ActionOutcome = { ok: false, says: `There is no folder ${missing} in ${asked.volume}.` };
+  const folder = path.endsWith('/');
+  const file =
+    missing !== null ? gone : folder || found !== null ? null : await readFile(caller, id, at).catch(refusal);
+  return { infos, folders: withOpened(folders, path, file), path, found, file };
+}
+
+/** The folders with the open file in them, also when it stands behind what was read of its folder. */
+function withOpened(folders: Folder[], path: string, file: OpenFile | ActionOutcome | null): Folder[] {
+  const within = parentFolder(path);
+  return folders.map((folder) => {
+    if (folder.path !== within || file === null || !('opened' in file)) return folder;
+    const { size, mtime } = file.opened;
+    return withItem(folder, { name: nameOf(path), kind: 'file', size, mtime });
+  });
+}

@@ -1,0 +1,55 @@
+'use client';
+/**
+ * One button that changes something, and what became of it. `ask` makes it two clicks: what cannot be taken back is
+ * opened first.
+ */
+import { useActionState } from 'react';
+import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
+import { Submit } from '#components/ui/submit.tsx';
+
+export type ConfirmAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome | null>;
+
+export function ConfirmButton({
+  action,
+  button,
+  doing,
+  label,
+  ask,
+}: {
+  action: ConfirmAction;
+  button: string;
+  doing: string;
+  /** What the button is about, for those who hear it: `the key deploy`. */
+  label: string;
+  /** What opens the button, and what is said beside it. */
+  ask?: { open: string; says: string };
+}) {
+  const [outcome, submit] = useActionState(action, null);
+  const form = (
+    <form action={submit}>
+      <Submit className={`button button-quiet ${ask === undefined ? '' : 'button-fault'}`} doing={doing}>
+        {button}
+        <span className="sr-only"> {label}</span>
+      </Submit>
+    </form>
+  );
+  return (
+    <div className="grid justify-items-start gap-2">
+      {ask === undefined ? (
+        form
+      ) : (
+        <details>
+          <summary className="button button-quiet">
+            {ask.open}
+            <span className="sr-only"> {label}</span>
+          </summary>
+          <div className="mt-2 grid justify-items-start gap-2">
+            <p className="text-small text-ink-2">{ask.says}</p>
+            {form}
+          </div>
+        </details>
+      )}
+      <Outcome outcome={outcome} />
+    </div>
+  );
+}

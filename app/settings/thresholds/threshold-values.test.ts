@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { changedThresholds, parseThresholds, previewInWords } from './threshold-values.ts';
+
+const none = { suspended: 0, frozen: 0, ended: 0 };
+
+test('thresholds are read as lengths of time within their bounds, and complaints stand by their fields', () => {
+  const global = { mayBeEmpty: false };
+  expect(parseThresholds({ idle_to_suspend_s: '10 min', idle_to_freeze_s: '2 d' }, global)).toEqual({
+    patch: { idle_to_suspend_s: 600, idle_to_freeze_s: 172_800 },
+    errors: {},
+  });
+  expect(parseThresholds({ idle_to_suspend_s: '', idle_to_freeze_s: '365 d' }, global).errors).toEqual({
+    idle_to_suspend_s: 'must be a length of time, like 15 min',
+    idle_to_freeze_s: 'must be from 1 s to 364 d',
+  });
+  expect(parseThresholds({ idle_to_suspend_s: '0' }, { mayBeEmpty: true })).toEqual({
+    patch: { idle_to_freeze_s: null },
+    errors: { idle_to_suspend_s: 'must be from 1 s to 364 d' },
+  });
+});
+
+test('only what differs is changed', () => {
+  const held = { idle_to_suspend_s: 600, idle_to_freeze_s: null };
+  expect(changedThresholds({ idle_to_suspend_s: 600, idle_to_freeze_s: 60 }, held)).toEqual({ idle_to_freeze_s: 60 });
+  expect(changedThresholds({ idle_to_suspend_s: 600, idle_to_freeze_s: null }, held)).toEqual({});
+});
+
+test('what would move at once is said by how many and what happens to them', () => {
+  const says = previewInWords({
+    within_s: 60,
+    more: { ...none, suspended: 1317, ended: 1 },
+    fewer: { ...none, frozen: 2 },
+    cut: false,
+  });
+  expect(says).toEqual([
+    '1,317 active sandboxes would be suspended within the next minute.',
+    '1 ephemeral sandbox would be archived and deleted for good within the next minute.',
+    '2 suspended sandboxes that would be frozen within the next minute would not yet.',
+  ]);
+  expect(previewInWords({ within_s: 60, more: none, fewer: none, cut: false })).toEqual([
+    'No sandbox would move within the next minute because of it.',
+  ]);
+  const [first] = previewInWords({ within_s: 60, more: { ...none, frozen: 9 }, fewer: none, cut: true });
+  expect(first).toMatch(/^At least 9 /);
+});

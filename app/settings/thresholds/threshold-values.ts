@@ -1,0 +1,85 @@
+/**
+ * The fields of thresholds: what was typed, what is wrong with it, what it asks for, and what that would do, in words.
+ * Pure.
+ */
+import type { ActionOutcome } from '#components/ui/outcome.tsx';
+import type { PreviewAnswer } from '#lib/contract/schema.ts';
+import { parseDuration } from '../../amounts.ts';
+
+export const THRESHOLDS = ['idle_to_suspend_s', 'idle_to_freeze_s'] as const;
+export type Threshold = (typeof THRESHOLDS)[number];
+
+/** What the API takes. */
+const LONGEST_SECONDS = 52 * 7 * 86_400;
+
+export interface ThresholdsState {
+  values: Partial<Record<Threshold, string>>;
+  errors: Partial<Record<Threshold, string>>;
+  outcome: ActionOutcome | null;
+  /** What the numbers with this key would do. They are set only once that was seen. */
+  preview: { key: string; says: string[] } | null;
+}
+
+export type ThresholdsAction = (previous: ThresholdsState, form: FormData) => Promise<ThresholdsState>;
+
+export type ThresholdsPatch = { [K in Threshold]?: number | null };
+
+const LIKE: Readonly<Record<Threshold, string>> = {
+  idle_to_suspend_s: 'a length of time, like 15 min',
+  idle_to_freeze_s: 'a length of time, like 24 h',
+};
+
+/** What typed thresholds ask for. An empty one takes an override away, where `mayBeEmpty`; complaints are by field. */
+export function parseThresholds(
+  values: ThresholdsState['values'],
+  { mayBeEmpty }: { mayBeEmpty: boolean },
+): { patch: ThresholdsPatch; errors: ThresholdsState['errors'] } {
+  const patch: ThresholdsPatch = {};
+  const errors: ThresholdsState['errors'] = {};
+  for (const name of THRESHOLDS) {
+    const text = values[name] ?? '';
+    const seconds = text === '' ? null : parseDuration(text);
+    if (seconds === null && (text !== '' || !mayBeEmpty)) errors[name] = `must be ${LIKE[name]}`;
+    else if (seconds !== null && (seconds < 1 || seconds > LONGEST_SECONDS)) errors[name] = 'must be from 1 s to 364 d';
+    else patch[name] = seconds;
+  }
+  return { patch, errors };
+}
+
+/** Those that differ from what holds. */
+export function changedThresholds(patch: ThresholdsPatch, held: ThresholdsPatch): ThresholdsPatch {
+  return Object.fromEntries(
+    THRESHOLDS.filter((name) => patch[name] !== undefined && patch[name] !== held[name]).map((name) => [
+      name,
+      patch[name],
+    ]),
+  );
+}
+
+const KINDS: readonly [kind: keyof PreviewAnswer['more'], one: string, many: string, would: string, spared: string][] =
+  [
+    ['suspended', 'active sandbox', 'active sandboxes', 'be suspended', 'be suspended'],
+    ['frozen', 'suspended sandbox', 'suspended sandboxes', 'be frozen', 'be frozen'],
+    ['ended', 'ephemeral sandbox', 'ephemeral sandboxes', 'be archived and deleted for good', 'be deleted'],
+  ];
+
+/** What a change would do to the sandboxes that are there, a sentence each. */
+export function previewInWords({ more, fewer, cut }: PreviewAnswer): string[] {
+  const said: string[] = [];
+  const about = cut ? 'At least ' : '';
+  const amount = (count: number, one: string, many: string) =>
+    `${about}${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+  for (const [kind, one, many, would] of KINDS) {
+    if (more[kind] > 0) said.push(`${amount(more[kind], one, many)} would ${would} within the next minute.`);
+  }
+  for (const [kind, one, many, , spared] of KINDS) {
+    if (fewer[kind] > 0)
+      said.push(`${amount(fewer[kind], one, many)} that would ${spared} within the next minute would not yet.`);
+  }
+  if (said.length > 0) return said;
+  return [
+    cut
+      ? 'There are too many sandboxes to look at each: nothing was found that would move at once.'
+      : 'No sandbox would move within the next minute because of it.',
+  ];
+}

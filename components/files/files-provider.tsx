@@ -1,0 +1,207 @@
+'use client';
+/**
+ * What the files of a sandbox stand on: takes what is dropped on it, keeps what was deleted until it is put back or the
+ * page is left, and tells the tree which folders have changed. Stays while the visitor goes from file to file.
+ */
+import { useRouter } from 'next/navigation';
+import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useState } from 'react';
+import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
+import { type ChosenFile, droppedFiles } from './dropped-files.ts';
+import { type FilesPage, fileAddress, type VolumeName } from './file-address.ts';
+import { type DeletedFile, deleteWithUndo, undoDelete } from './file-calls.ts';
+import { folderOf, foldersAbove } from './file-tree.ts';
+import { UploadList, useUploads } from './uploads.tsx';
+
+/** Told to the tree: these folders are to be read again. A new object each time. */
+interface Change {
+  volume: VolumeName;
+  folders: readonly string[];
+}
+
+interface FilesContextValue {
+  /** False until the page's scripts run: then plain forms are what there is. */
+  ready: boolean;
+  change: Change | null;
+  remove(volume: VolumeName, path: string): Promise<void>;
+  upload(volume: VolumeName, folder: string, chosen: readonly ChosenFile[]): void;
+}
+
+const DeskContext = createContext<FilesContextValue>({
+  ready: false,
+  change: null,
+  remove: async () => {},
+  upload: () => {},
+});
+
+/** The desk that a part of the page stands on. */
+export function useFiles(): FilesContextValue {
+  return use(DeskContext);
+}
+
+interface Deleted {
+  key: number;
+  held: DeletedFile;
+  /** What became of putting it back. */
+  outcome: ActionOutcome | null;
+  busy: boolean;
+}
+
+const KEPT = 5;
+
+/** `blocked`: nothing may be written now. `folder`: where what is dropped goes. */
+export function FilesProvider({
+  place,
+  volume,
+  folder,
+  blocked,
+  bar,
+  children,
+}: {
+  place: FilesPage;
+  volume: VolumeName;
+  folder: string;
+  blocked: boolean;
+  /** What stands above all. */
+  bar: ReactNode;
+  children: ReactNode;
+}) {
+  const router = useRouter();
+  const [ready, setReady] = useState(false);
+  const [change, setChange] = useState<Change | null>(null);
+  const [deleted, setDeleted] = useState<readonly Deleted[]>([]);
+  const [outcome, setOutcome] = useState<ActionOutcome | null>(null);
+  const [over, setOver] = useState(false);
+  const count = useRef(0);
+  const box = useRef<HTMLDivElement>(null);
+  const { id, at } = place;
+  useEffect(() => setReady(true), []);
+
+  const changed = (where: VolumeName, paths: readonly string[]) => {
+    const folders = new Set(paths.map(folderOf));
+    // What was made above a file is new in the folder above that.
+    setChange({ volume: where, folders: [...new Set([...folders].flatMap(foldersAbove))] });
+    router.refresh();
+  };
+  const uploads = useUploads(id, (paths) => changed(volume, paths));
+  const target = useRef({ volume, folder, add: uploads.add });
+  target.current = { volume, folder, add: uploads.add };
+
+  useEffect(() => {
+    const element = box.current;
+    if (element === null || blocked) return;
+    const files = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    const onOver = (event: DragEvent) => {
+      if (!files(event)) return;
+      event.preventDefault();
+      setOver(true);
+    };
+    const onLeave = (event: DragEvent) => {
+      if (!(event.relatedTarget instanceof Node && element.contains(event.relatedTarget))) setOver(false);
+    };
+    const onDrop = async (event: DragEvent) => {
+      if (!files(event) || event.dataTransfer === null) return;
+      event.preventDefault();
+      setOver(false);
+      const { volume: into, folder: below, add } = target.current;
+      try {
+        add(into, below, await droppedFiles(event.dataTransfer));
+      } catch {
+        setOutcome({ ok: false, says: 'What was dropped could not be read.', hint: 'Choose the files with “Upload”.' });
+      }
+    };
+    element.addEventListener('dragover', onOver);
+    element.addEventListener('dragleave', onLeave);
+    element.addEventListener('drop', onDrop);
+    return () => {
+      element.removeEventListener('dragover', onOver);
+      element.removeEventListener('dragleave', onLeave);
+      element.removeEventListener('drop', onDrop);
+    };
+  }, [blocked]);
+
+  const remove = async (where: VolumeName, path: string) => {
+    setOutcome(null);
+    const held = await deleteWithUndo(id, where, path);
+    if (!('content' in held)) {
+      setOutcome(held);
+      return;
+    }
+    count.current += 1;
+    const fresh = { key: count.current, held, outcome: null, busy: false };
+    setDeleted((before) => [...before, fresh].slice(-KEPT));
+    changed(where, [path]);
+    router.push(fileAddress({ id, at }, where, folderOf(path)), { scroll: false });
+  };
+
+  // The button that deleted is gone with its file: the focus goes on to the way back.
+  const newest = deleted.at(-1)?.key;
+  useEffect(() => {
+    if (newest !== undefined) box.current?.querySelector<HTMLElement>(`[data-undo="${newest}"]`)?.focus();
+  }, [newest]);
+
+  const undo = async ({ key, held }: Deleted) => {
+    const mark = (how: Partial<Deleted>) =>
+      setDeleted((all) => all.map((one) => (one.key === key ? { ...one, ...how } : one)));
+    mark({ busy: true, outcome: null });
+    const became = await undoDelete(id, held);
+    if (!became.ok) {
+      mark({ busy: false, outcome: became });
+      return;
+    }
+    setDeleted((all) => all.filter((one) => one.key !== key));
+    setOutcome(became);
+    box.current?.focus({ preventScroll: true });
+    changed(held.volume, [held.path]);
+    router.push(fileAddress({ id, at }, held.volume, held.path), { scroll: false });
+  };
+
+  const act = useRef({ remove, upload: uploads.add });
+  act.current = { remove, upload: uploads.add };
+  const desk = useMemo<FilesContextValue>(
+    () => ({
+      ready,
+      change,
+      remove: (where, path) => act.current.remove(where, path),
+      upload: (where, below, chosen) => act.current.upload(where, below, chosen),
+    }),
+    [ready, change],
+  );
+
+  return (
+    <DeskContext value={desk}>
+      <div ref={box} tabIndex={-1} className={over ? 'desk desk-over' : 'desk'}>
+        {bar}
+        <div aria-live="polite">
+          {deleted.map((one) => (
+            <div key={one.key} className="mt-4 grid gap-1">
+              <p className="flex flex-wrap items-center gap-3">
+                <span className="min-w-0 [overflow-wrap:anywhere]">{`/${one.held.volume}${one.held.path} is deleted.`}</span>
+                <button
+                  type="button"
+                  className="button button-quiet"
+                  data-undo={one.key}
+                  aria-label={`Undo: put ${one.held.path} back`}
+                  aria-busy={one.busy}
+                  onClick={() => {
+                    if (!one.busy) void undo(one);
+                  }}
+                >
+                  {one.busy ? 'Putting it back…' : 'Undo'}
+                </button>
+                <span className="text-small text-ink-3">Possible until you leave this page.</span>
+              </p>
+              <Outcome outcome={one.outcome} />
+            </div>
+          ))}
+        </div>
+        {outcome !== null && (
+          <div className="mt-4">
+            <Outcome outcome={outcome} />
+          </div>
+        )}
+        <UploadList uploads={uploads} />
+        {children}
+      </div>
+    </DeskContext>
+  );
+}

@@ -1,0 +1,142 @@
+'use client';
+/**
+ * Keeps a page live: what the event stream tells is patched into React Query's cache, which the leaves of the page show
+ * at once; the server renders the rest again when a line makes it wrong.
+ */
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { usePathname, useSearchParams } from 'next/navigation';
+import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react';
+import type { Event, Job } from '#lib/contract/schema.ts';
+import { exactMoment } from '../ui/durations.ts';
+import { addLines, applyChanges, isShown, jobKey } from './cache.ts';
+import { emitLedgerLine } from './ledger-listener.ts';
+import { jobUrgency, urgencyOf } from './refresh-urgency.ts';
+import { openSharedStream } from './shared-stream.ts';
+import type { StreamListener, StreamStatus } from './stream.ts';
+import { useRefresh } from './use-refresh.ts';
+
+/** Lines are shown at most so often: nobody reads faster. */
+const LINES_EVERY_MS = 500;
+const CONNECTING: StreamStatus = { is: 'connecting' };
+const StatusContext = createContext<StreamStatus>(CONNECTING);
+
+function same(a: StreamStatus, b: StreamStatus): boolean {
+  return a.is === b.is && (a.is !== 'behind' || b.is !== 'behind' || a.since === b.since);
+}
+
+/**
+ * Calls `act` with what was gathered: at once, and then at most every `everyMs`. Returns how to add and how to stop.
+ */
+function gathering<T>(everyMs: number, act: (items: T[]) => void): { add(items: readonly T[]): void; stop(): void } {
+  let gathered: T[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    timer = gathered.length === 0 ? undefined : setTimeout(flush, everyMs);
+    if (gathered.length > 0) act(gathered.splice(0));
+  };
+  return {
+    add(items) {
+      gathered = [...gathered, ...items];
+      if (timer === undefined) flush();
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** `after`: the last line of the ledger when the page was rendered. */
+export function LiveProvider({ after, children }: { after: number; children: ReactNode }) {
+  const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1 } } }));
+  const [status, setStatus] = useState<StreamStatus>(CONNECTING);
+  const [lines] = useState(() => gathering<Event>(LINES_EVERY_MS, (events) => addLines(queries, events)));
+  const render = useRefresh();
+  const pathname = usePathname();
+  const search = useSearchParams();
+  const heard = useRef<StreamListener>(undefined);
+  const page = { pathname, search, shows: (id: string) => isShown(queries, id) };
+  heard.current = {
+    onEvents(events) {
+      lines.add(events);
+      for (const event of events) emitLedgerLine(event);
+      render(events.map((event) => urgencyOf(event, page)));
+    },
+    onChanges(changes) {
+      const jobs = changes.jobs.map((job) => jobUrgency(job, queries.getQueryData<Job>(jobKey(job.id)), page));
+      applyChanges(queries, changes, Date.now());
+      render(changes.more ? [...jobs, 'later'] : jobs);
+    },
+    onStatus: (next) => setStatus((old) => (same(old, next) ? old : next)),
+    onGap: () => render(['now']),
+  };
+
+  useEffect(() => () => lines.stop(), [lines]);
+  const start = useRef(after);
+  useEffect(
+    () =>
+      openSharedStream(start.current, {
+        onEvents: (events) => heard.current?.onEvents(events),
+        onChanges: (changes) => heard.current?.onChanges(changes),
+        onStatus: (next) => heard.current?.onStatus(next),
+        onGap: () => heard.current?.onGap(),
+      }),
+    [],
+  );
+
+  return (
+    <StatusContext value={status}>
+      <QueryClientProvider client={queries}>{children}</QueryClientProvider>
+    </StatusContext>
+  );
+}
+
+function Sign({ well }: { well: boolean }) {
+  return (
+    <svg width="9" height="9" viewBox="0 0 9 9" aria-hidden="true" focusable="false" className="flex-none">
+      {well ? (
+        <circle cx="4.5" cy="4.5" r="3.8" fill="var(--active)" stroke="currentColor" strokeWidth="1" />
+      ) : (
+        <circle cx="4.5" cy="4.5" r="3.6" fill="none" stroke="var(--fault)" strokeWidth="1.6" />
+      )}
+    </svg>
+  );
+}
+
+/**
+ * Whether the page keeps up. Without JavaScript: when it was read, with a link to read it again. `rendered`: `14:02:11
+ * UTC`.
+ */
+export function ConnectionStatus({ rendered }: { rendered: string }) {
+  const status = use(StatusContext);
+  const [ready, setReady] = useState(false);
+  const pathname = usePathname();
+  useEffect(() => setReady(true), []);
+  if (!ready || status.is === 'connecting') {
+    return (
+      <a href={pathname} className="text-small text-ink-3 no-underline hover:underline" title="Read the page again">
+        <span className="max-md:sr-only">as of </span>
+        {rendered.slice(0, 8)}
+        <span className="max-md:sr-only">{rendered.slice(8)}</span>
+      </a>
+    );
+  }
+  return (
+    <span className="inline-flex items-center gap-1.5 text-small text-ink-2" role="status">
+      <Sign well={status.is === 'live'} />
+      {status.is === 'live' && 'live'}
+      {status.is === 'behind' && (
+        <span>
+          behind<span className="max-md:sr-only">, reconnecting</span>
+          <span className="text-ink-3 max-md:sr-only">
+            {' '}
+            since {exactMoment(Math.floor(status.since / 1000)).slice(11)}
+          </span>
+        </span>
+      )}
+      {status.is === 'out' && (
+        <span>
+          <span className="max-md:sr-only">signed out, </span>
+          <a href={`/signin?to=${encodeURIComponent(pathname)}`}>sign in again</a>
+        </span>
+      )}
+    </span>
+  );
+}

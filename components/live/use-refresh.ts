@@ -1,0 +1,58 @@
+'use client';
+/** Renders the page again when it has become wrong, at its pace, and not while nobody looks. */
+import { useRouter } from 'next/navigation';
+import { useEffect, useRef, useState, useTransition } from 'react';
+import { RefreshPace } from './refresh-pace.ts';
+import type { Urgency } from './refresh-urgency.ts';
+
+/** The pace is looked at so often while something waits, because it changes with what comes. */
+const LOOK_MS = 500;
+/** A rendering that has not come back by then is not waited for. */
+const LOST_MS = 30_000;
+
+/** Returns how to say that the page has become wrong, once for each line that makes it so. */
+export function useRefresh(): (urgencies: readonly Urgency[]) => void {
+  const router = useRouter();
+  const [pace] = useState(() => new RefreshPace());
+  const [rendering, startRendering] = useTransition();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const begun = useRef<number | null>(null);
+  const look = useRef(() => {});
+
+  look.current = () => {
+    clearTimeout(timer.current);
+    const now = Date.now();
+    const wait = pace.wait(now);
+    if (wait === null || document.visibilityState !== 'visible') return;
+    const busy = begun.current !== null && now - begun.current < LOST_MS;
+    if (busy || wait > 0) {
+      timer.current = setTimeout(() => look.current(), Math.min(Math.max(wait, 1), LOOK_MS));
+      return;
+    }
+    begun.current = now;
+    pace.begin(now);
+    startRendering(() => router.refresh());
+  };
+
+  useEffect(() => {
+    if (rendering || begun.current === null) return;
+    begun.current = null;
+    pace.end(Date.now());
+    look.current();
+  }, [rendering, pace]);
+
+  useEffect(() => {
+    const seen = () => look.current();
+    document.addEventListener('visibilitychange', seen);
+    return () => {
+      document.removeEventListener('visibilitychange', seen);
+      clearTimeout(timer.current);
+    };
+  }, []);
+
+  return (urgencies) => {
+    const now = Date.now();
+    for (const urgency of urgencies) pace.hear(urgency, now);
+    look.current();
+  };
+}

@@ -1,0 +1,120 @@
+'use client';
+/** The palette's second step: one sandbox, what may be done with it and what not, and for a revival the reason. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { MOVES_IN_PROGRESS, type MoveOffer } from '../sandbox/moves.tsx';
+import { StateMark } from '../sandbox/state-mark.tsx';
+import { headlineWord } from '../sandbox/state-words.ts';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { Chooser, KeyHints } from './chooser.tsx';
+import { moveGroups, type PaletteSandbox, type SandboxChoice } from './items.ts';
+
+/** How the palette learns what may be done with a sandbox; null: there is none. */
+export type LoadSandbox = (id: string) => Promise<SandboxChoice | null>;
+
+function Reason({ name, onGive }: { name: string; onGive: (reason: string) => void }) {
+  return (
+    <form
+      className="grid gap-3 px-4 py-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const reason = new FormData(event.currentTarget).get('reason');
+        if (typeof reason === 'string' && reason.trim() !== '') onGive(reason.trim());
+      }}
+    >
+      <label className="field">
+        <span className="field-name">Why {name} is revived, for the ledger</span>
+        <input
+          className="input"
+          name="reason"
+          required
+          maxLength={1000}
+          autoComplete="off"
+          ref={(field) => field?.focus()}
+        />
+      </label>
+      <div>
+        <button type="submit" className="button button-ink">
+          Revive
+        </button>
+      </div>
+    </form>
+  );
+}
+
+export function MoveStep({
+  id,
+  ask,
+  onGo,
+  onMove,
+  onBack,
+}: {
+  id: string;
+  ask: LoadSandbox;
+  onGo: (href: string) => void;
+  onMove: (offer: MoveOffer, sandbox: PaletteSandbox, reason: string) => void;
+  onBack: () => void;
+}) {
+  const [typed, setTyped] = useState('');
+  const [busy, setBusy] = useState<MoveOffer | null>(null);
+  const [reason, setReason] = useState<MoveOffer | null>(null);
+  const { data, isPending, isError } = useQuery({
+    queryKey: ['palette', 'what', id],
+    queryFn: () => ask(id),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  if (!isPending && (isError || data === null)) {
+    return (
+      <p className="palette-says" role="alert">
+        {isError ? 'The server did not answer.' : `There is no sandbox ${id} any more.`} Esc closes this.
+      </p>
+    );
+  }
+  const sandbox = data?.sandbox;
+  const name = sandbox?.name ?? id;
+  const run = (offer: MoveOffer, why: string) => {
+    if (sandbox === undefined) return;
+    setBusy(offer);
+    onMove(offer, sandbox, why);
+  };
+  return (
+    <>
+      <p className="palette-about">
+        {sandbox !== undefined && (
+          <StateMark state={sandbox.state} fault={sandbox.fault} size={16} className="flex-none self-center" />
+        )}
+        <span className="min-w-0 truncate font-[560]">{name}</span>
+        {sandbox !== undefined && <span className="flex-none text-ink-2">{headlineWord(sandbox)}</span>}
+        {name !== id && <code className="palette-detail">{id}</code>}
+      </p>
+      {busy !== null ? (
+        <p className="palette-says" role="status">
+          {MOVES_IN_PROGRESS[busy.verb]}
+        </p>
+      ) : reason !== null ? (
+        <Reason name={name} onGive={(why) => run(reason, why)} />
+      ) : (
+        <Chooser
+          typed={typed}
+          onType={setTyped}
+          placeholder={`What to do with ${name}`}
+          groups={data === undefined || data === null ? [] : moveGroups(data, typed)}
+          fresh={!isPending}
+          onChoose={(action) => {
+            if (action.kind === 'go') onGo(action.href);
+            else if (action.kind === 'reason') setReason(action.offer);
+            else if (action.kind === 'move') run(action.offer, '');
+          }}
+          onBack={onBack}
+        >
+          {isPending && <Skeleton lines={4} says="Asking what may be done" />}
+          <KeyHints>
+            <kbd className="key">Enter</kbd> to choose · <kbd className="key">Backspace</kbd> goes back ·{' '}
+            <kbd className="key">Esc</kbd> closes
+          </KeyHints>
+        </Chooser>
+      )}
+    </>
+  );
+}

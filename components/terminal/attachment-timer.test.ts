@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { AttachmentTimer, RELEASE_MINUTES } from './attachment-timer.ts';
+
+const MINUTE = 60_000;
+
+/** A terminal that looks once a minute, and what it asked for. */
+function opened() {
+  let now = 0;
+  const asked: string[] = [];
+  const grip = new AttachmentTimer(
+    {
+      renew: (first) => asked.push(first ? 'hold' : 'renew'),
+      end: () => asked.push('end'),
+      released: (at) => asked.push(at === null ? 'used again' : `let go at ${at / MINUTE} min`),
+    },
+    now,
+  );
+  const pass = (minutes: number) => {
+    for (let minute = 0; minute < minutes; minute += 1) {
+      now += MINUTE;
+      grip.tick(now);
+    }
+    return asked.splice(0);
+  };
+  return { grip, pass, asked: () => asked.splice(0), now: () => now };
+}
+
+test('a forgotten terminal lets go once, to the minute, and stays let go', () => {
+  const { grip, pass, asked, now } = opened();
+  grip.setAwake(true, now());
+  expect(asked()).toEqual(['hold']);
+  expect(new Set(pass(RELEASE_MINUTES - 1))).toEqual(new Set(['renew']));
+  expect(pass(1)).toEqual(['end', `let go at ${RELEASE_MINUTES} min`]);
+  expect(pass(600)).toEqual([]);
+});
+
+test('a key or output before the end holds on, and after it holds again', () => {
+  const { grip, pass, asked, now } = opened();
+  grip.setAwake(true, now());
+  pass(RELEASE_MINUTES - 1);
+  grip.used(now());
+  expect(asked()).toEqual([]);
+  expect(pass(RELEASE_MINUTES).slice(-2)).toEqual(['end', `let go at ${2 * RELEASE_MINUTES - 1} min`]);
+  grip.used(now());
+  expect(asked()).toEqual(['used again', 'hold']);
+  expect(pass(1)).toEqual(['renew']);
+});
+
+test('what sleeps is not held, and a sandbox that others wake is not held by a forgotten terminal', () => {
+  const { grip, pass, asked, now } = opened();
+  grip.used(now());
+  expect(pass(5)).toEqual([]);
+  grip.setAwake(true, now());
+  grip.setAwake(false, now());
+  expect(asked()).toEqual(['hold', 'end']);
+  pass(RELEASE_MINUTES);
+  grip.setAwake(true, now());
+  expect([...asked(), ...pass(5)]).toEqual([]);
+  grip.used(now());
+  expect(asked()).toEqual(['used again', 'hold']);
+});

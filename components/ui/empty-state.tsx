@@ -1,0 +1,6 @@
+/** What stands in the place of an empty list: that it is empty, and what fills it. */
+import type { ReactNode } from 'react';
+
+export function EmptyState({ children }: { children: ReactNode }) {
+  return <div className="max-w-2xl border-t border-ink py-8">{children}</div>;
+}
