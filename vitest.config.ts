@@ -1,18 +1,19 @@
+/** Vitest's projects: `vitest run --project unit` takes seconds. scripts/test-projects.ts says what is in which. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { sortTests, TEST_FOLDERS } from './scripts/test-projects.ts';
 
+const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const cache = (name: string) => fileURLToPath(new URL(`node_modules/.cache/${name}`, import.meta.url));
+
+/** The path as a pattern that means itself: names of routes have brackets. */
+const literally = (path: string) => path.replaceAll(/[[\]()]/g, '\\$&');
+
+const all = TEST_FOLDERS.map((folder) => `${folder}/**/*.test.ts`);
+const { unit, slow } = sortTests(ROOT);
 
 export default defineConfig({
   test: {
-    include: [
-      'lib/**/*.test.ts',
-      'db/**/*.test.ts',
-      'app/**/*.test.ts',
-      'components/**/*.test.ts',
-      'e2e/**/*.test.ts',
-      'scripts/**/*.test.ts',
-    ],
     // The processes that tests start share compiled code, as they do under one server.
     env: { NODE_COMPILE_CACHE: cache('winterdock'), WB_CACHE: cache('winterdock-workers') },
     pool: 'forks',
@@ -21,5 +22,11 @@ export default defineConfig({
     hookTimeout: 120_000,
     // A busy machine is no failure: what is waited for comes, or never does.
     expect: { poll: { timeout: 15_000 } },
+    projects: [
+      // Nothing that these reach outlives a file, so they share their processes.
+      { extends: true, test: { name: 'unit', include: unit.map(literally), isolate: false, pool: 'threads' } },
+      { extends: true, test: { name: 'engine', include: all, exclude: [...unit, ...slow].map(literally) } },
+      { extends: true, test: { name: 'slow', include: slow.map(literally) } },
+    ],
   },
 });

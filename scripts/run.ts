@@ -1,5 +1,5 @@
 /** Runs the project's tools with the pinned Node: with their output shown at once, or kept and returned. */
-import { type SpawnSyncOptions, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './build.ts';
@@ -11,7 +11,7 @@ export function toolAt(tool: string): string {
   return places.find((place) => existsSync(place)) ?? tool;
 }
 
-const spawnOptions = (environment: Record<string, string>): Pick<SpawnSyncOptions, 'cwd' | 'env'> => ({
+const spawnOptions = (environment: Record<string, string>) => ({
   cwd: ROOT,
   env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1', ...environment },
 });
@@ -39,7 +39,9 @@ export interface StartedTool {
  * after the other.
  */
 export function startTool(tool: string, args: string[], environment: Record<string, string> = {}): StartedTool {
-  const child = spawn(toolAt(tool), args, { ...spawnOptions(environment), stdio: ['ignore', 'pipe', 'pipe'] });
+  const colours: Record<string, string> = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
+  const options = spawnOptions({ ...colours, ...environment });
+  const child = spawn(toolAt(tool), args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const kept: Buffer[] = [];
   let isShown = false;
   const take = (chunk: Buffer) => {

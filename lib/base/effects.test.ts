@@ -26,7 +26,7 @@ const FS_IMPORT = /import\s+(?:type\s+)?(\{[^}]*\}|\* as \w+|\w+)\s+from\s+'node
 const OPENS_TO_WRITE = /\bopen(?:Sync)?\([^)]*(?:'[a-z+]*[wax+][a-z+]*'|O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND))/;
 
 /** What writes on the machine of whoever runs the command line or uses the client, and the tests' own. */
-const OUTSIDE = /^(?:cli\/|api\/client|storage\/effects\.ts$|.*\btesting\/|.*\.test\.ts$|storage\/contract\.ts$)/;
+const OUTSIDE = /^(?:cli\/|client\/|base\/effects\.ts$|.*\btesting\/|.*\.test\.ts$)/;
 
 describe('the seam', () => {
   test('no other module of the engine changes a disk', () => {
