@@ -6,7 +6,7 @@
  * as max + 1, so they are 1…n without gaps and even a VACUUM that renumbers them changes none.
  */
 import type { State } from '../lib/lifecycle/states.ts';
-import type { JobKind } from '../lib/lifecycle/wish.ts';
+import type { JobKind } from '../lib/lifecycle/verb-plan.ts';
 import type { Fault, Source, Trigger, Via } from '../lib/lifecycle/words.ts';
 import type { Ancestor, CopyContent } from '../lib/registry/copies.ts';
 import type { JobOutcome, JobState } from '../lib/registry/jobs.ts';

@@ -8,7 +8,7 @@ import { RetryForm } from '#components/ui/retry-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import { blocks, type Fault } from '#lib/lifecycle/words.ts';
+import { type Fault, isBlocking } from '#lib/lifecycle/words.ts';
 import { retryWake } from '../retry.ts';
 import { SandboxLink } from './sandbox-link.tsx';
 import { SettleForms } from './settle-forms.tsx';
@@ -83,7 +83,7 @@ function FaultWayOut({ instance, caller }: { instance: Instance; caller: Caller 
   }
   return (
     <RetryForm
-      label={blocks(instance.fault) ? 'Try again with force' : 'Wake it'}
+      label={isBlocking(instance.fault) ? 'Try again with force' : 'Wake it'}
       name={instance.name ?? instance.id}
       action={retryWake.bind(null, instance.id)}
     />

@@ -4,7 +4,7 @@
  */
 import Link from 'next/link';
 import { JOB_WORDS, sandboxesInWords } from '#components/jobs/job-words.ts';
-import { JOB_VERBS } from '#lib/lifecycle/wish.ts';
+import { JOB_VERBS } from '#lib/lifecycle/verb-plan.ts';
 
 export const SELECTION_FORM = 'choose';
 

@@ -3,7 +3,7 @@
  */
 import { labelChanges } from '#components/jobs/job-words.ts';
 import { type StartJobInput, startJobSchema } from '#lib/contract/schema.ts';
-import { JOB_VERBS, type JobVerb } from '#lib/lifecycle/wish.ts';
+import { JOB_VERBS, type JobVerb } from '#lib/lifecycle/verb-plan.ts';
 import type { SearchParams } from '../search-params.ts';
 
 /** The filters of the list that a job can be about. */

@@ -2,7 +2,7 @@
  * The state map as a picture, drawn on the server: from lib/lifecycle's map and nothing else. Each node leads to the
  * list of what is in it; with `current` set, that node is lit and the hops that are open from it stand out.
  */
-import { HOPS, hopsFrom, isOpenTo, STATES, type State } from '#lib/lifecycle/states.ts';
+import { HOPS, hopsFrom, mayReach, STATES, type State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';
 import { type Box, type DiagramLayout, type Edge, edgesOf, TALL, WIDE } from './diagram-layout.ts';
 
@@ -230,8 +230,8 @@ function Drawing({
         <Hop
           key={`${edge.from}-${edge.to}`}
           edge={edge}
-          open={edge.from === current && isOpenTo(edge.to, { ephemeral })}
-          faint={current !== undefined && !(edge.from === current && isOpenTo(edge.to, { ephemeral }))}
+          open={edge.from === current && mayReach(edge.to, { ephemeral })}
+          faint={current !== undefined && !(edge.from === current && mayReach(edge.to, { ephemeral }))}
           size={wide ? 14 : 12.5}
           href={rendered === undefined ? null : hopHref(edge, rendered)}
         />
@@ -245,7 +245,7 @@ function Drawing({
 
 /** The hops in words, for those who do not see the drawing. */
 function HopsInWords({ current, ephemeral }: { current: State; ephemeral: boolean }) {
-  const hops = HOPS.filter((hop) => hop.from === current && isOpenTo(hop.to, { ephemeral }));
+  const hops = HOPS.filter((hop) => hop.from === current && mayReach(hop.to, { ephemeral }));
   return (
     <ul className="sr-only">
       {hops.map((hop) => (

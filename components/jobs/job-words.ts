@@ -1,6 +1,6 @@
 /** What the console calls jobs: their verbs, how far they are, what they are about. Pure. */
 import type { Job, JobFilter } from '#lib/contract/schema.ts';
-import type { JobKind } from '#lib/lifecycle/wish.ts';
+import type { JobKind } from '#lib/lifecycle/verb-plan.ts';
 import { extraFilterInWords } from './filter-words.ts';
 
 interface Forms {

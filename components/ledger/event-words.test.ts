@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Event } from '#lib/contract/schema.ts';
-import { ALL_STEPS } from '#lib/sessions/steps.ts';
+import { ALL_FAILPOINTS } from '#lib/sessions/failpoints.ts';
 import { actionInWords, actorInWords, hasWords, reasonInWords, wakeEventInWords } from './event-words.ts';
 
 const LIB = join(import.meta.dirname, '../../lib');
@@ -25,7 +25,7 @@ function emitted(): string[] {
     if (name.startsWith('doctor/') && name !== 'doctor/repair.ts') return [];
     return text.match(/'[a-z]+\.[a-z_]+'/g) ?? [];
   });
-  const steps: readonly string[] = ALL_STEPS;
+  const steps: readonly string[] = ALL_FAILPOINTS;
   const types = found
     .map((literal) => literal.slice(1, -1))
     .filter((type) => !ELSE.test(type) && !steps.includes(type));

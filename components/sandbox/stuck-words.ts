@@ -1,6 +1,6 @@
 /** What the console says of operations that take too long. Pure. */
 import type { Instance } from '#lib/contract/schema.ts';
-import { isOpenTo, VERB_TARGET } from '#lib/lifecycle/states.ts';
+import { mayReach, VERB_TARGET } from '#lib/lifecycle/states.ts';
 import { lengthInWords } from '../ui/durations.ts';
 
 const BEING: Readonly<Record<string, string>> = {
@@ -35,5 +35,5 @@ export function stuckInWords({ pending, pending_since, interrupted }: StuckField
 /** The way to try it once more, or null for what only a person decides. */
 export function retryFor({ pending, ephemeral }: Pick<Instance, 'pending' | 'ephemeral'>) {
   const again = AGAIN[pending ?? ''];
-  return again !== undefined && isOpenTo(VERB_TARGET[again.verb], { ephemeral }) ? again : null;
+  return again !== undefined && mayReach(VERB_TARGET[again.verb], { ephemeral }) ? again : null;
 }

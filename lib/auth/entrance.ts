@@ -10,7 +10,7 @@ import { WinterdockError } from '../base/errors.ts';
 import type { InvitationRow } from '../registry/invitations.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
-import { line } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
 import { clientOf } from './address.ts';
 import type { AuthLibrary, Entered, Origin, PersonRecord } from './library.ts';
 import { type Limits, tooOften } from './limits.ts';
@@ -104,7 +104,7 @@ export function createEntrance(parts: {
   const tell = (visitor: Visitor, type: string, actor: string, reason: string): Promise<void> | void => {
     const { address, requestId } = visitor;
     const cause = { trigger: 'operator', actor, via: 'console', requestId, address, reason } as const;
-    return registry.ledger.append([line({ clock }, null, cause, type)]);
+    return registry.ledger.append([ledgerEntry({ clock }, null, cause, type)]);
   };
   const failed = (visitor: Visitor, what: string) => tell(visitor, 'signin.failed', 'nobody', what);
   const entered = async (entering: Entered, visitor: Visitor, actor: string, how: string): Promise<Entered> => {

@@ -8,7 +8,7 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Registry } from '../registry/registry.ts';
 import { knownMigrations } from '../registry/sqlite/migrate.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { line, systemCause } from '../sessions/engine.ts';
+import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import type { Manifest } from './manifest.ts';
 
 const NAME = 'backup';
@@ -68,7 +68,9 @@ export async function recordBackup(
   try {
     await keepLastBackup(registry.facts, last, clock);
     const reason = `${id}: ${last.sandboxes} sandboxes${last.keys ? ', and the key files, encrypted' : ''}`;
-    await registry.ledger.append([line({ clock }, null, systemCause('operator', 'cli'), 'backup.made', { reason })]);
+    await registry.ledger.append([
+      ledgerEntry({ clock }, null, systemAudit('operator', 'cli'), 'backup.made', { reason }),
+    ]);
   } finally {
     await registry.close();
   }

@@ -16,9 +16,9 @@ import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { openRegistryRows } from '../registry/sqlite/registry-rows.ts';
 import type { InstanceRow, NewInstance } from '../registry/types.ts';
-import { line, livePath, MEMORY } from '../sessions/engine.ts';
-import { setAside } from '../sessions/file-locations.ts';
-import { recordOf } from '../sessions/trust.ts';
+import { ledgerEntry, livePath, MEMORY } from '../sessions/engine.ts';
+import { moveToOrphans } from '../sessions/file-locations.ts';
+import { fileRecord } from '../sessions/file-verification.ts';
 import { removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
 import { copyVfs } from '../vfs/copy.ts';
 import { VOLUMES } from '../vfs/volumes.ts';
@@ -188,7 +188,7 @@ async function landNew(
     lineageSnapshot,
     lineageParent,
   };
-  const told = line({ clock }, { id: name, tenant }, RESTORING, 'backup.placed', {
+  const told = ledgerEntry({ clock }, { id: name, tenant }, RESTORING, 'backup.placed', {
     to: 'created',
     reason: `backup ${backup.manifest.id}${as === null ? '' : `, where it was "${was.id}"`}`,
   });
@@ -215,7 +215,7 @@ async function replace(
   const { dataFolder } = config;
   const own = vfsPath !== null && vfsPath !== MEMORY && parseCopyPath(vfsPath) === null ? [vfsPath] : [];
   for (const path of new Set([...own, livePath(id)])) {
-    if (existsSync(join(dataFolder, path))) await setAside({ clock, registry, config }, there, path);
+    if (existsSync(join(dataFolder, path))) await moveToOrphans({ clock, registry, config }, there, path);
   }
   const target = join(dataFolder, livePath(id));
   await makeFolder(dirname(target));
@@ -233,14 +233,18 @@ async function replace(
     through: way.slice(0, -1),
     generation: there.generation,
     vfsPath: livePath(id),
-    file: recordOf(stamp, { sha256, quickCheck: 'ok' }),
+    file: fileRecord(stamp, { sha256, quickCheck: 'ok' }),
     bytes: stamp.size,
     fault: null,
     now: Math.floor(clock.now() / 1000),
     ledger: [
-      ...way.map((to, at) => line({ clock }, there, RESTORING, 'transition', { from: hops[at] ?? null, to, reason })),
-      line({ clock }, there, RESTORING, 'backup.placed', { reason }),
-      ...(there.fault === null ? [] : [line({ clock }, there, RESTORING, 'fault.cleared', { reason: there.fault })]),
+      ...way.map((to, at) =>
+        ledgerEntry({ clock }, there, RESTORING, 'transition', { from: hops[at] ?? null, to, reason }),
+      ),
+      ledgerEntry({ clock }, there, RESTORING, 'backup.placed', { reason }),
+      ...(there.fault === null
+        ? []
+        : [ledgerEntry({ clock }, there, RESTORING, 'fault.cleared', { reason: there.fault })]),
     ],
   });
   await removeFile(join(dataFolder, 'archive', `${id}.json`));

@@ -17,8 +17,8 @@ import type { State } from '../lifecycle/states.ts';
 import { type CopyKind, copyPath, parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { line } from '../sessions/engine.ts';
-import { recordOf } from '../sessions/trust.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
+import { fileRecord } from '../sessions/file-verification.ts';
 import type { FileStamp } from '../storage/drawer.ts';
 import { decryptKeys, lostWithout } from './keys.ts';
 import { lay } from './laying.ts';
@@ -193,14 +193,14 @@ async function layRegistry(options: RestoreOptions, laid: Laid, { keys }: Restor
     await settleRows(registry, options, laid);
     await keepLastBackup(registry.facts, lastBackupOf(manifest, from, wrongIn(manifest).length), clock);
     const lines = [
-      line({ clock }, null, RESTORING, 'backup.restored', {
+      ledgerEntry({ clock }, null, RESTORING, 'backup.restored', {
         reason: `${manifest.id}, made ${new Date(manifest.begun_ms).toISOString()}`,
       }),
     ];
     const lost = [...keys.lost, ...(issuerOf(dataFolder) === null ? ['signing.key'] : [])];
     const made = [...new Set(lost)].filter((name) => !existsSync(join(dataFolder, name)));
     if (made.length > 0) {
-      lines.push(line({ clock }, null, RESTORING, 'keys.made', { reason: lostWithout(made).join(' ') }));
+      lines.push(ledgerEntry({ clock }, null, RESTORING, 'keys.made', { reason: lostWithout(made).join(' ') }));
     }
     await registry.ledger.append(lines);
     if (!(await registry.maintenance.checkpoint())) {
@@ -225,7 +225,7 @@ async function settleRows(registry: Registry, { backup, clock }: RestoreOptions,
   const nowMs = clock.now();
   for (const [key, stamp] of laid.copies) {
     const [kind, hash] = key.split(' ') as [CopyKind, string];
-    await registry.copies.updateFileRecord(kind, hash, recordOf(stamp, { sha256: hash, quickCheck: 'ok' }));
+    await registry.copies.updateFileRecord(kind, hash, fileRecord(stamp, { sha256: hash, quickCheck: 'ok' }));
   }
   const gone = manifest.copies.filter(({ object, wrong }) => object === null && wrong === null);
   await forgetCopies(registry, new Set(gone.map(({ kind, hash }) => `${kind} ${hash}`)), nowMs);

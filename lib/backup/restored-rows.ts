@@ -9,8 +9,8 @@ import type { CopyKind } from '../registry/copies.ts';
 import type { Transition } from '../registry/instances.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { line, livePath, systemCause } from '../sessions/engine.ts';
-import { recordOf } from '../sessions/trust.ts';
+import { ledgerEntry, livePath, systemAudit } from '../sessions/engine.ts';
+import { fileRecord } from '../sessions/file-verification.ts';
 import type { FileStamp } from '../storage/drawer.ts';
 import type { BackupRow } from './manifest.ts';
 
@@ -31,7 +31,7 @@ export interface RestoredRow {
   stamp: FileStamp | null;
 }
 
-export const RESTORING = { ...systemCause('operator', 'cli'), actor: 'restore' };
+export const RESTORING = { ...systemAudit('operator', 'cli'), actor: 'restore' };
 
 /** Brings one row to what was laid of it. */
 export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredRow): Promise<void> {
@@ -42,7 +42,7 @@ export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredR
   const now = Math.floor(nowMs / 1000);
   if (before.pending !== null) {
     await registry.instances.abandon(row.id, {}, [
-      line({ clock }, before, RESTORING, 'reconcile.rolled_back', {
+      ledgerEntry({ clock }, before, RESTORING, 'reconcile.rolled_back', {
         reason: `the backup was made during ${before.pending.verb}`,
       }),
     ]);
@@ -65,14 +65,14 @@ export async function settleRow({ registry, nowMs, from, row, stamp }: RestoredR
     now,
     ledger: [
       ...way.map((state, at) =>
-        line({ clock }, before, RESTORING, 'transition', { from: hops[at] as State, to: state, reason }),
+        ledgerEntry({ clock }, before, RESTORING, 'transition', { from: hops[at] as State, to: state, reason }),
       ),
       ...(fault === null && filed?.file != null
-        ? [line({ clock }, before, RESTORING, 'backup.placed', { reason })]
+        ? [ledgerEntry({ clock }, before, RESTORING, 'backup.placed', { reason })]
         : []),
       ...(fault === null
         ? []
-        : [line({ clock }, before, RESTORING, 'fault.raised', { reason: fault.fault, error: fault.reason })]),
+        : [ledgerEntry({ clock }, before, RESTORING, 'fault.raised', { reason: fault.fault, error: fault.reason })]),
     ],
   });
 }
@@ -95,7 +95,7 @@ function filedAs(
   const quickCheck = row.how === 'online' && row.wrong === null ? 'ok' : (before.file?.quickCheck ?? null);
   const bytes = row.packed ? before.bytes : row.object.bytes;
   const identity = before.file?.identity ?? null;
-  return { vfsPath: place, file: recordOf(stamp, { sha256, quickCheck, identity }), bytes };
+  return { vfsPath: place, file: fileRecord(stamp, { sha256, quickCheck, identity }), bytes };
 }
 
 function faultOf(row: BackupRow, stamp: FileStamp | null): NonNullable<Transition['fault']> | null {
@@ -123,7 +123,7 @@ export async function forgetCopies(
     const page = await copies.snapshots({}, 500, cursor);
     for (const { id, tenant, source, hash } of page.rows) {
       if (!is('snapshot', hash)) continue;
-      const told = line({ clock }, { id: source, tenant }, RESTORING, 'snapshot.deleted', { reason });
+      const told = ledgerEntry({ clock }, { id: source, tenant }, RESTORING, 'snapshot.deleted', { reason });
       await copies.deleteSnapshot(id, Math.floor(nowMs / 1000), told);
     }
     cursor = page.next;
@@ -132,7 +132,7 @@ export async function forgetCopies(
     const page = await copies.blueprints(500, cursor);
     for (const { name, hash } of page.rows) {
       if (is('blueprint', hash)) {
-        await copies.deleteBlueprint(name, line({ clock }, null, RESTORING, 'blueprint.deleted', { reason }));
+        await copies.deleteBlueprint(name, ledgerEntry({ clock }, null, RESTORING, 'blueprint.deleted', { reason }));
       }
     }
     cursor = page.next;

@@ -9,7 +9,7 @@ import { copyFile, unlinkFile } from '../base/effects.ts';
 import { parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
-import { sameStamp } from '../sessions/trust.ts';
+import { sameStamp } from '../sessions/file-verification.ts';
 import { stampOf } from '../storage/files.ts';
 import { complaintOf, copyOnline, copyResting, copyWithLog, Moved, objectAt } from './copying.ts';
 import type { BackupRow, ObjectRef } from './manifest.ts';

@@ -16,8 +16,8 @@ import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ShareRow } from '../registry/shares.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
-import { line } from '../sessions/engine.ts';
-import type { Cause, Sessions } from '../sessions/sessions.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
+import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 import { moveFile } from '../storage/files.ts';
 import type { VfsCopy } from '../vfs/types.ts';
 import type { Unpacked } from './jobs.ts';
@@ -67,7 +67,7 @@ export class Bundles {
   ship(
     row: InstanceRow,
     includePrivate: boolean,
-    cause: Cause,
+    cause: AuditContext,
     signal?: AbortSignal,
   ): Promise<{ share: ShareRow; outgoing: Outgoing }> {
     return this.#passage
@@ -89,7 +89,7 @@ export class Bundles {
   }
 
   /** The workspace of a sandbox as a tar.gz, waking nothing. Throws as `ship` does, before the first byte. */
-  checkout(row: InstanceRow, cause: Cause, signal?: AbortSignal): Promise<Outgoing> {
+  checkout(row: InstanceRow, cause: AuditContext, signal?: AbortSignal): Promise<Outgoing> {
     return this.#passage
       .outwards(cause.actor, async (folder) => {
         const disk = join(folder, DISK);
@@ -151,7 +151,7 @@ export class Bundles {
    * Makes a new sandbox of a bundle or a bare VFS file. Throws `validation` or `too_large` with everything that is
    * wrong, and `conflict`.
    */
-  import(save: Save, input: ImportInput, cause: Cause, signal?: AbortSignal): Promise<InstanceRow> {
+  import(save: Save, input: ImportInput, cause: AuditContext, signal?: AbortSignal): Promise<InstanceRow> {
     const row = { id: input.id, tenant: input.tenant };
     return this.#inwards(cause.actor, save, signal, async (unpacked, target) => {
       const verdict = judge(unpacked, this.#options.signer.issuer);
@@ -177,13 +177,16 @@ export class Bundles {
           lineageSnapshot: null,
           lineageParent: parent,
         },
-        line(this.#options, row, cause, 'instance.imported', { to: 'created', reason: originOf(unpacked, verdict) }),
+        ledgerEntry(this.#options, row, cause, 'instance.imported', {
+          to: 'created',
+          reason: originOf(unpacked, verdict),
+        }),
       );
     });
   }
 
   /** The ledger lines of a share; private volumes that leave have one of their own. */
-  #shipped(row: InstanceRow, share: ShareRow, cause: Cause): LedgerEntry[] {
+  #shipped(row: InstanceRow, share: ShareRow, cause: AuditContext): LedgerEntry[] {
     const what = `${share.id}: ${share.volumes.join(', ')}, ${share.bytes} bytes, sha256:${share.sha256}`;
     const reason = cause.reason === null ? what : `${cause.reason} (${what})`;
     const shipped = this.#line(row, cause, 'bundle.shipped', { reason });
@@ -222,7 +225,7 @@ export class Bundles {
   /** What goes wrong on the way out is in the ledger. */
   async #told<T>(
     about: { id: string | null; tenant: string },
-    cause: Cause,
+    cause: AuditContext,
     type: string,
     work: () => Promise<T>,
   ): Promise<T> {
@@ -231,7 +234,7 @@ export class Bundles {
     } catch (error) {
       if (!isWinterdockError(error) || error.code === 'internal')
         this.#options.log.error({ id: about.id, err: error }, type);
-      const entry = line(this.#options, null, cause, type, {
+      const entry = ledgerEntry(this.#options, null, cause, type, {
         instance: about.id,
         tenant: about.tenant,
         error: tellable(error),
@@ -241,8 +244,8 @@ export class Bundles {
     }
   }
 
-  #line(row: InstanceRow, cause: Cause, type: string, extra: Partial<LedgerEntry> = {}): LedgerEntry {
-    return line(this.#options, row, cause, type, extra);
+  #line(row: InstanceRow, cause: AuditContext, type: string, extra: Partial<LedgerEntry> = {}): LedgerEntry {
+    return ledgerEntry(this.#options, row, cause, type, extra);
   }
 }
 

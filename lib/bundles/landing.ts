@@ -9,7 +9,7 @@ import { WinterdockError } from '../base/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, NewInstance } from '../registry/types.ts';
 import { livePath } from '../sessions/engine.ts';
-import { recordOf } from '../sessions/trust.ts';
+import { fileRecord } from '../sessions/file-verification.ts';
 import { moveFile, removeFile, stagingFor, stampOf } from '../storage/files.ts';
 
 export interface LandingOptions {
@@ -54,7 +54,7 @@ export async function land(
     const landed = stampOf(target);
     if (landed === null) throw new WinterdockError('internal', 'What was just landed is not there.');
     ours = landed;
-    const record = recordOf(landed, { sha256, quickCheck: 'ok' });
+    const record = fileRecord(landed, { sha256, quickCheck: 'ok' });
     const row = await registry.instances.create(
       { ...instance, vfsPath, file: record, bytes: landed.size },
       epochSeconds(clock),

@@ -10,8 +10,8 @@ import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { BlueprintRow, CopyContent } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, RowPage } from '../registry/types.ts';
-import { line, rowOf, since } from '../sessions/engine.ts';
-import type { Cause, Sessions } from '../sessions/sessions.ts';
+import { elapsedMs, ledgerEntry, requireInstance } from '../sessions/engine.ts';
+import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 import type { VfsCopy } from '../vfs/types.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
 import type { Copies } from './copies.ts';
@@ -30,18 +30,18 @@ export interface Blueprints {
    * Makes one of the work of a sandbox: of what may leave it, so not of its memory, as a blueprint is every tenant's.
    * In any state, waking nothing. Throws `conflict` for a taken name, and what a snapshot throws.
    */
-  fromInstance(name: string, instance: string, cause: Cause): Promise<BlueprintRow>;
+  fromInstance(name: string, instance: string, cause: AuditContext): Promise<BlueprintRow>;
   /**
    * Makes one of a bundle or a VFS file that `save` writes to the path that it is given. Throws `validation` when it is
    * neither, `conflict`.
    */
-  fromUpload(name: string, save: Save, cause: Cause): Promise<BlueprintRow>;
+  fromUpload(name: string, save: Save, cause: AuditContext): Promise<BlueprintRow>;
   get(name: string): Promise<BlueprintRow>;
   list(limit: number, cursor?: string): Promise<RowPage<BlueprintRow>>;
   /** Clones keep what they have. Throws `not_found`. */
-  delete(name: string, cause: Cause): Promise<void>;
+  delete(name: string, cause: AuditContext): Promise<void>;
   /** New sandboxes, all or none. Throws `not_found`, `conflict`, `corrupt`, `missing_file`, `validation`. */
-  clone(name: string, request: CloneRequest, cause: Cause): Promise<InstanceRow[]>;
+  clone(name: string, request: CloneRequest, cause: AuditContext): Promise<InstanceRow[]>;
 }
 
 const LEAVES = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].ships);
@@ -73,10 +73,10 @@ export function createBlueprints(parts: {
     name: string,
     source: { id: string; tenant: string } | null,
     make: (path: string) => Promise<VfsCopy>,
-    cause: Cause,
+    cause: AuditContext,
   ): Promise<BlueprintRow> => {
     const started = performance.now();
-    const entry = (type: string, extra: Partial<LedgerEntry>) => line(parts, source, cause, type, extra);
+    const entry = (type: string, extra: Partial<LedgerEntry>) => ledgerEntry(parts, source, cause, type, extra);
     const claim = async (content: CopyContent): Promise<BlueprintRow> => {
       const row: BlueprintRow = {
         ...content,
@@ -87,7 +87,7 @@ export function createBlueprints(parts: {
         actor: cause.actor,
       };
       const said = `${name}, sha256:${row.hash}, ${row.bytes} bytes`;
-      await registry.copies.addBlueprint(row, entry('blueprint.made', { reason: said, tookMs: since(started) }));
+      await registry.copies.addBlueprint(row, entry('blueprint.made', { reason: said, tookMs: elapsedMs(started) }));
       return row;
     };
     try {
@@ -101,7 +101,7 @@ export function createBlueprints(parts: {
 
   return {
     async fromInstance(name, instance, cause) {
-      const source = await rowOf(parts, instance);
+      const source = await requireInstance(parts, instance);
       return keep(name, source, (path) => sessions.copyOut(instance, path, { volumes: LEAVES }), cause);
     },
     fromUpload: (name, save, cause) => keep(name, null, (path) => bundles.takeIn(save, path, cause.actor), cause),
@@ -109,7 +109,7 @@ export function createBlueprints(parts: {
     list: async (limit, cursor) => registry.copies.blueprints(limit, cursor),
     async delete(name, cause) {
       const row = await get(name);
-      const entry = line(parts, null, cause, 'blueprint.deleted', {
+      const entry = ledgerEntry(parts, null, cause, 'blueprint.deleted', {
         instance: row.source,
         tenant: row.tenant,
         reason: name,

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Instance, Snapshot } from '../contract/schema.ts';
-import type { Cause } from '../sessions/sessions.ts';
-import { recordOf } from '../sessions/trust.ts';
+import { fileRecord } from '../sessions/file-verification.ts';
+import type { AuditContext } from '../sessions/sessions.ts';
 import { stampOf } from '../storage/files.ts';
 import { filesIn, namesIn } from '../testing/files-in.ts';
 import { processesOf } from '../testing/leftovers.ts';
@@ -162,7 +162,7 @@ test('a stop while sandboxes are being started pauses that, loses none, and the 
   const first = await startServer({
     folder,
     settings: { WB_POOL: '0' },
-    reached: (step) => {
+    failpoint: (step) => {
       if (step === 'resume.opened') stopped ??= first.stop();
     },
   });
@@ -207,7 +207,7 @@ test('a clone that is deleted without ever having been resumed lets go of its fi
     reason: null,
     address: null,
   } as const;
-  await server.host.sessions.walk('clone', 'deleted', cause);
+  await server.host.sessions.runPlan('clone', 'deleted', cause);
   await expect.poll(copiesIn).toEqual([]);
   expect(existsSync(join(folder, 'live', 'clone'))).toBe(false);
   await server.stop();
@@ -219,7 +219,7 @@ test('a copy that was filed without a process is known again in a copied folder,
   await prepare();
   const server = await startServer({ folder, settings: { WB_POOL: '0' } });
   const cause = { trigger: 'request', actor: 'key:test', via: 'api', requestId: null, reason: null, address: null };
-  await server.host.sessions.walk('clone', 'frozen', cause as Cause);
+  await server.host.sessions.runPlan('clone', 'frozen', cause as AuditContext);
   const filed = async () => (await server.host.registry.instances.get('clone'))?.file;
   await expect.poll(async () => (await filed())?.sha256).toMatch(/^[0-9a-f]{64}$/);
   expect((await filed())?.identity).toMatch(/^[0-9a-f]{32}$/);
@@ -326,7 +326,7 @@ test('rot in the file of a snapshot that changed no stat does not get into what 
     await server.host.registry.copies.updateFileRecord(
       'snapshot',
       sha256,
-      recordOf(stamp, { sha256, quickCheck: 'ok' }),
+      fileRecord(stamp, { sha256, quickCheck: 'ok' }),
     );
     const answer = await server.call('POST', '/api/instances/clone/resume', {});
     expect([answer.status, answer.json.code]).toEqual([409, 'corrupt']);

@@ -19,8 +19,8 @@ import type { Logger } from '../base/log.ts';
 import { COPY_KINDS, type CopyContent, type CopyKind, copyPath, parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
-import { setAside, setLogsAside } from '../sessions/file-locations.ts';
-import { ensureTrusted, recordOf } from '../sessions/trust.ts';
+import { moveLogsToOrphans, moveToOrphans } from '../sessions/file-locations.ts';
+import { fileRecord, verifyForOpening } from '../sessions/file-verification.ts';
 import { createCopyDrawers } from '../storage/disk.ts';
 import type { Drawer } from '../storage/drawer.ts';
 import { discard, stagingFor } from '../storage/files.ts';
@@ -53,7 +53,7 @@ export interface CopiesOptions {
   readers: Readers;
   /** Whether the registry is the one that was signed; default: yes. */
   registryIsWhole?: () => boolean;
-  reached?: (step: CopyStep) => void;
+  failpoint?: (step: CopyStep) => void;
 }
 
 export class Copies {
@@ -61,7 +61,7 @@ export class Copies {
   readonly #drawers: Record<CopyKind, Drawer>;
   /** Putting, claiming and removing exclude each other. */
   readonly #files = new Mutex();
-  readonly #reached: (step: CopyStep) => void;
+  readonly #failpoint: (step: CopyStep) => void;
   #unsubscribe: (() => void) | null = null;
   #sweeping: Promise<void> = Promise.resolve();
   #again: NodeJS.Timeout | null = null;
@@ -70,7 +70,7 @@ export class Copies {
   constructor(parts: CopiesOptions) {
     this.#parts = parts;
     this.#drawers = createCopyDrawers(parts.config.dataFolder);
-    this.#reached = parts.reached ?? (() => {});
+    this.#failpoint = parts.failpoint ?? (() => {});
   }
 
   /** Runs `work` with the path of a temporary file that is not there yet, and removes it whatever happens. */
@@ -97,16 +97,16 @@ export class Copies {
   ): Promise<T> {
     return this.#staged(kind, async (staged) => {
       const copied = await make(staged);
-      this.#reached('copy.staged');
+      this.#failpoint('copy.staged');
       return this.#files.runExclusive(async () => {
         const path = copyPath(kind, copied.sha256);
         await this.#parts.registry.copies.markUnclaimed(path);
-        this.#reached('copy.marked');
+        this.#failpoint('copy.marked');
         try {
           const content = await this.#put(kind, staged, copied);
-          this.#reached('copy.put');
+          this.#failpoint('copy.put');
           const claimed = await claim(content);
-          this.#reached('copy.claimed');
+          this.#failpoint('copy.claimed');
           return claimed;
         } catch (error) {
           await this.#removeUnneeded(path).catch((left: unknown) => this.#sweepAgain(left));
@@ -123,7 +123,7 @@ export class Copies {
   async requireSound(kind: CopyKind, name: string, content: CopyContent): Promise<void> {
     const path = join(this.#parts.config.dataFolder, copyPath(kind, content.hash));
     try {
-      await ensureTrusted(this.#parts, { id: name, file: content.file }, path, false);
+      await verifyForOpening(this.#parts, { id: name, file: content.file }, path, false);
     } catch (error) {
       // What helps a sandbox does not help a copy: it has no process to be resumed, and nothing else of its content.
       if (!isWinterdockError(error) || (error.code !== 'corrupt' && error.code !== 'missing_file')) throw error;
@@ -180,7 +180,7 @@ export class Copies {
   async #put(kind: CopyKind, staged: string, copied: VfsCopy): Promise<CopyContent> {
     const drawer = this.#drawers[kind];
     const hash = copied.sha256;
-    await setLogsAside(this.#parts, { id: hash.slice(0, 63), tenant: '' }, drawer.pathOf(hash));
+    await moveLogsToOrphans(this.#parts, { id: hash.slice(0, 63), tenant: '' }, drawer.pathOf(hash));
     if (drawer.stamp(hash) !== null && !(await this.#isWhole(drawer, hash))) await drawer.remove(hash);
     if (drawer.stamp(hash) === null) await drawer.put(staged, hash);
     const stamp = drawer.stamp(hash);
@@ -190,7 +190,7 @@ export class Copies {
       hash,
       bytes: copied.bytes,
       volumes: copied.volumes,
-      file: recordOf(stamp, { sha256: hash, quickCheck: 'ok' }),
+      file: fileRecord(stamp, { sha256: hash, quickCheck: 'ok' }),
     };
   }
 
@@ -205,9 +205,9 @@ export class Copies {
     const copy = parseCopyPath(path);
     // The mark of something that is landing.
     if (copy === null || (await copies.isNeeded(path))) return;
-    this.#reached('copy.unclaimed');
+    this.#failpoint('copy.unclaimed');
     await this.#drawers[copy.kind].remove(copy.hash);
-    this.#reached('copy.removed');
+    this.#failpoint('copy.removed');
     await copies.clearUnclaimed(path);
   }
 
@@ -227,7 +227,7 @@ export class Copies {
         await this.#files.runExclusive(async () => {
           const path = this.#drawers[kind].pathOf(key);
           if (await registry.copies.isNeeded(path)) return;
-          await setAside(this.#parts, { id: key.slice(0, 63), tenant: '' }, path);
+          await moveToOrphans(this.#parts, { id: key.slice(0, 63), tenant: '' }, path);
         });
       }
     }

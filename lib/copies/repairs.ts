@@ -12,8 +12,8 @@ import { land } from '../bundles/landing.ts';
 import type { Outgoing, Passage } from '../bundles/passage.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
-import { line, rowOf } from '../sessions/engine.ts';
-import type { Cause, Sessions } from '../sessions/sessions.ts';
+import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
+import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 import type { SalvageResult } from '../vfs/salvage.ts';
 import type { Snapshots } from './snapshots.ts';
 
@@ -55,11 +55,11 @@ export class Repairs {
   async raw(
     id: string,
     part: RawPart,
-    cause: Cause,
+    cause: AuditContext,
     signal?: AbortSignal,
   ): Promise<{ facts: RawFacts; outgoing: Outgoing }> {
     const { passage, sessions, registry } = this.#options;
-    const row = await rowOf(this.#options, id);
+    const row = await requireInstance(this.#options, id);
     const { result, outgoing } = await this.#told(row, cause, 'raw.failed', () =>
       passage.outwards(cause.actor, (folder) =>
         passage.withProcess(signal, async (start) => {
@@ -94,11 +94,11 @@ export class Repairs {
   async salvage(
     id: string,
     made: { id: string; name: string | null },
-    cause: Cause,
+    cause: AuditContext,
     signal?: AbortSignal,
   ): Promise<{ row: InstanceRow; salvaged: SalvageResult }> {
     const { passage, config } = this.#options;
-    const source = await rowOf(this.#options, id);
+    const source = await requireInstance(this.#options, id);
     const limits = { maxBytes: config.maxSandboxBytes, maxFileBytes: config.maxFileBytes };
     return this.#told(source, cause, 'salvage.failed', () =>
       passage.inside(cause.actor, async (folder) => {
@@ -122,7 +122,7 @@ export class Repairs {
     { id, name }: { id: string; name: string | null },
     file: string,
     salvaged: SalvageResult,
-    cause: Cause,
+    cause: AuditContext,
   ): Promise<InstanceRow> {
     const { config, registry } = this.#options;
     const { recovered, lostCount, sha256 } = salvaged;
@@ -162,8 +162,8 @@ export class Repairs {
    * Puts a snapshot of the same tenant in the place of a sandbox's file; what was there is kept in `orphans/`. Throws
    * `not_found` and `conflict` for the snapshot, and what `Sessions.restore` throws.
    */
-  async restore(id: string, snapshot: string, cause: Cause): Promise<InstanceRow> {
-    const row = await rowOf(this.#options, id);
+  async restore(id: string, snapshot: string, cause: AuditContext): Promise<InstanceRow> {
+    const row = await requireInstance(this.#options, id);
     const { tenant, hash, bytes } = await this.#options.snapshots.sound(snapshot);
     if (tenant !== row.tenant) {
       throw new WinterdockError('conflict', `The snapshot "${snapshot}" is of another tenant than "${id}".`, {
@@ -174,7 +174,7 @@ export class Repairs {
   }
 
   /** What goes wrong is in the ledger. */
-  async #told<T>(row: InstanceRow, cause: Cause, type: string, work: () => Promise<T>): Promise<T> {
+  async #told<T>(row: InstanceRow, cause: AuditContext, type: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
@@ -186,7 +186,7 @@ export class Repairs {
     }
   }
 
-  #line(row: Pick<InstanceRow, 'id' | 'tenant'>, cause: Cause, type: string, extra: Partial<LedgerEntry> = {}) {
-    return line(this.#options, row, cause, type, extra);
+  #line(row: Pick<InstanceRow, 'id' | 'tenant'>, cause: AuditContext, type: string, extra: Partial<LedgerEntry> = {}) {
+    return ledgerEntry(this.#options, row, cause, type, extra);
   }
 }

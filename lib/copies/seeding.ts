@@ -9,8 +9,8 @@ import type { Logger } from '../base/log.ts';
 import type { Ancestor, PendingStart } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, NewInstance } from '../registry/types.ts';
-import { line } from '../sessions/engine.ts';
-import type { Cause, Sessions } from '../sessions/sessions.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
+import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 
 /** Most sandboxes of one call. */
 const MAX_COUNT = 1000;
@@ -60,7 +60,7 @@ export class Seeding {
    * Inserts `count` sandboxes in state `created`, all or none, with a line each and one for the whole. Throws
    * `not_found` when the copy is gone, `conflict` for a taken name, `validation` for a count that is not 1 to 1 000.
    */
-  async seed(from: Ancestor, request: SeedRequest, cause: Cause): Promise<InstanceRow[]> {
+  async seed(from: Ancestor, request: SeedRequest, cause: AuditContext): Promise<InstanceRow[]> {
     const { clock, registry } = this.#parts;
     const { tenant, count, name, policy, lineage } = request;
     if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT) {
@@ -93,7 +93,7 @@ export class Seeding {
       epochSeconds(clock),
       [
         ...instances.map((instance) =>
-          line({ clock }, instance, cause, 'instance.created', {
+          ledgerEntry({ clock }, instance, cause, 'instance.created', {
             to: 'created',
             source: kind,
             reason: `from the ${kind} ${copy}`,
@@ -130,9 +130,9 @@ export class Seeding {
     await Promise.all(this.#running);
   }
 
-  #line(from: Ancestor, tenant: string, cause: Cause, type: string, what: string, more = '') {
+  #line(from: Ancestor, tenant: string, cause: AuditContext, type: string, what: string, more = '') {
     const [[kind, copy] = []] = Object.entries(from);
-    return line(this.#parts, null, cause, type, { tenant, reason: `${what} from the ${kind} ${copy}${more}` });
+    return ledgerEntry(this.#parts, null, cause, type, { tenant, reason: `${what} from the ${kind} ${copy}${more}` });
   }
 
   #begin(starting: PendingStart, { again = false } = {}): void {
@@ -148,7 +148,7 @@ export class Seeding {
    */
   async #resumeAll({ ids, from, tenant, cause: kept }: PendingStart, again: boolean): Promise<void> {
     const { registry, sessions } = this.#parts;
-    const cause = kept as Cause;
+    const cause = kept as AuditContext;
     const waiting = [...ids];
     const total = ids.length;
     let started = 0;
@@ -170,7 +170,7 @@ export class Seeding {
       for (const listener of this.#listeners) listener({ requestId, tenant, started, failed, total });
     };
     if (again) {
-      const boot: Cause = { ...cause, trigger: 'boot', reason: null };
+      const boot: AuditContext = { ...cause, trigger: 'boot', reason: null };
       const went = `going on with ${total}`;
       await registry.ledger.append([
         this.#line(from, tenant, boot, 'start.resumed', went, ', after the server was restarted'),

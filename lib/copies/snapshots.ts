@@ -9,8 +9,8 @@ import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { SnapshotFilter, SnapshotRow } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, RowPage } from '../registry/types.ts';
-import { line, rowOf, since } from '../sessions/engine.ts';
-import type { Cause, Sessions } from '../sessions/sessions.ts';
+import { elapsedMs, ledgerEntry, requireInstance } from '../sessions/engine.ts';
+import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 import { VOLUME_CONTRACTS, VOLUMES } from '../vfs/volumes.ts';
 import type { Copies } from './copies.ts';
 import type { Seeding } from './seeding.ts';
@@ -32,16 +32,16 @@ export interface Snapshots {
    * woken. Throws `not_found`, `gone`, `corrupt`, `missing_file`, `storage_unavailable`, and `conflict` for a
    * `:memory:` sandbox.
    */
-  take(instance: string, tag: string | null, cause: Cause): Promise<SnapshotRow>;
+  take(instance: string, tag: string | null, cause: AuditContext): Promise<SnapshotRow>;
   /** Throws `not_found`, also for a deleted one. */
   get(id: string): Promise<SnapshotRow>;
   /** The same, once its file is known to be what was kept. Throws `not_found`, `missing_file`, `corrupt`. */
   sound(id: string): Promise<SnapshotRow>;
   list(filter: SnapshotFilter, limit: number, cursor?: string): Promise<RowPage<SnapshotRow>>;
   /** Sandboxes that came from it keep what they have. Throws `not_found`. */
-  delete(id: string, cause: Cause): Promise<void>;
+  delete(id: string, cause: AuditContext): Promise<void>;
   /** New sandboxes, all or none. Throws `not_found`, `conflict`, `corrupt`, `missing_file`, `validation`. */
-  restore(id: string, request: RestoreRequest, cause: Cause): Promise<InstanceRow[]>;
+  restore(id: string, request: RestoreRequest, cause: AuditContext): Promise<InstanceRow[]>;
 }
 
 /** What a snapshot keeps. */
@@ -72,7 +72,7 @@ export function createSnapshots(parts: {
   return {
     async take(instance, tag, cause) {
       const started = performance.now();
-      const source = await rowOf(parts, instance);
+      const source = await requireInstance(parts, instance);
       try {
         return await copies.keep(
           'snapshot',
@@ -91,13 +91,15 @@ export function createSnapshots(parts: {
             const said = `${row.id}, sha256:${row.hash}, ${row.bytes} bytes`;
             await registry.copies.addSnapshot(
               row,
-              line(parts, source, cause, 'snapshot.taken', { reason: said, tookMs: since(started) }),
+              ledgerEntry(parts, source, cause, 'snapshot.taken', { reason: said, tookMs: elapsedMs(started) }),
             );
             return row;
           },
         );
       } catch (error) {
-        await registry.ledger.append([line(parts, source, cause, 'snapshot.failed', { error: tellable(error) })]);
+        await registry.ledger.append([
+          ledgerEntry(parts, source, cause, 'snapshot.failed', { error: tellable(error) }),
+        ]);
         throw error;
       }
     },
@@ -106,7 +108,9 @@ export function createSnapshots(parts: {
     list: async (filter, limit, cursor) => registry.copies.snapshots(filter, limit, cursor),
     async delete(id, cause) {
       const row = await get(id);
-      const entry = line(parts, { id: row.source, tenant: row.tenant }, cause, 'snapshot.deleted', { reason: id });
+      const entry = ledgerEntry(parts, { id: row.source, tenant: row.tenant }, cause, 'snapshot.deleted', {
+        reason: id,
+      });
       if (!(await registry.copies.deleteSnapshot(id, epochSeconds(clock), entry))) await get(id);
       await copies.sweep();
     },

@@ -7,8 +7,8 @@ import { epochSeconds } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { CopyContent } from '../registry/copies.ts';
-import { line, systemCause } from '../sessions/engine.ts';
-import { recordOf } from '../sessions/trust.ts';
+import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
+import { fileRecord } from '../sessions/file-verification.ts';
 import { stampOf } from '../storage/files.ts';
 import type { KeptFile } from '../storage/inventory.ts';
 import type { Hands } from './rows-again.ts';
@@ -39,11 +39,11 @@ export async function nameAgain(
     throw new WinterdockError('corrupt', `The bytes of ${path} are not those of its name, or are damaged.`);
   }
   const { volumes } = await readers.read({ path: file, mode: 'rest' }, { op: 'volumes' });
-  const content: CopyContent = { hash: key, bytes: stamp.size, volumes, file: recordOf(stamp, found) };
+  const content: CopyContent = { hash: key, bytes: stamp.size, volumes, file: fileRecord(stamp, found) };
   const made = { created: epochSeconds(clock), actor: 'doctor' };
-  const cause = { ...systemCause('operator'), actor: 'doctor' };
+  const cause = { ...systemAudit('operator'), actor: 'doctor' };
   const told = (type: string, name: string) =>
-    line({ clock }, null, cause, type, { reason: `${name}, found at ${path}` });
+    ledgerEntry({ clock }, null, cause, type, { reason: `${name}, found at ${path}` });
   if (isSnapshot) {
     const id = newId('snap');
     const row = { ...content, ...made, id, tenant: tenant ?? '', source: NOBODY, tag: null, deleted: null };

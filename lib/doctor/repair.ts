@@ -8,7 +8,7 @@ import { makeFolder, renameFile, syncFolder } from '../base/effects.ts';
 import { messageOf } from '../base/errors.ts';
 import { beginEpochOf, type Epoch } from '../ledger/epoch.ts';
 import { count, whyNotThisRegistry } from '../ledger/start-check.ts';
-import { line, systemCause } from '../sessions/engine.ts';
+import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import { clearStaging } from '../storage/files.ts';
 import { nameAgain } from './copies-again.ts';
 import type { Examined } from './findings.ts';
@@ -25,7 +25,7 @@ export interface Repaired {
   refused: string[];
 }
 
-const CAUSE = { ...systemCause('operator'), actor: 'doctor' };
+const CAUSE = { ...systemAudit('operator'), actor: 'doctor' };
 
 /**
  * Does the safe part: rows whose file lies, proved, under its key in another drawer follow it, logs beside files at
@@ -50,12 +50,14 @@ export async function fix(repair: Repair, { findings, adoptable }: Examined): Pr
     });
   }
   await attempt(repaired, async () => {
-    const tables = await registry.maintenance.recount(line({ clock }, null, CAUSE, 'registry.recounted'));
+    const tables = await registry.maintenance.recount(ledgerEntry({ clock }, null, CAUSE, 'registry.recounted'));
     return tables.length === 0 ? null : `counted again: ${tables.join(', ')}`;
   });
   if (findings.some(({ kind }) => kind === 'staging.left')) {
     await attempt(repaired, async () => {
-      await registry.ledger.append([line({ clock }, null, CAUSE, 'staging.cleared', { reason: 'unfinished work' })]);
+      await registry.ledger.append([
+        ledgerEntry({ clock }, null, CAUSE, 'staging.cleared', { reason: 'unfinished work' }),
+      ]);
       await clearStaging(dataFolder);
       return 'unfinished work was removed';
     });
@@ -149,7 +151,7 @@ async function setLogAside({ dataFolder, registry, clock }: Repair, id: string, 
   await Promise.all([syncFolder(folder), syncFolder(dirname(join(dataFolder, path)))]);
   const row = await registry.instances.get(id);
   await registry.ledger.append([
-    line({ clock }, row, CAUSE, 'orphan.set_aside', {
+    ledgerEntry({ clock }, row, CAUSE, 'orphan.set_aside', {
       reason: `${path} lay beside a file at rest; kept as orphans/${kept}`,
     }),
   ]);

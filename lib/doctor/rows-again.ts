@@ -13,8 +13,8 @@ import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { FileRecord, InstanceRow, LedgerEntry, NewInstance } from '../registry/types.ts';
-import { line, livePath, systemCause } from '../sessions/engine.ts';
-import { isRecorded, recordOf } from '../sessions/trust.ts';
+import { ledgerEntry, livePath, systemAudit } from '../sessions/engine.ts';
+import { fileRecord, matchesRecord } from '../sessions/file-verification.ts';
 import { stampOf } from '../storage/files.ts';
 import type { Readers } from '../vfs/types.ts';
 
@@ -69,7 +69,7 @@ export async function follow(
   }
   const known = await proved(hands, candidate);
   const found = stampOf(join(hands.dataFolder, candidate.path));
-  if (mustBe !== null && (found === null || !isRecorded(mustBe, found, known))) {
+  if (mustBe !== null && (found === null || !matchesRecord(mustBe, found, known))) {
     throw new WinterdockError(
       'corrupt',
       `The file at ${candidate.path} is not the one that was filed of "${id}": look at it, then --adopt it.`,
@@ -79,15 +79,15 @@ export async function follow(
   if (candidate.path !== path) await moveBack(hands.dataFolder, candidate.path, path);
   const stamp = stampOf(join(hands.dataFolder, path));
   if (stamp === null) throw new WinterdockError('missing_file', `The file of "${id}" went away.`);
-  const record = recordOf(stamp, known);
-  const cause = { ...systemCause('operator'), actor: 'doctor' };
+  const record = fileRecord(stamp, known);
+  const cause = { ...systemAudit('operator'), actor: 'doctor' };
   const to = STATE_IN[drawer];
   const now = epochSeconds(clock);
   const hops = plan(before?.state ?? 'created', to) ?? [];
   const way: (State | null)[] = [before?.state ?? 'created', ...hops];
   const lines = (row: Pick<InstanceRow, 'id' | 'tenant'>): LedgerEntry[] => [
-    line({ clock }, row, cause, type, { reason: `found at ${candidate.path}` }),
-    ...hops.map((hop, at) => line({ clock }, row, cause, 'transition', { from: way[at] ?? null, to: hop })),
+    ledgerEntry({ clock }, row, cause, type, { reason: `found at ${candidate.path}` }),
+    ...hops.map((hop, at) => ledgerEntry({ clock }, row, cause, 'transition', { from: way[at] ?? null, to: hop })),
   ];
   if (before === null) {
     const instance: NewInstance = {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { InstanceRow } from '../registry/types.ts';
 import { livePath, MEMORY } from '../sessions/engine.ts';
-import { isRecorded, sameStamp } from '../sessions/trust.ts';
+import { matchesRecord, sameStamp } from '../sessions/file-verification.ts';
 import type { FileStamp } from '../storage/drawer.ts';
 import { stampOf } from '../storage/files.ts';
 import type { KeptFile } from '../storage/inventory.ts';
@@ -155,7 +155,7 @@ async function examineBytes(
   looking.examined.looked.hashed += 1;
   if (found.quickCheck !== 'ok')
     tell('row.corrupt', 'wrong', `its structure is damaged: ${found.quickCheck.slice(0, 200)}`);
-  else if (row.file !== null && !isRecorded(row.file, stamp, found)) {
+  else if (row.file !== null && !matchesRecord(row.file, stamp, found)) {
     const filed = row.file.sha256 === null ? `${row.file.size} bytes` : `SHA-256 ${row.file.sha256}`;
     tell(
       'row.changed',

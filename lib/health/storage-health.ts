@@ -15,9 +15,9 @@ import type { Logger } from '../base/log.ts';
 import type { InstancePool, MemoryUse } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
-import { line } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
 import { readProgress, type ScrubProgress } from '../sessions/scrub-progress.ts';
-import type { Cause } from '../sessions/sessions.ts';
+import type { AuditContext } from '../sessions/sessions.ts';
 import { DRAWERS, measureDrawers } from './measure.ts';
 
 type CheckName = 'registry' | 'drawers';
@@ -136,7 +136,7 @@ export class StorageHealth {
    * Checks the registry or measures the drawers, and keeps what came of it. Whoever asks while it is under way waits
    * for the same one.
    */
-  check(name: CheckName, cause: Cause): Promise<void> {
+  check(name: CheckName, cause: AuditContext): Promise<void> {
     const known = this.#running.get(name);
     if (known !== undefined) return known;
     const work = (name === 'registry' ? this.#checkRegistry(cause) : this.#measure())
@@ -157,7 +157,7 @@ export class StorageHealth {
     await Promise.allSettled(this.#running.values());
   }
 
-  async #checkRegistry(cause: Cause): Promise<void> {
+  async #checkRegistry(cause: AuditContext): Promise<void> {
     const { registry, clock, log } = this.#parts;
     const started = performance.now();
     let says: string;
@@ -172,7 +172,7 @@ export class StorageHealth {
     if (says !== 'ok') log.error({ says }, 'the registry did not pass its check');
     await registry.facts.write('registry_check', check, check.time);
     await registry.ledger.append([
-      line(
+      ledgerEntry(
         { clock },
         null,
         cause,

@@ -44,7 +44,7 @@ import { showing } from '../operations/showing.ts';
 import { storageOperations } from '../operations/storage-operations.ts';
 import { tenantsOperations } from '../operations/tenants-operations.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { createSessions } from '../sessions/create.ts';
+import { createSessions } from '../sessions/factory.ts';
 import { createReaders } from '../vfs/readers.ts';
 import type { Host, HostOptions } from './host.ts';
 
@@ -99,7 +99,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     registry,
     pool,
     readers,
-    reached: options.reached,
+    failpoint: options.failpoint,
     registryIsWhole: () => ledger.isWhole(),
   });
   const events = createEventHub({
@@ -118,7 +118,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     log,
     registry,
     readers,
-    reached: options.reached,
+    failpoint: options.failpoint,
     registryIsWhole: () => ledger.isWhole(),
   });
   const seeding = new Seeding({ clock, log, registry, sessions });
@@ -139,7 +139,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     auth,
     runner,
     signer,
-    reached: options.reached,
+    failpoint: options.failpoint,
   });
   const refused = createRefusals({ registry, clock });
   const operations = guardOperations(

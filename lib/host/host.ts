@@ -16,8 +16,8 @@ import type { EventHub } from '../ledger/events.ts';
 import type { LedgerKeeper } from '../ledger/keeper.ts';
 import type { Operations } from '../operations/operations.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Failpoint } from '../sessions/failpoints.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { Step } from '../sessions/steps.ts';
 import { currentRequest } from './request-context.ts';
 
 export interface Host {
@@ -50,7 +50,7 @@ export interface HostOptions {
   /** Receives lines for the person who starts the server. */
   tell?: (line: string) => void;
   /** Fault injection: called as each step of a filing or waking is reached. */
-  reached?: (step: Step | CopyStep | ForgetStep) => void;
+  failpoint?: (step: Failpoint | CopyStep | ForgetStep) => void;
 }
 
 const KEY = Symbol.for('winterdock.host');

@@ -39,10 +39,10 @@ async function onCopy(work: (folder: string) => Promise<void>): Promise<void> {
 
 async function on(
   folder: string,
-  reached: NonNullable<HostOptions['reached']>,
+  failpoint: NonNullable<HostOptions['failpoint']>,
   work: (server: TestServer) => Promise<void>,
 ): Promise<void> {
-  const server = await startServer({ folder, settings, reached });
+  const server = await startServer({ folder, settings, failpoint });
   try {
     await work(server);
   } finally {
@@ -177,12 +177,12 @@ test('what another tenant made from its blueprint stays that tenant’s, also be
 test('a step that fails is taken up again, and nobody cancels it', async () => {
   await onCopy(async (folder) => {
     let failures = 0;
-    const reached = (step: string) => {
+    const failpoint = (step: string) => {
       if (step !== 'forget:files' || failures === 2) return;
       failures += 1;
       throw new Error('the disk says no');
     };
-    await on(folder, reached, async (server) => {
+    await on(folder, failpoint, async (server) => {
       const { id } = (await server.call('DELETE', '/api/tenants/acme', { confirm: 'acme' })).json;
       await expect.poll(() => failures, { timeout: 60_000 }).toBeGreaterThan(0);
       const cancelled = await server.call('DELETE', `/api/jobs/${id}`);

@@ -21,8 +21,8 @@ import { eachOf } from '../registry/each-of.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RemovedCounts, TenantForgetting } from '../registry/tenant-forgettings.ts';
-import { line } from '../sessions/engine.ts';
-import type { Cause, Sessions } from '../sessions/sessions.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
+import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 import { namesIn } from '../storage/inventory.ts';
 import { removeFiles } from './forgotten-files.ts';
 import { type JobRunner, jobLine } from './runner.ts';
@@ -37,13 +37,13 @@ export interface ForgetterParts {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sessions: Pick<Sessions, 'walk'>;
+  sessions: Pick<Sessions, 'runPlan'>;
   copies: Pick<Copies, 'sweep'>;
   auth: Pick<Auth, 'keys' | 'people'>;
   runner: Pick<JobRunner, 'cancel'>;
   signer: Signer;
   /** Fault injection: called as each step begins. */
-  reached?: ((step: ForgetStep) => void) | undefined;
+  failpoint?: ((step: ForgetStep) => void) | undefined;
 }
 
 /** Sandboxes that are deleted at the same time. */
@@ -87,11 +87,11 @@ export class Forgetter {
    * Begins to forget a tenant; from then on nothing is made for it. Returns the id of the job. Throws `conflict` when
    * that is under way.
    */
-  async begin(tenant: string, cause: Cause): Promise<string> {
+  async begin(tenant: string, cause: AuditContext): Promise<string> {
     const { registry, clock } = this.#parts;
     const { actor, via } = cause;
     const forgetting = { job: newId('job'), tenant, actor, via, started: epochSeconds(clock) };
-    const told = line({ clock }, null, { ...cause, trigger: 'operator', reason: null }, 'tenant.forgetting', {
+    const told = ledgerEntry({ clock }, null, { ...cause, trigger: 'operator', reason: null }, 'tenant.forgetting', {
       tenant,
       reason: `the job ${forgetting.job} forgets it`,
     });
@@ -148,7 +148,7 @@ export class Forgetter {
     return registry.jobs.add(job, places, [], told);
   }
 
-  #cause({ id, actor, via }: Pick<JobRow, 'id' | 'actor' | 'via'>): Cause {
+  #cause({ id, actor, via }: Pick<JobRow, 'id' | 'actor' | 'via'>): AuditContext {
     return { trigger: 'operator', actor, via, requestId: id, address: null, reason: null };
   }
 
@@ -157,7 +157,7 @@ export class Forgetter {
   }
 
   async #run(forgetting: TenantForgetting): Promise<void> {
-    const { registry, clock, reached } = this.#parts;
+    const { registry, clock, failpoint } = this.#parts;
     const job = await this.#jobOf(forgetting);
     const { tenant } = forgetting;
     const cause = this.#cause(job);
@@ -173,12 +173,12 @@ export class Forgetter {
     const said: string[] = [];
     for (const [at, step] of STEPS.entries()) {
       if (step === 'copies') {
-        reached?.('forget:sandboxes');
+        failpoint?.('forget:sandboxes');
         await this.#sandboxes(job, tenant, cause);
         said.push(`sandboxes ${job.chosen - STEPS.length}`);
       }
       if (this.#stopping) return;
-      reached?.(`forget:${step}`);
+      failpoint?.(`forget:${step}`);
       const gone = wordsOf(await steps[step]());
       if (this.#stopping) return;
       // The digest says how many lines there are.
@@ -190,18 +190,18 @@ export class Forgetter {
     const digest = new NoteDigest();
     for await (const note of eachOf(await registry.forgettings.notes(job.id))) digest.take(note);
     const reason = `${said.join(', ')}; ${digest.words()}`;
-    const told = line({ clock }, null, cause, FORGOTTEN, { tenant, reason });
+    const told = ledgerEntry({ clock }, null, cause, FORGOTTEN, { tenant, reason });
     await registry.forgettings.finish(job.id, epochSeconds(clock), told);
-    reached?.('forget:finished');
+    failpoint?.('forget:finished');
     await registry.jobs.end(job.id, 'done', epochSeconds(clock), this.#jobLine(job, 'job.done'));
   }
 
   /** Keys, sessions and streams end at once, then their rows go. */
-  async #access(job: JobRow, tenant: string, cause: Cause): Promise<RemovedCounts> {
+  async #access(job: JobRow, tenant: string, cause: AuditContext): Promise<RemovedCounts> {
     const { auth, registry, clock } = this.#parts;
     for (const key of await auth.keys.list()) {
       if (key.tenant !== tenant) continue;
-      await auth.keys.revoke(key.id, { ...line({ clock }, null, cause, 'key.revoked'), tenant });
+      await auth.keys.revoke(key.id, { ...ledgerEntry({ clock }, null, cause, 'key.revoked'), tenant });
     }
     await auth.keys.flush();
     let limited = 0;
@@ -213,7 +213,7 @@ export class Forgetter {
   }
 
   /** A job that concerned others too ends by itself. */
-  async #jobs(job: JobRow, tenant: string, cause: Cause): Promise<RemovedCounts> {
+  async #jobs(job: JobRow, tenant: string, cause: AuditContext): Promise<RemovedCounts> {
     const { registry, runner } = this.#parts;
     const running = () => registry.forgettings.runningJobs(job.id, tenant);
     for (const { id, only } of await running()) if (only) await runner.cancel(id, cause);
@@ -222,11 +222,11 @@ export class Forgetter {
   }
 
   /** Every sandbox walks to `deleted`, whatever state it is in; none is left when this resolves. */
-  async #sandboxes(job: JobRow, tenant: string, cause: Cause): Promise<void> {
+  async #sandboxes(job: JobRow, tenant: string, cause: AuditContext): Promise<void> {
     const { registry, sessions, clock } = this.#parts;
     const remove = async (id: string, position: number | null): Promise<void> => {
       try {
-        await sessions.walk(id, 'deleted', cause, { force: true });
+        await sessions.runPlan(id, 'deleted', cause, { force: true });
       } catch (error) {
         if (!isWinterdockError(error) || (error.code !== 'gone' && error.code !== 'not_found')) throw error;
       }
@@ -258,10 +258,10 @@ export class Forgetter {
    * Files of copies go with the last row that needs them: one that another tenant has too stays, for it is that
    * tenant's.
    */
-  async #copies(tenant: string, cause: Cause): Promise<RemovedCounts> {
+  async #copies(tenant: string, cause: AuditContext): Promise<RemovedCounts> {
     const { registry, copies, clock } = this.#parts;
     const { forgettings } = registry;
-    const told = (type: string) => ({ ...line({ clock }, null, cause, type), tenant });
+    const told = (type: string) => ({ ...ledgerEntry({ clock }, null, cause, type), tenant });
     const snapshots = await forgettings.snapshots(tenant);
     for (const id of snapshots) {
       await registry.copies.deleteSnapshot(id, epochSeconds(clock), told('snapshot.deleted'));

@@ -1,7 +1,7 @@
 /**
  * Runs jobs: a verb on each of many sandboxes that were chosen when the job was made. Survives the server: what has no
  * result yet is taken up at the next start. Decides nothing about who may ask; what a verb asks of one sandbox is
- * lib/lifecycle/wish.ts.
+ * lib/lifecycle/verb-plan.ts.
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Mutex, Semaphore } from 'async-mutex';
@@ -10,12 +10,12 @@ import type { Config } from '../base/config.ts';
 import { isWinterdockError, tellable, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
-import { JOB_TARGET, wishOf } from '../lifecycle/wish.ts';
+import { JOB_TARGET, planVerb } from '../lifecycle/verb-plan.ts';
 import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { line, MEMORY } from '../sessions/engine.ts';
-import type { Cause, Sessions } from '../sessions/sessions.ts';
+import { ledgerEntry, MEMORY } from '../sessions/engine.ts';
+import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 
 /** Sandboxes that all jobs together move at the same time; jobs take turns. */
 const PLACES = 4;
@@ -41,7 +41,7 @@ export interface JobRunnerParts {
   clock: Clock;
   log: Logger;
   registry: Registry;
-  sessions: Pick<Sessions, 'walk'>;
+  sessions: Pick<Sessions, 'runPlan'>;
   pool: Pick<InstancePool, 'active' | 'ready' | 'lacks'>;
 }
 
@@ -98,7 +98,7 @@ export class JobRunner {
   }
 
   /** Ends a job: what is under way ends, nothing more begins. False when it did not run. */
-  async cancel(id: string, cause: Cause): Promise<boolean> {
+  async cancel(id: string, cause: AuditContext): Promise<boolean> {
     const { registry, clock } = this.#parts;
     const job = await registry.jobs.get(id);
     if (job === null) throw new WinterdockError('not_found', `There is no job "${id}".`);
@@ -125,7 +125,7 @@ export class JobRunner {
 
   async #run(job: JobRow, running: Running, again: boolean): Promise<void> {
     const { clock, registry } = this.#parts;
-    const cause: Cause = { trigger: 'operator', ...job, requestId: job.id };
+    const cause: AuditContext = { trigger: 'operator', ...job, requestId: job.id };
     const results: JobResultRow[] = [];
     let flushed = performance.now();
     const flush = async () => {
@@ -189,7 +189,7 @@ export class JobRunner {
   }
 
   /** What becomes of one; never throws. */
-  async #one(job: JobRow, id: string, cause: Cause, again: boolean): Promise<Verdict> {
+  async #one(job: JobRow, id: string, cause: AuditContext, again: boolean): Promise<Verdict> {
     const { verb } = job;
     // lib/jobs/forgetter.ts does those.
     if (verb === 'forget') return skipped('It goes with its tenant.');
@@ -197,11 +197,11 @@ export class JobRunner {
       for (let look = 1; ; look += 1) {
         const row = await this.#parts.registry.instances.get(id);
         if (row === null) return skipped('There is no such sandbox.');
-        const wish = wishOf(verb, { ...row, inMemory: row.vfsPath === MEMORY });
+        const wish = planVerb(verb, { ...row, inMemory: row.vfsPath === MEMORY });
         if ('skip' in wish) return again && (await this.#moved(job, row)) ? DONE : skipped(wish.skip);
         if (verb === 'label') return await this.#label(job, row, cause);
         const to = JOB_TARGET[verb];
-        const move = () => this.#parts.sessions.walk(id, to, cause, { from: row.state });
+        const move = () => this.#parts.sessions.runPlan(id, to, cause, { from: row.state });
         try {
           await (to === 'active' ? this.#leavingRoom(move) : move());
           return DONE;
@@ -226,9 +226,9 @@ export class JobRunner {
     return last?.requestId === job.id || last?.trigger === 'reconcile';
   }
 
-  async #label(job: JobRow, row: InstanceRow, cause: Cause): Promise<Verdict> {
+  async #label(job: JobRow, row: InstanceRow, cause: AuditContext): Promise<Verdict> {
     const { registry, clock } = this.#parts;
-    const entry = line({ clock }, row, cause, 'instance.changed');
+    const entry = ledgerEntry({ clock }, row, cause, 'instance.changed');
     const became = await registry.instances.relabel(row.id, job.labels ?? {}, LABEL_COUNT, entry);
     if (became === 'same') return skipped('It is labelled so already.');
     return became === 'too_many' ? skipped(`It would have more than ${LABEL_COUNT} labels.`) : DONE;
@@ -256,7 +256,7 @@ export class JobRunner {
     return wake();
   }
 
-  #line(job: JobRow, cause: Cause, type: string) {
+  #line(job: JobRow, cause: AuditContext, type: string) {
     return jobLine(
       this.#parts,
       job,
@@ -277,11 +277,11 @@ function skipped(reason: string): Verdict {
 export function jobLine(
   parts: { clock: Clock },
   job: Pick<JobRow, 'verb' | 'reason' | 'tenants'>,
-  cause: Cause,
+  cause: AuditContext,
   type: string,
   what: string,
 ) {
   const reason = `${job.verb}: ${what}${job.reason === null ? '' : ` – ${job.reason}`}`;
   const only = job.tenants?.length === 1 ? (job.tenants[0] ?? null) : null;
-  return { ...line(parts, null, cause, type, { reason }), tenant: only };
+  return { ...ledgerEntry(parts, null, cause, type, { reason }), tenant: only };
 }

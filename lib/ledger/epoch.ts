@@ -10,7 +10,7 @@ import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from 
 import type { ChainHead } from '../registry/chain.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { line, systemCause } from '../sessions/engine.ts';
+import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { EPOCH_BEGUN, type EpochLine, epochLineOf } from './epoch-lines.ts';
 import { headPathOf, keepHead, readHead, writeHead } from './head-file.ts';
@@ -77,9 +77,9 @@ export async function beginEpochOf(
   const isTold = last !== null && last.seq === after.seq && last.reason.includes(old);
   const epoch = isTold ? last.epoch : Math.max(before?.epoch ?? 1, last?.epoch ?? 1) + 1;
   if (!isTold) {
-    const cause = { ...systemCause('operator'), actor };
+    const cause = { ...systemAudit('operator'), actor };
     await registry.ledger.append([
-      line({ clock }, null, cause, EPOCH_BEGUN, {
+      ledgerEntry({ clock }, null, cause, EPOCH_BEGUN, {
         reason: `epoch ${epoch} begins after ${named(after)}; ${old}: ${reason}`,
       }),
     ]);

@@ -8,7 +8,7 @@ import { messageOf, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import type { Registry } from '../registry/registry.ts';
-import { line, systemCause } from '../sessions/engine.ts';
+import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import { HEAD_KIND, type LedgerHead } from './documents.ts';
 import { lastEpoch } from './epoch.ts';
 import { goesThrough } from './goes-through.ts';
@@ -72,7 +72,9 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
     if (broken !== null) return;
     broken = why;
     log.error({ why }, 'the ledger is not what was signed: nothing more of it is signed');
-    await registry.ledger.append([line({ clock }, null, systemCause('reconcile'), 'ledger.broken', { error: why })]);
+    await registry.ledger.append([
+      ledgerEntry({ clock }, null, systemAudit('reconcile'), 'ledger.broken', { error: why }),
+    ]);
   };
 
   /**
@@ -81,7 +83,7 @@ export function createLedgerKeeper(parts: KeeperParts): LedgerKeeper {
    */
   const noHead = (): unknown =>
     registry.ledger.append([
-      line({ clock }, null, systemCause('boot'), 'ledger.head_missing', {
+      ledgerEntry({ clock }, null, systemAudit('boot'), 'ledger.head_missing', {
         reason: 'no signed head was found beside the registry',
       }),
     ]);

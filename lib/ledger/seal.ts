@@ -7,7 +7,7 @@ import type { Signer } from '../base/signing.ts';
 import { CHAIN_START, type ChainHead } from '../registry/chain.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Segment } from '../registry/segments.ts';
-import { line, systemCause } from '../sessions/engine.ts';
+import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 import { SEGMENT_KIND, type SegmentDrop, type SegmentHead } from './documents.ts';
 import { endOfMonth, monthAfter, monthOf } from './months.ts';
 import { dropOf, signed } from './sign.ts';
@@ -67,7 +67,7 @@ export async function sealMonths({ registry, signer, clock, pause }: Parts): Pro
         issuer: head.issuer,
         signature: head.signature,
       },
-      line({ clock }, null, systemCause('schedule'), 'ledger.sealed', {
+      ledgerEntry({ clock }, null, systemAudit('schedule'), 'ledger.sealed', {
         reason: `${id}: lines ${head.first_seq} to ${head.last_seq}`,
       }),
     );
@@ -115,7 +115,7 @@ export async function dropSegments(parts: Parts & { keepDays: number | null }): 
       await registry.segments.markDropped(
         segment.id,
         { timeMs, signature },
-        line({ clock }, null, systemCause('schedule'), 'ledger.dropped', {
+        ledgerEntry({ clock }, null, systemAudit('schedule'), 'ledger.dropped', {
           reason: `${segment.id}: lines ${segment.firstSeq} to ${segment.lastSeq}, kept for ${keepDays} days`,
         }),
       );

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { autoNext, type LadderSubject, nextMove } from './ladder.ts';
-import { plan, whyNot } from './plan.ts';
+import { hopRefusal, plan } from './plan.ts';
 import { HOPS, hopsFrom, isState, STATES, type State, TRANSITIONS, transition, VERB_TARGET } from './states.ts';
-import { blocks } from './words.ts';
+import { isBlocking } from './words.ts';
 
 /** The map as the design states it, written out a second time on purpose: the code must not drift from it. */
 const MAP: Record<State, State[]> = {
@@ -48,7 +48,7 @@ describe('the state map', () => {
   test('every refused hop has its reason in words', () => {
     for (const from of STATES) {
       for (const to of STATES) {
-        if (transition(from, to) === 'invalid') expect(whyNot(from, to)).toMatch(/^[A-Z].{10,}\.$/);
+        if (transition(from, to) === 'invalid') expect(hopRefusal(from, to)).toMatch(/^[A-Z].{10,}\.$/);
       }
     }
   });
@@ -171,8 +171,8 @@ describe('plans', () => {
         const closed = (to === 'suspended' || to === 'frozen') && from !== to;
         expect(plan(from, to, ephemeral), `${from} ${to}`).toEqual(closed ? null : plan(from, to));
         expect(plan(from, to, ephemeral) ?? []).not.toContain('frozen');
-        if (closed && from !== 'deleted') expect(whyNot(from, to, ephemeral)).toContain('ephemeral');
-        if (from !== to) expect(whyNot(from, to, ephemeral)).toMatch(/^[A-Z].{10,}\.$/);
+        if (closed && from !== 'deleted') expect(hopRefusal(from, to, ephemeral)).toContain('ephemeral');
+        if (from !== to) expect(hopRefusal(from, to, ephemeral)).toMatch(/^[A-Z].{10,}\.$/);
       }
     }
   });
@@ -186,7 +186,7 @@ describe('plans', () => {
 });
 
 test('only an error leaves a sandbox free to wake', () => {
-  expect(blocks(null)).toBe(false);
-  expect(blocks('error')).toBe(false);
-  for (const fault of ['unknown', 'corrupt', 'missing'] as const) expect(blocks(fault)).toBe(true);
+  expect(isBlocking(null)).toBe(false);
+  expect(isBlocking('error')).toBe(false);
+  for (const fault of ['unknown', 'corrupt', 'missing'] as const) expect(isBlocking(fault)).toBe(true);
 });

@@ -1,5 +1,5 @@
 /** Plans: a wish of several hops as the shortest walk through the state map. Pure. */
-import { hopsFrom, isOpenTo, isState, type Kind, STATES, type State, TRANSITIONS } from './states.ts';
+import { hopsFrom, isState, mayReach, type SandboxKind, STATES, type State, TRANSITIONS } from './states.ts';
 
 /** Why an ephemeral sandbox is neither suspended nor frozen. */
 export const EPHEMERAL_ENDS = 'It is ephemeral: it is neither suspended nor frozen, and ends at its time.';
@@ -8,7 +8,7 @@ export const EPHEMERAL_ENDS = 'It is ephemeral: it is neither suspended nor froz
  * The shortest list of states to pass through from `from` (excluded) to `to` (included); `[]` when they are the same
  * and null when the map has no way for a sandbox of this kind. Ties go to the map's own order.
  */
-export function plan(from: State, to: State, kind: Kind = {}): State[] | null {
+export function plan(from: State, to: State, kind: SandboxKind = {}): State[] | null {
   if (!isState(from) || !isState(to)) return null;
   const cameFrom = new Map<State, State | null>([[from, null]]);
   const queue: State[] = [from];
@@ -27,10 +27,10 @@ export function plan(from: State, to: State, kind: Kind = {}): State[] | null {
 }
 
 /** Why the map has no direct hop `from` → `to`, in one sentence for a person. */
-export function whyNot(from: State, to: State, kind: Kind = {}): string {
+export function hopRefusal(from: State, to: State, kind: SandboxKind = {}): string {
   if (from === to) return `It is ${from} already.`;
   if (from === 'deleted') return 'A deleted sandbox stays deleted; its id is never used again.';
-  if (!isOpenTo(to, kind)) return EPHEMERAL_ENDS;
+  if (!mayReach(to, kind)) return EPHEMERAL_ENDS;
   if (to === 'created') return 'Nothing goes back to created.';
   if (from === 'active' && to === 'frozen') return 'Freezing is earned by neglect: suspend it first.';
   if (to === 'deleted')

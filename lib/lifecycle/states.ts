@@ -22,18 +22,18 @@ export const TRANSITIONS: Readonly<Record<State, readonly State[]>> = {
 const CLOSED_TO_EPHEMERAL: readonly State[] = ['suspended', 'frozen'];
 
 /** What a sandbox was created as, as far as the map asks. */
-export interface Kind {
+export interface SandboxKind {
   ephemeral?: boolean;
 }
 
 /** Whether a sandbox of this kind may be asked to go to `to` at all, from wherever it is. */
-export function isOpenTo(to: State, { ephemeral = false }: Kind): boolean {
+export function mayReach(to: State, { ephemeral = false }: SandboxKind): boolean {
   return !(ephemeral && CLOSED_TO_EPHEMERAL.includes(to));
 }
 
 /** The hops that a sandbox of this kind may be asked to take from `state`. */
-export function hopsFrom(state: State, kind: Kind): State[] {
-  return TRANSITIONS[state].filter((to) => isOpenTo(to, kind));
+export function hopsFrom(state: State, kind: SandboxKind): State[] {
+  return TRANSITIONS[state].filter((to) => mayReach(to, kind));
 }
 
 /** True when `value` is one of the six states. */

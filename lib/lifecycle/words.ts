@@ -9,7 +9,7 @@ export const FAULTS = ['error', 'unknown', 'corrupt', 'missing'] as const;
 export type Fault = (typeof FAULTS)[number];
 
 /** Whether a fault stops wakes and automatic moves until `force` or a repair. */
-export function blocks(fault: Fault | null): boolean {
+export function isBlocking(fault: Fault | null): boolean {
   return fault !== null && fault !== 'error';
 }
 

@@ -17,7 +17,7 @@ import type { InvitationRow } from '../registry/invitations.ts';
 import type { KeyRow } from '../registry/keys.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
-import { line } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
 import { causeOf } from './audit-context.ts';
 import type { AccessOperations } from './interfaces/access.ts';
 import type { Operations } from './operations.ts';
@@ -81,7 +81,7 @@ export function accessOperations(parts: {
   const { people, keys, entrance, limits } = auth;
 
   const entry = (caller: Caller, type: string, reason: string, tenant: string | null = null): LedgerEntry => ({
-    ...line({ clock }, null, causeOf(caller, reason), type),
+    ...ledgerEntry({ clock }, null, causeOf(caller, reason), type),
     tenant,
   });
   const tell = (caller: Caller, type: string, reason: string) => registry.ledger.append([entry(caller, type, reason)]);

@@ -1,9 +1,9 @@
 /** Why something happens, when a caller asks for it: what the ledger will say of it. */
 import type { Caller } from '../auth/caller.ts';
-import type { Cause } from '../sessions/sessions.ts';
+import type { AuditContext } from '../sessions/sessions.ts';
 
 /** The cause of a caller's request. A verb asked in the console is an operator's; all else is a request. */
-export function causeOf(caller: Caller, reason?: string): Cause {
+export function causeOf(caller: Caller, reason?: string): AuditContext {
   return {
     trigger: caller.via === 'console' ? 'operator' : 'request',
     actor: caller.actor,

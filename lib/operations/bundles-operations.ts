@@ -6,7 +6,7 @@ import type { Bundles } from '../bundles/bundles.ts';
 import type { Share } from '../contract/schema/bundles.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ShareRow } from '../registry/shares.ts';
-import { rowOf } from '../sessions/engine.ts';
+import { requireInstance } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { asVolume } from '../vfs/volumes.ts';
 import { causeOf } from './audit-context.ts';
@@ -26,7 +26,12 @@ export function bundlesOperations(parts: {
 
   return {
     async ship(caller, id, { include_private: includePrivate = false, reason }, signal) {
-      const shipped = await bundles.ship(await rowOf(parts, id), includePrivate, causeOf(caller, reason), signal);
+      const shipped = await bundles.ship(
+        await requireInstance(parts, id),
+        includePrivate,
+        causeOf(caller, reason),
+        signal,
+      );
       return { share: shareOf(shipped.share), outgoing: shipped.outgoing };
     },
 
@@ -37,7 +42,7 @@ export function bundlesOperations(parts: {
     },
 
     async instanceShares(_caller, id, { limit, cursor }) {
-      await rowOf(parts, id);
+      await requireInstance(parts, id);
       const { rows, next } = await registry.shares.list({ instance: id }, limit, cursor);
       return { items: rows.map(shareOf), next };
     },
@@ -59,7 +64,7 @@ export function bundlesOperations(parts: {
       return show(await bundles.import((path) => upload.saveTo(path), input, causeOf(caller), signal));
     },
 
-    checkout: async (caller, id, signal) => bundles.checkout(await rowOf(parts, id), causeOf(caller), signal),
+    checkout: async (caller, id, signal) => bundles.checkout(await requireInstance(parts, id), causeOf(caller), signal),
   };
 }
 

@@ -13,7 +13,7 @@ import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry, Thresholds } from '../registry/types.ts';
 import { LEASE_SECONDS } from '../sessions/attachments.ts';
-import { line } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { normalisePath } from '../vfs/paths.ts';
 import { asVolume } from '../vfs/volumes.ts';
@@ -46,7 +46,7 @@ export function createOperations(parts: EngineParts): EngineOperations {
     row: { id: string; tenant: string } | null,
     type: string,
     extra?: Partial<LedgerEntry>,
-  ): LedgerEntry => line({ clock }, row, causeOf(caller), type, extra);
+  ): LedgerEntry => ledgerEntry({ clock }, row, causeOf(caller), type, extra);
 
   const { show, showAll } = showing(parts);
 

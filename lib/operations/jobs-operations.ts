@@ -9,10 +9,10 @@ import { WinterdockError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { DryRun, Plan, StartJobInput } from '../contract/schema/jobs.ts';
 import { type JobRunner, jobLine } from '../jobs/runner.ts';
-import { plan, whyNot } from '../lifecycle/plan.ts';
+import { hopRefusal, plan } from '../lifecycle/plan.ts';
 import { HOPS, type State } from '../lifecycle/states.ts';
+import { type JobVerb, LOSSES, type Loss, lossesOf, planVerb } from '../lifecycle/verb-plan.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
-import { type JobVerb, LOSSES, type Loss, lossesOf, wishOf } from '../lifecycle/wish.ts';
 import { eachOf } from '../registry/each-of.ts';
 import type { InstanceSelection, JobResultRow, JobRow, NewJob, SelectedInstance } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -67,7 +67,7 @@ export function jobsOperations(parts: JobsParts): JobsOperations {
     },
 
     async walk(caller, id, { to, reason, force }) {
-      return show(await sessions.walk(id, to, causeOf(caller, reason), force === undefined ? {} : { force }));
+      return show(await sessions.runPlan(id, to, causeOf(caller, reason), force === undefined ? {} : { force }));
     },
 
     async startJob(caller, input) {
@@ -160,7 +160,7 @@ async function tmpOf(sessions: Sessions, id: string): Promise<Plan['tmp']> {
 
 function refusalOf(row: InstanceRow, to: State, hops: readonly State[] | null): string | null {
   const wouldKeep = to !== 'deleted' && to !== 'active' && to !== 'created' && row.vfsPath === MEMORY;
-  if (hops === null && !wouldKeep) return whyNot(row.state, to, row);
+  if (hops === null && !wouldKeep) return hopRefusal(row.state, to, row);
   if (hops?.length === 0) return `It is ${to} already.`;
   if (to !== 'deleted' && row.fault !== null && row.fault !== 'error') {
     const tried = to === 'active' ? '' : ' With force it is tried all the same.';
@@ -219,7 +219,7 @@ class DryRunTally {
 
   take(one: SelectedInstance): void {
     this.#matched += 1;
-    const wish = one.row === 0 ? { skip: 'There is no such sandbox.' } : wishOf(this.#verb, one);
+    const wish = one.row === 0 ? { skip: 'There is no such sandbox.' } : planVerb(this.#verb, one);
     if ('skip' in wish) {
       this.#skip.set(wish.skip, (this.#skip.get(wish.skip) ?? 0) + 1);
       return;

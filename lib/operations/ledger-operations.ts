@@ -11,7 +11,7 @@ import { exportedLine } from '../ledger/verify-file.ts';
 import type { LedgerFilter } from '../registry/ledger.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Segment } from '../registry/segments.ts';
-import { line } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
 import { causeOf } from './audit-context.ts';
 import type { LedgerOperations } from './interfaces/ledger.ts';
 import { eventOf } from './representation.ts';
@@ -91,7 +91,7 @@ export function createLedgerOperations(parts: {
         });
       }
       await registry.ledger.append([
-        line({ clock }, null, causeOf(caller), 'ledger.exported', { reason: `the segment ${id}` }),
+        ledgerEntry({ clock }, null, causeOf(caller), 'ledger.exported', { reason: `the segment ${id}` }),
       ]);
       return { texts: linesOf(segment), taken: async () => registry.segments.markExported(id, clock.now()) };
     },
@@ -105,7 +105,7 @@ export function createLedgerOperations(parts: {
       const what = asked.map(([name, value]) => ` ${name}=${value}`).join('');
       await registry.ledger.append([
         {
-          ...line({ clock }, null, causeOf(caller), 'ledger.exported', {
+          ...ledgerEntry({ clock }, null, causeOf(caller), 'ledger.exported', {
             reason: `${format}:${what || ' everything'}`,
           }),
           tenant: query.tenant ?? null,

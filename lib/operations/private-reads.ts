@@ -7,7 +7,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
-import { line } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
 import { causeOf } from './audit-context.ts';
 
 /**
@@ -25,7 +25,7 @@ export function createPrivateReads(parts: {
   const told = new WeakMap<Caller, Map<string, Promise<void>>>();
   const tell = async (caller: Caller, id: string, what: string): Promise<void> => {
     const row = await parts.rowOf(id);
-    await parts.registry.ledger.append([line(parts, row, causeOf(caller), 'private.read', { reason: what })]);
+    await parts.registry.ledger.append([ledgerEntry(parts, row, causeOf(caller), 'private.read', { reason: what })]);
   };
   return (caller, id, what) => {
     const ofCaller = told.get(caller) ?? new Map<string, Promise<void>>();

@@ -5,7 +5,7 @@
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Registry } from '../registry/registry.ts';
-import { line } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
 import { causeOf } from './audit-context.ts';
 
 /** Told of each refusal before it is answered. */
@@ -15,7 +15,7 @@ export type Refused = (caller: Caller, operation: string, says: string) => Promi
 export function createRefusals(parts: { registry: Pick<Registry, 'ledger'>; clock: Clock }): Refused {
   return async (caller, operation, says) => {
     const tenant = caller.tenants?.length === 1 ? (caller.tenants[0] ?? null) : null;
-    const entry = line(parts, null, causeOf(caller, `${operation}: ${says}`), 'access.refused');
+    const entry = ledgerEntry(parts, null, causeOf(caller, `${operation}: ${says}`), 'access.refused');
     await parts.registry.ledger.append([{ ...entry, tenant }]);
   };
 }

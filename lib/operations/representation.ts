@@ -2,18 +2,18 @@
 
 import type { Event, Instance, Job, JobFilter } from '../contract/schema.ts';
 import { type LadderPolicy, nextMove } from '../lifecycle/ladder.ts';
-import { blocks, STUCK_SECONDS } from '../lifecycle/words.ts';
+import { isBlocking, STUCK_SECONDS } from '../lifecycle/words.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { InstanceRow, LedgerLine } from '../registry/types.ts';
-import type { Live } from '../sessions/sessions.ts';
+import type { LiveStatus } from '../sessions/sessions.ts';
 
 /** A row as the contract's Instance. `thresholds` are its tenant's or the global ones; `now` in epoch seconds. */
-export function instanceOf(row: InstanceRow, live: Live, thresholds: LadderPolicy, now: number): Instance {
+export function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy, now: number): Instance {
   const policy = {
     idleToSuspendSeconds: row.idleToSuspendSeconds ?? thresholds.idleToSuspendSeconds,
     idleToFreezeSeconds: row.idleToFreezeSeconds ?? thresholds.idleToFreezeSeconds,
   };
-  const interrupted = row.pending !== null && !live.held && now >= row.pending.startedMs / 1000 + STUCK_SECONDS;
+  const interrupted = row.pending !== null && !live.isLocked && now >= row.pending.startedMs / 1000 + STUCK_SECONDS;
   const next = nextMove(
     {
       state: row.state,
@@ -23,7 +23,7 @@ export function instanceOf(row: InstanceRow, live: Live, thresholds: LadderPolic
       holdUntil: row.holdUntil,
       ephemeral: row.ephemeral,
       // What nobody carries out keeps the ladder away as well.
-      blocked: blocks(row.fault) || interrupted,
+      blocked: isBlocking(row.fault) || interrupted,
       attached: live.attached,
     },
     policy,

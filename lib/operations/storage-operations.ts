@@ -3,7 +3,7 @@
 import type { Storage } from '../contract/schema/storage.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
 import type { Registry } from '../registry/registry.ts';
-import { PACE } from '../sessions/scrub.ts';
+import { SCRUB_PACE } from '../sessions/scrub.ts';
 import type { ScrubWalk } from '../sessions/scrub-progress.ts';
 import { causeOf } from './audit-context.ts';
 import type { StorageOperations } from './interfaces/storage.ts';
@@ -61,7 +61,7 @@ export function storageOperations(parts: {
       scrub: {
         walk: scrub?.walk == null ? null : counted(scrub.walk),
         last: scrub?.last == null ? null : { ...counted(scrub.last), ended: scrub.last.ended },
-        next: scrub === null || scrub.walk !== null ? null : scrub.since + PACE.walkMs / 1000,
+        next: scrub === null || scrub.walk !== null ? null : scrub.since + SCRUB_PACE.passMs / 1000,
       },
       disk: { bytes: disk.bytes, free_bytes: disk.freeBytes },
       places: facts.places,

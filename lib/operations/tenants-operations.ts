@@ -11,7 +11,7 @@ import type { TenantRow } from '../registry/quotas.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { TenantForgetting } from '../registry/tenant-forgettings.ts';
 import type { Thresholds } from '../registry/types.ts';
-import { line } from '../sessions/engine.ts';
+import { ledgerEntry } from '../sessions/engine.ts';
 import { causeOf } from './audit-context.ts';
 import { forgetPlan } from './forget-plan.ts';
 import { unknownId } from './guard.ts';
@@ -35,7 +35,7 @@ export function tenantsOperations(parts: {
     tenantOf(row, await registry.thresholds.ofTenant(row.tenant), await registry.forgettings.last(row.tenant));
 
   const entry = (caller: Caller, tenant: string, reason: string) => ({
-    ...line({ clock }, null, causeOf(caller), 'tenant.changed', { reason }),
+    ...ledgerEntry({ clock }, null, causeOf(caller), 'tenant.changed', { reason }),
     tenant,
   });
 

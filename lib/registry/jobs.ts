@@ -1,5 +1,5 @@
 import type { State } from '../lifecycle/states.ts';
-import type { JobKind } from '../lifecycle/wish.ts';
+import type { JobKind } from '../lifecycle/verb-plan.ts';
 import type { Fault, Via } from '../lifecycle/words.ts';
 import type { ListFilter } from './instances.ts';
 import type { LedgerEntry, RowPage } from './types.ts';

@@ -1,6 +1,6 @@
 /** What the registry refuses, in the words that every driver uses. */
 import { WinterdockError } from '../base/errors.ts';
-import { whyNot } from '../lifecycle/plan.ts';
+import { hopRefusal } from '../lifecycle/plan.ts';
 import { type State, TRANSITIONS } from '../lifecycle/states.ts';
 import type { Transition } from './instances.ts';
 import type { InstanceRow } from './types.ts';
@@ -41,7 +41,7 @@ export function stateChanged(row: InstanceRow, hop: Transition): WinterdockError
 /** A hop that the state map has not. */
 export function notInStateMap({ id, from, to }: { id: string; from: State; to: State }): WinterdockError {
   return new WinterdockError('invalid_transition', `The sandbox "${id}" is ${from}: no hop to ${to}.`, {
-    hint: whyNot(from, to),
+    hint: hopRefusal(from, to),
     extra: { from, to, allowed: TRANSITIONS[from] },
   });
 }

@@ -1,5 +1,5 @@
 import { nextMove } from '../lifecycle/ladder.ts';
-import { blocks } from '../lifecycle/words.ts';
+import { isBlocking } from '../lifecycle/words.ts';
 import type { InstanceRow, Thresholds } from './types.ts';
 
 type Subject = Pick<
@@ -32,6 +32,15 @@ export function thresholdsOf(
  */
 export function dueAt(row: Subject, tenant: Thresholds): number | null {
   const { state, updated, created, keepHot, holdUntil, ephemeral } = row;
-  const subject = { state, updated, created, keepHot, holdUntil, ephemeral, blocked: blocks(row.fault), attached: 0 };
+  const subject = {
+    state,
+    updated,
+    created,
+    keepHot,
+    holdUntil,
+    ephemeral,
+    blocked: isBlocking(row.fault),
+    attached: 0,
+  };
   return nextMove(subject, thresholdsOf(row, tenant))?.at ?? null;
 }

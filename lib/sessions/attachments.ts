@@ -4,7 +4,7 @@
  * is still there renews. Knows nothing of rows or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
-import type { Entries, Entry } from './runtimes.ts';
+import type { Runtimes, SandboxRuntime } from './runtimes.ts';
 
 /** How long an attachment holds without being renewed. Browsers let a hidden tab run a timer once a minute. */
 export const LEASE_SECONDS = 150;
@@ -12,17 +12,17 @@ export const LEASE_SECONDS = 150;
 const MOST = 64;
 
 interface Lease {
-  entry: Entry;
+  runtime: SandboxRuntime;
   until: number;
 }
 
 export class Attachments {
-  readonly #entries: Entries;
+  readonly #runtimes: Runtimes;
   /** By sandbox, then by the attachment's own id. */
   readonly #leases = new Map<string, Map<string, Lease>>();
 
-  constructor(entries: Entries) {
-    this.#entries = entries;
+  constructor(runtimes: Runtimes) {
+    this.#runtimes = runtimes;
   }
 
   /** Begins or renews one. `now` in epoch seconds. Throws `rate_limited` when the sandbox has too many. */
@@ -38,9 +38,9 @@ export class Attachments {
         retryAfterSeconds: LEASE_SECONDS,
       });
     }
-    const entry = this.#entries.hold(id);
-    entry.attached += 1;
-    leases.set(attachment, { entry, until: now + LEASE_SECONDS });
+    const runtime = this.#runtimes.hold(id);
+    runtime.attached += 1;
+    leases.set(attachment, { runtime, until: now + LEASE_SECONDS });
     this.#leases.set(id, leases);
   }
 
@@ -51,10 +51,10 @@ export class Attachments {
     if (leases === undefined || lease === undefined) return;
     leases.delete(attachment);
     if (leases.size === 0) this.#leases.delete(id);
-    const { entry } = lease;
-    entry.attached -= 1;
-    entry.used(now);
-    this.#entries.release(entry);
+    const { runtime } = lease;
+    runtime.attached -= 1;
+    runtime.markUsed(now);
+    this.#runtimes.release(runtime);
   }
 
   /** Ends those that nobody renewed. */

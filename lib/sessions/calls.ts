@@ -14,9 +14,9 @@ import type {
   WriteOutcome,
 } from '../instance/instance.ts';
 import { stampOf } from '../storage/files.ts';
-import { absolute, type Engine, line, livePath, now, rowOf } from './engine.ts';
-import type { Entry } from './runtimes.ts';
-import type { Cause, Woken } from './sessions.ts';
+import { absolutePath, type Engine, ledgerEntry, livePath, now, requireInstance } from './engine.ts';
+import type { SandboxRuntime } from './runtimes.ts';
+import type { AuditContext, WakeReport } from './sessions.ts';
 import { wake } from './wake.ts';
 
 /** How often a call is sent whose process was gone before the call began. */
@@ -24,99 +24,99 @@ const ATTEMPTS = 3;
 
 type Send<T> = (process: InstanceProcess) => Promise<T>;
 
-const HOT: Woken = { woke: 'hot', wokeMs: 0, from: null };
+const HOT: WakeReport = { woke: 'hot', wokeMs: 0, from: null };
 
 /**
  * Sends something to the process of a sandbox, waking it first when it sleeps. The first message follows the wake's own
  * without waiting for it, and the answer waits for both: nothing is answered before `active` is on disk. `onWoken` runs
  * when it is.
  */
-async function toProcess<T>(
+async function sendToProcess<T>(
   engine: Engine,
-  entry: Entry,
-  cause: Cause,
+  runtime: SandboxRuntime,
+  audit: AuditContext,
   send: Send<T>,
-  onWoken: (woken: Woken) => void = () => {},
-): Promise<{ answer: T; woken: Woken }> {
+  onWoken: (woken: WakeReport) => void = () => {},
+): Promise<{ answer: T; woken: WakeReport }> {
   for (let attempt = 1; ; attempt += 1) {
-    stamp(engine, entry);
+    markUsed(engine, runtime);
     try {
-      const { answer, woken } = await sendOrWake(engine, entry, cause, send, onWoken);
+      const { answer, woken } = await sendOrWake(engine, runtime, audit, send, onWoken);
       return { answer: await answer, woken };
     } catch (error) {
       const unstarted = isWinterdockError(error) && error.code === 'conflict' && error.extra.started === false;
       if (!unstarted || attempt === ATTEMPTS) throw error;
-      await entry.settling;
+      await runtime.settling;
     } finally {
-      stamp(engine, entry);
+      markUsed(engine, runtime);
     }
   }
 }
 
 async function sendOrWake<T>(
   engine: Engine,
-  entry: Entry,
-  cause: Cause,
+  runtime: SandboxRuntime,
+  audit: AuditContext,
   send: Send<T>,
-  onWoken: (woken: Woken) => void,
-): Promise<{ answer: Promise<T>; woken: Woken }> {
+  onWoken: (woken: WakeReport) => void,
+): Promise<{ answer: Promise<T>; woken: WakeReport }> {
   const counted = (process: InstanceProcess): Promise<T> => {
-    entry.callStarted();
-    const answer = send(process).finally(() => entry.callEnded());
+    runtime.callStarted();
+    const answer = send(process).finally(() => runtime.callEnded());
     // It is awaited after the wake; a wake that fails takes its error instead.
     answer.catch(() => {});
     return answer;
   };
-  if (entry.process !== null && entry.pending === null) {
+  if (runtime.process !== null && runtime.pending === null) {
     onWoken(HOT);
-    return { answer: counted(entry.process), woken: HOT };
+    return { answer: counted(runtime.process), woken: HOT };
   }
-  return entry.verbs.runExclusive(async () => {
+  return runtime.verbs.runExclusive(async () => {
     const sent: { answer?: Promise<T> } = {};
-    const woke = await wake(engine, entry, cause, {
+    const woke = await wake(engine, runtime, audit, {
       revives: false,
       onProcess: (process) => {
         sent.answer = counted(process);
       },
     });
-    const woken: Woken = woke.source === null ? HOT : { woke: 'cold', wokeMs: woke.tookMs, from: woke.from };
+    const woken: WakeReport = woke.source === null ? HOT : { woke: 'cold', wokeMs: woke.tookMs, from: woke.from };
     onWoken(woken);
     if (sent.answer === undefined) throw new Error('A wake handed out no process.');
     return { answer: sent.answer, woken };
   });
 }
 
-function stamp(engine: Engine, entry: Entry): void {
-  entry.used(now(engine));
+function markUsed(engine: Engine, runtime: SandboxRuntime): void {
+  runtime.markUsed(now(engine));
 }
 
 /** A call that ran out of time may have cost the process: then the row is settled before the answer. */
-async function afterTimeout(engine: Engine, entry: Entry, cause: Cause): Promise<void> {
-  const row = await rowOf(engine, entry.id);
-  await engine.registry.ledger.append([line(engine, row, cause, 'exec.timed_out')]);
-  await entry.settling;
+async function afterTimeout(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
+  const row = await requireInstance(engine, runtime.id);
+  await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'exec.timed_out')]);
+  await runtime.settling;
 }
 
 export interface ExecOptions {
-  onWoke?: (woken: Woken) => void;
+  onWoke?: (woken: WakeReport) => void;
   onOutput?: (chunk: OutputChunk) => void;
   signal?: AbortSignal;
 }
 
 export async function exec(
   engine: Engine,
-  entry: Entry,
+  runtime: SandboxRuntime,
   request: ExecRequest,
-  cause: Cause,
+  audit: AuditContext,
   options: ExecOptions = {},
-): Promise<ExecOutcome & Woken> {
+): Promise<ExecOutcome & WakeReport> {
   const { onWoke, onOutput, signal } = options;
   // Output of a script that runs while its wake is still being committed is held back until it is.
   let held: OutputChunk[] | null = [];
-  const { answer, woken } = await toProcess(
+  const { answer, woken } = await sendToProcess(
     engine,
-    entry,
-    cause,
+    runtime,
+    audit,
     (process) =>
       process.exec(request, {
         ...(signal === undefined ? {} : { signal }),
@@ -131,74 +131,79 @@ export async function exec(
       held = null;
     },
   );
-  if (answer.timedOut) await afterTimeout(engine, entry, cause);
+  if (answer.timedOut) await afterTimeout(engine, runtime, audit);
   return { ...answer, ...woken };
 }
 
-export async function evaluate(
+export async function evaluateInSandbox(
   engine: Engine,
-  entry: Entry,
+  runtime: SandboxRuntime,
   request: EvalRequest,
-  cause: Cause,
+  audit: AuditContext,
   options: { signal?: AbortSignal } = {},
-): Promise<EvalOutcome & Woken> {
-  const { answer, woken } = await toProcess(engine, entry, cause, (process) => process.eval(request, options));
-  if (answer.timedOut) await afterTimeout(engine, entry, cause);
+): Promise<EvalOutcome & WakeReport> {
+  const { answer, woken } = await sendToProcess(engine, runtime, audit, (process) => process.eval(request, options));
+  if (answer.timedOut) await afterTimeout(engine, runtime, audit);
   return { ...answer, ...woken };
 }
 
 export async function write(
   engine: Engine,
-  entry: Entry,
+  runtime: SandboxRuntime,
   operation: WriteOperation,
-  cause: Cause,
+  audit: AuditContext,
 ): Promise<WriteOutcome> {
-  const send = async () => (await toProcess(engine, entry, cause, (process) => process.write(operation))).answer;
-  return operation.op === 'put' ? reserving(engine, entry, operation.content.byteLength, send) : send();
+  const send = async () => (await sendToProcess(engine, runtime, audit, (process) => process.write(operation))).answer;
+  return operation.op === 'put' ? withReservedQuota(engine, runtime, operation.content.byteLength, send) : send();
 }
 
 /** Runs a write for which room was taken from what its tenant may have. */
-async function reserving<T>(engine: Engine, entry: Entry, bytes: number, write: () => Promise<T>): Promise<T> {
-  const tenant = await engine.registry.instances.tenantOf(entry.id);
+async function withReservedQuota<T>(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  bytes: number,
+  write: () => Promise<T>,
+): Promise<T> {
+  const tenant = await engine.registry.instances.tenantOf(runtime.id);
   if (tenant === null || (await engine.registry.quotas.bytesLeft(tenant)) === null) return write();
   const take = async () => {
-    const taken = engine.registry.quotas.reserve(entry.id, tenant, bytes);
+    const taken = engine.registry.quotas.reserve(runtime.id, tenant, bytes);
     // In the same tick: whoever weighs the file from now on counts it.
-    entry.reserved += bytes;
-    entry.everReserved += bytes;
+    runtime.reserved += bytes;
+    runtime.everReserved += bytes;
     try {
       await taken;
     } catch (error) {
-      entry.reserved -= bytes;
-      entry.everReserved -= bytes;
+      runtime.reserved -= bytes;
+      runtime.everReserved -= bytes;
       throw error;
     }
   };
   try {
     await take();
   } catch (error) {
-    if (!isWinterdockError(error) || error.code !== 'quota_exceeded' || entry.process === null) throw error;
+    if (!isWinterdockError(error) || error.code !== 'quota_exceeded' || runtime.process === null) throw error;
     // What was written over still counts, and so may a log that is in the file already: it is weighed exactly before it
     // is refused.
-    await weigh(engine, entry);
+    await recordHeldBytes(engine, runtime);
     await take();
   }
   try {
     return await write();
   } finally {
-    entry.reserved -= bytes;
+    runtime.reserved -= bytes;
   }
 }
 
 /** Keeps what an active sandbox holds, with what is being written. */
-async function weigh(engine: Engine, entry: Entry): Promise<void> {
-  const path = absolute(engine, livePath(entry.id));
+async function recordHeldBytes(engine: Engine, runtime: SandboxRuntime): Promise<void> {
+  const path = absolutePath(engine, livePath(runtime.id));
   const size = stampOf(path)?.size;
   if (size === undefined) return;
   // A write that ends while the file is read may be missing from what is read: all that were under way meanwhile count.
-  const { reserved, everReserved } = entry;
-  const { volumes } = await entry.lease(() => engine.readers.read({ path, mode: 'live' }, { op: 'volumes' }));
+  const { reserved, everReserved } = runtime;
+  const { volumes } = await runtime.lease(() => engine.readers.read({ path, mode: 'live' }, { op: 'volumes' }));
   const held = volumes.reduce((sum, { bytes }) => sum + bytes, 0);
-  const writing = reserved + entry.everReserved - everReserved;
-  await engine.registry.instances.touch([{ id: entry.id, updated: 0, bytes: Math.max(size, held) + writing }]);
+  const writing = reserved + runtime.everReserved - everReserved;
+  await engine.registry.instances.touch([{ id: runtime.id, updated: 0, bytes: Math.max(size, held) + writing }]);
 }

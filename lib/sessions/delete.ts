@@ -1,11 +1,11 @@
 /** Delete: the row becomes a tombstone, then the files go. */
 import type { InstanceRow } from '../registry/types.ts';
 import type { Engine } from './engine.ts';
-import { clearLive, placeOf } from './file-locations.ts';
+import { locationOf, removeLiveFolder } from './file-locations.ts';
 import { runFiling } from './filing.ts';
-import { forgetArchived } from './pass-through.ts';
-import type { Entry } from './runtimes.ts';
-import type { Cause } from './sessions.ts';
+import { removeArchivedFile } from './pass-through.ts';
+import type { SandboxRuntime } from './runtimes.ts';
+import type { AuditContext } from './sessions.ts';
 
 /**
  * archived → deleted: the row first, so that a failure leaves the whole sandbox; then its files. `passing`: from
@@ -13,14 +13,14 @@ import type { Cause } from './sessions.ts';
  */
 export function deleteSandbox(
   engine: Engine,
-  entry: Entry,
-  cause: Cause,
+  runtime: SandboxRuntime,
+  audit: AuditContext,
   { passing = false } = {},
 ): Promise<InstanceRow> {
   return runFiling(
     engine,
-    entry,
-    cause,
+    runtime,
+    audit,
     {
       verb: 'delete',
       to: 'deleted',
@@ -28,11 +28,11 @@ export function deleteSandbox(
       toPath: () => null,
       work: async () => ({ vfsPath: null, file: null, bytes: null }),
       after: async (before) => {
-        await forgetArchived(engine, before.id);
-        const place = placeOf(engine, before);
-        if (place === 'live') await clearLive(engine, before.id);
-        if (place === 'cold') await engine.cold.remove(before.id);
-        engine.reached('delete.removed');
+        await removeArchivedFile(engine, before.id);
+        const location = locationOf(engine, before);
+        if (location === 'live') await removeLiveFolder(engine, before.id);
+        if (location === 'cold') await engine.cold.remove(before.id);
+        engine.failpoint('delete.removed');
       },
     },
     true,

@@ -13,9 +13,9 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import type { Drawer } from '../storage/drawer.ts';
 import type { Readers } from '../vfs/types.ts';
-import type { Entries } from './runtimes.ts';
-import type { Cause } from './sessions.ts';
-import type { Step } from './steps.ts';
+import type { Failpoint } from './failpoints.ts';
+import type { Runtimes } from './runtimes.ts';
+import type { AuditContext } from './sessions.ts';
 
 export const MEMORY = ':memory:';
 
@@ -30,20 +30,20 @@ export interface Engine {
   readonly archive: Drawer;
   /** Where snapshots and blueprints are: what a sandbox that was never resumed is read from. */
   readonly copies: Readonly<Record<CopyKind, Drawer>>;
-  readonly entries: Entries;
+  readonly runtimes: Runtimes;
   /** Called as each step is reached; for fault injection only. */
-  readonly reached: (step: Step) => void;
+  readonly failpoint: (step: Failpoint) => void;
   /**
    * Whether the registry is the one that was signed: where it is not, a newer one may name what this one does not know,
    * and no file is taken to be nobody's.
    */
   readonly registryIsWhole: () => boolean;
   /** Held by whoever makes room for one more process, one at a time. */
-  readonly room: Mutex;
+  readonly memoryMutex: Mutex;
   /** Asks for the background check of a file that was just filed. */
-  readonly checkLater: (id: string, generation: number) => void;
+  readonly scheduleCheck: (id: string, generation: number) => void;
   /** Runs once a process that serves a sandbox is gone. */
-  readonly watch: (id: string, process: import('../instance/instance.ts').InstanceProcess) => void;
+  readonly watchProcess: (id: string, process: import('../instance/instance.ts').InstanceProcess) => void;
   /**
    * Sandboxes whose operation failed so badly that not even that could be taken back or written down: each round of the
    * ladder tries to settle them.
@@ -54,12 +54,12 @@ export interface Engine {
 }
 
 /** What whoever wants to wake something is told while the server stops. */
-export function serverStops(): WinterdockError {
+export function serverStopping(): WinterdockError {
   return new WinterdockError('capacity', 'The server is stopping.', { retryAfterSeconds: 5 });
 }
 
 /** Causes of what the engine does by itself. */
-export function systemCause(trigger: Cause['trigger'], via: Cause['via'] = 'system'): Cause {
+export function systemAudit(trigger: AuditContext['trigger'], via: AuditContext['via'] = 'system'): AuditContext {
   return { trigger, actor: via === 'ticker' ? 'ticker' : 'system', via, requestId: null, address: null, reason: null };
 }
 
@@ -69,7 +69,7 @@ export function livePath(id: string): string {
 }
 
 /** The absolute path of a path that a row shows. */
-export function absolute(engine: { config: Pick<Config, 'dataFolder'> }, relative: string): string {
+export function absolutePath(engine: { config: Pick<Config, 'dataFolder'> }, relative: string): string {
   return join(engine.config.dataFolder, relative);
 }
 
@@ -78,15 +78,15 @@ export function now(engine: Engine): number {
 }
 
 /** Milliseconds since `started` (of `performance.now()`), to the hundredth. */
-export function since(started: number): number {
+export function elapsedMs(started: number): number {
   return Math.round((performance.now() - started) * 100) / 100;
 }
 
 /** A ledger line, about a sandbox or about none. Every line of the engine and of the API is made here. */
-export function line(
+export function ledgerEntry(
   engine: Pick<Engine, 'clock'>,
   row: Pick<InstanceRow, 'id' | 'tenant'> | null,
-  cause: Cause,
+  audit: AuditContext,
   type: string,
   extra: Partial<LedgerEntry> = {},
 ): LedgerEntry {
@@ -97,21 +97,21 @@ export function line(
     type,
     from: null,
     to: null,
-    trigger: cause.trigger,
-    actor: cause.actor,
-    via: cause.via,
+    trigger: audit.trigger,
+    actor: audit.actor,
+    via: audit.via,
     source: null,
     tookMs: null,
-    reason: cause.reason,
+    reason: audit.reason,
     error: null,
-    requestId: cause.requestId,
-    address: cause.address,
+    requestId: audit.requestId,
+    address: audit.address,
     ...extra,
   };
 }
 
 /** The row of a living sandbox. Throws `not_found` or `gone`. */
-export async function rowOf(engine: Pick<Engine, 'registry'>, id: string): Promise<InstanceRow> {
+export async function requireInstance(engine: Pick<Engine, 'registry'>, id: string): Promise<InstanceRow> {
   const row = await engine.registry.instances.get(id);
   if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
   if (row.state === 'deleted') {
@@ -121,7 +121,7 @@ export async function rowOf(engine: Pick<Engine, 'registry'>, id: string): Promi
 }
 
 /** Runs what takes back an operation that failed. When that fails too, the sandbox is remembered, and settled later. */
-export async function takingBack(engine: Engine, id: string, work: () => Promise<void>): Promise<void> {
+export async function runRollback(engine: Engine, id: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Sandboxes that were created to end: they are not filed to sleep, and nothing of them is lost before their time. */
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { JOB_VERBS, wishOf } from '../lifecycle/wish.ts';
+import { JOB_VERBS, planVerb } from '../lifecycle/verb-plan.ts';
 import { namesIn } from '../testing/files-in.ts';
 import { REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
@@ -19,8 +19,8 @@ test('it is suspended and frozen by no verb and by no plan, not even by force, a
   for (const options of [{}, { force: true }]) {
     await expect(sessions.suspend('a', REQUEST, options)).rejects.toMatchObject({ code: 'conflict' });
     await expect(sessions.freeze('a', REQUEST, options)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(sessions.walk('a', 'suspended', REQUEST, options)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(sessions.walk('a', 'frozen', REQUEST, options)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(sessions.runPlan('a', 'suspended', REQUEST, options)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(sessions.runPlan('a', 'frozen', REQUEST, options)).rejects.toMatchObject({ code: 'conflict' });
   }
   await expect(sessions.suspend('a', REQUEST)).rejects.toThrow(/ephemeral/);
   expect(await at.transitionsOf('a')).toEqual(['created active request']);
@@ -34,15 +34,15 @@ test('it is suspended and frozen by no verb and by no plan, not even by force, a
 
 test('one that was never resumed is not walked there either', async () => {
   await at.dock.create('new', { ephemeral: true });
-  await expect(at.dock.sessions.walk('new', 'frozen', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+  await expect(at.dock.sessions.runPlan('new', 'frozen', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   await expect(at.dock.sessions.suspend('new', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   expect(await at.transitionsOf('new')).toEqual([]);
 });
 
 test('a job passes it over where it would be suspended or frozen, and archives and deletes it like any other', () => {
   for (const verb of JOB_VERBS) {
-    const wish = wishOf(verb, { state: 'active', fault: null, inMemory: false, ephemeral: true });
-    const any = wishOf(verb, { state: 'active', fault: null, inMemory: false, ephemeral: false });
+    const wish = planVerb(verb, { state: 'active', fault: null, inMemory: false, ephemeral: true });
+    const any = planVerb(verb, { state: 'active', fault: null, inMemory: false, ephemeral: false });
     if (verb === 'suspend' || verb === 'freeze') expect(wish).toEqual({ skip: expect.stringContaining('ephemeral') });
     else expect(wish).toEqual(any);
   }
@@ -103,7 +103,7 @@ test('neither does a kill: what a process left is recovered, and the next call f
 
 test('a plan archives one whose process is gone by way of active, and a revive brings it back', async () => {
   await at.restart({ clock: at.dock.clock });
-  expect((await at.dock.sessions.walk('a', 'archived', REQUEST)).state).toBe('archived');
+  expect((await at.dock.sessions.runPlan('a', 'archived', REQUEST)).state).toBe('archived');
   await at.dock.sessions.revive('a', REQUEST);
   expect(await at.dock.run('a', 'cat x')).toBe('kept');
 });

@@ -11,12 +11,12 @@ import { type CopyKind, parseCopyPath } from '../registry/copies.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { Drawer, Placed } from '../storage/drawer.ts';
 import { lastingFolder, moveFile, removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
-import { absolute, type Engine, line, livePath, MEMORY, systemCause } from './engine.ts';
+import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, systemAudit } from './engine.ts';
 
 /** Where the row says the file is. */
-export type Place = 'none' | 'memory' | 'live' | 'cold' | 'archive' | CopyKind;
+export type FileLocation = 'none' | 'memory' | 'live' | 'cold' | 'archive' | CopyKind;
 
-export function placeOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): Place {
+export function locationOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): FileLocation {
   switch (row.vfsPath) {
     case null:
       return 'none';
@@ -36,7 +36,7 @@ export function placeOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>
   }
 }
 
-export const SOURCE_OF: Readonly<Record<Place, Source>> = {
+export const SOURCE_OF: Readonly<Record<FileLocation, Source>> = {
   none: 'fresh',
   memory: 'fresh',
   live: 'local',
@@ -47,9 +47,9 @@ export const SOURCE_OF: Readonly<Record<Place, Source>> = {
 };
 
 /** The drawer that a place is, or null for the live drawer, for no file, and for one that others have too. */
-export function drawerOf(engine: Engine, place: Place): Drawer | null {
-  if (place === 'cold') return engine.cold;
-  return place === 'archive' ? engine.archive : null;
+export function drawerOf(engine: Engine, location: FileLocation): Drawer | null {
+  if (location === 'cold') return engine.cold;
+  return location === 'archive' ? engine.archive : null;
 }
 
 /** Whether the file of a row is kept compressed. */
@@ -58,12 +58,12 @@ export function isPacked(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'
 }
 
 /** Makes the live folder of a sandbox and brings its file there from where it rests. */
-export async function bringHome(engine: Engine, row: InstanceRow, place: Place): Promise<Placed> {
-  if (place === 'memory' || place === 'live') return { makeDurable: async () => {} };
-  const file = absolute(engine, livePath(row.id));
+export async function fetchToLive(engine: Engine, row: InstanceRow, location: FileLocation): Promise<Placed> {
+  if (location === 'memory' || location === 'live') return { makeDurable: async () => {} };
+  const file = absolutePath(engine, livePath(row.id));
   const folder = dirname(file);
   makeFolderNow(folder);
-  const placed = await fetchHome(engine, row, place, file);
+  const placed = await fetchFromRest(engine, row, location, file);
   return {
     async makeDurable() {
       // The folder's own name first: a move gives up the name that it had only once the new one, with every folder
@@ -79,43 +79,48 @@ export async function bringHome(engine: Engine, row: InstanceRow, place: Place):
  * Makes room in the live drawer for a sandbox that rests elsewhere: a copy of its own file goes, anything else is set
  * aside. From then on what is there was made by the operation that asked for it.
  */
-export async function clearGround(engine: Engine, row: InstanceRow): Promise<void> {
+export async function clearStrayLiveFile(engine: Engine, row: InstanceRow): Promise<void> {
   const path = livePath(row.id);
-  const file = absolute(engine, path);
+  const file = absolutePath(engine, path);
   if (row.vfsPath === path || row.vfsPath === MEMORY || row.state === 'active' || !existsSync(dirname(file))) return;
   if (existsSync(file)) {
     // Power loss may keep both names of a file that was being moved.
-    if (await isAlsoHome(engine, row, placeOf(engine, row))) await removeFile(file);
-    else await setAside(engine, row, path);
+    if (await isSameAsLive(engine, row, locationOf(engine, row))) await removeFile(file);
+    else await moveToOrphans(engine, row, path);
   }
-  await setLogsAside(engine, row, path);
+  await moveLogsToOrphans(engine, row, path);
 }
 
 /** Whether what lies in the live drawer is the same file as the one that is to be brought there. */
-async function isAlsoHome(engine: Engine, row: InstanceRow, place: Place): Promise<boolean> {
+async function isSameAsLive(engine: Engine, row: InstanceRow, location: FileLocation): Promise<boolean> {
   const live = livePath(row.id);
-  if (row.vfsPath === null || hasWal(absolute(engine, live))) return false;
-  if (place === 'archive') return isCopyOf(engine, row.vfsPath, true, absolute(engine, live));
-  return isCopyOf(engine, live, false, absolute(engine, row.vfsPath));
+  if (row.vfsPath === null || hasWal(absolutePath(engine, live))) return false;
+  if (location === 'archive') return hasSameBytes(engine, row.vfsPath, true, absolutePath(engine, live));
+  return hasSameBytes(engine, live, false, absolutePath(engine, row.vfsPath));
 }
 
-async function fetchHome(engine: Engine, row: InstanceRow, place: Place, file: string): Promise<Placed | null> {
+async function fetchFromRest(
+  engine: Engine,
+  row: InstanceRow,
+  location: FileLocation,
+  file: string,
+): Promise<Placed | null> {
   const copy = parseCopyPath(row.vfsPath ?? '');
   if (copy !== null) return engine.copies[copy.kind].fetch(copy.hash, file);
-  return drawerOf(engine, place)?.fetch(row.id, file) ?? null;
+  return drawerOf(engine, location)?.fetch(row.id, file) ?? null;
 }
 
 /**
  * Whether a place is the file of a snapshot or a blueprint: only what was never resumed is there, and others may be
  * too.
  */
-export function isShared(place: Place): place is CopyKind {
-  return place === 'snapshot' || place === 'blueprint';
+export function isSharedCopy(location: FileLocation): location is CopyKind {
+  return location === 'snapshot' || location === 'blueprint';
 }
 
 /** Removes the live folder of a sandbox with whatever is in it. */
-export async function clearLive(engine: Engine, id: string): Promise<void> {
-  const folder = dirname(absolute(engine, livePath(id)));
+export async function removeLiveFolder(engine: Engine, id: string): Promise<void> {
+  const folder = dirname(absolutePath(engine, livePath(id)));
   await removeTree(folder);
   await syncFolder(dirname(folder));
 }
@@ -124,9 +129,9 @@ export async function clearLive(engine: Engine, id: string): Promise<void> {
  * Removes the emptied live folder of a sandbox whose file has moved on. What is unexpectedly in it stays, for reconcile
  * to set aside.
  */
-export async function leaveLive(engine: Engine, id: string): Promise<void> {
+export async function removeEmptyLiveFolder(engine: Engine, id: string): Promise<void> {
   try {
-    await removeFolder(dirname(absolute(engine, livePath(id))));
+    await removeFolder(dirname(absolutePath(engine, livePath(id))));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTEMPTY')))
       throw error;
@@ -137,28 +142,29 @@ export async function leaveLive(engine: Engine, id: string): Promise<void> {
  * Puts a clean live file into a drawer; whatever an earlier fault left under its key goes first: a copy of it is
  * removed, anything else set aside. Returns the hash of the bytes, where the drawer read them.
  */
-export async function putAway(
+export async function putIntoDrawer(
   engine: Engine,
   row: InstanceRow,
   source: string,
   drawer: Drawer,
 ): Promise<string | null> {
   if (drawer.stamp(row.id) !== null) {
-    if (await isCopyOf(engine, drawer.pathOf(row.id), drawer === engine.archive, source)) await drawer.remove(row.id);
-    else await setAside(engine, row, drawer.pathOf(row.id));
+    if (await hasSameBytes(engine, drawer.pathOf(row.id), drawer === engine.archive, source))
+      await drawer.remove(row.id);
+    else await moveToOrphans(engine, row, drawer.pathOf(row.id));
   }
-  await setLogsAside(engine, row, drawer.pathOf(row.id));
+  await moveLogsToOrphans(engine, row, drawer.pathOf(row.id));
   return drawer.put(source, row.id);
 }
 
 /**
  * Whether the file at `path` (relative to the data folder) has the bytes of `original`, expanded when it is `packed`.
  */
-export async function isCopyOf(engine: Engine, path: string, packed: boolean, original: string): Promise<boolean> {
+export async function hasSameBytes(engine: Engine, path: string, packed: boolean, original: string): Promise<boolean> {
   if (stampOf(original) === null) return false;
   const copy = packed
-    ? (await engine.readers.check(absolute(engine, path), { urgent: true, packed: true })).sha256
-    : await sha256Of(absolute(engine, path));
+    ? (await engine.readers.check(absolutePath(engine, path), { urgent: true, packed: true })).sha256
+    : await sha256Of(absolutePath(engine, path));
   return copy === (await sha256Of(original));
 }
 
@@ -170,14 +176,18 @@ export function hasWal(file: string): boolean {
 /** What SQLite keeps committed or undone pages in beside a file. */
 const LOGS = ['-wal', '-journal'];
 
-type Keeping = Pick<Engine, 'clock' | 'registry'> & { config: Pick<Engine['config'], 'dataFolder'> };
+type OrphanContext = Pick<Engine, 'clock' | 'registry'> & { config: Pick<Engine['config'], 'dataFolder'> };
 
 /** Moves an orphan out of the drawers into `orphans/`, with a ledger line. It is never preferred and never deleted. */
-export async function setAside(engine: Keeping, row: Pick<InstanceRow, 'id' | 'tenant'>, path: string): Promise<void> {
+export async function moveToOrphans(
+  engine: OrphanContext,
+  row: Pick<InstanceRow, 'id' | 'tenant'>,
+  path: string,
+): Promise<void> {
   // The log goes first: alone it says nothing, and a file without its log says too little.
-  const kept = await intoOrphans(engine, row.id, path, [...LOGS, '']);
+  const kept = await moveFilesToOrphans(engine, row.id, path, [...LOGS, '']);
   await engine.registry.ledger.append([
-    line(engine, row, systemCause('reconcile'), 'orphan.set_aside', {
+    ledgerEntry(engine, row, systemAudit('reconcile'), 'orphan.set_aside', {
       reason: `${path} is not where the row says its file is; kept as orphans/${kept}`,
     }),
   ]);
@@ -187,19 +197,19 @@ export async function setAside(engine: Keeping, row: Pick<InstanceRow, 'id' | 't
  * Sets aside what lies beside a file at rest as if it were its log, with a ledger line: a file at rest has none, and
  * SQLite would take up whatever it finds. What holds nothing is removed.
  */
-export async function setLogsAside(
-  engine: Keeping,
+export async function moveLogsToOrphans(
+  engine: OrphanContext,
   row: Pick<InstanceRow, 'id' | 'tenant'>,
   path: string,
 ): Promise<void> {
-  const source = absolute(engine, path);
+  const source = absolutePath(engine, path);
   const found = [...LOGS, '-shm'].filter((suffix) => existsSync(source + suffix));
   if (found.length === 0) return;
   const logs = found.filter((suffix) => LOGS.includes(suffix) && stampOf(source + suffix)?.size !== 0);
   if (logs.length > 0) {
-    const kept = await intoOrphans(engine, row.id, path, logs);
+    const kept = await moveFilesToOrphans(engine, row.id, path, logs);
     await engine.registry.ledger.append([
-      line(engine, row, systemCause('reconcile'), 'orphan.set_aside', {
+      ledgerEntry(engine, row, systemAudit('reconcile'), 'orphan.set_aside', {
         reason: `${logs.map((suffix) => path + suffix).join(' and ')} lay beside a file at rest, which has no log; kept beside orphans/${kept}`,
       }),
     ]);
@@ -208,8 +218,13 @@ export async function setLogsAside(
 }
 
 /** Moves what lies at `path` with each suffix into `orphans/`, under one name, which is returned. */
-async function intoOrphans(engine: Keeping, id: string, path: string, suffixes: readonly string[]): Promise<string> {
-  const source = absolute(engine, path);
+async function moveFilesToOrphans(
+  engine: OrphanContext,
+  id: string,
+  path: string,
+  suffixes: readonly string[],
+): Promise<string> {
+  const source = absolutePath(engine, path);
   const folder = join(engine.config.dataFolder, 'orphans');
   await lastingFolder(folder);
   const name = (n: number) => `${engine.clock.now() + n}-${id}-${basename(path)}`;

@@ -1,28 +1,38 @@
 import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../base/errors.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/types.ts';
-import { settleDead } from './death.ts';
-import { absolute, type Engine, line, livePath, MEMORY, now, rowOf, since, takingBack } from './engine.ts';
-import { begin } from './intent.ts';
-import { putBack, recordPutBack, tidying } from './putting-back.ts';
-import { settleFirst } from './reconcile.ts';
+import {
+  absolutePath,
+  type Engine,
+  elapsedMs,
+  ledgerEntry,
+  livePath,
+  MEMORY,
+  now,
+  requireInstance,
+  runRollback,
+} from './engine.ts';
+import { beginOperation } from './intent.ts';
+import { settleDeadProcess } from './process-death.ts';
+import { settleIfInterrupted } from './reconcile.ts';
 import { rescue } from './rescue.ts';
-import type { Entry } from './runtimes.ts';
-import type { Cause } from './sessions.ts';
-import { hopsTo, refuseFaulted } from './transition-check.ts';
+import { recordReturnedFile, returnFile, runCleanup } from './rollback.ts';
+import type { SandboxRuntime } from './runtimes.ts';
+import type { AuditContext } from './sessions.ts';
+import { intermediateStates, refuseFaulted } from './transition-check.ts';
 
 /** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
 const FAILURES_TO_UNKNOWN = 3;
 
-type Filed = { vfsPath: string | null; file: FileRecord | null; bytes?: number | null };
+type FilingResult = { vfsPath: string | null; file: FileRecord | null; bytes?: number | null };
 
-export interface Filing {
+export interface FilingSpec {
   verb: Exclude<Verb, 'resume' | 'revive'>;
   to: State;
   /** States that may be passed through where the map has no hop; no process starts. */
   through?: readonly State[];
   /** Nobody wants it filed, its process has to end: an ephemeral one, too, is then where its file is. */
-  unasked?: boolean;
+  evenIfEphemeral?: boolean;
   /** Whether a faulted one is refused. Default: unless forced. */
   refusesFaulted?: boolean;
   toPath: (row: InstanceRow) => string | null;
@@ -30,7 +40,7 @@ export interface Filing {
    * The file work, between the intent and the commit. No one reads the file while it runs. `identity` is what the
    * process that was ended said of the file; null when there was none.
    */
-  work: (row: InstanceRow, force: boolean, identity: string | null) => Promise<Filed>;
+  work: (row: InstanceRow, force: boolean, identity: string | null) => Promise<FilingResult>;
   /** What may go once the row says where the file is now. A failure of it undoes nothing: it is done later. */
   after?: (before: InstanceRow, after: InstanceRow) => Promise<void>;
 }
@@ -41,37 +51,37 @@ export interface Filing {
  */
 export async function runFiling(
   engine: Engine,
-  entry: Entry,
-  cause: Cause,
-  filing: Filing,
+  runtime: SandboxRuntime,
+  audit: AuditContext,
+  filing: FilingSpec,
   force: boolean,
 ): Promise<InstanceRow> {
   const started = performance.now();
-  const row = await settleFirst(engine, entry, await rowOf(engine, entry.id));
+  const row = await settleIfInterrupted(engine, runtime, await requireInstance(engine, runtime.id));
   if (row.state === filing.to) return row;
   let through: State[];
   try {
-    through = hopsTo(row, filing);
+    through = intermediateStates(row, filing);
     if (filing.refusesFaulted ?? !force) refuseFaulted(row);
   } catch (error) {
     await engine.registry.ledger.append([
-      line(engine, row, cause, `${filing.verb}.refused`, { error: tellable(error) }),
+      ledgerEntry(engine, row, audit, `${filing.verb}.refused`, { error: tellable(error) }),
     ]);
     throw error;
   }
-  entry.began(filing.verb, row);
+  runtime.startOperation(filing.verb, row);
   try {
-    if (!(await entry.drained(force ? 0 : engine.config.drainMs)) && !force) throw busy(row);
-    await begin(engine, row, cause, {
+    if (!(await runtime.waitForCalls(force ? 0 : engine.config.drainMs)) && !force) throw busy(row);
+    await beginOperation(engine, row, audit, {
       verb: filing.verb,
       to: filing.to,
       fromPath: row.vfsPath,
       toPath: filing.toPath(row),
     });
     try {
-      return await entry.exclusive(async () => {
-        engine.reached(`${filing.verb}.intent`);
-        const identity = await endProcess(engine, entry, row, filing, force);
+      return await runtime.exclusive(async () => {
+        engine.failpoint(`${filing.verb}.intent`);
+        const identity = await endProcess(engine, runtime, row, filing, force);
         const filed = await filing.work(row, force, identity);
         const after = await engine.registry.instances.commit({
           id: row.id,
@@ -81,31 +91,31 @@ export async function runFiling(
           generation: row.generation,
           ...filed,
           now: now(engine),
-          ledger: transitionLines(engine, row, cause, [row.state, ...through, filing.to], since(started)),
+          ledger: transitionEntries(engine, row, audit, [row.state, ...through, filing.to], elapsedMs(started)),
         });
-        engine.reached(`${filing.verb}.committed`);
-        await tidying(engine, row.id, () => filing.after?.(row, after));
+        engine.failpoint(`${filing.verb}.committed`);
+        await runCleanup(engine, row.id, () => filing.after?.(row, after));
         return after;
       });
     } catch (error) {
-      await takingBack(engine, row.id, () => failed(engine, entry, row, cause, filing, error));
+      await runRollback(engine, row.id, () => rollBackFiling(engine, runtime, row, audit, filing, error));
       throw error;
     }
   } finally {
-    entry.ended();
+    runtime.endOperation();
   }
 }
 
 /** A line for each hop of a way; what it took is the last one's. */
-function transitionLines(
+function transitionEntries(
   engine: Pick<Engine, 'clock'>,
   row: InstanceRow,
-  cause: Cause,
+  audit: AuditContext,
   way: readonly State[],
   tookMs: number | null,
 ): LedgerEntry[] {
   return way.slice(1).map((to, at) =>
-    line(engine, row, cause, 'transition', {
+    ledgerEntry(engine, row, audit, 'transition', {
       from: way[at] ?? null,
       to,
       tookMs: at === way.length - 2 ? tookMs : null,
@@ -121,12 +131,12 @@ function busy(row: InstanceRow): WinterdockError {
 
 async function endProcess(
   engine: Engine,
-  entry: Entry,
+  runtime: SandboxRuntime,
   row: InstanceRow,
-  filing: Filing,
+  filing: FilingSpec,
   force: boolean,
 ): Promise<string | null> {
-  const process = entry.process;
+  const process = runtime.process;
   if (process === null) return null;
   const rescued = row.vfsPath === MEMORY ? false : await rescue(engine, row, process);
   let identity: string | null = rescued === false ? null : rescued.identity;
@@ -136,28 +146,28 @@ async function endProcess(
     if (!closed) throw busy(row);
     if (rescued === false) identity = process.identity;
   } catch (error) {
-    if (entry.process !== process) throw error;
+    if (runtime.process !== process) throw error;
     const stuck = isWinterdockError(error) && error.extra.cause === 'silent';
     if (!force && !stuck) throw error;
     // A process that does not close by force, or answers nothing, is ended, and its file is recovered like any other
     // that was left behind.
     await process.kill('killed');
-    if (row.vfsPath !== MEMORY) identity = await engine.readers.settle(absolute(engine, livePath(row.id)));
+    if (row.vfsPath !== MEMORY) identity = await engine.readers.settle(absolutePath(engine, livePath(row.id)));
   }
-  entry.process = null;
-  if (filing.verb === 'suspend' || filing.verb === 'archive') engine.reached(`${filing.verb}.closed`);
+  runtime.process = null;
+  if (filing.verb === 'suspend' || filing.verb === 'archive') engine.failpoint(`${filing.verb}.closed`);
   return identity;
 }
 
 /**
  * A filing that did not happen: the intent goes, the failure counts, an active sandbox without a process is suspended.
  */
-async function failed(
+async function rollBackFiling(
   engine: Engine,
-  entry: Entry,
+  runtime: SandboxRuntime,
   row: InstanceRow,
-  cause: Cause,
-  filing: Filing,
+  audit: AuditContext,
+  filing: FilingSpec,
   error: unknown,
 ): Promise<void> {
   const code = isWinterdockError(error) ? error.code : null;
@@ -167,7 +177,7 @@ async function failed(
   const counts = !refused && code !== 'storage_unavailable' && storageFailure(error) === null;
   const failures = counts ? row.failures + 1 : row.failures;
   const ledger = [
-    line(engine, row, cause, `${filing.verb}.${refused ? 'refused' : 'failed'}`, { error: tellable(error) }),
+    ledgerEntry(engine, row, audit, `${filing.verb}.${refused ? 'refused' : 'failed'}`, { error: tellable(error) }),
   ];
   const fault =
     code === 'corrupt' || code === 'missing_file'
@@ -176,12 +186,12 @@ async function failed(
         ? { fault: 'unknown' as const, reason: `${filing.verb} failed ${failures} times: ${tellable(error)}` }
         : null;
   if (fault !== null && fault.fault !== row.fault)
-    ledger.push(line(engine, row, cause, 'fault.raised', { reason: fault.fault, error: fault.reason }));
-  await entry.exclusive(async () => {
-    await putBack(engine, row);
+    ledger.push(ledgerEntry(engine, row, audit, 'fault.raised', { reason: fault.fault, error: fault.reason }));
+  await runtime.exclusive(async () => {
+    await returnFile(engine, row);
     // Of a damaged file what was recorded stays: it is what a repaired one is compared with.
     const moved = row.state !== 'active' && !refused && code !== 'corrupt' && code !== 'missing_file';
-    const file = moved ? { file: recordPutBack(engine, row) ?? row.file } : {};
+    const file = moved ? { file: recordReturnedFile(engine, row) ?? row.file } : {};
     await engine.registry.instances.abandon(
       row.id,
       { failures, ...file, ...(fault === null ? {} : { fault }) },
@@ -189,11 +199,11 @@ async function failed(
     );
   });
   if (row.state !== 'active' || refused) return;
-  if (entry.process !== null) await entry.process.kill('killed');
-  entry.process = null;
-  const current = await rowOf(engine, row.id);
-  await settleDead(engine, entry, current, {
-    trigger: cause.trigger,
+  if (runtime.process !== null) await runtime.process.kill('killed');
+  runtime.process = null;
+  const current = await requireInstance(engine, row.id);
+  await settleDeadProcess(engine, runtime, current, {
+    trigger: audit.trigger,
     fault: null,
     detail: `its process was ended and ${filing.verb} failed`,
   });

@@ -5,8 +5,8 @@
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceRow, Intent } from '../registry/types.ts';
 import { type Engine, MEMORY } from './engine.ts';
-import { clearGround } from './file-locations.ts';
-import type { Cause } from './sessions.ts';
+import { clearStrayLiveFile } from './file-locations.ts';
+import type { AuditContext } from './sessions.ts';
 
 /**
  * Writes the intent of an operation. Throws `conflict` when another operation holds the row. That of one which makes
@@ -15,23 +15,23 @@ import type { Cause } from './sessions.ts';
  * ground is cleared before it: whatever is found in the live drawer of a sandbox with an intent, and is not the file
  * that its row names, was made by that operation.
  */
-export async function begin(
+export async function beginOperation(
   engine: Engine,
   row: InstanceRow,
-  cause: Cause,
+  audit: AuditContext,
   intent: Pick<Intent, 'verb' | 'to' | 'fromPath' | 'toPath'>,
 ): Promise<void> {
-  await clearGround(engine, row);
+  await clearStrayLiveFile(engine, row);
   const whole: Intent = {
     ...intent,
     from: row.state,
     generation: row.generation,
     startedMs: engine.clock.now(),
-    trigger: cause.trigger,
-    actor: cause.actor,
-    via: cause.via,
-    reason: cause.reason,
-    requestId: cause.requestId,
+    trigger: audit.trigger,
+    actor: audit.actor,
+    via: audit.via,
+    reason: audit.reason,
+    requestId: audit.requestId,
   };
   if (!(await engine.registry.instances.begin(row.id, whole, { durable: makesFiles(intent) }))) {
     throw new WinterdockError('conflict', `Another operation holds the sandbox "${row.id}".`, {
@@ -41,9 +41,9 @@ export async function begin(
 }
 
 /** Drawers between which a file is moved as it is. */
-const AS_IT_IS = /^(?:live|cold)\//;
+const UNCOMPRESSED = /^(?:live|cold)\//;
 
 function makesFiles({ fromPath, toPath }: Pick<Intent, 'fromPath' | 'toPath'>): boolean {
   if (toPath === null || toPath === MEMORY) return false;
-  return !(AS_IT_IS.test(fromPath ?? '') && AS_IT_IS.test(toPath));
+  return !(UNCOMPRESSED.test(fromPath ?? '') && UNCOMPRESSED.test(toPath));
 }

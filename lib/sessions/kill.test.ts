@@ -10,9 +10,9 @@ import { stampOf } from '../storage/files.ts';
 import { filesIn } from '../testing/files-in.ts';
 import { processesOf } from '../testing/leftovers.ts';
 import { livePath } from './engine.ts';
-import { ALL_STEPS, STEPS } from './steps.ts';
+import { ALL_FAILPOINTS, FAILPOINTS } from './failpoints.ts';
+import { fileRecord } from './file-verification.ts';
 import { liveFile, REQUEST, startDock } from './testing/dock.ts';
-import { recordOf } from './trust.ts';
 
 const VICTIM = join(dirname(fileURLToPath(import.meta.url)), 'testing', 'victim.ts');
 
@@ -38,8 +38,8 @@ async function prepare(dataFolder: string, state: State, ids: readonly string[])
       copyFileSync(liveFile(dock, 'first'), file);
       const stamp = stampOf(file);
       if (stamp === null) throw new Error('The copy is not there.');
-      await dock.create(id, { vfsPath: livePath(id), file: recordOf(stamp), bytes: stamp.size });
-      await dock.sessions.walk(id, 'suspended', REQUEST);
+      await dock.create(id, { vfsPath: livePath(id), file: fileRecord(stamp), bytes: stamp.size });
+      await dock.sessions.runPlan(id, 'suspended', REQUEST);
       if (state === 'frozen' || state === 'archived') await dock.sessions.freeze(id, REQUEST);
       if (state === 'archived') await dock.sessions.archive(id, REQUEST);
     }
@@ -62,7 +62,7 @@ function filesOf({ id, state, vfsPath }: InstanceRow, laid: boolean): string[] {
 }
 
 interface Scenario {
-  operation: keyof typeof STEPS;
+  operation: keyof typeof FAILPOINTS;
   /** State before; `active` is reached by the victim itself, after another answered write. */
   from: State;
   /** Set when the operation is part of a walk: where to. */
@@ -112,14 +112,14 @@ const SCENARIOS: Scenario[] = [
 ];
 
 test('every listed step is killed at by some scenario', () => {
-  const covered = SCENARIOS.flatMap(({ operation }) => STEPS[operation].map((step) => `${operation}.${step}`));
-  expect(new Set(covered)).toEqual(new Set(ALL_STEPS));
+  const covered = SCENARIOS.flatMap(({ operation }) => FAILPOINTS[operation].map((step) => `${operation}.${step}`));
+  expect(new Set(covered)).toEqual(new Set(ALL_FAILPOINTS));
 });
 
 for (const { operation, from, wish, ends, without = [] } of SCENARIOS) {
   const walking = wish === undefined ? '' : `, on its way to ${wish}`;
   describe(`a server killed while ${operation} runs on a sandbox that is ${from}${walking}`, () => {
-    const steps = STEPS[operation].filter((step) => !without.includes(step));
+    const steps = FAILPOINTS[operation].filter((step) => !without.includes(step));
     let folder: string;
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'winterdock-kill-'));

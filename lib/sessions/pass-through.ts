@@ -6,37 +6,47 @@ import { dirname } from 'node:path';
 import { makeFolderNow, syncFolder } from '../base/effects.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
-import { absolute, type Engine, livePath } from './engine.ts';
-import { bringHome, isShared, placeOf } from './file-locations.ts';
+import { absolutePath, type Engine, livePath } from './engine.ts';
+import { fetchToLive, isSharedCopy, locationOf } from './file-locations.ts';
+import {
+  ensureNoStrayLog,
+  type FileFingerprint,
+  verifyArchived,
+  verifyForOpening,
+  verifySharedCopy,
+} from './file-verification.ts';
 import { removeListing } from './listing.ts';
-import { ensureAlone, ensureCopied, ensurePacked, ensureTrusted, type Known } from './trust.ts';
 
 /**
  * Brings the file of a sandbox that has no process to the live drawer, durably; makes an empty one where there never
  * was any. tmp stays: the next process to start on it clears it. Returns what is known of its bytes. Throws what a wake
  * throws of a file.
  */
-export async function comeHome(engine: Engine, row: InstanceRow, force: boolean): Promise<Partial<Known> | null> {
-  const place = placeOf(engine, row);
-  const from = absolute(engine, row.vfsPath ?? '');
-  let known: Partial<Known> | null = null;
+export async function bringLiveWithoutProcess(
+  engine: Engine,
+  row: InstanceRow,
+  force: boolean,
+): Promise<Partial<FileFingerprint> | null> {
+  const location = locationOf(engine, row);
+  const from = absolutePath(engine, row.vfsPath ?? '');
+  let known: Partial<FileFingerprint> | null = null;
   // Nothing opens it on this way: by force it moves as it is, and its fault stays for whoever wants to wake it.
-  if (!force && (place === 'live' || place === 'cold' || isShared(place))) {
-    known = await ensureTrusted(engine, row, from, false);
+  if (!force && (location === 'live' || location === 'cold' || isSharedCopy(location))) {
+    known = await verifyForOpening(engine, row, from, false);
   }
-  if (force && (place === 'live' || place === 'cold')) await ensureAlone(engine, row, from);
-  if (place === 'archive') known = await ensurePacked(engine, row, from, force);
-  if (isShared(place)) await ensureCopied(engine, row, from);
-  const { makeDurable } = await bringHome(engine, row, place);
-  const file = absolute(engine, livePath(row.id));
-  if (place === 'none') {
+  if (force && (location === 'live' || location === 'cold')) await ensureNoStrayLog(engine, row, from);
+  if (location === 'archive') known = await verifyArchived(engine, row, from, force);
+  if (isSharedCopy(location)) await verifySharedCopy(engine, row, from);
+  const { makeDurable } = await fetchToLive(engine, row, location);
+  const file = absolutePath(engine, livePath(row.id));
+  if (location === 'none') {
     makeFolderNow(dirname(file));
     known = { identity: mark(engine, file, false) };
     await syncFolder(dirname(file));
   }
   await makeDurable();
   // A copy has no mark of its own, and nothing else would tell it from another file while a later wake is broken off.
-  return isShared(place) ? { identity: mark(engine, file, true) } : known;
+  return isSharedCopy(location) ? { identity: mark(engine, file, true) } : known;
 }
 
 /**
@@ -49,7 +59,7 @@ function mark(engine: Engine, file: string, mustExist: boolean): string | null {
 }
 
 /** Removes what the archive has of a sandbox that came back from it. */
-export async function forgetArchived(engine: Engine, id: string): Promise<void> {
+export async function removeArchivedFile(engine: Engine, id: string): Promise<void> {
   await engine.archive.remove(id);
   await removeListing(engine, id);
 }

@@ -48,7 +48,7 @@ test.each(WALKS)('a sandbox that is %s walks to %s, each hop in the ledger, with
   await make('a', from);
   const before = await dock.registry.ledger.lastSeq();
   const running = processes();
-  const row = await dock.sessions.walk('a', to, REQUEST);
+  const row = await dock.sessions.runPlan('a', to, REQUEST);
   expect(row.state).toBe(to);
   const hops = plan(from, to) ?? [];
   const walked = await lines('a', before);
@@ -78,9 +78,9 @@ test.each(WALKS)('a sandbox that is %s walks to %s, each hop in the ledger, with
 test('a walk to where it is changes nothing, and one that no way leads to is refused and told', async () => {
   await make('a', 'suspended');
   const before = await dock.registry.ledger.lastSeq();
-  expect((await dock.sessions.walk('a', 'suspended', REQUEST)).state).toBe('suspended');
+  expect((await dock.sessions.runPlan('a', 'suspended', REQUEST)).state).toBe('suspended');
   expect(await dock.registry.ledger.lastSeq()).toBe(before);
-  await expect(dock.sessions.walk('a', 'created', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
+  await expect(dock.sessions.runPlan('a', 'created', REQUEST)).rejects.toMatchObject({ code: 'invalid_transition' });
   expect((await dock.registry.ledger.page({ type: 'plan.refused' }, 5)).rows).toHaveLength(1);
 });
 
@@ -95,21 +95,21 @@ test('only a plan passes through active: a verb off the map is refused as ever',
 test('a file that is not the one that was filed stops a walk where it stands, and stops no deletion', async () => {
   await make('a', 'frozen');
   writeFileSync(join(folder, 'cold', 'a.sqlite'), 'rubbish');
-  await expect(dock.sessions.walk('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+  await expect(dock.sessions.runPlan('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
   const row = await dock.registry.instances.get('a');
   expect([row?.state, row?.fault, row?.pending]).toEqual(['frozen', 'corrupt', null]);
   expect(namesIn(join(folder, 'live'))).toEqual([]);
-  await expect(dock.sessions.walk('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
-  expect((await dock.sessions.walk('a', 'deleted', REQUEST)).state).toBe('deleted');
+  await expect(dock.sessions.runPlan('a', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'corrupt' });
+  expect((await dock.sessions.runPlan('a', 'deleted', REQUEST)).state).toBe('deleted');
 });
 
 test('a walk waits for a running call and then stops, unless forced', { timeout: 30_000 }, async () => {
   await make('a', 'active');
   const slow = dock.sessions.exec('a', { command: 'sleep 20; echo late' }, REQUEST).catch(() => null);
   await expect.poll(() => dock.sessions.callsRunning).toBe(1);
-  await expect(dock.sessions.walk('a', 'deleted', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+  await expect(dock.sessions.runPlan('a', 'deleted', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   expect((await dock.registry.instances.get('a'))?.state).toBe('active');
-  expect((await dock.sessions.walk('a', 'frozen', REQUEST, { force: true })).state).toBe('frozen');
+  expect((await dock.sessions.runPlan('a', 'frozen', REQUEST, { force: true })).state).toBe('frozen');
   await slow;
   expect(namesIn(join(folder, 'live'))).toEqual([]);
   expect(liveFile(dock, 'a')).toContain('a');
@@ -117,8 +117,8 @@ test('a walk waits for a running call and then stops, unless forced', { timeout:
 
 test('what lives only in its process is deleted with nothing left, and not filed', async () => {
   await dock.create('m', { vfsPath: ':memory:', ephemeral: true });
-  await expect(dock.sessions.walk('m', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
+  await expect(dock.sessions.runPlan('m', 'suspended', REQUEST)).rejects.toMatchObject({ code: 'conflict' });
   await dock.run('m', 'echo x > y');
-  expect((await dock.sessions.walk('m', 'deleted', REQUEST)).state).toBe('deleted');
+  expect((await dock.sessions.runPlan('m', 'deleted', REQUEST)).state).toBe('deleted');
   expect(dock.pool.active).toBe(0);
 });

@@ -10,14 +10,14 @@ import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { archive } from './archive.ts';
 import { deleteSandbox } from './delete.ts';
-import { absolute, type Engine, line, MEMORY, rowOf } from './engine.ts';
+import { absolutePath, type Engine, ledgerEntry, MEMORY, requireInstance } from './engine.ts';
+import { fileRecord } from './file-verification.ts';
 import { runFiling } from './filing.ts';
 import { freeze } from './freeze.ts';
-import type { Entry } from './runtimes.ts';
-import type { Cause } from './sessions.ts';
+import type { SandboxRuntime } from './runtimes.ts';
+import type { AuditContext } from './sessions.ts';
 import { suspend } from './suspend.ts';
-import { noWay } from './transition-check.ts';
-import { recordOf } from './trust.ts';
+import { invalidTransition } from './transition-check.ts';
 import { wake } from './wake.ts';
 
 /**
@@ -25,14 +25,14 @@ import { wake } from './wake.ts';
  * it came to. Throws what its hops throw, `invalid_transition` when no way leads there, `conflict` where an ephemeral
  * one would be suspended or frozen, and `conflict` with its `state` when it is not in `from`.
  */
-export async function walk(
+export async function runPlan(
   engine: Engine,
-  entry: Entry,
+  runtime: SandboxRuntime,
   to: State,
-  cause: Cause,
+  audit: AuditContext,
   { force = false, from }: { force?: boolean; from?: State },
 ): Promise<InstanceRow> {
-  let row = await rowOf(engine, entry.id);
+  let row = await requireInstance(engine, runtime.id);
   if (from !== undefined && row.state !== from) {
     throw new WinterdockError('conflict', `The sandbox "${row.id}" has moved on: it is ${row.state}, not ${from}.`, {
       hint: 'Look at it again and decide anew.',
@@ -41,21 +41,21 @@ export async function walk(
   }
   const hops = plan(row.state, to, row);
   if (hops === null) {
-    const error = noWay(row, to, 'way');
-    await engine.registry.ledger.append([line(engine, row, cause, 'plan.refused', { error: tellable(error) })]);
+    const error = invalidTransition(row, to, 'way');
+    await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'plan.refused', { error: tellable(error) })]);
     throw error;
   }
-  const planned: Cause = hops.length > 1 ? { ...cause, trigger: 'plan' } : cause;
+  const planned: AuditContext = hops.length > 1 ? { ...audit, trigger: 'plan' } : audit;
   // Nothing of its own is anywhere yet: it goes as it came.
-  if (row.state === 'created' && to === 'deleted') return deleteSandbox(engine, entry, planned, { passing: true });
+  if (row.state === 'created' && to === 'deleted') return deleteSandbox(engine, runtime, planned, { passing: true });
   for (const [at, hop] of hops.entries()) {
     if (hop === 'active' && at < hops.length - 1) continue;
-    if (hop === 'active') row = (await wake(engine, entry, planned, { revives: true, force })).row;
-    else if (hop === 'suspended') row = await suspend(engine, entry, planned, force, { passing: true });
-    else if (hop === 'frozen') row = await freeze(engine, entry, planned, force);
-    else if (hop === 'deleted') row = await deleteSandbox(engine, entry, planned);
-    else if (to === 'deleted') row = await lay(engine, entry, planned, force);
-    else row = await archive(engine, entry, planned, force, { passing: true });
+    if (hop === 'active') row = (await wake(engine, runtime, planned, { revives: true, force })).row;
+    else if (hop === 'suspended') row = await suspend(engine, runtime, planned, force, { passing: true });
+    else if (hop === 'frozen') row = await freeze(engine, runtime, planned, force);
+    else if (hop === 'deleted') row = await deleteSandbox(engine, runtime, planned);
+    else if (to === 'deleted') row = await archiveInPlace(engine, runtime, planned, force);
+    else row = await archive(engine, runtime, planned, force, { passing: true });
   }
   return row;
 }
@@ -64,12 +64,17 @@ export async function walk(
  * The hop to `archived` on the way to `deleted`: the file stays where it is, for nothing of it is to be kept. A walk
  * that breaks off here has lost nothing; a damaged file stops it no more than it stops a deletion.
  */
-function lay(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promise<InstanceRow> {
+function archiveInPlace(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  audit: AuditContext,
+  force: boolean,
+): Promise<InstanceRow> {
   const kept = (row: InstanceRow) => (row.vfsPath === MEMORY ? null : row.vfsPath);
   return runFiling(
     engine,
-    entry,
-    cause,
+    runtime,
+    audit,
     {
       verb: 'archive',
       to: 'archived',
@@ -78,9 +83,9 @@ function lay(engine: Engine, entry: Entry, cause: Cause, force: boolean): Promis
       toPath: kept,
       work: async (row, _force, identity) => {
         const vfsPath = kept(row);
-        const stamp = vfsPath === null ? null : stampOf(absolute(engine, vfsPath));
+        const stamp = vfsPath === null ? null : stampOf(absolutePath(engine, vfsPath));
         // What was at rest is not touched: what was recorded of it holds on.
-        const file = row.state !== 'active' && row.file !== null ? row.file : stamp && recordOf(stamp, { identity });
+        const file = row.state !== 'active' && row.file !== null ? row.file : stamp && fileRecord(stamp, { identity });
         return { vfsPath, file: stamp && file, bytes: stamp?.size ?? null };
       },
     },

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { filesIn } from '../testing/files-in.ts';
-import type { Step } from './steps.ts';
+import type { Failpoint } from './failpoints.ts';
 import { REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
@@ -13,10 +13,10 @@ const inDrawers = () => filesIn(at.folder).filter((path) => /^(live|cold|archive
 const LIVE = 'live/a/vfs.sqlite';
 
 /** A frozen sandbox, on an engine that breaks once at a step. */
-async function frozen(breaksAt: Step): Promise<void> {
+async function frozen(breaksAt: Failpoint): Promise<void> {
   let broken = false;
   await at.restart({
-    reached: (step) => {
+    failpoint: (step) => {
       if (step !== breaksAt || broken) return;
       broken = true;
       throw new Error(`broken at ${step}`);
@@ -55,7 +55,7 @@ test.each(['frozen', 'archived'] as const)(
   async (state) => {
     await at.dock.create('a');
     await at.dock.put('a', '/x', 'kept');
-    await at.dock.sessions.walk('a', state, REQUEST);
+    await at.dock.sessions.runPlan('a', state, REQUEST);
     const before = inDrawers();
     await at.dock.sessions.prefetch('a', REQUEST);
     await at.restart();

@@ -9,12 +9,12 @@ import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import type { ReadAnswer, ReadRequest, ReadTarget, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
-import type { CopyTurns } from './copy-turns.ts';
-import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
-import { placeOf } from './file-locations.ts';
+import type { CopyQueue } from './copy-queue.ts';
+import { absolutePath, type Engine, MEMORY, requireInstance } from './engine.ts';
+import { locationOf } from './file-locations.ts';
+import { verifyArchived, verifyForReading } from './file-verification.ts';
 import { readListing } from './listing.ts';
-import type { Entry } from './runtimes.ts';
-import { ensurePacked, ensureReadable } from './trust.ts';
+import type { SandboxRuntime } from './runtimes.ts';
 
 /** How long an expanded copy of an archived file is kept for further reads. */
 const EXPANDED_MS = 60_000;
@@ -71,13 +71,13 @@ export class Expansions {
 
 /** Expands the archived file of a row to `path`, if it is the one that was packed. Throws `missing_file`, `corrupt`. */
 async function expand(engine: Engine, row: InstanceRow, path: string): Promise<string> {
-  await ensurePacked(engine, row, absolute(engine, row.vfsPath ?? ''), false);
+  await verifyArchived(engine, row, absolutePath(engine, row.vfsPath ?? ''), false);
   await engine.archive.fetch(row.id, path);
   return path;
 }
 
-export interface Reading {
-  copyTurns: CopyTurns;
+export interface ReadContext {
+  copyQueue: CopyQueue;
   expansions: Expansions;
   /** An empty file in the format, which answers for sandboxes that have none yet. */
   emptyFile: string;
@@ -86,16 +86,16 @@ export interface Reading {
 /** Answers one read. Throws `not_found`, `gone`, `missing_file`, `corrupt`, `validation`. */
 export function read<R extends ReadRequest>(
   engine: Engine,
-  reading: Reading,
-  entry: Entry,
+  reading: ReadContext,
+  runtime: SandboxRuntime,
   request: R,
 ): Promise<Extract<ReadAnswer, { op: R['op'] }>> {
   type Wanted = Extract<ReadAnswer, { op: R['op'] }>;
-  return leased(entry, async () => {
-    const row = await rowOf(engine, entry.id);
-    const place = placeOf(engine, row);
-    if (place === 'memory' && entry.process !== null) return (await entry.process.read(request)) as Wanted;
-    if (place === 'archive') {
+  return leased(runtime, async () => {
+    const row = await requireInstance(engine, runtime.id);
+    const location = locationOf(engine, row);
+    if (location === 'memory' && runtime.process !== null) return (await runtime.process.read(request)) as Wanted;
+    if (location === 'archive') {
       const listed = await readListing(engine, row.id, request);
       if (listed !== null) return listed as Wanted;
     }
@@ -111,14 +111,14 @@ export function read<R extends ReadRequest>(
  */
 export async function copyOut(
   engine: Engine,
-  reading: Reading,
-  entry: Entry,
+  reading: ReadContext,
+  runtime: SandboxRuntime,
   path: string,
   volumes: readonly Volume[],
 ): Promise<VfsCopy> {
   const copy = async () => {
-    const row = await rowOf(engine, entry.id);
-    if (placeOf(engine, row) === 'memory') {
+    const row = await requireInstance(engine, runtime.id);
+    if (locationOf(engine, row) === 'memory') {
       throw new WinterdockError(
         'conflict',
         `The sandbox "${row.id}" lives only in its process: it has no file to copy.`,
@@ -126,19 +126,19 @@ export async function copyOut(
     }
     return withTarget(engine, reading, row, (target, sha256) => engine.readers.copy(target, path, { volumes, sha256 }));
   };
-  const { tenant } = await rowOf(engine, entry.id);
-  return reading.copyTurns.take(tenant, () => leased(entry, copy));
+  const { tenant } = await requireInstance(engine, runtime.id);
+  return reading.copyQueue.run(tenant, () => leased(runtime, copy));
 }
 
 /** Runs `look` while the file is neither moved nor opened. */
-async function leased<T>(entry: Entry, look: () => Promise<T>): Promise<T> {
+async function leased<T>(runtime: SandboxRuntime, look: () => Promise<T>): Promise<T> {
   try {
-    return await entry.lease(look);
+    return await runtime.lease(look);
   } catch (error) {
     // A process that died a moment ago leaves a file that is readable again once its row is settled.
-    if (!isWinterdockError(error) || entry.settling === null) throw error;
-    await entry.settling;
-    return entry.lease(look);
+    if (!isWinterdockError(error) || runtime.settling === null) throw error;
+    await runtime.settling;
+    return runtime.lease(look);
   }
 }
 
@@ -148,21 +148,22 @@ async function leased<T>(entry: Entry, look: () => Promise<T>): Promise<T> {
  */
 async function withTarget<T>(
   engine: Engine,
-  reading: Reading,
+  reading: ReadContext,
   row: InstanceRow,
   look: (target: ReadTarget, sha256: string | null) => Promise<T>,
 ): Promise<T> {
   const atRest = (path: string, sha256: string | null) => look({ path, mode: 'rest' }, sha256);
-  const place = placeOf(engine, row);
-  if (row.state === 'created' && (place === 'none' || place === 'memory')) return atRest(reading.emptyFile, null);
-  if (place === 'none' || row.vfsPath === MEMORY || row.vfsPath === null) {
+  const location = locationOf(engine, row);
+  if (row.state === 'created' && (location === 'none' || location === 'memory')) return atRest(reading.emptyFile, null);
+  if (location === 'none' || row.vfsPath === MEMORY || row.vfsPath === null) {
     throw new WinterdockError('missing_file', `The sandbox "${row.id}" has no file any more.`, {
       hint: waysOut('missing'),
     });
   }
-  if (place === 'archive') return reading.expansions.use(engine, row, (path) => atRest(path, row.file?.sha256 ?? null));
-  const path = absolute(engine, row.vfsPath);
+  if (location === 'archive')
+    return reading.expansions.use(engine, row, (path) => atRest(path, row.file?.sha256 ?? null));
+  const path = absolutePath(engine, row.vfsPath);
   if (row.state === 'active') return look({ path, mode: 'live' }, null);
-  const known = await ensureReadable(engine, row, path);
+  const known = await verifyForReading(engine, row, path);
   return atRest(path, known?.sha256 ?? null);
 }

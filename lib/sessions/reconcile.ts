@@ -7,29 +7,29 @@ import { existsSync } from 'node:fs';
 import { tellable } from '../base/errors.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { clearStaging, stampOf } from '../storage/files.ts';
-import { bringBack, recordAgain } from './aside.ts';
-import { discardMemory, isStorageFailure, settleDead } from './death.ts';
-import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
-import { placeOf, setLogsAside } from './file-locations.ts';
-import { putBack, recordPutBack, tookBack } from './putting-back.ts';
-import type { Entry } from './runtimes.ts';
-import type { Cause } from './sessions.ts';
-import { isAstray, reclaim, type Swept, sweepLive } from './sweep.ts';
-import { recordOf } from './trust.ts';
+import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, now, systemAudit } from './engine.ts';
+import { locationOf, moveLogsToOrphans } from './file-locations.ts';
+import { fileRecord } from './file-verification.ts';
+import { isFileMissing, type OrphanSearchResult, reclaimFile, searchLiveDrawer } from './orphan-search.ts';
+import { deleteMemorySandbox, isStorageFailure, settleDeadProcess } from './process-death.ts';
+import { recordAfterReturn, returnReplacedFile } from './replaced-file.ts';
+import { recordReturnedFile, returnFile, rollbackEntry } from './rollback.ts';
+import type { SandboxRuntime } from './runtimes.ts';
+import type { AuditContext } from './sessions.ts';
 
 /** Who settles, and why there is something to settle, for the ledger. */
-interface Settling {
-  cause: Cause;
+interface SettleContext {
+  audit: AuditContext;
   because: string;
 }
 
-const BOOT: Settling = { cause: systemCause('reconcile'), because: 'the server was restarted' };
+const BOOT: SettleContext = { audit: systemAudit('reconcile'), because: 'the server was restarted' };
 
 /** Verbs that start a process on the file. */
 const WAKES: ReadonlySet<string> = new Set(['resume', 'revive']);
 
 /** Settles every unsettled row. Nothing else may run. */
-export async function reconcile(engine: Engine): Promise<Swept & { settled: number }> {
+export async function reconcile(engine: Engine): Promise<OrphanSearchResult & { settled: number }> {
   await clearStaging(engine.config.dataFolder);
   let settled = 0;
   for (const row of await engine.registry.instances.unsettled()) {
@@ -42,7 +42,7 @@ export async function reconcile(engine: Engine): Promise<Swept & { settled: numb
       else await giveUp(engine, row, error);
     }
   }
-  return { settled, ...(await sweepLive(engine)) };
+  return { settled, ...(await searchLiveDrawer(engine)) };
 }
 
 /**
@@ -51,20 +51,20 @@ export async function reconcile(engine: Engine): Promise<Swept & { settled: numb
  */
 async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise<void> {
   const fault = { fault: 'unknown' as const, reason: `the start could not settle it: ${tellable(error)}` };
-  const raised = line(engine, row, BOOT.cause, 'fault.raised', { reason: 'unknown', error: tellable(error) });
+  const raised = ledgerEntry(engine, row, BOOT.audit, 'fault.raised', { reason: 'unknown', error: tellable(error) });
   if (row.state !== 'active' || row.vfsPath === MEMORY)
     return engine.registry.instances.abandon(row.id, { fault }, [raised]);
-  const stamp = stampOf(absolute(engine, livePath(row.id)));
+  const stamp = stampOf(absolutePath(engine, livePath(row.id)));
   await engine.registry.instances.commit({
     id: row.id,
     from: 'active',
     to: 'suspended',
     generation: row.generation,
     vfsPath: livePath(row.id),
-    file: stamp === null ? row.file : { ...recordOf(stamp), unsettled: true },
+    file: stamp === null ? row.file : { ...fileRecord(stamp), unsettled: true },
     fault,
     now: now(engine),
-    ledger: [line(engine, row, BOOT.cause, 'transition', { from: 'active', to: 'suspended' }), raised],
+    ledger: [ledgerEntry(engine, row, BOOT.audit, 'transition', { from: 'active', to: 'suspended' }), raised],
   });
 }
 
@@ -72,11 +72,16 @@ async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise
  * Settles one sandbox whose operation nobody carries out any more, as a boot would: what has happened to its file
  * decides. A process that it still has is ended. The caller holds the verbs lock.
  */
-export async function settleInterrupted(engine: Engine, entry: Entry, row: InstanceRow, cause: Cause): Promise<void> {
-  const how = { cause, because: 'it was interrupted' };
-  if (row.state !== 'active') return entry.exclusive(() => settle(engine, row, how));
-  const { process } = entry;
-  entry.process = null;
+export async function settleInterrupted(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  row: InstanceRow,
+  audit: AuditContext,
+): Promise<void> {
+  const how = { audit, because: 'it was interrupted' };
+  if (row.state !== 'active') return runtime.exclusive(() => settle(engine, row, how));
+  const { process } = runtime;
+  runtime.process = null;
   await process?.kill('killed');
   await settle(engine, row, how);
 }
@@ -85,14 +90,18 @@ export async function settleInterrupted(engine: Engine, entry: Entry, row: Insta
  * Settles what a sandbox's last operation left, when not even its failure could be written down. The caller holds the
  * verbs lock, so nobody carries out what the row says is under way. Returns the row as it is then.
  */
-export async function settleFirst(engine: Engine, entry: Entry, row: InstanceRow): Promise<InstanceRow> {
-  if (row.pending !== null) await settleInterrupted(engine, entry, row, systemCause('reconcile'));
-  else if (row.state === 'active' && entry.process === null && row.vfsPath !== MEMORY) {
+export async function settleIfInterrupted(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  row: InstanceRow,
+): Promise<InstanceRow> {
+  if (row.pending !== null) await settleInterrupted(engine, runtime, row, systemAudit('reconcile'));
+  else if (row.state === 'active' && runtime.process === null && row.vfsPath !== MEMORY) {
     // Its process is gone, and a disk refused its recovery.
-    await settleDead(engine, entry, row, { trigger: 'reconcile', fault: null, detail: 'its process is gone' });
-  } else if (row.state === 'active' || !isAstray(engine, row)) return row;
+    await settleDeadProcess(engine, runtime, row, { trigger: 'reconcile', fault: null, detail: 'its process is gone' });
+  } else if (row.state === 'active' || !isFileMissing(engine, row)) return row;
   // Power loss may keep a move and lose what was written of it.
-  else if (!(await entry.exclusive(() => reclaim(engine, row)))) return row;
+  else if (!(await runtime.exclusive(() => reclaimFile(engine, row)))) return row;
   return (await engine.registry.instances.get(row.id)) ?? row;
 }
 
@@ -100,22 +109,22 @@ export async function settleFirst(engine: Engine, entry: Entry, row: InstanceRow
  * What was not committed did not happen: the file goes back to where the row says. A deletion of an earlier version,
  * which removed the file first, is finished.
  */
-async function settle(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
+async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Promise<void> {
   if (row.state === 'active') return settleActive(engine, row, how);
-  if (row.pending?.verb === 'delete' && row.vfsPath !== null && !existsSync(absolute(engine, row.vfsPath))) {
+  if (row.pending?.verb === 'delete' && row.vfsPath !== null && !existsSync(absolutePath(engine, row.vfsPath))) {
     await engine.registry.ledger.append([
-      line(engine, row, how.cause, 'reconcile.rolled_forward', { reason: 'delete had removed the file' }),
+      ledgerEntry(engine, row, how.audit, 'reconcile.rolled_forward', { reason: 'delete had removed the file' }),
     ]);
-    return discardMemory(engine, row, how.cause);
+    return deleteMemorySandbox(engine, row, how.audit);
   }
   if (row.pending?.verb === 'restore') return settleRestore(engine, row, how);
-  const place = placeOf(engine, row);
-  const live = absolute(engine, livePath(row.id));
-  const known = place === 'live' || place === 'cold' ? await takeUp(engine, row, live) : null;
-  await putBack(engine, row);
-  const file = recordPutBack(engine, row, known);
+  const location = locationOf(engine, row);
+  const live = absolutePath(engine, livePath(row.id));
+  const known = location === 'live' || location === 'cold' ? await recoverLog(engine, row, live) : null;
+  await returnFile(engine, row);
+  const file = recordReturnedFile(engine, row, known);
   await engine.registry.instances.abandon(row.id, file === null ? {} : { file }, [
-    tookBack(engine, row, how.because, how.cause),
+    rollbackEntry(engine, row, how.because, how.audit),
   ]);
 }
 
@@ -123,29 +132,29 @@ async function settle(engine: Engine, row: InstanceRow, how: Settling): Promise<
  * Takes up the log that a process left which had opened the file. Where none can have, what lies beside the file is not
  * its own.
  */
-async function takeUp(engine: Engine, row: InstanceRow, live: string): Promise<{ identity: string | null } | null> {
+async function recoverLog(engine: Engine, row: InstanceRow, live: string): Promise<{ identity: string | null } | null> {
   if (stampOf(live) === null) return null;
   if (WAKES.has(row.pending?.verb ?? '')) return { identity: await engine.readers.settle(live) };
-  await setLogsAside(engine, row, livePath(row.id));
+  await moveLogsToOrphans(engine, row, livePath(row.id));
   return null;
 }
 
 /** No process outlives the server: what was active is filed as suspended, whatever was being done with it. */
-async function settleActive(engine: Engine, row: InstanceRow, how: Settling): Promise<void> {
+async function settleActive(engine: Engine, row: InstanceRow, how: SettleContext): Promise<void> {
   const verb = row.pending?.verb;
-  await engine.entries.with(row.id, async (entry) => {
-    await settleDead(engine, entry, row, {
+  await engine.runtimes.use(row.id, async (runtime) => {
+    await settleDeadProcess(engine, runtime, row, {
       trigger: verb === undefined ? 'boot' : 'reconcile',
       fault: null,
       detail: verb === undefined ? how.because : `${how.because} during ${verb}`,
     });
-    if (verb !== undefined) await putBack(engine, { ...row, state: 'suspended', vfsPath: row.vfsPath });
+    if (verb !== undefined) await returnFile(engine, { ...row, state: 'suspended', vfsPath: row.vfsPath });
   });
 }
 
 /** A restore that was not committed did not happen. */
-async function settleRestore(engine: Engine, row: InstanceRow, { cause, because }: Settling): Promise<void> {
-  if (row.pending !== null) await bringBack(engine, row.id, row.pending);
-  const rolledBack = tookBack(engine, row, because, cause);
-  await engine.registry.instances.abandon(row.id, { file: recordAgain(engine, row) }, [rolledBack]);
+async function settleRestore(engine: Engine, row: InstanceRow, { audit, because }: SettleContext): Promise<void> {
+  if (row.pending !== null) await returnReplacedFile(engine, row.id, row.pending);
+  const rolledBack = rollbackEntry(engine, row, because, audit);
+  await engine.registry.instances.abandon(row.id, { file: recordAfterReturn(engine, row) }, [rolledBack]);
 }

@@ -11,13 +11,13 @@ import { copyFile, makeFolder, renameFile, syncFile, syncFolder, unlinkFile } fr
 import type { InstanceProcess } from '../instance/instance.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stagingFor, stampOf } from '../storage/files.ts';
-import { absolute, type Engine, line, livePath, systemCause } from './engine.ts';
-import { setAside } from './file-locations.ts';
+import { absolutePath, type Engine, ledgerEntry, livePath, systemAudit } from './engine.ts';
+import { moveToOrphans } from './file-locations.ts';
 
 /** What a descriptor of a live file's process leads to, as the kernel names it; a name that is gone is marked. */
-const HELD = /\/vfs\.sqlite(-wal)?(?: \(deleted\))?$/;
+const OPEN_FILE = /\/vfs\.sqlite(-wal)?(?: \(deleted\))?$/;
 
-interface Held {
+interface OpenDescriptor {
   /** A path that leads to the open file, whatever became of its name. */
   path: string;
   /** What the kernel calls it. */
@@ -26,14 +26,14 @@ interface Held {
 }
 
 /** The live file and its log as a process has them open. */
-function heldBy(pid: number): { main: Held | null; log: Held | null } {
-  const held: { main: Held | null; log: Held | null } = { main: null, log: null };
+function openDescriptorsOf(pid: number): { main: OpenDescriptor | null; log: OpenDescriptor | null } {
+  const held: { main: OpenDescriptor | null; log: OpenDescriptor | null } = { main: null, log: null };
   const folder = `/proc/${pid}/fd`;
   try {
     for (const descriptor of readdirSync(folder)) {
       const path = join(folder, descriptor);
       const name = readlinkSync(path);
-      const found = HELD.exec(name);
+      const found = OPEN_FILE.exec(name);
       if (found === null) continue;
       const inode = String(statSync(path, { bigint: true }).ino);
       held[found[1] === undefined ? 'main' : 'log'] = { path, name, inode };
@@ -46,16 +46,18 @@ function heldBy(pid: number): { main: Held | null; log: Held | null } {
 
 /** Whether a process has its live file, or the log of it, open under no name or another than it should have. */
 export function isLost(engine: Engine, id: string, process: InstanceProcess): boolean {
-  const file = absolute(engine, livePath(id));
-  const { main, log } = heldBy(process.pid);
-  return (main !== null && isAstray(main, file)) || (main !== null && log !== null && isAstray(log, `${file}-wal`));
+  const file = absolutePath(engine, livePath(id));
+  const { main, log } = openDescriptorsOf(process.pid);
+  return (
+    (main !== null && hasOtherName(main, file)) || (main !== null && log !== null && hasOtherName(log, `${file}-wal`))
+  );
 }
 
 /**
  * Filesystems that number their files anew at every look exist: where the kernel says that the name is the right one,
  * it is.
  */
-function isAstray({ name, inode }: Held, path: string): boolean {
+function hasOtherName({ name, inode }: OpenDescriptor, path: string): boolean {
   return name !== path && stampOf(path)?.inode !== inode;
 }
 
@@ -73,21 +75,26 @@ export async function rescue(
   process.kill(worker.pid, 'SIGSTOP');
   let identity: string | null;
   try {
-    identity = await putBack(engine, row, heldBy(worker.pid), absolute(engine, livePath(row.id)));
+    identity = await recoverOpenFile(
+      engine,
+      row,
+      openDescriptorsOf(worker.pid),
+      absolutePath(engine, livePath(row.id)),
+    );
   } catch (error) {
     process.kill(worker.pid, 'SIGCONT');
     throw error;
   }
   await worker.kill('killed');
   const reason = `${livePath(row.id)} was removed or replaced under its process, and was saved from what the process had open`;
-  await engine.registry.ledger.append([line(engine, row, systemCause('reconcile'), 'file.rescued', { reason })]);
+  await engine.registry.ledger.append([ledgerEntry(engine, row, systemAudit('reconcile'), 'file.rescued', { reason })]);
   return { identity };
 }
 
-async function putBack(
+async function recoverOpenFile(
   engine: Engine,
   row: Pick<InstanceRow, 'id' | 'tenant'>,
-  { main, log }: ReturnType<typeof heldBy>,
+  { main, log }: ReturnType<typeof openDescriptorsOf>,
   file: string,
 ): Promise<string | null> {
   if (main === null) throw new Error('A process whose file was lost has it open no more.');
@@ -100,7 +107,7 @@ async function putBack(
     const identity = await engine.readers.settle(saved);
     await syncFile(saved);
     const there = stampOf(file);
-    if (there !== null && there.inode !== main.inode) await setAside(engine, row, livePath(row.id));
+    if (there !== null && there.inode !== main.inode) await moveToOrphans(engine, row, livePath(row.id));
     await makeFolder(dirname(file));
     await renameFile(saved, file);
     // Only then: until the file is back, its log is all that is left. After it the log holds nothing that the file does

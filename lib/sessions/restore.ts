@@ -12,16 +12,25 @@ import { makeFolder, unlinkFile } from '../base/effects.ts';
 import { tellable, WinterdockError } from '../base/errors.ts';
 import type { InstanceRow, Intent } from '../registry/types.ts';
 import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.ts';
-import { bringBack, keptPath, moveAside, ownPath, recordAgain } from './aside.ts';
-import { absolute, type Engine, line, livePath, now, rowOf, since, takingBack } from './engine.ts';
-import { placeOf } from './file-locations.ts';
-import { begin } from './intent.ts';
+import {
+  absolutePath,
+  type Engine,
+  elapsedMs,
+  ledgerEntry,
+  livePath,
+  now,
+  requireInstance,
+  runRollback,
+} from './engine.ts';
+import { locationOf } from './file-locations.ts';
+import { fileRecord } from './file-verification.ts';
+import { beginOperation } from './intent.ts';
 import { removeListing } from './listing.ts';
-import { PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
-import { settleFirst } from './reconcile.ts';
-import type { Entry } from './runtimes.ts';
-import type { Cause, Restored } from './sessions.ts';
-import { recordOf } from './trust.ts';
+import { PREFETCH_SECONDS, type PrefetchDeadlines } from './prefetch.ts';
+import { settleIfInterrupted } from './reconcile.ts';
+import { moveReplacedFile, orphanPath, ownFilePath, recordAfterReturn, returnReplacedFile } from './replaced-file.ts';
+import type { SandboxRuntime } from './runtimes.ts';
+import type { AuditContext, SnapshotToRestore } from './sessions.ts';
 
 /**
  * Puts a copy of a snapshot in the place of a sandbox's file; the state stays, a fault is cleared. What is frozen or
@@ -31,43 +40,45 @@ import { recordOf } from './trust.ts';
  */
 export async function restore(
   engine: Engine,
-  prefetched: Prefetched,
-  entry: Entry,
-  snapshot: Restored,
-  cause: Cause,
+  prefetched: PrefetchDeadlines,
+  runtime: SandboxRuntime,
+  snapshot: SnapshotToRestore,
+  audit: AuditContext,
 ): Promise<InstanceRow> {
   const started = performance.now();
-  const row = await settleFirst(engine, entry, await rowOf(engine, entry.id));
+  const row = await settleIfInterrupted(engine, runtime, await requireInstance(engine, runtime.id));
   try {
-    await admit(engine, entry, row, snapshot);
+    await admit(engine, runtime, row, snapshot);
   } catch (error) {
-    await engine.registry.ledger.append([line(engine, row, cause, 'restore.refused', { error: tellable(error) })]);
+    await engine.registry.ledger.append([
+      ledgerEntry(engine, row, audit, 'restore.refused', { error: tellable(error) }),
+    ]);
     throw error;
   }
-  const fromPath = ownPath(engine, row);
-  await begin(engine, row, cause, { verb: 'restore', to: row.state, fromPath, toPath: livePath(row.id) });
-  entry.began('restore', row);
+  const fromPath = ownFilePath(engine, row);
+  await beginOperation(engine, row, audit, { verb: 'restore', to: row.state, fromPath, toPath: livePath(row.id) });
+  runtime.startOperation('restore', row);
   try {
-    const after = await entry.exclusive(async () => {
-      const { pending } = await rowOf(engine, row.id);
+    const after = await runtime.exclusive(async () => {
+      const { pending } = await requireInstance(engine, row.id);
       if (pending === null) throw new WinterdockError('conflict', `The sandbox "${row.id}" has moved on.`);
-      await replace(engine, row, pending, snapshot, cause);
-      return commit(engine, row, pending, snapshot, cause, since(started));
+      await replace(engine, row, pending, snapshot, audit);
+      return commit(engine, row, pending, snapshot, audit, elapsedMs(started));
     });
     if (after.state === 'frozen' || after.state === 'archived') prefetched.set(row.id, now(engine) + PREFETCH_SECONDS);
     return after;
   } catch (error) {
-    const failed = line(engine, row, cause, 'restore.failed', { error: tellable(error) });
-    await takingBack(engine, row.id, () =>
-      entry.exclusive(async () => {
-        const current = await rowOf(engine, row.id);
+    const failed = ledgerEntry(engine, row, audit, 'restore.failed', { error: tellable(error) });
+    await runRollback(engine, row.id, () =>
+      runtime.exclusive(async () => {
+        const current = await requireInstance(engine, row.id);
         if (current.generation !== row.generation || current.pending?.verb !== 'restore') return;
-        await bringBack(engine, row.id, current.pending);
+        await returnReplacedFile(engine, row.id, current.pending);
         await engine.registry.instances.commit({
           ...row,
           from: row.state,
           to: row.state,
-          file: recordAgain(engine, row),
+          file: recordAfterReturn(engine, row),
           fault: undefined,
           now: now(engine),
           ledger: [failed],
@@ -76,17 +87,22 @@ export async function restore(
     );
     throw error;
   } finally {
-    entry.ended();
+    runtime.endOperation();
   }
 }
 
-async function admit(engine: Engine, entry: Entry, row: InstanceRow, snapshot: Restored): Promise<void> {
-  if (placeOf(engine, row) === 'memory') {
+async function admit(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  row: InstanceRow,
+  snapshot: SnapshotToRestore,
+): Promise<void> {
+  if (locationOf(engine, row) === 'memory') {
     throw new WinterdockError('conflict', `The sandbox "${row.id}" lives only in its process: it has no file.`, {
       hint: 'Make a new sandbox of the snapshot.',
     });
   }
-  if (row.state === 'active' || entry.process !== null) {
+  if (row.state === 'active' || runtime.process !== null) {
     throw new WinterdockError('conflict', `The sandbox "${row.id}" is awake: its file is in use.`, {
       hint: row.ephemeral ? 'It is ephemeral: make a new sandbox of the snapshot.' : 'Suspend it first.',
     });
@@ -105,10 +121,10 @@ async function replace(
   engine: Engine,
   row: InstanceRow,
   intent: Intent,
-  snapshot: Restored,
-  cause: Cause,
+  snapshot: SnapshotToRestore,
+  audit: AuditContext,
 ): Promise<void> {
-  const live = absolute(engine, livePath(row.id));
+  const live = absolutePath(engine, livePath(row.id));
   const staging = stagingFor(engine.config.dataFolder, live);
   const staged = join(staging, `${row.id}.restore.sqlite`);
   await makeFolder(staging);
@@ -120,12 +136,12 @@ async function replace(
         hint: 'Restore another snapshot.',
       });
     }
-    const kept = keptPath(row.id, intent);
+    const kept = orphanPath(row.id, intent);
     if (kept !== null) {
       const reason = `${intent.fromPath} is kept as ${kept}`;
-      await engine.registry.ledger.append([line(engine, row, cause, 'file.kept_aside', { reason })]);
+      await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'file.kept_aside', { reason })]);
     }
-    await moveAside(engine, row.id, intent);
+    await moveReplacedFile(engine, row.id, intent);
     // It lists what was there; without one the file itself answers.
     if (row.state === 'archived') await removeListing(engine, row.id);
     await lastingFolder(dirname(live));
@@ -139,14 +155,14 @@ async function commit(
   engine: Engine,
   row: InstanceRow,
   intent: Intent,
-  snapshot: Restored,
-  cause: Cause,
+  snapshot: SnapshotToRestore,
+  audit: AuditContext,
   tookMs: number,
 ): Promise<InstanceRow> {
-  const stamp = stampOf(absolute(engine, livePath(row.id)));
+  const stamp = stampOf(absolutePath(engine, livePath(row.id)));
   if (stamp === null)
     throw new WinterdockError('storage_unavailable', `The restored file of "${row.id}" is gone again.`);
-  const kept = keptPath(row.id, intent);
+  const kept = orphanPath(row.id, intent);
   const said = `${snapshot.name}; ${kept === null ? 'there was no file before' : `what was there is kept as ${kept}`}`;
   return engine.registry.instances.commit({
     id: row.id,
@@ -154,17 +170,17 @@ async function commit(
     to: row.state,
     generation: row.generation,
     vfsPath: livePath(row.id),
-    file: recordOf(stamp, { sha256: snapshot.hash, quickCheck: 'ok' }),
+    file: fileRecord(stamp, { sha256: snapshot.hash, quickCheck: 'ok' }),
     bytes: stamp.size,
     fault: null,
     now: now(engine),
     ledger: [
-      line(engine, row, cause, 'file.restored', {
+      ledgerEntry(engine, row, audit, 'file.restored', {
         source: 'snapshot',
-        reason: cause.reason === null ? said : `${cause.reason} (${said})`,
+        reason: audit.reason === null ? said : `${audit.reason} (${said})`,
         tookMs,
       }),
-      ...(row.fault === null ? [] : [line(engine, row, cause, 'fault.cleared', { reason: row.fault })]),
+      ...(row.fault === null ? [] : [ledgerEntry(engine, row, audit, 'fault.cleared', { reason: row.fault })]),
     ],
   });
 }

@@ -12,7 +12,7 @@ const LEASES = 1024;
 /** Counts uses of all sandboxes, so that which was used longest ago is known more exactly than by seconds. */
 let uses = 0;
 
-export class Entry {
+export class SandboxRuntime {
   readonly id: string;
   /** One verb at a time. */
   readonly verbs = new Mutex();
@@ -39,11 +39,11 @@ export class Entry {
   }
 
   /** A verb is under way on a row of this generation. */
-  began(verb: string, { generation }: { generation: number }): void {
+  startOperation(verb: string, { generation }: { generation: number }): void {
     this.#pending = { verb, generation };
   }
 
-  ended(): void {
+  endOperation(): void {
     this.#pending = null;
   }
 
@@ -71,7 +71,7 @@ export class Entry {
   }
 
   /** It is used at `now` (epoch seconds): its idle clock begins again. */
-  used(now: number): void {
+  markUsed(now: number): void {
     this.activity = Math.max(this.activity, now);
     this.noteUse();
   }
@@ -85,7 +85,7 @@ export class Entry {
    * Whether its process could be ended now: nothing runs or waits in it, no terminal is open, nobody reads its file, no
    * verb is under way.
    */
-  get idle(): boolean {
+  get isIdle(): boolean {
     return (
       this.process !== null &&
       !this.process.busy &&
@@ -108,7 +108,7 @@ export class Entry {
   }
 
   /** Resolves true when no call runs, false when one still does after `milliseconds`. */
-  async drained(milliseconds: number): Promise<boolean> {
+  async waitForCalls(milliseconds: number): Promise<boolean> {
     if (this.calls === 0) return true;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -119,7 +119,7 @@ export class Entry {
     return this.calls === 0;
   }
 
-  get quiet(): boolean {
+  get isDisposable(): boolean {
     return (
       this.holders === 0 &&
       this.process === null &&
@@ -132,45 +132,45 @@ export class Entry {
 }
 
 /** The entries by id; a quiet one is dropped. */
-export class Entries {
-  readonly #entries = new Map<string, Entry>();
+export class Runtimes {
+  readonly #runtimes = new Map<string, SandboxRuntime>();
 
   /** The entry of a sandbox that something is going on with, or undefined. */
-  peek(id: string): Entry | undefined {
-    return this.#entries.get(id);
+  peek(id: string): SandboxRuntime | undefined {
+    return this.#runtimes.get(id);
   }
 
   /** Runs `work` with the entry of `id`, made when there is none and dropped when nothing is left to remember. */
-  async with<T>(id: string, work: (entry: Entry) => Promise<T>): Promise<T> {
-    const entry = this.hold(id);
+  async use<T>(id: string, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> {
+    const runtime = this.hold(id);
     try {
-      return await work(entry);
+      return await work(runtime);
     } finally {
-      this.release(entry);
+      this.release(runtime);
     }
   }
 
-  hold(id: string): Entry {
-    let entry = this.#entries.get(id);
-    if (entry === undefined) {
-      entry = new Entry(id);
-      this.#entries.set(id, entry);
+  hold(id: string): SandboxRuntime {
+    let runtime = this.#runtimes.get(id);
+    if (runtime === undefined) {
+      runtime = new SandboxRuntime(id);
+      this.#runtimes.set(id, runtime);
     }
-    entry.holders += 1;
-    return entry;
+    runtime.holders += 1;
+    return runtime;
   }
 
-  release(entry: Entry): void {
-    entry.holders -= 1;
-    this.drop(entry);
+  release(runtime: SandboxRuntime): void {
+    runtime.holders -= 1;
+    this.drop(runtime);
   }
 
   /** Forgets an entry that has nothing to remember. */
-  drop(entry: Entry): void {
-    if (entry.quiet) this.#entries.delete(entry.id);
+  drop(runtime: SandboxRuntime): void {
+    if (runtime.isDisposable) this.#runtimes.delete(runtime.id);
   }
 
-  values(): Entry[] {
-    return [...this.#entries.values()];
+  values(): SandboxRuntime[] {
+    return [...this.#runtimes.values()];
   }
 }

@@ -33,7 +33,7 @@ test('bytes that rot though their stat stays are found, and what is sound, awake
     await at.dock.put(id, '/x', `the work of ${id}`);
     if (id !== 'awake') await at.dock.sessions.suspend(id, REQUEST);
   }
-  await at.restart({ scrub: { ...AT_ONCE, walkMs: 300 } });
+  await at.restart({ scrub: { ...AT_ONCE, passMs: 300 } });
   await at.dock.run('awake', 'true');
   at.dock.sessions.start();
   await expect.poll(() => fileOf('rotten'), { timeout: 20_000 }).toMatchObject({ quickCheck: 'ok' });
@@ -65,7 +65,7 @@ test('a walk that a restart comes between goes on where it was, with what it had
     await at.dock.put(id, '/x', `the work of ${id}`);
     await at.dock.sessions.suspend(id, REQUEST);
   }
-  await at.restart({ scrub: { ...AT_ONCE, walkMs: 3_600_000 } });
+  await at.restart({ scrub: { ...AT_ONCE, passMs: 3_600_000 } });
   at.dock.sessions.start();
   await expect.poll(() => fileOf('c'), { timeout: 20_000 }).toMatchObject({ quickCheck: 'ok' });
   // It comes to the first, and then it rests for hours.
@@ -74,7 +74,7 @@ test('a walk that a restart comes between goes on where it was, with what it had
   at.dock.sessions.start();
   await expect.poll(async () => (await progress())?.walk, { timeout: 20_000 }).toMatchObject({ after: 'a', files: 1 });
 
-  await at.restart({ scrub: { ...AT_ONCE, walkMs: 3_600_000 } });
+  await at.restart({ scrub: { ...AT_ONCE, passMs: 3_600_000 } });
   expect((await progress())?.walk).toMatchObject({ after: 'a', begun: 7, files: 1 });
   at.dock.sessions.start();
   await expect
@@ -88,7 +88,7 @@ test('between two walks a day passes, however often the server is restarted in i
   const since = clock.now() / 1000;
   for (const days of [0, 0.5, 1]) {
     clock.advance(since + days * 86_400 - clock.now() / 1000);
-    await at.restart({ clock, scrub: { ...AT_ONCE, walkMs: 86_400_000 } });
+    await at.restart({ clock, scrub: { ...AT_ONCE, passMs: 86_400_000 } });
     at.dock.sessions.start();
     await expect
       .poll(progress, { timeout: 20_000 })
@@ -105,7 +105,7 @@ test('an archived file with a flipped byte, or another in its place, is found an
   }
   const archived = (id: string) => join(at.folder, 'archive', `${id}.sqlite.zst`);
   const before = readFileSync(archived('sound'));
-  await at.restart({ scrub: { ...AT_ONCE, walkMs: 3_600_000 } });
+  await at.restart({ scrub: { ...AT_ONCE, passMs: 3_600_000 } });
   at.dock.sessions.start();
   for (const id of ['flipped', 'replaced', 'sound']) {
     await expect

@@ -7,11 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
-import { checkFile } from './checks.ts';
-import { absolute, type Engine, line, MEMORY, now, systemCause } from './engine.ts';
+import { checkFiledFile } from './background-checks.ts';
+import { absolutePath, type Engine, ledgerEntry, MEMORY, now, systemAudit } from './engine.ts';
 import { isPacked } from './file-locations.ts';
+import { sameStamp } from './file-verification.ts';
 import { keepProgress, readProgress } from './scrub-progress.ts';
-import { sameStamp } from './trust.ts';
 
 /** Rows asked of the registry at a time. */
 const PAGE = 100;
@@ -19,13 +19,13 @@ const PAGE = 100;
 const RETRY_MS = 60_000;
 
 /** Its rests, in milliseconds, and what bounds them. */
-export interface Pace {
+export interface ScrubPace {
   /** Before the walk over what has no hash: a server that has just started has people to wake. */
   startMs: number;
   /** Between two pages of rows: a million take some hours and a thousandth of a core. */
   pageMs: number;
   /** Between the end of a walk over everything and the next, whatever restarts come between. */
-  walkMs: number;
+  passMs: number;
   /** Between two times that it keeps how far it has come. */
   keepMs: number;
   /** Share of the time that it may spend on files. */
@@ -33,7 +33,7 @@ export interface Pace {
 }
 
 /** A twentieth of one disk and one core. */
-export const PACE: Pace = { startMs: 2000, pageMs: 1000, walkMs: 86_400_000, keepMs: 30_000, share: 0.05 };
+export const SCRUB_PACE: ScrubPace = { startMs: 2000, pageMs: 1000, passMs: 86_400_000, keepMs: 30_000, share: 0.05 };
 
 type Verdict = 'unknown' | 'sound' | 'rotten';
 
@@ -51,10 +51,10 @@ function lacksCheck(engine: Engine, row: InstanceRow): boolean {
 /**
  * What the bytes of a file at rest say, beside whoever wants to wake it: nothing when it moved or changed meanwhile.
  */
-async function look(engine: Engine, row: InstanceRow): Promise<Verdict> {
+async function compareFile(engine: Engine, row: InstanceRow): Promise<Verdict> {
   if (row.vfsPath === null || row.file === null) return 'unknown';
-  const path = absolute(engine, row.vfsPath);
-  if (isPacked(engine, row)) return lookAtPacked(engine, path, row.file.sha256);
+  const path = absolutePath(engine, row.vfsPath);
+  if (isPacked(engine, row)) return compareArchived(engine, path, row.file.sha256);
   const asFiled = () => {
     const stamp = stampOf(path);
     return stamp !== null && row.file !== null && sameStamp(stamp, row.file);
@@ -67,7 +67,7 @@ async function look(engine: Engine, row: InstanceRow): Promise<Verdict> {
 }
 
 /** An archived file is not hashed before it is expanded, so its bytes are compared whatever its stat. */
-async function lookAtPacked(engine: Engine, path: string, recorded: string | null): Promise<Verdict> {
+async function compareArchived(engine: Engine, path: string, recorded: string | null): Promise<Verdict> {
   if (stampOf(path) === null) return 'unknown';
   const { sha256, quickCheck } = await engine.readers.check(path, { packed: true });
   return quickCheck === 'ok' && (recorded === null || recorded === sha256) ? 'sound' : 'rotten';
@@ -77,25 +77,25 @@ async function lookAtPacked(engine: Engine, path: string, recorded: string | nul
 async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
   try {
     if (lacksCheck(engine, row)) {
-      await checkFile(engine, row.id, row.generation);
+      await checkFiledFile(engine, row.id, row.generation);
       return false;
     }
-    if ((await look(engine, row)) !== 'rotten') return false;
+    if ((await compareFile(engine, row)) !== 'rotten') return false;
     let rotten = false;
     // Looked at once more while nobody can open or move it, so that a wake is never taken for rot.
-    await engine.entries.with(row.id, (entry) =>
-      entry.lease(async () => {
+    await engine.runtimes.use(row.id, (runtime) =>
+      runtime.lease(async () => {
         const current = await engine.registry.instances.get(row.id);
-        if (current === null || current.generation !== row.generation || !rests(current) || entry.process !== null)
+        if (current === null || current.generation !== row.generation || !rests(current) || runtime.process !== null)
           return;
-        if ((await look(engine, current)) !== 'rotten') return;
+        if ((await compareFile(engine, current)) !== 'rotten') return;
         const reason = isPacked(engine, current)
           ? 'its archived file no longer expands to what was filed'
           : 'its bytes are no longer those that were filed, though its stat is';
         await engine.registry.instances.setFault(
           row.id,
           { fault: 'corrupt', reason },
-          line(engine, current, systemCause('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
+          ledgerEntry(engine, current, systemAudit('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
         );
         rotten = true;
       }),
@@ -112,7 +112,7 @@ async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
  * Goes over what has no hash yet, as a stop or a kill came before its check, and then over everything, again and again
  * until `signal`; where a restart came between, it goes on. Waits for no check that is under way then. Never throws.
  */
-export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Pace): Promise<void> {
+export async function scrubForever(engine: Engine, signal: AbortSignal, pace: ScrubPace): Promise<void> {
   const { facts } = engine.registry;
   const aborted = new Promise<false>((resolve) =>
     signal.addEventListener('abort', () => resolve(false), { once: true }),
@@ -146,7 +146,7 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Pa
       const since = kept?.since ?? now(engine);
       if (kept === null) await keepProgress(facts, { walk: null, last, since }, now(engine));
       // A clock that was set back makes nobody wait longer than for a whole one.
-      await rest(Math.min(pace.walkMs, Math.max(0, since * 1000 + pace.walkMs - engine.clock.now())));
+      await rest(Math.min(pace.passMs, Math.max(0, since * 1000 + pace.passMs - engine.clock.now())));
       under = { after: '', begun: now(engine), files: 0, bytes: 0, rotten: 0 };
     }
     if (signal.aborted) return;

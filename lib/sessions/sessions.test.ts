@@ -31,7 +31,7 @@ describe('resume', () => {
   test('a request that arrives while it is being filed waits and then wakes it', async () => {
     let answer: Promise<string> | null = null;
     await at.restart({
-      reached: (step) => {
+      failpoint: (step) => {
         if (step === 'suspend.closed') answer ??= at.dock.run('a', 'cat n');
       },
     });

@@ -19,7 +19,7 @@ import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
 
 /** Who or what asked, for the ledger. */
-export interface Cause {
+export interface AuditContext {
   trigger: Trigger;
   actor: string;
   via: Via;
@@ -38,7 +38,7 @@ export interface ResumeResult {
   row: InstanceRow;
 }
 
-export interface Woken {
+export interface WakeReport {
   woke: Thermal;
   /** Milliseconds that the wake took; 0 when it was hot. */
   wokeMs: number;
@@ -47,7 +47,7 @@ export interface Woken {
 }
 
 /** Live facts of one sandbox that no column holds. */
-export interface Live {
+export interface LiveStatus {
   thermal: Thermal;
   /** Epoch seconds of the last activity, flushed or not: the idle clock. */
   updated: number;
@@ -57,7 +57,7 @@ export interface Live {
   /** Verb under way, or null. */
   pending: string | null;
   /** Whether a verb holds the sandbox in this process: an intent that none carries out was interrupted. */
-  held: boolean;
+  isLocked: boolean;
 }
 
 /** The byte-for-byte copies that `copyRaw` made. */
@@ -73,7 +73,7 @@ export interface RawCopy {
 }
 
 /** The snapshot to restore; `name` is what the ledger calls it. */
-export interface Restored extends Pick<CopyContent, 'hash' | 'bytes'> {
+export interface SnapshotToRestore extends Pick<CopyContent, 'hash' | 'bytes'> {
   name: string;
 }
 
@@ -82,43 +82,48 @@ export interface Sessions {
    * Wakes from any state but `deleted`. Throws `gone`, `capacity`, `corrupt`, `missing_file`, `unknown_state`,
    * `not_found`.
    */
-  resume(id: string, cause: Cause, options?: { policy?: string; force?: boolean }): Promise<ResumeResult>;
+  resume(id: string, audit: AuditContext, options?: { policy?: string; force?: boolean }): Promise<ResumeResult>;
   /** Brings the file home without a process; the state stays. Filed back by itself when nothing comes. */
-  prefetch(id: string, cause: Cause): Promise<{ source: Source; vfsPath: string | null }>;
+  prefetch(id: string, audit: AuditContext): Promise<{ source: Source; vfsPath: string | null }>;
   /** The verbs of filing. A state it is in already changes nothing; a hop off the map throws `invalid_transition`. */
-  suspend(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
-  freeze(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
-  archive(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
-  revive(id: string, cause: Cause, options?: { force?: boolean }): Promise<InstanceRow>;
-  delete(id: string, cause: Cause): Promise<void>;
+  suspend(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  freeze(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  archive(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  revive(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
+  delete(id: string, audit: AuditContext): Promise<void>;
   /**
    * Walks to a state by as many hops as the map needs (trigger `plan` when they are several), one by one under one
    * lock. `active` is passed through without a process. Returns the row as it is at the end. A walk that fails stays
    * where it came to; throws as its hops do, and `conflict` with its `state` when it is not in `from`.
    */
-  walk(id: string, to: State, cause: Cause, options?: { force?: boolean; from?: State }): Promise<InstanceRow>;
+  runPlan(
+    id: string,
+    to: State,
+    audit: AuditContext,
+    options?: { force?: boolean; from?: State },
+  ): Promise<InstanceRow>;
 
   /**
    * Rolls an operation that nobody carries out any more forward or back by looking at the file, as a boot would;
    * without one nothing changes. Ends a process that the sandbox has. Throws `conflict` while a verb is really under
    * way, `gone`, `not_found`.
    */
-  settle(id: string, cause: Cause): Promise<InstanceRow>;
+  settle(id: string, audit: AuditContext): Promise<InstanceRow>;
 
   /** Calls and writes are touches: they wake what sleeps, and throw `archived` for what was archived. */
   exec(
     id: string,
     request: ExecRequest,
-    cause: Cause,
-    options?: { onWoke?: (woken: Woken) => void; onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal },
-  ): Promise<ExecOutcome & Woken>;
+    audit: AuditContext,
+    options?: { onWoke?: (woken: WakeReport) => void; onOutput?: (chunk: OutputChunk) => void; signal?: AbortSignal },
+  ): Promise<ExecOutcome & WakeReport>;
   eval(
     id: string,
     request: EvalRequest,
-    cause: Cause,
+    audit: AuditContext,
     options?: { signal?: AbortSignal },
-  ): Promise<EvalOutcome & Woken>;
-  write(id: string, operation: WriteOperation, cause: Cause): Promise<WriteOutcome>;
+  ): Promise<EvalOutcome & WakeReport>;
+  write(id: string, operation: WriteOperation, audit: AuditContext): Promise<WriteOutcome>;
   /** Looking: wakes nothing and stamps nothing, in any state but `deleted`. A `created` sandbox reads as empty. */
   read<R extends ReadRequest>(id: string, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
 
@@ -142,7 +147,7 @@ export interface Sessions {
    * a fault is cleared. Throws `conflict` for one that is awake or lives only in its process, `quota_exceeded`,
    * `missing_file` and `corrupt` of the snapshot; nothing has changed then.
    */
-  restore(id: string, snapshot: Restored, cause: Cause): Promise<InstanceRow>;
+  restore(id: string, snapshot: SnapshotToRestore, audit: AuditContext): Promise<InstanceRow>;
 
   /**
    * Holds a sandbox as it is while a terminal is open: no automatic move until `detach`, or until it was not renewed,
@@ -152,7 +157,7 @@ export interface Sessions {
   attach(id: string, attachment: string): Promise<void>;
   /** Ends it; the idle clock starts then. One that has ended already changes nothing. */
   detach(id: string, attachment: string): void;
-  live(row: InstanceRow): Live;
+  live(row: InstanceRow): LiveStatus;
   readonly callsRunning: number;
 
   /**

@@ -8,19 +8,19 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { observeEffects } from '../base/effects.ts';
 import { namesIn } from '../testing/files-in.ts';
-import type { Step } from './steps.ts';
+import type { Failpoint } from './failpoints.ts';
 import { type Dock, REQUEST, startDock } from './testing/dock.ts';
 
 let folder: string;
 let dock: Dock;
-let failing: Step | null;
+let failing: Failpoint | null;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'winterdock-settle-'));
   failing = null;
   dock = await startDock({
     dataFolder: folder,
-    reached: (step) => {
+    failpoint: (step) => {
       if (step === failing) throw new Error(`broken at ${step}`);
     },
   });
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 /** Has a verb fail at a step while the registry takes no word of it, as when the disk is full. */
-async function interrupt(step: Step, verb: () => Promise<unknown>): Promise<void> {
+async function interrupt(step: Failpoint, verb: () => Promise<unknown>): Promise<void> {
   const { abandon, commit } = dock.registry.instances;
   const full = () => {
     throw new Error('the disk is full');
@@ -87,7 +87,7 @@ test('the next who wants something of an interrupted sandbox gets it', async () 
   await interrupt('freeze.moved', () => dock.sessions.freeze('a', REQUEST));
   expect(await dock.run('a', 'cat kept')).toBe('the work');
   await interrupt('suspend.intent', () => dock.sessions.suspend('a', REQUEST));
-  expect(await dock.sessions.walk('a', 'archived', REQUEST)).toMatchObject({ state: 'archived', pending: null });
+  expect(await dock.sessions.runPlan('a', 'archived', REQUEST)).toMatchObject({ state: 'archived', pending: null });
   expect(await dock.get('a', '/kept')).toBe('the work');
 });
 

@@ -1,19 +1,19 @@
 /** A stop while something is under way: nothing is lost, and nobody is blamed for it. */
 import { expect, test } from 'vitest';
 import { observeEffects } from '../base/effects.ts';
-import type { Step } from './steps.ts';
+import type { Failpoint } from './failpoints.ts';
 import { REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 
 const at = stage();
 
-test.each<Step>(['resume.intent', 'resume.brought', 'resume.opened'])(
+test.each<Failpoint>(['resume.intent', 'resume.brought', 'resume.opened'])(
   'a stop that comes when a wake has reached "%s" leaves the sandbox asleep with its work and without a fault',
   async (when) => {
     let stopped: Promise<void> | null = null;
     let armed = false;
     await at.restart({
-      reached: (step) => {
+      failpoint: (step) => {
         if (armed && step === when) stopped ??= at.dock.sessions.stop();
       },
     });

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createReaders } from '../vfs/readers.ts';
+import { verifyForReading } from './file-verification.ts';
 import { liveFile, REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
-import { ensureReadable } from './trust.ts';
 
 const at = stage();
 
@@ -89,21 +89,21 @@ test('a file whose stat is not as recorded is hashed once for all reads, and aga
     }),
   };
   try {
-    await ensureReadable(counting, row, file);
+    await verifyForReading(counting, row, file);
     expect(checks).toBe(0);
     const copy = readFileSync(file);
     renameSync(file, `${file}.other`);
     writeFileSync(file, copy);
-    await Promise.all(Array.from({ length: 5 }, () => ensureReadable(counting, row, file)));
-    for (let round = 0; round < 5; round += 1) await ensureReadable(counting, row, file);
+    await Promise.all(Array.from({ length: 5 }, () => verifyForReading(counting, row, file)));
+    for (let round = 0; round < 5; round += 1) await verifyForReading(counting, row, file);
     expect(checks).toBe(1);
     writeFileSync(file, readFileSync(await put('b', 'suspended')));
     for (let round = 0; round < 3; round += 1) {
-      await expect(ensureReadable(counting, row, file)).rejects.toMatchObject({ code: 'corrupt' });
+      await expect(verifyForReading(counting, row, file)).rejects.toMatchObject({ code: 'corrupt' });
     }
     expect(checks).toBe(2);
     renameSync(`${file}.other`, file);
-    await ensureReadable(counting, row, file);
+    await verifyForReading(counting, row, file);
     // Its name was changed twice, which its inode tells.
     expect(checks).toBe(3);
   } finally {
@@ -146,7 +146,7 @@ describe.each(['-wal', '-journal'])('a stranger’s %s', (suffix) => {
     ['archiving', 'frozen', () => at.dock.sessions.archive('mine', REQUEST)],
     ['a copy', 'suspended', () => copyOut('mine')],
     ['a prefetch', 'frozen', () => at.dock.sessions.prefetch('mine', REQUEST)],
-    ['a walk', 'frozen', () => at.dock.sessions.walk('mine', 'suspended', REQUEST)],
+    ['a walk', 'frozen', () => at.dock.sessions.runPlan('mine', 'suspended', REQUEST)],
   ] as const)('is not taken up by %s', async (_, state, verb) => {
     const file = await put('mine', state);
     writeFileSync(file + suffix, log);
@@ -206,7 +206,7 @@ describe.each(['frozen', 'archived', 'created'] as const)('a stranger in the liv
   });
 
   test('is kept by a deletion', async () => {
-    await at.dock.sessions.walk('mine', 'deleted', REQUEST);
+    await at.dock.sessions.runPlan('mine', 'deleted', REQUEST);
     keptOnce();
   });
 

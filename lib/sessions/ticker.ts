@@ -4,23 +4,23 @@
  */
 import { isWinterdockError, messageOf, storageFailure } from '../base/errors.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
-import { blocks } from '../lifecycle/words.ts';
+import { isBlocking } from '../lifecycle/words.ts';
 import type { DueRow } from '../registry/instances.ts';
 import { discardLeft, stampOf } from '../storage/files.ts';
 import { archive } from './archive.ts';
-import { idleFromNow } from './clock-jumps.ts';
-import { discardMemory } from './death.ts';
+import { correctFutureActivity } from './clock-jumps.ts';
 import { deleteSandbox } from './delete.ts';
-import { absolute, type Engine, livePath, MEMORY, now, systemCause } from './engine.ts';
+import { absolutePath, type Engine, livePath, MEMORY, now, systemAudit } from './engine.ts';
 import { freeze } from './freeze.ts';
-import type { LostFiles } from './lost.ts';
-import { fileBack, PREFETCH_SECONDS, type Prefetched } from './prefetch.ts';
-import type { PutOff } from './put-off.ts';
-import { settleFirst } from './reconcile.ts';
-import { keepWithin } from './room.ts';
-import type { Entry } from './runtimes.ts';
+import type { LostFileCheck } from './lost-files.ts';
+import { enforceMemoryLimit } from './memory-limit.ts';
+import { cleanUpAfterOperation } from './orphan-search.ts';
+import { PREFETCH_SECONDS, type PrefetchDeadlines, returnPrefetched } from './prefetch.ts';
+import { deleteMemorySandbox } from './process-death.ts';
+import { settleIfInterrupted } from './reconcile.ts';
+import type { RetryDelays } from './retry-delays.ts';
+import type { SandboxRuntime } from './runtimes.ts';
 import { suspend } from './suspend.ts';
-import { tidy } from './sweep.ts';
 
 /** Sandboxes moved at the same time. */
 const CONCURRENCY = 4;
@@ -29,7 +29,7 @@ const BATCH = 100;
 /** A frozen copy of the due list may repeat a row that failed; a round ends after this many batches. */
 const BATCHES = 50;
 
-export interface Round {
+export interface LadderRound {
   moved: number;
   failed: number;
 }
@@ -38,46 +38,46 @@ export interface Round {
  * What the file of an active sandbox weighs at most, with its log and what is being written; undefined when it has
  * none.
  */
-function weightOf(engine: Engine, entry: Entry): number | undefined {
-  const file = absolute(engine, livePath(entry.id));
+function weightOf(engine: Engine, runtime: SandboxRuntime): number | undefined {
+  const file = absolutePath(engine, livePath(runtime.id));
   const size = stampOf(file)?.size;
-  return size === undefined ? undefined : size + (stampOf(`${file}-wal`)?.size ?? 0) + entry.reserved;
+  return size === undefined ? undefined : size + (stampOf(`${file}-wal`)?.size ?? 0) + runtime.reserved;
 }
 
 /** Writes the activity kept in memory to the registry, in one transaction. */
 export async function flushActivity(engine: Engine): Promise<void> {
-  const touched = engine.entries
+  const touched = engine.runtimes
     .values()
-    .filter((entry) => entry.activity > 0 || entry.attached > 0 || entry.calls > 0);
+    .filter((runtime) => runtime.activity > 0 || runtime.attached > 0 || runtime.calls > 0);
   if (touched.length === 0) return;
   const current = now(engine);
-  const touches = touched.map((entry) => {
-    const busy = entry.attached > 0 || entry.calls > 0;
-    const bytes = entry.process === null ? undefined : weightOf(engine, entry);
-    return { id: entry.id, updated: busy ? current : entry.activity, ...(bytes === undefined ? {} : { bytes }) };
+  const touches = touched.map((runtime) => {
+    const busy = runtime.attached > 0 || runtime.calls > 0;
+    const bytes = runtime.process === null ? undefined : weightOf(engine, runtime);
+    return { id: runtime.id, updated: busy ? current : runtime.activity, ...(bytes === undefined ? {} : { bytes }) };
   });
-  const flushed = touched.map((entry) => ({ entry, activity: entry.activity }));
+  const flushed = touched.map((runtime) => ({ runtime, activity: runtime.activity }));
   await engine.registry.instances.touch(touches);
-  for (const { entry, activity } of flushed) {
-    if (entry.activity === activity) entry.activity = 0;
-    engine.entries.drop(entry);
+  for (const { runtime, activity } of flushed) {
+    if (runtime.activity === activity) runtime.activity = 0;
+    engine.runtimes.drop(runtime);
   }
 }
 
 /** One round: the clock and activity first, then everything that is due at this moment. */
-export async function runRound(
+export async function runLadderRound(
   engine: Engine,
-  prefetched: Prefetched,
-  putOff: PutOff,
-  lost: LostFiles,
-): Promise<Round> {
-  await idleFromNow(engine);
+  prefetched: PrefetchDeadlines,
+  putOff: RetryDelays,
+  lost: LostFileCheck,
+): Promise<LadderRound> {
+  await correctFutureActivity(engine);
   await flushActivity(engine);
-  await keepWithin(engine);
+  await enforceMemoryLimit(engine);
   await discardLeft();
-  await settleLeft(engine);
-  await lost.look(engine);
-  const round: Round = { moved: 0, failed: 0 };
+  await settleInterruptedRows(engine);
+  await lost.check(engine);
+  const round: LadderRound = { moved: 0, failed: 0 };
   const seen = new Set<string>();
   /** Ids that a round tries once: what failed was put back, and is another generation. */
   const failed = new Set<string>();
@@ -98,22 +98,22 @@ export async function runRound(
       }
     }
   }
-  await returnPrefetched(engine, prefetched);
+  await returnDuePrefetched(engine, prefetched);
   return round;
 }
 
-async function move(engine: Engine, due: DueRow, putOff: PutOff): Promise<'moved' | 'failed' | 'skipped'> {
+async function move(engine: Engine, due: DueRow, putOff: RetryDelays): Promise<'moved' | 'failed' | 'skipped'> {
   const { id } = due.row;
-  if (putOff.waits(id, now(engine))) return 'skipped';
-  return engine.entries.with(id, (entry) =>
-    entry.verbs.runExclusive(async () => {
+  if (putOff.isWaiting(id, now(engine))) return 'skipped';
+  return engine.runtimes.use(id, (runtime) =>
+    runtime.verbs.runExclusive(async () => {
       try {
-        const moved = await moveLocked(engine, entry, due);
-        putOff.forget(id);
+        const moved = await moveLocked(engine, runtime, due);
+        putOff.clear(id);
         return moved ? 'moved' : 'skipped';
       } catch (thrown) {
         const error = storageFailure(thrown) ?? thrown;
-        if (isWinterdockError(error) && error.code === 'storage_unavailable') putOff.refuse(id, now(engine));
+        if (isWinterdockError(error) && error.code === 'storage_unavailable') putOff.delay(id, now(engine));
         engine.log.warn({ id: due.row.id, error: messageOf(error) }, 'automatic move failed');
         return 'failed';
       }
@@ -122,48 +122,48 @@ async function move(engine: Engine, due: DueRow, putOff: PutOff): Promise<'moved
 }
 
 /** Asks again under the lock: what was due may have been touched, moved or attached to since. */
-async function moveLocked(engine: Engine, entry: Entry, due: DueRow): Promise<boolean> {
+async function moveLocked(engine: Engine, runtime: SandboxRuntime, due: DueRow): Promise<boolean> {
   const row = await engine.registry.instances.get(due.row.id);
   if (row === null || row.generation !== due.row.generation) return false;
   const next = nextMove(
     {
       ...row,
-      updated: Math.max(row.updated, entry.activity),
-      blocked: blocks(row.fault),
-      attached: entry.attached + entry.calls,
+      updated: Math.max(row.updated, runtime.activity),
+      blocked: isBlocking(row.fault),
+      attached: runtime.attached + runtime.calls,
     },
     due.thresholds,
   );
   if (next === null || next.at > now(engine)) return false;
-  const cause = { ...systemCause('idle', 'ticker'), reason: next.because };
+  const audit = { ...systemAudit('idle', 'ticker'), reason: next.because };
   if (row.vfsPath === MEMORY) {
-    const process = entry.process;
-    entry.process = null;
+    const process = runtime.process;
+    runtime.process = null;
     await process?.kill('closed');
-    await discardMemory(engine, row, cause);
+    await deleteMemorySandbox(engine, row, audit);
     return true;
   }
-  if (next.state === 'suspended') await suspend(engine, entry, cause, false);
-  else if (next.state === 'frozen') await freeze(engine, entry, cause, false);
+  if (next.state === 'suspended') await suspend(engine, runtime, audit, false);
+  else if (next.state === 'frozen') await freeze(engine, runtime, audit, false);
   else if (next.state === 'archived') {
-    await archive(engine, entry, cause, false, { passing: row.ephemeral });
+    await archive(engine, runtime, audit, false, { passing: row.ephemeral });
     // Its time is over: it is archived on the way to its end, and not to wait there. Nothing else is ever deleted by
     // itself.
-    if (row.ephemeral) await deleteSandbox(engine, entry, cause);
-  } else await deleteSandbox(engine, entry, cause);
+    if (row.ephemeral) await deleteSandbox(engine, runtime, audit);
+  } else await deleteSandbox(engine, runtime, audit);
   return true;
 }
 
 /** Settles what could not even be given up, now that there may be room again. */
-async function settleLeft(engine: Engine): Promise<void> {
+async function settleInterruptedRows(engine: Engine): Promise<void> {
   for (const id of engine.interrupted) {
-    await engine.entries.with(id, (entry) =>
-      entry.verbs.runExclusive(async () => {
+    await engine.runtimes.use(id, (runtime) =>
+      runtime.verbs.runExclusive(async () => {
         try {
           const row = await engine.registry.instances.get(id);
-          if (row !== null) await settleFirst(engine, entry, row);
+          if (row !== null) await settleIfInterrupted(engine, runtime, row);
           const settled = await engine.registry.instances.get(id);
-          if (settled !== null) await entry.exclusive(() => tidy(engine, settled));
+          if (settled !== null) await runtime.exclusive(() => cleanUpAfterOperation(engine, settled));
           engine.interrupted.delete(id);
         } catch (error) {
           engine.log.warn({ id, error: messageOf(error) }, 'not settled yet');
@@ -173,15 +173,15 @@ async function settleLeft(engine: Engine): Promise<void> {
   }
 }
 
-async function returnPrefetched(engine: Engine, prefetched: Prefetched): Promise<void> {
+async function returnDuePrefetched(engine: Engine, prefetched: PrefetchDeadlines): Promise<void> {
   for (const [id, at] of prefetched) {
     // One that was brought home while the clock was ahead is due too.
     if (at > now(engine) && at <= now(engine) + PREFETCH_SECONDS) continue;
     prefetched.delete(id);
-    await engine.entries.with(id, (entry) =>
-      entry.verbs.runExclusive(async () => {
+    await engine.runtimes.use(id, (runtime) =>
+      runtime.verbs.runExclusive(async () => {
         try {
-          await fileBack(engine, entry);
+          await returnPrefetched(engine, runtime);
         } catch (error) {
           prefetched.set(id, now(engine) + PREFETCH_SECONDS);
           engine.log.warn({ id, error: messageOf(error) }, 'prefetched file not returned');

@@ -1,7 +1,7 @@
 /** For tests: rows as earlier versions left them, which took policies and workbooks that are not offered. */
 import { epochSeconds } from '../base/clock.ts';
 import type { Host } from '../host/host.ts';
-import { line, systemCause } from '../sessions/engine.ts';
+import { ledgerEntry, systemAudit } from '../sessions/engine.ts';
 
 /** Gives the sandbox what an earlier version would have taken. */
 export async function hadBefore(
@@ -14,6 +14,6 @@ export async function hadBefore(
     id,
     had,
     epochSeconds(clock),
-    line({ clock }, row, systemCause('request'), 'instance.changed'),
+    ledgerEntry({ clock }, row, systemAudit('request'), 'instance.changed'),
   );
 }

@@ -10,8 +10,8 @@ import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { BlockingFault } from '../lifecycle/ways-out.ts';
 import { instance } from '../registry/testing/make.ts';
-import { line, livePath, systemCause } from '../sessions/engine.ts';
-import { recordOf } from '../sessions/trust.ts';
+import { ledgerEntry, livePath, systemAudit } from '../sessions/engine.ts';
+import { fileRecord } from '../sessions/file-verification.ts';
 import { stampOf } from '../storage/files.ts';
 
 /** States in which a sandbox can have a fault that stops it, and a file. */
@@ -71,7 +71,7 @@ export async function plant(
   if (stamp === null) throw new Error(`There is no ${path}.`);
   const row = instance(id, { tenant: 'acme' });
   const now = Math.floor(clock.now() / 1000);
-  await registry.instances.create(row, now, line({ clock }, row, systemCause('request'), 'instance.created'));
+  await registry.instances.create(row, now, ledgerEntry({ clock }, row, systemAudit('request'), 'instance.created'));
   await registry.instances.commit({
     id,
     from: 'created',
@@ -79,7 +79,7 @@ export async function plant(
     through: (plan('created', state) ?? []).slice(0, -1),
     generation: 0,
     vfsPath,
-    file: recordOf(stamp),
+    file: fileRecord(stamp),
     bytes: stamp.size,
     ...(fault === null ? {} : { fault: { fault, reason: 'it was planted' } }),
     now,

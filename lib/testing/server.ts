@@ -34,7 +34,7 @@ export interface TestServerOptions<C extends Clock> {
   clock?: C;
   /** A data folder to come back to; kept at the stop. */
   folder?: string;
-  reached?: HostOptions['reached'];
+  failpoint?: HostOptions['failpoint'];
 }
 
 /** Starts a server on a free port. The ladder moves when the test calls `host.sessions.tick()`. */
@@ -54,7 +54,7 @@ export async function startServer<C extends Clock = FakeClock>(
     PORT: '0',
     ...options.settings,
   });
-  const host = await createHost({ config, clock, log: createLogger(config.logLevel), reached: options.reached });
+  const host = await createHost({ config, clock, log: createLogger(config.logLevel), failpoint: options.failpoint });
   await host.start();
   const listener = await listen(host, { port: config.port, address: config.host });
   const url = `http://127.0.0.1:${listener.port}`;

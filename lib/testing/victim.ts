@@ -33,8 +33,8 @@ export async function startVictim(folder: string, step: string): Promise<Host> {
     }),
     clock: new FakeClock(),
     log: createLogger('silent'),
-    reached: (reached) => {
-      if (armed && reached === step) process.kill(process.pid, 'SIGKILL');
+    failpoint: (name) => {
+      if (armed && name === step) process.kill(process.pid, 'SIGKILL');
     },
   });
   await host.start();

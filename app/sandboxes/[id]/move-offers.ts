@@ -5,9 +5,9 @@
 import type { MoveOffer } from '#components/sandbox/moves.tsx';
 import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import { plan, whyNot } from '#lib/lifecycle/plan.ts';
-import { HOPS, isOpenTo, type State, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
-import { blocks } from '#lib/lifecycle/words.ts';
+import { hopRefusal, plan } from '#lib/lifecycle/plan.ts';
+import { HOPS, mayReach, type State, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
+import { isBlocking } from '#lib/lifecycle/words.ts';
 import type { Operations } from '#lib/operations/operations.ts';
 
 const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
@@ -27,12 +27,12 @@ function reasonAgainst(verb: Verb, instance: Instance): string | null {
   if (pending !== null) return `Wait a moment: ${pending} is under way.`;
   if (verb === 'suspend' && state === 'active' && vfs_path === ':memory:')
     return 'It lives in its process only: nothing would be kept.';
-  if (!HOPS.some((hop) => hop.from === state && hop.verb === verb) || !isOpenTo(VERB_TARGET[verb], instance)) {
+  if (!HOPS.some((hop) => hop.from === state && hop.verb === verb) || !mayReach(VERB_TARGET[verb], instance)) {
     if (verb === 'revive') return 'Only an archived sandbox is revived.';
     if (verb === 'resume' && state === 'archived') return 'Archived is a decision: revive it, with a reason.';
-    return whyNot(state, VERB_TARGET[verb], instance);
+    return hopRefusal(state, VERB_TARGET[verb], instance);
   }
-  if (blocks(fault) && !WAKES.includes(verb) && verb !== 'delete')
+  if (isBlocking(fault) && !WAKES.includes(verb) && verb !== 'delete')
     return 'Its fault stops this. The ways out of it are above.';
   return null;
 }
@@ -43,7 +43,7 @@ function hopsFor(verb: Verb, instance: Instance, visitor: Rights): State[] | nul
   const target = VERB_TARGET[verb];
   if (pending !== null || !mayDo(visitor, 'walk', { tenant }) || !mayDo(visitor, OPERATION[verb], { tenant }))
     return null;
-  if (target !== 'deleted' && (blocks(fault) || vfs_path === ':memory:')) return null;
+  if (target !== 'deleted' && (isBlocking(fault) || vfs_path === ':memory:')) return null;
   const hops = plan(state, target, instance);
   return hops !== null && hops.length > 1 ? hops : null;
 }
@@ -55,7 +55,7 @@ export function moveOffers(instance: Instance, visitor: Rights): MoveOffer[] {
     return {
       verb,
       whyNot: against,
-      force: blocks(instance.fault) && WAKES.includes(verb) ? 'Clear the fault and try once more.' : null,
+      force: isBlocking(instance.fault) && WAKES.includes(verb) ? 'Clear the fault and try once more.' : null,
       hops: against === null ? null : hopsFor(verb, instance, visitor),
     };
   });

@@ -6,13 +6,13 @@ import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import { blocks } from '#lib/lifecycle/words.ts';
+import { isBlocking } from '#lib/lifecycle/words.ts';
 import { languagesOf } from '../policies.ts';
 import { runCommand } from './exec-actions.ts';
 
 /** Why no command can run in it now, or null. */
 function whyNoCommands({ state, fault, policy }: Instance): string | null {
-  if (blocks(fault)) return 'Its fault stops every command. The ways out of it are above.';
+  if (isBlocking(fault)) return 'Its fault stops every command. The ways out of it are above.';
   if (state === 'archived') return 'It is archived, and a command does not revive it: revive it first.';
   return languagesOf(policy).length === 0 ? `Its policy “${policy}” has no shell: give it another one first.` : null;
 }

@@ -12,7 +12,7 @@ import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import { blocks } from '#lib/lifecycle/words.ts';
+import { isBlocking } from '#lib/lifecycle/words.ts';
 import { VOLUMES } from '#lib/vfs/volumes.ts';
 import { requireCaller } from '../../caller.ts';
 import { readFlash } from '../../flash.ts';
@@ -32,7 +32,7 @@ function first(value: string | string[] | undefined): string | undefined {
 function whyNoWriting(caller: Caller, { state, fault, tenant }: Instance, volume: VolumeName): string | null {
   const refusal = whyNot(caller, 'putFile', { tenant, volume });
   if (refusal !== null) return refusal;
-  if (blocks(fault)) return 'Its fault stops every write. The ways out of it are above.';
+  if (isBlocking(fault)) return 'Its fault stops every write. The ways out of it are above.';
   return state === 'archived' ? 'It is archived, and a write does not revive it: revive it first.' : null;
 }
 

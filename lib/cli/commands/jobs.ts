@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { DryRun, Instance, Job, JobFilter, JobResult, StartJobInput } from '../../contract/schema.ts';
-import { JOB_VERBS } from '../../lifecycle/wish.ts';
+import { JOB_VERBS } from '../../lifecycle/verb-plan.ts';
 import { confirm } from '../ask.ts';
 import { addCommand, type Context, pairs } from '../command.ts';
 import { exitCode } from '../exits.ts';

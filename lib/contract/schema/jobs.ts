@@ -1,7 +1,7 @@
 /** The words of the contract about plans and jobs. Safe for the browser. */
 import { z } from 'zod';
 import { STATES, VERBS } from '../../lifecycle/states.ts';
-import { JOB_KINDS, JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/wish.ts';
+import { JOB_KINDS, JOB_VERBS, LOSSES, type Loss } from '../../lifecycle/verb-plan.ts';
 import { FAULTS, PENDINGS, THERMALS } from '../../lifecycle/words.ts';
 
 const slug = z

@@ -283,9 +283,9 @@ test('a job goes on where the server stopped, and does nothing twice', { timeout
 test('what moved between its choice and its turn is looked at again, never dragged back', async () => {
   await make('a', 'active');
   const { host } = server;
-  const walk = host.sessions.walk;
+  const walk = host.sessions.runPlan;
   let raced = false;
-  host.sessions.walk = async (id, to, cause, options) => {
+  host.sessions.runPlan = async (id, to, cause, options) => {
     if (!raced) {
       raced = true;
       await walk(id, 'frozen', cause);

@@ -5,7 +5,7 @@
 import { and, isNotNull, isNull, lte, or } from '../../../db/drizzle.ts';
 import { instances, tenants } from '../../../db/schema.ts';
 import { nextMove } from '../../lifecycle/ladder.ts';
-import { blocks } from '../../lifecycle/words.ts';
+import { isBlocking } from '../../lifecycle/words.ts';
 import type { ThresholdTrial, TrialCounts, TrialOutcome } from '../threshold-trial.ts';
 import type { InstanceRow, Thresholds } from '../types.ts';
 import type { Query, RegistryDatabase } from './database.ts';
@@ -82,7 +82,7 @@ export async function tryThresholds(
 
 /** What the ladder does to a candidate until then, or null. */
 function moveOf(row: Candidate, thresholds: Thresholds, until: number): keyof TrialCounts | null {
-  const next = nextMove({ ...row, blocked: blocks(row.fault), attached: 0 }, applied(row, thresholds));
+  const next = nextMove({ ...row, blocked: isBlocking(row.fault), attached: 0 }, applied(row, thresholds));
   if (next === null || next.at > until) return null;
   if (row.ephemeral) return 'ended';
   return next.state === 'suspended' ? 'suspended' : 'frozen';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nextMove } from '../../lifecycle/ladder.ts';
 import { STATES } from '../../lifecycle/states.ts';
-import { blocks, FAULTS } from '../../lifecycle/words.ts';
+import { FAULTS, isBlocking } from '../../lifecycle/words.ts';
 import type { LedgerFilter } from '../ledger.ts';
 import type { Registry } from '../registry.ts';
 import type { InstanceRow, LedgerLine, Thresholds } from '../types.ts';
@@ -171,7 +171,7 @@ export function ledgerSuite(driver: Driver): void {
           idleToSuspendSeconds: row.idleToSuspendSeconds ?? THRESHOLDS.idleToSuspendSeconds,
           idleToFreezeSeconds: row.idleToFreezeSeconds ?? THRESHOLDS.idleToFreezeSeconds,
         };
-        const move = nextMove({ ...row, blocked: blocks(row.fault), attached: 0 }, policy);
+        const move = nextMove({ ...row, blocked: isBlocking(row.fault), attached: 0 }, policy);
         return move === null ? [] : [{ id: row.id, at: move.at, policy }];
       });
       expect(expected.length).toBeGreaterThan(30);

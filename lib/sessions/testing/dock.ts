@@ -17,11 +17,11 @@ import { asAsked } from '../../registry/testing/slow.ts';
 import type { NewInstance } from '../../registry/types.ts';
 import { createReaders } from '../../vfs/readers.ts';
 import type { Volume } from '../../vfs/volumes.ts';
-import { createSessions } from '../create.ts';
-import { line, systemCause } from '../engine.ts';
-import type { Pace } from '../scrub.ts';
-import type { Cause, Sessions } from '../sessions.ts';
-import type { Step } from '../steps.ts';
+import { ledgerEntry, systemAudit } from '../engine.ts';
+import { createSessions } from '../factory.ts';
+import type { Failpoint } from '../failpoints.ts';
+import type { ScrubPace } from '../scrub.ts';
+import type { AuditContext, Sessions } from '../sessions.ts';
 
 export interface Dock {
   config: Config;
@@ -39,7 +39,7 @@ export interface Dock {
   abandon(): Promise<void>;
 }
 
-export const REQUEST: Cause = {
+export const REQUEST: AuditContext = {
   trigger: 'request',
   actor: 'key:test',
   via: 'api',
@@ -52,8 +52,8 @@ export interface DockOptions {
   dataFolder: string;
   environment?: Record<string, string>;
   clock?: FakeClock;
-  reached?: (step: Step) => void;
-  scrub?: Partial<Pace>;
+  failpoint?: (step: Failpoint) => void;
+  scrub?: Partial<ScrubPace>;
   patience?: Patience;
 }
 
@@ -62,7 +62,7 @@ export async function startDock({
   dataFolder,
   environment = {},
   clock = new FakeClock(),
-  reached,
+  failpoint,
   scrub,
   patience,
 }: DockOptions): Promise<Dock> {
@@ -101,7 +101,7 @@ export async function startDock({
     registry,
     pool,
     readers,
-    ...(reached === undefined ? {} : { reached }),
+    ...(failpoint === undefined ? {} : { failpoint }),
     ...(scrub === undefined ? {} : { scrub }),
   });
   await readers.start();
@@ -115,7 +115,7 @@ export async function startDock({
     sessions,
     async create(id, extra = {}) {
       const row = instance(id, extra);
-      const entry = line({ clock }, row, systemCause('request'), 'instance.created');
+      const entry = ledgerEntry({ clock }, row, systemAudit('request'), 'instance.created');
       await registry.instances.create(row, epochSeconds(clock), entry);
     },
     async put(id, path, text, volume = 'workspace') {

@@ -16,8 +16,8 @@ let armed = false;
 const dock = await startDock({
   dataFolder: folder,
   clock: new FakeClock(),
-  reached: (reached) => {
-    if (armed && reached === step) process.kill(process.pid, 'SIGKILL');
+  failpoint: (name) => {
+    if (armed && name === step) process.kill(process.pid, 'SIGKILL');
   },
 });
 
@@ -44,5 +44,5 @@ if ((operation === 'suspend' || operation === 'archive') && row?.state === 'susp
 }
 armed = true;
 if (wish === null) await OPERATIONS[operation]?.(dock);
-else await dock.sessions.walk(id, wish as State, REQUEST);
+else await dock.sessions.runPlan(id, wish as State, REQUEST);
 await dock.stop();

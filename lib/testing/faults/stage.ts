@@ -11,7 +11,7 @@ import { readConfig } from '../../base/config.ts';
 import { createLogger } from '../../base/log.ts';
 import { createHost, type Host } from '../../host/host.ts';
 import type { State } from '../../lifecycle/states.ts';
-import type { Cause } from '../../sessions/sessions.ts';
+import type { AuditContext } from '../../sessions/sessions.ts';
 import { CALLER } from './scenarios.ts';
 
 /** What every sandbox that was made from the stage's snapshot has, by volume. */
@@ -21,7 +21,7 @@ export interface Stage {
   readonly folder: string;
   readonly host: Host;
   readonly clock: FakeClock;
-  readonly cause: Cause;
+  readonly cause: AuditContext;
   /** A snapshot of a sandbox with the kept files. */
   readonly snapshot: string;
   readonly snapshotContent: { name: string; hash: string; bytes: number };
@@ -61,7 +61,7 @@ export async function openHost(folder: string, clock = new FakeClock()): Promise
   return host;
 }
 
-const CAUSE: Cause = {
+const CAUSE: AuditContext = {
   trigger: 'request',
   actor: CALLER.actor,
   via: 'api',
@@ -113,7 +113,7 @@ export async function openStage(folder: string): Promise<Stage> {
       if (made === undefined) throw new Error('A restore made nothing.');
       if (state === 'active') await sessions.resume(made.id, CAUSE);
       else if (state !== 'created') {
-        await sessions.walk(made.id, 'suspended', CAUSE);
+        await sessions.runPlan(made.id, 'suspended', CAUSE);
         if (state === 'frozen' || state === 'archived') await sessions.freeze(made.id, CAUSE);
         if (state === 'archived') await sessions.archive(made.id, CAUSE);
       }

@@ -90,7 +90,7 @@ test.each(['suspended', 'frozen'] as const)(
     const files = { a: '', b: '' };
     for (const id of ['a', 'b'] as const) {
       await at.dock.create(id, { tenant: id });
-      await at.dock.sessions.walk(id, 'suspended', REQUEST);
+      await at.dock.sessions.runPlan(id, 'suspended', REQUEST);
       if (state === 'frozen') await at.dock.sessions.freeze(id, REQUEST);
       files[id] = state === 'frozen' ? at.cold(id) : liveFile(at.dock, id);
     }

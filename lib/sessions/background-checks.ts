@@ -9,9 +9,9 @@ import { messageOf } from '../base/errors.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
-import { absolute, type Engine, line, systemCause } from './engine.ts';
+import { absolutePath, type Engine, ledgerEntry, systemAudit } from './engine.ts';
 import { isPacked } from './file-locations.ts';
-import { isRecorded, sameStamp } from './trust.ts';
+import { matchesRecord, sameStamp } from './file-verification.ts';
 
 /** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
 const DELAY_SECONDS = 5;
@@ -22,14 +22,14 @@ const DELAY_SECONDS = 5;
 const HASHED_BYTES_PER_MS = 100_000;
 const CHUNK_BYTES = 1024 * 1024;
 
-export class Checks {
+export class BackgroundChecks {
   readonly #waiting = new Map<string, { generation: number; at: number }>();
   #running: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #paused = false;
 
   /** Asks for the check of the file that a row has at `generation`. A later request replaces an earlier one. */
-  ask(engine: Engine, id: string, generation: number): void {
+  schedule(engine: Engine, id: string, generation: number): void {
     this.#waiting.delete(id);
     this.#waiting.set(id, { generation, at: performance.now() + DELAY_SECONDS * 1000 });
     this.#schedule(engine);
@@ -58,7 +58,7 @@ export class Checks {
     for (const [id, { generation, at }] of this.#waiting) {
       if (this.#paused || (!all && at > performance.now())) return;
       this.#waiting.delete(id);
-      await checkFile(engine, id, generation);
+      await checkFiledFile(engine, id, generation);
     }
   }
 
@@ -94,7 +94,7 @@ async function hashFile(engine: Engine, id: string, generation: number, millisec
   const row = await engine.registry.instances.get(id);
   if (row?.generation !== generation || row.vfsPath === null || row.file === null || row.file.sha256 !== null) return;
   if (!isCheckable(row) || isPacked(engine, row) || row.file.size > milliseconds * HASHED_BYTES_PER_MS) return;
-  const path = absolute(engine, row.vfsPath);
+  const path = absolutePath(engine, row.vfsPath);
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: CHUNK_BYTES }), hash, {
     signal: AbortSignal.timeout(milliseconds),
@@ -114,12 +114,12 @@ function isCheckable(row: InstanceRow): boolean {
  * Hashes and checks the file at rest of a row that still has that generation, and records what was found; damage raises
  * a fault. Of a file that is not the one that was filed nothing is recorded: whoever wants to use it is told.
  */
-export async function checkFile(engine: Engine, id: string, generation: number): Promise<void> {
+export async function checkFiledFile(engine: Engine, id: string, generation: number): Promise<void> {
   const before = await engine.registry.instances.get(id);
   if (before === null || before.generation !== generation || before.vfsPath === null || before.file === null) return;
   if (!isCheckable(before)) return;
   const packed = isPacked(engine, before);
-  const path = absolute(engine, before.vfsPath);
+  const path = absolutePath(engine, before.vfsPath);
   const first = stampOf(path);
   let found: { sha256: string; quickCheck: string; identity: string | null };
   try {
@@ -131,12 +131,12 @@ export async function checkFile(engine: Engine, id: string, generation: number):
   }
   const stamp = stampOf(path);
   if (first === null || stamp === null || !sameStamp(first, stamp)) return;
-  if (!sameStamp(stamp, before.file) && !isRecorded(before.file, stamp, found)) return;
+  if (!sameStamp(stamp, before.file) && !matchesRecord(before.file, stamp, found)) return;
   const rotten = before.file.sha256 !== null && found.sha256 !== '' && before.file.sha256 !== found.sha256;
   const sound = found.quickCheck === 'ok' && !rotten;
   // The hash of what was filed stays: by it the file that was can be told when it is brought back.
   if (!packed && !rotten)
-    await engine.registry.instances.recordCheck(id, generation, found, await weigh(engine, id, generation));
+    await engine.registry.instances.recordCheck(id, generation, found, await volumeSizes(engine, id, generation));
   // What is compressed is known to expand; the structure of what it expands to was not looked at.
   else if (sound)
     await engine.registry.instances.recordCheck(id, generation, { sha256: found.sha256, quickCheck: null });
@@ -151,7 +151,7 @@ export async function checkFile(engine: Engine, id: string, generation: number):
   await engine.registry.instances.setFault(
     id,
     { fault: 'corrupt', reason },
-    line(engine, row, systemCause('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
+    ledgerEntry(engine, row, systemAudit('reconcile'), 'fault.raised', { reason: 'corrupt', error: reason }),
   );
 }
 
@@ -160,14 +160,18 @@ function damaged(complaint: string): string {
 }
 
 /** Bytes of each volume of a file at rest; undefined when it has woken or moved meanwhile, or cannot be read. */
-async function weigh(engine: Engine, id: string, generation: number): Promise<Record<Volume, number> | undefined> {
+async function volumeSizes(
+  engine: Engine,
+  id: string,
+  generation: number,
+): Promise<Record<Volume, number> | undefined> {
   try {
-    return await engine.entries.with(id, (entry) =>
-      entry.lease(async () => {
+    return await engine.runtimes.use(id, (runtime) =>
+      runtime.lease(async () => {
         const row = await engine.registry.instances.get(id);
-        if (row === null || row.generation !== generation || row.vfsPath === null || entry.process !== null) return;
+        if (row === null || row.generation !== generation || row.vfsPath === null || runtime.process !== null) return;
         const { volumes } = await engine.readers.read(
-          { path: absolute(engine, row.vfsPath), mode: 'rest' },
+          { path: absolutePath(engine, row.vfsPath), mode: 'rest' },
           { op: 'volumes' },
         );
         const bytes = new Map(volumes.map((one) => [one.volume, one.bytes]));

@@ -1,7 +1,7 @@
 /** What a verb asks of one sandbox among many, or why it passes it over, and what is lost on the way. Pure. */
-import { EPHEMERAL_ENDS, plan, whyNot } from './plan.ts';
-import { isOpenTo, type State } from './states.ts';
-import { blocks, type Fault } from './words.ts';
+import { EPHEMERAL_ENDS, hopRefusal, plan } from './plan.ts';
+import { mayReach, type State } from './states.ts';
+import { type Fault, isBlocking } from './words.ts';
 
 /** What can be done to many at once. */
 export const JOB_VERBS = ['suspend', 'freeze', 'resume', 'archive', 'revive', 'delete', 'label'] as const;
@@ -21,7 +21,7 @@ export const JOB_TARGET: Readonly<Record<Exclude<JobVerb, 'label'>, State>> = {
 };
 
 /** States that a verb concerns. A verb that files never brings back what is filed deeper already. */
-const CONCERNS: Readonly<Record<JobVerb, readonly State[]>> = {
+const STATES_OF: Readonly<Record<JobVerb, readonly State[]>> = {
   suspend: ['active'],
   freeze: ['active', 'suspended'],
   resume: ['created', 'suspended', 'frozen'],
@@ -31,7 +31,7 @@ const CONCERNS: Readonly<Record<JobVerb, readonly State[]>> = {
   label: ['created', 'active', 'suspended', 'frozen', 'archived'],
 };
 
-export interface WishSubject {
+export interface VerbSubject {
   state: State;
   fault: Fault | null;
   /** It lives only in its process. */
@@ -39,17 +39,17 @@ export interface WishSubject {
   ephemeral: boolean;
 }
 
-export type Wish = { hops: State[] } | { skip: string };
+export type VerbPlan = { hops: State[] } | { skip: string };
 
 /** The hops that a verb asks of one sandbox, or the reason to pass it over, one sentence. */
-export function wishOf(verb: JobVerb, { state, fault, inMemory, ephemeral }: WishSubject): Wish {
+export function planVerb(verb: JobVerb, { state, fault, inMemory, ephemeral }: VerbSubject): VerbPlan {
   if (state === 'deleted') return { skip: 'It was deleted.' };
   if (verb === 'label') return { hops: [] };
   const target = JOB_TARGET[verb];
   if (state === target) return { skip: `It is ${state} already.` };
-  if (!inMemory && !isOpenTo(target, { ephemeral })) return { skip: EPHEMERAL_ENDS };
-  if (!CONCERNS[verb].includes(state)) return { skip: whyPassed(verb, state) };
-  if (blocks(fault) && verb !== 'delete')
+  if (!inMemory && !mayReach(target, { ephemeral })) return { skip: EPHEMERAL_ENDS };
+  if (!STATES_OF[verb].includes(state)) return { skip: skipReason(verb, state) };
+  if (isBlocking(fault) && verb !== 'delete')
     return { skip: `Its file is in doubt (${fault}): take a way out of that first.` };
   if (inMemory && (verb === 'suspend' || verb === 'freeze' || verb === 'archive')) {
     return { skip: 'It lives only in its process: nothing would be kept.' };
@@ -57,11 +57,11 @@ export function wishOf(verb: JobVerb, { state, fault, inMemory, ephemeral }: Wis
   return { hops: plan(state, target, { ephemeral }) ?? [] };
 }
 
-function whyPassed(verb: JobVerb, state: State): string {
+function skipReason(verb: JobVerb, state: State): string {
   if (verb === 'resume') return 'Archived is a decision: revive it.';
   if (verb === 'revive') return 'Only an archived sandbox is revived.';
   if (state === 'created') return 'It was never resumed: there is nothing to file.';
-  return whyNot(state, verb === 'suspend' ? 'suspended' : 'frozen');
+  return hopRefusal(state, verb === 'suspend' ? 'suspended' : 'frozen');
 }
 
 /** What a walk costs. */
@@ -73,7 +73,7 @@ export const LOSSES = {
 export type Loss = keyof typeof LOSSES;
 
 /** What is lost when a sandbox walks the hops. */
-export function lossesOf({ state, inMemory }: Pick<WishSubject, 'state' | 'inMemory'>, hops: readonly State[]): Loss[] {
+export function lossesOf({ state, inMemory }: Pick<VerbSubject, 'state' | 'inMemory'>, hops: readonly State[]): Loss[] {
   const end = hops.at(-1);
   if (end === undefined) return [];
   if (end === 'deleted') return state === 'active' ? ['process', 'everything'] : ['everything'];

@@ -3,7 +3,7 @@
  * test can kill the server between any two of them; nothing else may depend on it.
  */
 
-export const STEPS = {
+export const FAILPOINTS = {
   suspend: ['intent', 'closed', 'brought', 'committed'],
   freeze: ['intent', 'moved', 'committed'],
   resume: ['intent', 'brought', 'opened', 'committed'],
@@ -12,13 +12,13 @@ export const STEPS = {
   prefetch: ['intent', 'brought', 'committed', 'returned'],
 } as const;
 
-type Steps = typeof STEPS;
-export type Step = { [V in keyof Steps]: `${V}.${Steps[V][number]}` }[keyof Steps];
+type Failpoints = typeof FAILPOINTS;
+export type Failpoint = { [V in keyof Failpoints]: `${V}.${Failpoints[V][number]}` }[keyof Failpoints];
 
 /**
  * Every step, as `verb.step`. Reviving and thawing are `resume` from another drawer; `brought` of a filing is reached
  * by a plan only, `closed` only with a process.
  */
-export const ALL_STEPS: readonly Step[] = Object.entries(STEPS).flatMap(([verb, steps]) =>
-  steps.map((step) => `${verb}.${step}` as Step),
+export const ALL_FAILPOINTS: readonly Failpoint[] = Object.entries(FAILPOINTS).flatMap(([verb, steps]) =>
+  steps.map((step) => `${verb}.${step}` as Failpoint),
 );

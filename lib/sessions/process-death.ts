@@ -5,12 +5,12 @@ import { plan } from '../lifecycle/plan.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { lastingFolder, stampOf } from '../storage/files.ts';
-import { absolute, type Engine, line, livePath, MEMORY, now, systemCause } from './engine.ts';
-import type { Entry } from './runtimes.ts';
-import { isOwn } from './sweep.ts';
-import { recordOf } from './trust.ts';
+import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, now, systemAudit } from './engine.ts';
+import { fileRecord } from './file-verification.ts';
+import { isFileOfRow } from './orphan-search.ts';
+import type { SandboxRuntime } from './runtimes.ts';
 
-export interface Aftermath {
+export interface DeadProcess {
   trigger: Trigger;
   /** Fault to raise, null for an orderly reason (a timeout, a restart of the server). */
   fault: Fault | null;
@@ -23,18 +23,23 @@ export interface Aftermath {
  * `suspended`. What cannot be recovered now is filed with its log beside it, and is tried again before anything opens
  * it. The caller holds the verbs lock or is the boot. What was kept only in memory is walked to `deleted`.
  */
-export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow, after: Aftermath): Promise<void> {
-  const cause = { ...systemCause(after.trigger), reason: after.detail };
+export async function settleDeadProcess(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  row: InstanceRow,
+  after: DeadProcess,
+): Promise<void> {
+  const audit = { ...systemAudit(after.trigger), reason: after.detail };
   if (row.vfsPath === MEMORY) {
-    await discardMemory(engine, row, cause);
+    await deleteMemorySandbox(engine, row, audit);
     return;
   }
-  await entry.exclusive(async () => {
-    const file = absolute(engine, livePath(row.id));
+  await runtime.exclusive(async () => {
+    const file = absolutePath(engine, livePath(row.id));
     let fault = after.fault === null ? null : { fault: after.fault, reason: after.detail };
     let failure: unknown = null;
     let identity: string | null = null;
-    if (stampOf(file) === null) await fetchUndone(engine, row, file);
+    if (stampOf(file) === null) await fetchFromCold(engine, row, file);
     if (stampOf(file) === null) {
       fault = { fault: 'missing', reason: 'its file is not where the row says' };
     } else {
@@ -53,10 +58,10 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
       }
     }
     const stamp = stampOf(file);
-    const ledger: LedgerEntry[] = [line(engine, row, cause, 'transition', { from: 'active', to: 'suspended' })];
-    if (failure !== null) ledger.push(line(engine, row, cause, 'recovery.failed', { error: tellable(failure) }));
+    const ledger: LedgerEntry[] = [ledgerEntry(engine, row, audit, 'transition', { from: 'active', to: 'suspended' })];
+    if (failure !== null) ledger.push(ledgerEntry(engine, row, audit, 'recovery.failed', { error: tellable(failure) }));
     if (fault !== null) {
-      ledger.push(line(engine, row, cause, 'fault.raised', { reason: fault.fault, error: fault.reason }));
+      ledger.push(ledgerEntry(engine, row, audit, 'fault.raised', { reason: fault.fault, error: fault.reason }));
     }
     const filed = await engine.registry.instances.commit({
       id: row.id,
@@ -65,13 +70,15 @@ export async function settleDead(engine: Engine, entry: Entry, row: InstanceRow,
       generation: row.generation,
       vfsPath: livePath(row.id),
       file:
-        stamp === null ? null : { ...recordOf(stamp, { identity }), ...(failure === null ? {} : { unsettled: true }) },
+        stamp === null
+          ? null
+          : { ...fileRecord(stamp, { identity }), ...(failure === null ? {} : { unsettled: true }) },
       bytes: stamp?.size ?? null,
       ...(fault === null ? {} : { fault }),
       now: now(engine),
       ledger,
     });
-    if (stamp !== null && failure === null) engine.checkLater(filed.id, filed.generation);
+    if (stamp !== null && failure === null) engine.scheduleCheck(filed.id, filed.generation);
   });
 }
 
@@ -91,17 +98,17 @@ function faultOf(error: unknown): { fault: Fault; reason: string } | null {
  * Brings a file home whose move there was undone by power loss: it lies in the cold drawer and is the one that was
  * recorded.
  */
-async function fetchUndone(engine: Engine, row: InstanceRow, file: string): Promise<void> {
-  if (!(await isOwn(engine, row, engine.cold.pathOf(row.id)))) return;
+async function fetchFromCold(engine: Engine, row: InstanceRow, file: string): Promise<void> {
+  if (!(await isFileOfRow(engine, row, engine.cold.pathOf(row.id)))) return;
   await lastingFolder(dirname(file));
   await (await engine.cold.fetch(row.id, file)).makeDurable();
 }
 
 /** Walks a sandbox of which nothing is left to file through `archived` to `deleted`, from wherever it is. */
-export async function discardMemory(
+export async function deleteMemorySandbox(
   engine: Engine,
   row: InstanceRow,
-  cause: ReturnType<typeof systemCause>,
+  audit: ReturnType<typeof systemAudit>,
 ): Promise<void> {
   const hops = plan(row.state, 'deleted') ?? [];
   const way = [row.state, ...hops];
@@ -115,6 +122,6 @@ export async function discardMemory(
     file: null,
     bytes: null,
     now: now(engine),
-    ledger: hops.map((to, at) => line(engine, row, cause, 'transition', { from: way[at] ?? null, to })),
+    ledger: hops.map((to, at) => ledgerEntry(engine, row, audit, 'transition', { from: way[at] ?? null, to })),
   });
 }

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { tellable, WinterdockError } from '../base/errors.ts';
 import type { Claim, InstanceProcess, OpenSpec } from '../instance/instance.ts';
-import { type Engine, MEMORY, serverStops } from './engine.ts';
+import { type Engine, MEMORY, serverStopping } from './engine.ts';
 
 /** Processes tried one after another when they end by themselves while they open a file. */
 const ATTEMPTS = 2;
@@ -14,12 +14,12 @@ const ATTEMPTS = 2;
  * Throws what opening the file throws, what the system says of a file that may not be written, `capacity` when both
  * ended, and `capacity` when the server stops meanwhile. No process is left then.
  */
-export async function openProcess(
+export async function startProcess(
   engine: Pick<Engine, 'pool' | 'stop' | 'log'>,
   spec: OpenSpec,
   { onProcess = () => {}, claim }: { onProcess?: (process: InstanceProcess) => void; claim: Claim },
 ): Promise<InstanceProcess> {
-  if (spec.file !== MEMORY) needWritable(spec.file);
+  if (spec.file !== MEMORY) requireWritable(spec.file);
   for (let attempt = 1; ; attempt += 1) {
     claim.release();
     const process = engine.pool.open(spec);
@@ -32,7 +32,7 @@ export async function openProcess(
       return process;
     } catch (error) {
       const { cause, detail } = await process.kill('killed');
-      if (cause === 'closed' && engine.stop.aborted) throw serverStops();
+      if (cause === 'closed' && engine.stop.aborted) throw serverStopping();
       if (cause !== 'crash') throw error;
       engine.log.warn({ id: spec.id, error: tellable(error), attempt }, 'a process ended while it opened its file');
       if (attempt < ATTEMPTS) continue;
@@ -55,7 +55,7 @@ export async function openProcess(
  * SQLite opens what may not be written for reading alone: such a process would refuse every write, also once it may be
  * written again.
  */
-function needWritable(file: string): void {
+function requireWritable(file: string): void {
   accessSync(dirname(file), constants.W_OK);
   if (existsSync(file)) accessSync(file, constants.W_OK);
 }

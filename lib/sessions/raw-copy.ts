@@ -9,9 +9,9 @@ import { WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
-import { absolute, type Engine, MEMORY, rowOf } from './engine.ts';
+import { absolutePath, type Engine, MEMORY, requireInstance } from './engine.ts';
 import { isPacked } from './file-locations.ts';
-import type { Entry } from './runtimes.ts';
+import type { SandboxRuntime } from './runtimes.ts';
 import type { RawCopy } from './sessions.ts';
 
 /** What SQLite keeps beside a file. */
@@ -22,11 +22,11 @@ const LOGS = ['-wal', '-journal'] as const;
  * Throws `not_found`, `gone`, `missing_file`, and `conflict` for one that is awake, lives only in its process or has no
  * file yet.
  */
-export function copyRaw(engine: Engine, entry: Entry, folder: string): Promise<RawCopy> {
-  return entry.lease(async () => {
-    const row = await rowOf(engine, entry.id);
+export function copyRaw(engine: Engine, runtime: SandboxRuntime, folder: string): Promise<RawCopy> {
+  return runtime.lease(async () => {
+    const row = await requireInstance(engine, runtime.id);
     refuse(row);
-    const source = absolute(engine, row.vfsPath ?? '');
+    const source = absolutePath(engine, row.vfsPath ?? '');
     const stamp = row.vfsPath === null ? null : stampOf(source);
     if (stamp === null) {
       throw new WinterdockError('missing_file', `The file of "${row.id}" is not where its row says.`, {

@@ -6,9 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
 import type { Claim } from '../instance/instance.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
-import { blocks } from '../lifecycle/words.ts';
-import { type Engine, MEMORY, now, systemCause } from './engine.ts';
-import type { Entry } from './runtimes.ts';
+import { isBlocking } from '../lifecycle/words.ts';
+import { type Engine, MEMORY, now, systemAudit } from './engine.ts';
+import type { SandboxRuntime } from './runtimes.ts';
 import { suspend } from './suspend.ts';
 
 const MIB = 1024 * 1024;
@@ -22,19 +22,19 @@ const AT_ONCE = { idleToSuspendSeconds: 0, idleToFreezeSeconds: 0 };
  * Keeps room for one process until the claim is released; null when memory has to be made for it. Throws `capacity`
  * when no place is left.
  */
-export function claimRoom({ pool, room }: Engine): Claim | null {
+export function claimProcess({ pool, memoryMutex }: Engine): Claim | null {
   // While somebody makes room it is theirs.
-  return pool.lacks !== 'places' && (room.isLocked() || pool.lacks === 'memory') ? null : pool.claim();
+  return pool.lacks !== 'places' && (memoryMutex.isLocked() || pool.lacks === 'memory') ? null : pool.claim();
 }
 
 /**
  * The same where memory is short: suspends idle sandboxes (trigger `memory`), those that were used longest ago first,
  * and waits a moment where all are busy. Throws `capacity`.
  */
-export function makeRoom(engine: Engine): Promise<Claim> {
+export function claimProcessBySuspending(engine: Engine): Promise<Claim> {
   const until = performance.now() + WAIT_MS;
-  const { pool, room } = engine;
-  return room.runExclusive(async () => {
+  const { pool, memoryMutex } = engine;
+  return memoryMutex.runExclusive(async () => {
     const tried = new Set<string>();
     while (pool.lacks === 'memory' && !engine.stop.aborted) {
       if (await suspendOne(engine, tried)) continue;
@@ -49,7 +49,7 @@ export function makeRoom(engine: Engine): Promise<Claim> {
  * Suspends idle sandboxes while those that run take more than they may have: what a call takes is known only when it
  * has it.
  */
-export async function keepWithin(engine: Engine): Promise<void> {
+export async function enforceMemoryLimit(engine: Engine): Promise<void> {
   const tried = new Set<string>();
   const over = () => {
     // Where there may be none, asking for room looks at all processes anew: what was given back since counts no more.
@@ -57,7 +57,7 @@ export async function keepWithin(engine: Engine): Promise<void> {
     const { limitBytes, servingBytes } = engine.pool.memory;
     return limitBytes !== null && servingBytes > limitBytes;
   };
-  while (over() && !engine.stop.aborted && (await engine.room.runExclusive(() => suspendOne(engine, tried)))) {
+  while (over() && !engine.stop.aborted && (await engine.memoryMutex.runExclusive(() => suspendOne(engine, tried)))) {
     // Each one may have been enough.
   }
 }
@@ -67,32 +67,35 @@ export async function keepWithin(engine: Engine): Promise<void> {
  * False when there is none.
  */
 async function suspendOne(engine: Engine, tried: Set<string>): Promise<boolean> {
-  const idle = engine.entries
+  const idle = engine.runtimes
     .values()
-    .filter((entry) => entry.idle && !tried.has(entry.id))
+    .filter((runtime) => runtime.isIdle && !tried.has(runtime.id))
     .sort((one, other) => one.lastUse - other.lastUse);
-  for (const entry of idle) {
-    const suspended = await engine.entries.with(entry.id, async (held) =>
-      held === entry && held.idle ? held.verbs.runExclusive(() => suspendIfAllowed(engine, held)) : false,
+  for (const runtime of idle) {
+    const suspended = await engine.runtimes.use(runtime.id, async (held) =>
+      held === runtime && held.isIdle ? held.verbs.runExclusive(() => suspendIfAllowed(engine, held)) : false,
     );
     if (suspended) return true;
-    tried.add(entry.id);
+    tried.add(runtime.id);
   }
   return false;
 }
 
-async function suspendIfAllowed(engine: Engine, entry: Entry): Promise<boolean> {
+async function suspendIfAllowed(engine: Engine, runtime: SandboxRuntime): Promise<boolean> {
   try {
-    const row = await engine.registry.instances.get(entry.id);
+    const row = await engine.registry.instances.get(runtime.id);
     if (row === null || row.vfsPath === MEMORY) return false;
-    const next = nextMove({ ...row, blocked: blocks(row.fault), attached: entry.attached + entry.calls }, AT_ONCE);
+    const next = nextMove(
+      { ...row, blocked: isBlocking(row.fault), attached: runtime.attached + runtime.calls },
+      AT_ONCE,
+    );
     if (next?.state !== 'suspended' || next.at > now(engine)) return false;
     const limit = Math.round((engine.pool.memory.limitBytes ?? 0) / MIB);
     const reason = `used longest ago, and all sandboxes together have ${limit} MiB of memory (WB_MEMORY)`;
-    await suspend(engine, entry, { ...systemCause('memory'), reason }, false);
+    await suspend(engine, runtime, { ...systemAudit('memory'), reason }, false);
     return true;
   } catch (error) {
-    engine.log.warn({ id: entry.id, error: messageOf(error) }, 'not suspended to make room');
+    engine.log.warn({ id: runtime.id, error: messageOf(error) }, 'not suspended to make room');
     return false;
   }
 }

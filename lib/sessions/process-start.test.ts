@@ -27,7 +27,7 @@ describe.each(['created', 'suspended', 'frozen', 'archived'])('a wake from %s', 
     await at.dock.put('a', '/x', 'kept');
     await at.dock.sessions.suspend('a', REQUEST);
     if (state === 'frozen') await at.dock.sessions.freeze('a', REQUEST);
-    if (state === 'archived') await at.dock.sessions.walk('a', 'archived', REQUEST);
+    if (state === 'archived') await at.dock.sessions.runPlan('a', 'archived', REQUEST);
   };
 
   test('whose process is killed while it opens gets another, and the caller does not notice', async () => {

@@ -13,7 +13,7 @@ const MAX_WAITING_EACH = 64;
 
 type Waiting = Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>;
 
-export class CopyTurns {
+export class CopyQueue {
   readonly #waiting = new FairQueue<Waiting>();
   #running = 0;
   #stopped = false;
@@ -22,7 +22,7 @@ export class CopyTurns {
    * Runs a copy in the turn of a tenant. Throws `rate_limited` when too many wait, and `storage_unavailable` once the
    * server stops.
    */
-  async take<T>(tenant: string, copy: () => Promise<T>): Promise<T> {
+  async run<T>(tenant: string, copy: () => Promise<T>): Promise<T> {
     if (this.#stopped) throw stopping();
     if (this.#running < COPIES) this.#running += 1;
     else await this.#wait(tenant);

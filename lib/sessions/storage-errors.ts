@@ -6,19 +6,19 @@ import { storageFailure } from '../base/errors.ts';
 import type { Sessions } from './sessions.ts';
 
 /** The same sessions, whose promises reject with `storage_unavailable` where a drawer could not be written or read. */
-export function tellingStorage(sessions: Sessions): Sessions {
+export function withStorageErrors(sessions: Sessions): Sessions {
   return new Proxy(sessions, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function') return value;
       return (...args: unknown[]) => {
         const result: unknown = Reflect.apply(value, target, args);
-        return result instanceof Promise ? result.catch(told) : result;
+        return result instanceof Promise ? result.catch(rethrow) : result;
       };
     },
   });
 }
 
-function told(error: unknown): never {
+function rethrow(error: unknown): never {
   throw storageFailure(error) ?? error;
 }

@@ -16,31 +16,31 @@ import { closeToRest, openLive } from '../vfs/open.ts';
 import type { Readers } from '../vfs/types.ts';
 import { archive } from './archive.ts';
 import { Attachments } from './attachments.ts';
-import { tellingStorage } from './border.ts';
-import { evaluate, exec, write } from './calls.ts';
-import { Checks } from './checks.ts';
-import { idleFromNow } from './clock-jumps.ts';
-import { CopyTurns } from './copy-turns.ts';
-import { discardMemory, settleDead } from './death.ts';
+import { BackgroundChecks } from './background-checks.ts';
+import { evaluateInSandbox, exec, write } from './calls.ts';
+import { correctFutureActivity } from './clock-jumps.ts';
+import { CopyQueue } from './copy-queue.ts';
 import { deleteSandbox } from './delete.ts';
-import { type Engine, line, livePath, MEMORY, now, rowOf, systemCause } from './engine.ts';
-import { placeOf } from './file-locations.ts';
+import { type Engine, ledgerEntry, livePath, MEMORY, now, requireInstance, systemAudit } from './engine.ts';
+import type { Failpoint } from './failpoints.ts';
+import { locationOf } from './file-locations.ts';
 import { freeze } from './freeze.ts';
-import { LostFiles } from './lost.ts';
-import { walk } from './plan.ts';
-import { PREFETCH_SECONDS, type Prefetched, prefetch } from './prefetch.ts';
-import { PutOff } from './put-off.ts';
-import { copyRaw } from './raw.ts';
-import { copyOut, Expansions, type Reading, read } from './reading.ts';
+import { LostFileCheck } from './lost-files.ts';
+import { searchDrawers } from './orphan-search.ts';
+import { runPlan } from './plan.ts';
+import { PREFETCH_SECONDS, type PrefetchDeadlines, prefetch } from './prefetch.ts';
+import { deleteMemorySandbox, settleDeadProcess } from './process-death.ts';
+import { copyRaw } from './raw-copy.ts';
+import { copyOut, Expansions, type ReadContext, read } from './reading.ts';
 import { reconcile, settleInterrupted } from './reconcile.ts';
 import { restore } from './restore.ts';
-import { Entries, type Entry } from './runtimes.ts';
-import { PACE, type Pace, scrubForever } from './scrub.ts';
-import type { Cause, Live, ResumeResult, Sessions } from './sessions.ts';
-import type { Step } from './steps.ts';
+import { RetryDelays } from './retry-delays.ts';
+import { Runtimes, type SandboxRuntime } from './runtimes.ts';
+import { SCRUB_PACE, type ScrubPace, scrubForever } from './scrub.ts';
+import type { AuditContext, LiveStatus, ResumeResult, Sessions } from './sessions.ts';
+import { withStorageErrors } from './storage-errors.ts';
 import { suspend } from './suspend.ts';
-import { sweepDrawers } from './sweep.ts';
-import { flushActivity, type Round, runRound } from './ticker.ts';
+import { flushActivity, type LadderRound, runLadderRound } from './ticker.ts';
 import { wake } from './wake.ts';
 
 export interface SessionsOptions {
@@ -51,11 +51,11 @@ export interface SessionsOptions {
   pool: InstancePool;
   readers: Readers;
   /** Fault injection: called as each step of a filing or waking is reached. */
-  reached?: (step: Step) => void;
+  failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
   registryIsWhole?: () => boolean;
   /** How fast files at rest are looked through; for tests. */
-  scrub?: Partial<Pace>;
+  scrub?: Partial<ScrubPace>;
 }
 
 /** Sandboxes suspended at the same time when the server stops. */
@@ -69,12 +69,12 @@ export function createSessions(options: SessionsOptions): Sessions {
   for (const folder of ['live', 'cold', 'archive', 'expanded', 'orphans']) {
     makeFolderNow(join(config.dataFolder, folder));
   }
-  const checks = new Checks();
-  const prefetched: Prefetched = new Map();
-  const putOff = new PutOff();
-  const lost = new LostFiles();
-  const reading: Reading = {
-    copyTurns: new CopyTurns(),
+  const checks = new BackgroundChecks();
+  const prefetched: PrefetchDeadlines = new Map();
+  const putOff = new RetryDelays();
+  const lost = new LostFileCheck();
+  const reading: ReadContext = {
+    copyQueue: new CopyQueue(),
     expansions: new Expansions(config.dataFolder),
     emptyFile: join(config.dataFolder, 'expanded', 'empty.sqlite'),
   };
@@ -84,29 +84,29 @@ export function createSessions(options: SessionsOptions): Sessions {
     cold: createColdDrawer(config.dataFolder),
     archive: createArchiveDrawer(config.dataFolder),
     copies: createCopyDrawers(config.dataFolder),
-    entries: new Entries(),
-    room: new Mutex(),
-    reached: options.reached ?? (() => {}),
+    runtimes: new Runtimes(),
+    memoryMutex: new Mutex(),
+    failpoint: options.failpoint ?? (() => {}),
     registryIsWhole: options.registryIsWhole ?? (() => true),
-    checkLater: (id, generation) => checks.ask(engine, id, generation),
-    watch: (id, process) => watch(engine, id, process),
+    scheduleCheck: (id, generation) => checks.schedule(engine, id, generation),
+    watchProcess: (id, process) => watch(engine, id, process),
     interrupted: new Set(),
     stop: stopping.signal,
   };
-  const { entries } = engine;
-  const attachments = new Attachments(entries);
-  const locked = <T>(id: string, work: (entry: Entry) => Promise<T>): Promise<T> =>
-    entries.with(id, (entry) => entry.verbs.runExclusive(() => work(entry)));
+  const { runtimes } = engine;
+  const attachments = new Attachments(runtimes);
+  const locked = <T>(id: string, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> =>
+    runtimes.use(id, (runtime) => runtime.verbs.runExclusive(() => work(runtime)));
 
-  let round: Promise<Round> | null = null;
+  let round: Promise<LadderRound> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let drawersSwept: Promise<unknown> = Promise.resolve();
   let scrubbing: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | null = null;
 
-  const tick = (): Promise<Round> => {
+  const tick = (): Promise<LadderRound> => {
     attachments.expire(now(engine));
-    round ??= runRound(engine, prefetched, putOff, lost).finally(() => {
+    round ??= runLadderRound(engine, prefetched, putOff, lost).finally(() => {
       round = null;
     });
     return round;
@@ -119,14 +119,14 @@ export function createSessions(options: SessionsOptions): Sessions {
         .finally(schedule);
     }, config.tickMs);
   };
-  const resume: Sessions['resume'] = (id, cause, { policy, force } = {}) =>
-    locked(id, async (entry): Promise<ResumeResult> => {
-      const woke = await wake(engine, entry, cause, {
+  const resume: Sessions['resume'] = (id, audit, { policy, force } = {}) =>
+    locked(id, async (runtime): Promise<ResumeResult> => {
+      const woke = await wake(engine, runtime, audit, {
         revives: true,
         ...(policy === undefined ? {} : { policy }),
         ...(force === undefined ? {} : { force }),
       });
-      entry.used(now(engine));
+      runtime.markUsed(now(engine));
       prefetched.delete(id);
       return {
         path: woke.source === null ? 'warm' : 'cold',
@@ -137,36 +137,36 @@ export function createSessions(options: SessionsOptions): Sessions {
       };
     });
 
-  return tellingStorage({
+  return withStorageErrors({
     resume,
-    prefetch: (id, cause) => locked(id, (entry) => prefetch(engine, prefetched, entry, cause)),
-    suspend: (id, cause, { force = false } = {}) => locked(id, (entry) => suspend(engine, entry, cause, force)),
-    freeze: (id, cause, { force = false } = {}) => locked(id, (entry) => freeze(engine, entry, cause, force)),
-    archive: (id, cause, { force = false } = {}) => locked(id, (entry) => archive(engine, entry, cause, force)),
-    delete: (id, cause) => locked(id, async (entry) => void (await deleteSandbox(engine, entry, cause))),
-    walk: (id, to, cause, options = {}) => locked(id, (entry) => walk(engine, entry, to, cause, options)),
-    settle: (id, cause) =>
-      entries.with(id, async (entry) => {
-        if (entry.verbs.isLocked()) throw underWay(id);
-        return entry.verbs.runExclusive(async () => {
-          const row = await rowOf(engine, id);
+    prefetch: (id, audit) => locked(id, (runtime) => prefetch(engine, prefetched, runtime, audit)),
+    suspend: (id, audit, { force = false } = {}) => locked(id, (runtime) => suspend(engine, runtime, audit, force)),
+    freeze: (id, audit, { force = false } = {}) => locked(id, (runtime) => freeze(engine, runtime, audit, force)),
+    archive: (id, audit, { force = false } = {}) => locked(id, (runtime) => archive(engine, runtime, audit, force)),
+    delete: (id, audit) => locked(id, async (runtime) => void (await deleteSandbox(engine, runtime, audit))),
+    runPlan: (id, to, audit, options = {}) => locked(id, (runtime) => runPlan(engine, runtime, to, audit, options)),
+    settle: (id, audit) =>
+      runtimes.use(id, async (runtime) => {
+        if (runtime.verbs.isLocked()) throw underWay(id);
+        return runtime.verbs.runExclusive(async () => {
+          const row = await requireInstance(engine, id);
           if (row.pending === null) return row;
-          await settleInterrupted(engine, entry, row, cause);
+          await settleInterrupted(engine, runtime, row, audit);
           return (await registry.instances.get(id)) ?? row;
         });
       }),
-    revive: async (id, cause, options = {}) => (await resume(id, cause, options)).row,
-    exec: (id, request, cause, callOptions) =>
-      entries.with(id, (entry) => exec(engine, entry, request, cause, callOptions)),
-    eval: (id, request, cause, callOptions) =>
-      entries.with(id, (entry) => evaluate(engine, entry, request, cause, callOptions)),
-    write: (id, operation, cause) => entries.with(id, (entry) => write(engine, entry, operation, cause)),
-    read: (id, request) => entries.with(id, (entry) => read(engine, reading, entry, request)),
-    copyOut: (id, path, { volumes }) => entries.with(id, (entry) => copyOut(engine, reading, entry, path, volumes)),
-    restore: (id, snapshot, cause) => locked(id, (entry) => restore(engine, prefetched, entry, snapshot, cause)),
-    copyRaw: (id, folder) => entries.with(id, (entry) => copyRaw(engine, entry, folder)),
+    revive: async (id, audit, options = {}) => (await resume(id, audit, options)).row,
+    exec: (id, request, audit, callOptions) =>
+      runtimes.use(id, (runtime) => exec(engine, runtime, request, audit, callOptions)),
+    eval: (id, request, audit, callOptions) =>
+      runtimes.use(id, (runtime) => evaluateInSandbox(engine, runtime, request, audit, callOptions)),
+    write: (id, operation, audit) => runtimes.use(id, (runtime) => write(engine, runtime, operation, audit)),
+    read: (id, request) => runtimes.use(id, (runtime) => read(engine, reading, runtime, request)),
+    copyOut: (id, path, { volumes }) => runtimes.use(id, (runtime) => copyOut(engine, reading, runtime, path, volumes)),
+    restore: (id, snapshot, audit) => locked(id, (runtime) => restore(engine, prefetched, runtime, snapshot, audit)),
+    copyRaw: (id, folder) => runtimes.use(id, (runtime) => copyRaw(engine, runtime, folder)),
     async attach(id, attachment) {
-      const { state } = await rowOf(engine, id);
+      const { state } = await requireInstance(engine, id);
       if (state === 'archived') {
         throw new WinterdockError('archived', `The sandbox "${id}" is archived; a terminal does not revive it.`, {
           hint: 'Revive it first.',
@@ -175,9 +175,9 @@ export function createSessions(options: SessionsOptions): Sessions {
       attachments.hold(id, attachment, now(engine));
     },
     detach: (id, attachment) => attachments.release(id, attachment, now(engine)),
-    live: (row) => live(entries.peek(row.id), row),
+    live: (row) => live(runtimes.peek(row.id), row),
     get callsRunning() {
-      return entries.values().reduce((sum, entry) => sum + entry.calls, 0);
+      return runtimes.values().reduce((sum, runtime) => sum + runtime.calls, 0);
     },
     async reconcile() {
       await reading.expansions.start();
@@ -188,17 +188,17 @@ export function createSessions(options: SessionsOptions): Sessions {
           mustExist: false,
         }),
       );
-      await idleFromNow(engine);
+      await correctFutureActivity(engine);
       const reconciled = await reconcile(engine);
-      for (const id of reconciled.early) prefetched.set(id, now(engine) + PREFETCH_SECONDS);
+      for (const id of reconciled.prefetched) prefetched.set(id, now(engine) + PREFETCH_SECONDS);
       return reconciled;
     },
     tick,
     start() {
       if (timer !== null) return;
       schedule();
-      scrubbing = scrubForever(engine, engine.stop, { ...PACE, ...options.scrub });
-      drawersSwept = sweepDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
+      scrubbing = scrubForever(engine, engine.stop, { ...SCRUB_PACE, ...options.scrub });
+      drawersSwept = searchDrawers(engine).catch((error) => log.error({ error: messageOf(error) }, 'orphan search'));
     },
     stop() {
       stopped ??= stop();
@@ -210,18 +210,18 @@ export function createSessions(options: SessionsOptions): Sessions {
     stopping.abort();
     if (timer !== null) clearTimeout(timer);
     // A suspension would wait for them.
-    reading.copyTurns.stop();
+    reading.copyQueue.stop();
     await readers.breakOffCopies();
     await Promise.allSettled([round, drawersSwept, scrubbing, checks.pause()]);
     // On a full disk the idle clocks stay where they were; what runs is put to sleep all the same.
     await flushActivity(engine).catch((error) => log.error({ error: messageOf(error) }, 'activity at stop'));
-    const cause = { ...systemCause('stop'), reason: 'the server stops' };
+    const audit = { ...systemAudit('stop'), reason: 'the server stops' };
     const drainUntil = performance.now() + config.drainMs;
     // No wake begins any more; one that is under way has its process, or was taken back, once its lock is free.
-    const busy = entries.values().filter((entry) => entry.process !== null || entry.verbs.isLocked());
+    const busy = runtimes.values().filter((runtime) => runtime.process !== null || runtime.verbs.isLocked());
     while (busy.length > 0) {
       const few = busy.splice(0, STOP_CONCURRENCY);
-      await Promise.all(few.map((entry) => stopOne(engine, entry, cause, drainUntil)));
+      await Promise.all(few.map((runtime) => stopOne(engine, runtime, audit, drainUntil)));
     }
     await checks.finish(engine, Math.min(drainUntil, performance.now() + HASH_AT_STOP_MS));
     await reading.expansions.stop();
@@ -232,34 +232,39 @@ export function createSessions(options: SessionsOptions): Sessions {
  * Suspends one sandbox for the stop, once what is under way with it is over: its calls get what is left of the drain
  * time, then they are ended.
  */
-async function stopOne(engine: Engine, entry: Entry, cause: Cause, drainUntil: number): Promise<void> {
-  await entry.verbs.runExclusive(async () => {
-    await entry.drained(Math.max(0, drainUntil - performance.now()));
-    const { process } = entry;
+async function stopOne(
+  engine: Engine,
+  runtime: SandboxRuntime,
+  audit: AuditContext,
+  drainUntil: number,
+): Promise<void> {
+  await runtime.verbs.runExclusive(async () => {
+    await runtime.waitForCalls(Math.max(0, drainUntil - performance.now()));
+    const { process } = runtime;
     if (process === null) return;
-    const row = await engine.registry.instances.get(entry.id);
+    const row = await engine.registry.instances.get(runtime.id);
     try {
       if (row !== null && row.vfsPath === MEMORY) {
-        entry.process = null;
+        runtime.process = null;
         await process.kill('closed');
-        await discardMemory(engine, row, cause);
+        await deleteMemorySandbox(engine, row, audit);
       } else {
-        await suspend(engine, entry, cause, true, { unasked: true });
+        await suspend(engine, runtime, audit, true, { unasked: true });
       }
     } catch (error) {
-      engine.log.error({ id: entry.id, error: messageOf(error) }, 'suspending at stop');
+      engine.log.error({ id: runtime.id, error: messageOf(error) }, 'suspending at stop');
     }
   });
 }
 
-function live(entry: Entry | undefined, row: InstanceRow): Live {
+function live(runtime: SandboxRuntime | undefined, row: InstanceRow): LiveStatus {
   return {
     thermal: row.state === 'active' ? 'hot' : 'cold',
-    updated: Math.max(row.updated, entry?.activity ?? 0),
-    attached: entry?.attached ?? 0,
-    calls: entry?.calls ?? 0,
-    pending: entry?.pendingOn(row) ?? row.pending?.verb ?? null,
-    held: entry?.verbs.isLocked() ?? false,
+    updated: Math.max(row.updated, runtime?.activity ?? 0),
+    attached: runtime?.attached ?? 0,
+    calls: runtime?.calls ?? 0,
+    pending: runtime?.pendingOn(row) ?? row.pending?.verb ?? null,
+    isLocked: runtime?.verbs.isLocked() ?? false,
   };
 }
 
@@ -274,7 +279,7 @@ async function tellSilence(engine: Engine, id: string): Promise<void> {
   const row = await engine.registry.instances.get(id);
   if (row?.state !== 'active') return;
   const reason = 'its process left ten checks unanswered while no call ran';
-  await engine.registry.ledger.append([line(engine, row, systemCause('crash'), 'process.silent', { reason })]);
+  await engine.registry.ledger.append([ledgerEntry(engine, row, systemAudit('crash'), 'process.silent', { reason })]);
 }
 
 /** A process that goes without having been asked takes its sandbox to `suspended`. */
@@ -283,25 +288,25 @@ function watch(engine: Engine, id: string, process: InstanceProcess): void {
     tellSilence(engine, id).catch((error) => engine.log.error({ id, error: messageOf(error) }, 'a silent process'));
   });
   void process.ended.then((death) => {
-    const entry = engine.entries.peek(id);
-    if (entry === undefined || entry.process !== process) return;
-    const settling = entry.verbs
+    const runtime = engine.runtimes.peek(id);
+    if (runtime === undefined || runtime.process !== process) return;
+    const settling = runtime.verbs
       .runExclusive(async () => {
         // One that a filing has closed is no longer the entry's by now.
-        if (entry.process !== process) return;
+        if (runtime.process !== process) return;
         engine.log.warn({ id, ...death }, 'a process ended by itself');
-        entry.process = null;
+        runtime.process = null;
         const row = await engine.registry.instances.get(id);
         if (row === null || row.state !== 'active') return;
         const timeout = death.cause === 'timeout';
         // By the end of the server: whatever is wrong then, the sandbox is not.
         const ended = death.cause === 'killed';
-        if (row.vfsPath !== MEMORY && placeOf(engine, row) === 'live' && death.cause === 'memory') {
+        if (row.vfsPath !== MEMORY && locationOf(engine, row) === 'live' && death.cause === 'memory') {
           await engine.registry.ledger.append([
-            line(engine, row, systemCause('crash'), 'exec.out_of_memory', { error: death.detail }),
+            ledgerEntry(engine, row, systemAudit('crash'), 'exec.out_of_memory', { error: death.detail }),
           ]);
         }
-        await settleDead(engine, entry, row, {
+        await settleDeadProcess(engine, runtime, row, {
           trigger: timeout ? 'timeout' : ended ? 'stop' : 'crash',
           // One that was stuck is replaced from its file: nothing of the sandbox's is known to be wrong.
           fault: timeout || ended || death.cause === 'silent' ? null : 'error',
@@ -310,9 +315,9 @@ function watch(engine: Engine, id: string, process: InstanceProcess): void {
       })
       .catch((error) => engine.log.error({ id, error: messageOf(error) }, 'settling a dead process'))
       .finally(() => {
-        if (entry.settling === settling) entry.settling = null;
-        engine.entries.drop(entry);
+        if (runtime.settling === settling) runtime.settling = null;
+        engine.runtimes.drop(runtime);
       });
-    entry.settling = settling;
+    runtime.settling = settling;
   });
 }

@@ -1,0 +1,48 @@
+/** The look for live files that were removed under their processes: a few times a minute, over what is awake. */
+import { isWinterdockError, messageOf } from '../base/errors.ts';
+import { type Engine, MEMORY, requireInstance, systemAudit } from './engine.ts';
+import { isLost } from './rescue.ts';
+import type { SandboxRuntime } from './runtimes.ts';
+import { suspend } from './suspend.ts';
+import { wake } from './wake.ts';
+
+/** Milliseconds between two looks: 200 awake sandboxes cost some 40 ms each time. */
+const LOOK_EVERY_MS = 20_000;
+
+export class LostFileCheck {
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * Puts back every file that was lost and goes on with it, when it is time for a look. Never throws: what failed is
+   * tried again.
+   */
+  async check(engine: Engine): Promise<void> {
+    if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return;
+    this.#lookedAt = performance.now();
+    for (const runtime of engine.runtimes.values()) {
+      if (engine.stop.aborted) return;
+      if (runtime.process === null || runtime.pending !== null || !isLost(engine, runtime.id, runtime.process))
+        continue;
+      await engine.runtimes
+        .use(runtime.id, (held) => held.verbs.runExclusive(() => rescueAndWake(engine, held)))
+        .catch((error) => {
+          engine.log.error({ id: runtime.id, error: messageOf(error) }, 'a lost file was not put back');
+        });
+    }
+  }
+}
+
+/** Suspends the sandbox, which saves its file, and wakes it again. Its calls get the drain time. */
+async function rescueAndWake(engine: Engine, runtime: SandboxRuntime): Promise<void> {
+  if (runtime.process === null || !isLost(engine, runtime.id, runtime.process)) return;
+  const row = await requireInstance(engine, runtime.id);
+  if (row.vfsPath === MEMORY) return;
+  const audit = { ...systemAudit('reconcile'), reason: 'its file was removed or replaced under its process' };
+  try {
+    await suspend(engine, runtime, audit, false, { unasked: true });
+  } catch (error) {
+    if (!isWinterdockError(error) || error.code !== 'conflict') throw error;
+    await suspend(engine, runtime, audit, true, { unasked: true });
+  }
+  await wake(engine, runtime, audit, { revives: false });
+}
