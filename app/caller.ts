@@ -2,7 +2,7 @@
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { cache } from 'react';
-import { addressOf, PEER_HEADER } from '#lib/auth/address.ts';
+import { clientAddress, PEER_HEADER } from '#lib/auth/address.ts';
 import type { Caller } from '#lib/auth/caller.ts';
 import { requestIdOf } from '#lib/auth/header.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
@@ -28,7 +28,7 @@ export const currentCaller = cache(async (): Promise<Caller | null> => {
 /** Where the visitor's request comes from, as the front saw it. */
 export async function currentAddress(): Promise<string | null> {
   const sent = await headers();
-  return addressOf(sent, sent.get(PEER_HEADER), getHost().config.trustProxy);
+  return clientAddress(sent, sent.get(PEER_HEADER), getHost().config.trustProxy);
 }
 
 /** The visitor; whoever is not signed in is led to the sign-in page and from there back to `path`. */

@@ -3,8 +3,8 @@
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-import type { Visitor } from '#lib/auth/entrance.ts';
 import { requestIdOf } from '#lib/auth/header.ts';
+import type { SignInRequest } from '#lib/auth/sign-ins.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { emailSchema, passwordSchema, personNameSchema } from '#lib/contract/schema/access.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -23,7 +23,7 @@ const USED_UP = {
   hint: 'It works once and not for long. Ask for a new one; who runs the server gets one by starting it again.',
 };
 
-async function visitor(): Promise<Visitor> {
+async function visitor(): Promise<SignInRequest> {
   const sent = await headers();
   return { address: await currentAddress(), agent: sent.get('user-agent'), requestId: requestIdOf(sent) };
 }
@@ -33,7 +33,7 @@ const passwordOf = (form: FormData, name: string) => rawField(form, name) ?? '';
 
 /** Tries to come in; a refusal comes back in words. */
 async function attempt(
-  enter: (visitor: Visitor) => Promise<Entered>,
+  enter: (visitor: SignInRequest) => Promise<Entered>,
   wrong: ActionOutcome,
 ): Promise<Entered | ActionOutcome> {
   try {
@@ -47,7 +47,7 @@ async function attempt(
 
 /** Signs in with the form's password, `token` or `key` and goes on, or says why not. */
 export async function signIn(_previous: ActionOutcome | null, form: FormData): Promise<ActionOutcome | null> {
-  const { entrance } = getHost().auth;
+  const { signIns } = getHost().auth;
   const token = textField(form, 'token');
   const key = textField(form, 'key');
   const email = textField(form, 'email');
@@ -59,9 +59,9 @@ export async function signIn(_previous: ActionOutcome | null, form: FormData): P
     if (newPassword?.success === false) {
       return { ok: false, says: `The new password ${newPassword.error.issues[0]?.message ?? 'will not do'}.` };
     }
-    answer = await attempt((from) => entrance.signIn({ token, newPassword: newPassword?.data }, from), USED_UP);
+    answer = await attempt((from) => signIns.signIn({ token, newPassword: newPassword?.data }, from), USED_UP);
   } else if (key !== '') {
-    answer = await attempt((from) => entrance.signIn({ key }, from), {
+    answer = await attempt((from) => signIns.signIn({ key }, from), {
       ok: false,
       says: 'That is not the admin key.',
       hint: 'Copy all of it, without the line’s end.',
@@ -71,7 +71,7 @@ export async function signIn(_previous: ActionOutcome | null, form: FormData): P
   } else if (email === '' || password === '') {
     return { ok: false, says: 'Give your e-mail address and your password.' };
   } else {
-    answer = await attempt((from) => entrance.signIn({ email, password }, from), {
+    answer = await attempt((from) => signIns.signIn({ email, password }, from), {
       ok: false,
       says: 'This address and this password do not belong together.',
       hint: 'Whoever forgot the password asks an admin for a new invitation, or uses the link that the server prints.',
@@ -100,7 +100,7 @@ export async function acceptInvitation(_previous: JoinState, form: FormData): Pr
   if (!email.success || !name.success || !password.success) return { values, errors, problem: null };
   const token = textField(form, 'token');
   const person = { email: email.data, name: name.data, password: password.data };
-  const answer = await attempt((from) => getHost().auth.entrance.join(token, person, from), USED_UP);
+  const answer = await attempt((from) => getHost().auth.signIns.join(token, person, from), USED_UP);
   if (answer === null || 'ok' in answer) return { values, errors: {}, problem: answer };
   await passOnCookies(answer.setCookie);
   redirect('/');

@@ -1,6 +1,6 @@
 /** What a link says that lets nobody in any more: why, and what to do next. */
 import Link from 'next/link';
-import type { LinkState } from '#lib/auth/entrance.ts';
+import type { LinkState } from '#lib/auth/sign-ins.ts';
 
 /** Why, as far as it is known. */
 const WHY: Readonly<Record<Exclude<LinkState, 'good'>, string>> = {

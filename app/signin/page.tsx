@@ -4,7 +4,7 @@ import { redirect } from 'next/navigation';
 import { ForgetVisits } from '#components/palette/recent-visits.tsx';
 import { BrandMark } from '#components/ui/brand-mark.tsx';
 import { cookieRules, isLoopback } from '#lib/auth/cookies.ts';
-import type { Offer } from '#lib/auth/entrance.ts';
+import type { AccountOffer } from '#lib/auth/sign-ins.ts';
 import { PASSWORD_LENGTH } from '#lib/contract/schema/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller } from '../caller.ts';
@@ -48,13 +48,13 @@ async function concernOf(): Promise<{ says: string; hint: string } | null> {
 }
 
 /** Role and tenants of an invitation, in words. */
-function offerInWords({ role, tenants }: Offer): string {
+function offerInWords({ role, tenants }: AccountOffer): string {
   const article = role === 'admin' || role === 'operator' ? 'an' : 'a';
   const who = role === 'support' ? 'support' : `${article} ${role}`;
   return tenants === null ? who : `${who} of ${tenants.join(', ')}`;
 }
 
-function headlineOf(offer: Offer | null, isSpent: boolean): string {
+function headlineOf(offer: AccountOffer | null, isSpent: boolean): string {
   if (isSpent) return 'This link does not work any more';
   if (offer === null) return 'Sign in';
   return offer.first ? 'The first admin' : 'Join';
@@ -84,14 +84,14 @@ export default async function SignIn({ searchParams }: { searchParams: Promise<S
   const search = await searchParams;
   const token = first(search.token);
   const to = safePath(first(search.to));
-  const { entrance } = getHost().auth;
-  const state = token === '' ? null : await entrance.stateOf(token);
+  const { signIns } = getHost().auth;
+  const state = token === '' ? null : await signIns.linkState(token);
   const spent = state === null || state === 'good' ? null : state;
-  const offer = state === 'good' ? await entrance.offerOf(token) : null;
+  const offer = state === 'good' ? await signIns.offerOf(token) : null;
   const signedIn = (await currentCaller()) !== null;
   if (offer === null && spent === null && signedIn) redirect(to);
   const concern = await concernOf();
-  const [hasAdmin, hasPeople] = await Promise.all([entrance.hasAdmin(), entrance.hasPeople()]);
+  const [hasAdmin, hasPeople] = await Promise.all([signIns.hasAdmin(), signIns.hasPeople()]);
   return (
     <div className="page max-w-[34rem] py-16 sm:py-24">
       <ForgetVisits />

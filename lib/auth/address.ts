@@ -1,29 +1,26 @@
-/** Where a request comes from. Pure. A proxy's word counts only when the settings say that there is one. */
+/** The client's address. What a proxy says of it counts only when `WB_TRUST_PROXY` is set. Pure. */
 import { type AnyHeaders, headerOf } from './header.ts';
 
-/** Set by the front on what it hands to the pages, over whatever the client sent. */
+/** The peer's address, which the front sets on requests to pages, whatever the client sent. */
 export const PEER_HEADER = 'x-winterdock-peer';
 
-/** The address without the wrapping that IPv6 sockets give to IPv4 ones. */
-function plain(address: string): string {
+/** `::ffff:192.0.2.1`, as IPv6 sockets show IPv4 addresses, becomes `192.0.2.1`. */
+function withoutIpv4Prefix(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }
 
 /**
- * The client's address: the peer's, or what the proxy nearest to us added to `X-Forwarded-For` when proxies are
- * trusted. What a client wrote there itself stands further left and counts for nothing.
+ * The client's address: the peer's, or with a trusted proxy the last one in `X-Forwarded-For`, which the nearest proxy
+ * added. Entries further left may come from the client itself and are ignored.
  */
-export function addressOf(headers: AnyHeaders, peer: string | null, trustProxy: boolean): string | null {
-  const told = trustProxy ? headerOf(headers, 'x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
-  const address = told === undefined || told === '' ? peer : told.slice(0, 64);
-  return address === null ? null : plain(address);
+export function clientAddress(headers: AnyHeaders, peer: string | null, trustProxy: boolean): string | null {
+  const forwarded = trustProxy ? headerOf(headers, 'x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
+  const address = forwarded === undefined || forwarded === '' ? peer : forwarded.slice(0, 64);
+  return address === null ? null : withoutIpv4Prefix(address);
 }
 
-/**
- * What stands for one client when requests are counted: an IPv4 address, or the /64 of an IPv6 one, which is one
- * customer's.
- */
-export function clientOf(address: string | null): string {
+/** The key under which a client's requests are counted: an IPv4 address, or the /64 network of an IPv6 address. */
+export function clientKey(address: string | null): string {
   if (address === null) return 'unknown';
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? [];

@@ -10,9 +10,9 @@ import type { Registry } from '../registry/registry.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { cookieOf, firstAdmin, PASSWORD, tokenOf, visitor } from '../testing/people.ts';
 import { type Auth, createAuth } from './auth.ts';
-import { SESSIONS_EACH } from './entrance.ts';
-import { keyChecker, readOrMakeSecret } from './keys.ts';
+import { readOrMakeSecret, secretComparison } from './secrets.ts';
 import { createSessionCache } from './session-cache.ts';
+import { MAX_SESSIONS } from './sign-ins.ts';
 
 let folder: string;
 let registry: Registry;
@@ -80,16 +80,16 @@ test('the key of the settings is the key, and is not written down', async () => 
 });
 
 test('keys are equal only when they are', () => {
-  const isKey = keyChecker('correct');
+  const isKey = secretComparison('correct');
   expect(['correct', 'correc', 'correctt', '', 'CORRECT'].map(isKey)).toEqual([true, false, false, false, false]);
 });
 
 test('the link of a first start makes the first admin, once, and the session is known by its cookie', async () => {
   const auth = open();
-  expect(await auth.entrance.hasAdmin()).toBe(false);
+  expect(await auth.signIns.hasAdmin()).toBe(false);
   const link = await auth.signInLink('http://localhost:4000');
   expect(link).toMatch(/^http:\/\/localhost:4000\/signin\?token=[\w-]{43}$/);
-  expect(await auth.entrance.offerOf(tokenOf(link))).toEqual({
+  expect(await auth.signIns.offerOf(tokenOf(link))).toEqual({
     first: true,
     email: null,
     role: 'admin',
@@ -98,7 +98,7 @@ test('the link of a first start makes the first admin, once, and the session is 
   expect(sql('SELECT count(*) AS n FROM user').get()).toEqual({ n: 0 });
 
   const person = { ...ADA, email: 'Ada@Example.com' };
-  const entered = await auth.entrance.join(tokenOf(link), person, visitor());
+  const entered = await auth.signIns.join(tokenOf(link), person, visitor());
   expect(entered?.setCookie.join()).toMatch(
     /^__Host-winterdock\.session_token=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
   );
@@ -118,34 +118,34 @@ test('the link of a first start makes the first admin, once, and the session is 
     session: expect.any(String),
   });
   expect(sql('SELECT email, role FROM user').all()).toEqual([{ email: 'ada@example.com', role: 'admin' }]);
-  expect(await auth.entrance.hasAdmin()).toBe(true);
+  expect(await auth.signIns.hasAdmin()).toBe(true);
 
-  expect(await auth.entrance.offerOf(tokenOf(link))).toBeNull();
+  expect(await auth.signIns.offerOf(tokenOf(link))).toBeNull();
   const eve = { email: 'eve@example.com', name: 'Eve', password: PASSWORD };
-  expect(await auth.entrance.join(tokenOf(link), eve, visitor())).toBeNull();
-  expect(await auth.entrance.join('made-up', eve, visitor())).toBeNull();
+  expect(await auth.signIns.join(tokenOf(link), eve, visitor())).toBeNull();
+  expect(await auth.signIns.join('made-up', eve, visitor())).toBeNull();
   expect(await linesOf('person.joined')).toHaveLength(1);
 });
 
 test('of links of a first start the last one works, and none once there is an admin', async () => {
   const auth = open();
   const [first, second] = [tokenOf(await auth.signInLink()), tokenOf(await auth.signInLink())];
-  expect(await auth.entrance.offerOf(first)).toBeNull();
-  expect(await auth.entrance.offerOf(second)).not.toBeNull();
+  expect(await auth.signIns.offerOf(first)).toBeNull();
+  expect(await auth.signIns.offerOf(second)).not.toBeNull();
   await firstAdmin(auth);
-  expect(await auth.entrance.offerOf(second)).toBeNull();
+  expect(await auth.signIns.offerOf(second)).toBeNull();
 });
 
 test('the link of a later start signs in the first admin, once, with a new password where one is wished for', async () => {
   const auth = open();
   await firstAdmin(auth);
   const token = tokenOf(await auth.signInLink());
-  expect(await auth.entrance.offerOf(token)).toBeNull();
-  const entered = await auth.entrance.signIn({ token, newPassword: 'quite another password' }, visitor());
+  expect(await auth.signIns.offerOf(token)).toBeNull();
+  const entered = await auth.signIns.signIn({ token, newPassword: 'quite another password' }, visitor());
   expect(entered?.person.email).toBe('ada@example.com');
-  expect(await auth.entrance.signIn({ token }, visitor())).toBeNull();
+  expect(await auth.signIns.signIn({ token }, visitor())).toBeNull();
   const byPassword = (password: string) =>
-    auth.entrance.signIn({ email: 'ada@example.com', password }, visitor({ address: '192.0.2.77' }));
+    auth.signIns.signIn({ email: 'ada@example.com', password }, visitor({ address: '192.0.2.77' }));
   expect(await byPassword(PASSWORD)).toBeNull();
   expect(await byPassword('quite another password')).not.toBeNull();
   expect(await linesOf('password.changed')).toHaveLength(1);
@@ -156,9 +156,9 @@ test('a new password by a recovery link ends every other session of that person,
   const cookie = await firstAdmin(auth);
   const thief = await auth.callerFromHeaders({ cookie });
   const cut = vi.fn();
-  if (thief !== null) auth.whenEnded(thief, cut);
+  if (thief !== null) auth.onAccessChange(thief, cut);
   const token = tokenOf(await auth.signInLink());
-  const entered = await auth.entrance.signIn({ token, newPassword: 'quite another password' }, visitor());
+  const entered = await auth.signIns.signIn({ token, newPassword: 'quite another password' }, visitor());
   expect(await auth.callerFromHeaders({ cookie })).toBeNull();
   expect(cut).toHaveBeenCalledOnce();
   expect(await auth.callerFromHeaders({ cookie: cookieOf(entered) })).not.toBeNull();
@@ -168,11 +168,11 @@ test('of many who use one link at the same moment one comes in', async () => {
   const auth = open();
   const first = tokenOf(await auth.signInLink());
   const people = ['a', 'b', 'c', 'd'].map((name) => ({ email: `${name}@example.com`, name, password: PASSWORD }));
-  const joined = await Promise.all(people.map((person) => auth.entrance.join(first, person, visitor())));
+  const joined = await Promise.all(people.map((person) => auth.signIns.join(first, person, visitor())));
   expect(joined.filter((entered) => entered !== null)).toHaveLength(1);
   expect(sql('SELECT count(*) AS n FROM user').get()).toEqual({ n: 1 });
   const token = tokenOf(await auth.signInLink());
-  const entered = await Promise.all(people.map(() => auth.entrance.signIn({ token }, visitor())));
+  const entered = await Promise.all(people.map(() => auth.signIns.signIn({ token }, visitor())));
   expect(entered.filter((one) => one !== null)).toHaveLength(1);
   expect(sql('SELECT count(*) AS n FROM session').get()).toEqual({ n: 2 });
 });
@@ -193,16 +193,16 @@ test('the links of a start are over after fifteen minutes', async () => {
   const auth = open();
   const first = tokenOf(await auth.signInLink());
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15 * 60_000 + 1000 });
-  expect(await auth.entrance.offerOf(first)).toBeNull();
+  expect(await auth.signIns.offerOf(first)).toBeNull();
   await firstAdmin(auth);
   const later = tokenOf(await auth.signInLink());
   vi.setSystemTime(Date.now() + 15 * 60_000 + 1000);
-  expect(await auth.entrance.signIn({ token: later }, visitor())).toBeNull();
+  expect(await auth.signIns.signIn({ token: later }, visitor())).toBeNull();
 });
 
 test('the admin key opens a session that acts as the key and not as a person', async () => {
   const auth = open({ WB_ADMIN_KEY: 'sixteen-characters' });
-  const enter = (key: string) => auth.entrance.signIn({ key }, visitor());
+  const enter = (key: string) => auth.signIns.signIn({ key }, visitor());
   expect(await enter('sixteen-characterz')).toBeNull();
   const cookie = cookieOf(await enter('sixteen-characters'));
   expect(await auth.callerFromHeaders({ cookie })).toMatchObject({
@@ -212,7 +212,7 @@ test('the admin key opens a session that acts as the key and not as a person', a
   });
   expect(await enter('sixteen-characters')).not.toBeNull();
   expect(await auth.people.list()).toEqual([]);
-  expect(await auth.entrance.hasAdmin()).toBe(false);
+  expect(await auth.signIns.hasAdmin()).toBe(false);
   expect((await linesOf('signin.failed')).map(({ actor, reason, address }) => [actor, reason, address])).toEqual([
     ['nobody', 'key', '192.0.2.1'],
   ]);
@@ -220,7 +220,7 @@ test('the admin key opens a session that acts as the key and not as a person', a
 
 test('a session of the admin key is over when the key is another one', async () => {
   const before = open({ WB_ADMIN_KEY: 'sixteen-characters' });
-  const cookie = cookieOf(await before.entrance.signIn({ key: 'sixteen-characters' }, visitor()));
+  const cookie = cookieOf(await before.signIns.signIn({ key: 'sixteen-characters' }, visitor()));
   expect(await open({ WB_ADMIN_KEY: 'sixteen-characters' }).callerFromHeaders({ cookie })).not.toBeNull();
   const after = open({ WB_ADMIN_KEY: 'seventeen-characters' });
   expect(await after.callerFromHeaders({ cookie })).toBeNull();
@@ -252,7 +252,7 @@ test('cookies are Secure and bound to the host when people come by https, and no
   const auth = open({ WB_PUBLIC_URL: 'https://dock.example/' });
   const link = await auth.signInLink();
   expect(link).toMatch(/^https:\/\/dock\.example\/signin\?token=/);
-  const entered = await auth.entrance.join(tokenOf(link), ADA, visitor());
+  const entered = await auth.signIns.join(tokenOf(link), ADA, visitor());
   expect(entered?.setCookie.join()).toMatch(/^__Host-winterdock\.session_token=.*; Secure/);
   expect(entered?.setCookie.join()).not.toMatch(/Domain/i);
   const cookie = cookieOf(entered);
@@ -264,7 +264,7 @@ test('cookies are Secure and bound to the host when people come by https, and no
 
 test('cookies are plain where browsers would refuse Secure ones', async () => {
   const auth = open({ WB_PUBLIC_URL: 'http://192.168.1.20:3000' });
-  const entered = await auth.entrance.join(tokenOf(await auth.signInLink()), ADA, visitor());
+  const entered = await auth.signIns.join(tokenOf(await auth.signInLink()), ADA, visitor());
   expect(entered?.setCookie.join()).toMatch(
     /^winterdock\.session_token=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax$/,
   );
@@ -289,7 +289,7 @@ test('the library answers its own routes, but nobody can sign up or redeem a lin
   for (const path of closed) expect((await ask('POST', path, person)).status).toBe(404);
   expect(sql('SELECT count(*) AS n FROM user').get()).toEqual({ n: 0 });
   expect(await (await ask('GET', '/get-session')).json()).toBeNull();
-  expect(await auth.entrance.offerOf(token)).not.toBeNull();
+  expect(await auth.signIns.offerOf(token)).not.toBeNull();
 });
 
 test('the memory of sessions forgets by age and by number', () => {
@@ -311,12 +311,12 @@ test('who signs in again and again has fifty open sessions at most: the first on
   const auth = open();
   const cookie = await firstAdmin(auth);
   const enter = async () => {
-    const entered = await auth.entrance.signIn({ token: tokenOf(await auth.signInLink()) }, visitor());
+    const entered = await auth.signIns.signIn({ token: tokenOf(await auth.signInLink()) }, visitor());
     return cookieOf(entered);
   };
   let last = '';
-  for (let n = 0; n < SESSIONS_EACH + 5; n += 1) last = await enter();
-  expect(sql('SELECT count(*) AS n FROM session').all()).toEqual([{ n: SESSIONS_EACH }]);
+  for (let n = 0; n < MAX_SESSIONS + 5; n += 1) last = await enter();
+  expect(sql('SELECT count(*) AS n FROM session').all()).toEqual([{ n: MAX_SESSIONS }]);
   expect(await auth.callerFromHeaders({ cookie })).toBeNull();
   expect(await auth.callerFromHeaders({ cookie: last })).not.toBeNull();
 });
@@ -325,10 +325,10 @@ test('who knows a password comes in so often an hour and no more', async () => {
   const auth = open();
   await firstAdmin(auth);
   for (let n = 0; n < 120; n += 1) {
-    await auth.limits.attempt('ada@example.com', `10.0.${n}.1`, true);
-    await auth.limits.succeeded('ada@example.com', `10.0.${n}.1`);
+    await auth.limits.countAttempt('ada@example.com', `10.0.${n}.1`, true);
+    await auth.limits.acceptPassword('ada@example.com', `10.0.${n}.1`);
   }
-  const again = auth.entrance.signIn({ email: 'ada@example.com', password: PASSWORD }, visitor());
+  const again = auth.signIns.signIn({ email: 'ada@example.com', password: PASSWORD }, visitor());
   await expect(again).rejects.toMatchObject({ code: 'rate_limited' });
 });
 
@@ -336,27 +336,30 @@ test('of a link it is known before it is tried whether it is good, used, over or
   const clock = new FakeClock(Date.now());
   const config = readConfig({ WB_DATA: folder });
   const auth = createAuth({ config, log: createLogger('error'), clock, registry });
-  const { entrance } = auth;
+  const { signIns } = auth;
   const other = tokenOf(await auth.signInLink());
   const first = tokenOf(await auth.signInLink());
-  expect([await entrance.stateOf(first), await entrance.stateOf('made-up')]).toEqual(['good', 'unknown']);
-  await entrance.join(first, ADA, visitor());
-  expect([await entrance.stateOf(first), await entrance.stateOf(other)]).toEqual(['used', 'unknown']);
+  expect([await signIns.linkState(first), await signIns.linkState('made-up')]).toEqual(['good', 'unknown']);
+  await signIns.join(first, ADA, visitor());
+  expect([await signIns.linkState(first), await signIns.linkState(other)]).toEqual(['used', 'unknown']);
 
   const recovery = tokenOf(await auth.signInLink());
-  expect(await entrance.stateOf(recovery)).toBe('good');
-  await entrance.signIn({ token: recovery }, visitor());
-  expect(await entrance.stateOf(recovery)).toBe('used');
+  expect(await signIns.linkState(recovery)).toBe('good');
+  await signIns.signIn({ token: recovery }, visitor());
+  expect(await signIns.linkState(recovery)).toBe('used');
 
   const wish = { email: 'eva@example.com', role: 'viewer', tenants: null, createdBy: 'key:admin' } as const;
-  const { token } = await entrance.invite(wish, () => []);
+  const { token } = await signIns.invite(wish, () => []);
   clock.advance(8 * 86_400);
-  expect(await entrance.stateOf(token)).toBe('expired');
+  expect(await signIns.linkState(token)).toBe('expired');
 
   // Another start knows a link that is still good, and forgets which ones it used up itself.
   const printed = tokenOf(await auth.signInLink());
   const again = open();
-  expect([await again.entrance.stateOf(printed), await again.entrance.stateOf(recovery)]).toEqual(['good', 'unknown']);
+  expect([await again.signIns.linkState(printed), await again.signIns.linkState(recovery)]).toEqual([
+    'good',
+    'unknown',
+  ]);
   sql('UPDATE verification SET expires_at = 1').run();
-  expect(await again.entrance.stateOf(printed)).toBe('expired');
+  expect(await again.signIns.linkState(printed)).toBe('expired');
 });

@@ -1,7 +1,7 @@
 /**
- * Access: who sent a request, by key or session, and what comes of it when that ends. People, passwords and sessions
- * belong to the auth library (auth/library.ts); keys of programs are a table of ours. Knows nothing of routes or
- * sandboxes, nor of what a role may do.
+ * Authentication: who sent a request, by API key or session. People, passwords and sessions belong to the auth library
+ * (library.ts), API keys to our own table (api-keys.ts). Knows nothing of routes or sandboxes, nor of what a role may
+ * do: that is contract/access.ts.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -10,18 +10,18 @@ import type { Config } from '../base/config.ts';
 import type { Logger } from '../base/log.ts';
 import type { Via } from '../lifecycle/words.ts';
 import type { Registry } from '../registry/registry.ts';
+import { type AccessChange, createAccessWatch } from './access-watch.ts';
+import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import type { Caller } from './caller.ts';
 import { cookieRules } from './cookies.ts';
-import { createEntrance, type Entrance } from './entrance.ts';
 import { type AnyHeaders, headerOf } from './header.ts';
-import { createKeyRing, type KeyRing } from './key-ring.ts';
-import { keyChecker, readOrMakeSecret } from './keys.ts';
 import type { AuthLibrary } from './library.ts';
-import { createLimits, type Limits } from './limits.ts';
 import { createPeople, type People } from './people.ts';
+import { createRateLimits, type RateLimits } from './rate-limits.ts';
 import { ROLES } from './roles.ts';
+import { readOrMakeSecret, secretComparison } from './secrets.ts';
 import { createSessionCache } from './session-cache.ts';
-import { createWatch, type Ending } from './watch.ts';
+import { createSignIns, type SignIns } from './sign-ins.ts';
 
 /** What the front knows of a request beyond its headers. */
 interface CallerOptions {
@@ -32,54 +32,53 @@ interface CallerOptions {
 
 export interface Auth {
   /**
-   * Who sent a request with these headers, or null when neither the `Authorization: Bearer` key nor the session cookie
-   * is valid. A wrong key is not made good by a cookie. `via` is `api` unless said otherwise. Throws `rate_limited` for
-   * wrong keys that come too often.
+   * Who sent a request with these headers: by the `Authorization: Bearer` key if there is one, else by the session
+   * cookie. Null when that one is not valid. `via`: default `api`. Throws `rate_limited` after too many wrong keys.
    */
   callerFromHeaders(headers: AnyHeaders, options?: CallerOptions): Promise<Caller | null>;
   /**
-   * Counts a request of a caller, or of nobody, from an address. Throws `rate_limited`. The admin key is not counted.
+   * Counts a request of a caller (null: anonymous) from an address, unless it is the admin key. Throws `rate_limited`.
    */
-  count(caller: Caller | null, address: string | null): Promise<void>;
-  /** Calls `act` once when its key or session is over, or its rights are not what they were. Returns the way out. */
-  whenEnded(caller: Caller, act: (ending: Ending) => void): () => void;
-  /** The ways in for people. */
-  readonly entrance: Entrance;
+  countRequest(caller: Caller | null, address: string | null): Promise<void>;
+  /** Calls `act` once when the caller's key or session ends or their rights change. Returns the unsubscriber. */
+  onAccessChange(caller: Caller, act: (ending: AccessChange) => void): () => void;
+  /** How people sign in. */
+  readonly signIns: SignIns;
   readonly people: People;
-  readonly keys: KeyRing;
-  readonly limits: Limits;
+  readonly keys: ApiKeys;
+  readonly limits: RateLimits;
   /**
-   * A link for whoever runs the server, for 15 minutes and once: it makes the first admin, or signs in the first one
-   * there is. `origin` without a trailing slash; default: the public URL.
+   * A one-time link for the person who runs the server, valid for 15 minutes: it makes the first admin, or signs in the
+   * oldest one. `origin` without a trailing slash; default: the public URL.
    */
   signInLink(origin?: string): Promise<string>;
-  /** A link to sign in or join with that token. */
+  /** The link to sign in or join with a token. */
   linkOf(token: string, origin?: string): string;
   /** Ends the session in the cookie, if there is one. Returns the `Set-Cookie` values that clear it. */
   signOut(headers: AnyHeaders): Promise<{ setCookie: string[] }>;
   /** Answers the auth library's own routes under `/api/auth`. */
   handle(request: Request): Promise<Response>;
-  /** Writes down what is only in memory. */
+  /** Writes the last uses of API keys, which are kept in memory. */
   close(): Promise<void>;
 }
 
 const SESSION_CACHE_MS = 30_000;
 const SESSION_CACHE_ENTRIES = 1000;
-const MARK_LENGTH = 16;
+const FINGERPRINT_LENGTH = 16;
 const BEARER = /^Bearer ([\x21-\x7e]{1,1024}) *$/i;
 
-/** Who a key or a session stands for. */
-type Known = Pick<Caller, 'actor' | 'role' | 'tenants' | 'session'> & {
+/** Who a key or a session belongs to. */
+type Identity = Pick<Caller, 'actor' | 'role' | 'tenants' | 'session'> & {
   /** Epoch milliseconds; null: never. */
   until: number | null;
 };
 
-const ADMIN_KEY: Known = { actor: 'key:admin', role: 'admin', tenants: null, session: null, until: null };
+const ADMIN_KEY: Identity = { actor: 'key:admin', role: 'admin', tenants: null, session: null, until: null };
 
 /**
- * Makes the door. The auth library is loaded at the first use of a session, so that a server which only sees keys never
- * pays for it. The first start writes `admin.key` (unless `WB_ADMIN_KEY` is set) and `auth.secret` into the data
- * folder, both readable by their owner only.
+ * Makes it. The auth library is loaded at the first use of a session: a server that only sees keys never loads it. The
+ * first start writes `admin.key` (unless `WB_ADMIN_KEY` is set) and `auth.secret` into the data folder, both readable
+ * by their owner only.
  */
 export function createAuth(options: {
   config: Config;
@@ -89,20 +88,20 @@ export function createAuth(options: {
 }): Auth {
   const { config, log, clock, registry } = options;
   const adminKey = config.adminKey ?? readOrMakeSecret(join(config.dataFolder, 'admin.key'));
-  const isAdminKey = keyChecker(adminKey);
+  const isAdminKey = secretComparison(adminKey);
   const secret = readOrMakeSecret(join(config.dataFolder, 'auth.secret'));
   const cookies = cookieRules(config);
-  // Its value is signed, so it can stand for the session.
+  // The cookie's value is signed, so it can be the key of the session cache.
   const sessionCookie = new RegExp(`(?:^|; *)(${cookies.session.replace('.', '\\.')}=[^;]+)`);
-  const sessions = createSessionCache<Known>({ entries: SESSION_CACHE_ENTRIES, lifeMs: SESSION_CACHE_MS });
-  const limits = createLimits(config);
-  const ring = createKeyRing({ book: registry.keys, clock });
-  const watch = createWatch(() => clock.now());
-  /** When what a caller came by ends. */
-  const ends = new WeakMap<Caller, number>();
+  const sessions = createSessionCache<Identity>({ entries: SESSION_CACHE_ENTRIES, lifeMs: SESSION_CACHE_MS });
+  const limits = createRateLimits(config);
+  const apiKeys = createApiKeys({ book: registry.keys, clock });
+  const watch = createAccessWatch(() => clock.now());
+  /** When a caller's key or session expires, in epoch milliseconds. */
+  const expiries = new WeakMap<Caller, number>();
 
   let loading: Promise<AuthLibrary> | null = null;
-  const keyMark = createHmac('sha256', secret).update(adminKey).digest('hex').slice(0, MARK_LENGTH);
+  const keyFingerprint = createHmac('sha256', secret).update(adminKey).digest('hex').slice(0, FINGERPRINT_LENGTH);
   const library = (): Promise<AuthLibrary> => {
     loading ??= import('./library.ts').then((module) =>
       module.openAuthLibrary({
@@ -111,54 +110,54 @@ export function createAuth(options: {
         cookies,
         people: registry.people,
         log,
-        keyMark,
+        keyFingerprint,
       }),
     );
     return loading;
   };
 
-  /** Goes up whenever sessions change: what was asked before is not remembered after. */
+  /** Counts changes of sessions: a lookup that began before a change is not cached after it. */
   let changes = 0;
   const forget = () => {
     changes += 1;
     sessions.clear();
   };
-  const ended = (gone: readonly string[]) => {
+  const sessionsEnded = (gone: readonly string[]) => {
     forget();
     watch.end(({ session }) => session !== null && gone.includes(session), 'over');
   };
   const people = createPeople({
     library,
-    ended,
+    ended: sessionsEnded,
     changed(person, disabled) {
       forget();
       watch.end(({ actor }) => actor === `user:${person}`, disabled ? 'over' : 'changed');
     },
   });
 
-  const bySession = async (cookie: string): Promise<Known | null> => {
-    const known = sessions.get(cookie);
-    if (known !== undefined) return known;
+  const bySession = async (cookie: string): Promise<Identity | null> => {
+    const cached = sessions.get(cookie);
+    if (cached !== undefined) return cached;
     const before = changes;
     const found = await (await library()).sessionOf(cookie);
     if (found === null) return null;
     const { person, session } = found;
     const rights = found.isKeyHolder ? ADMIN_KEY : { role: person.role, tenants: person.tenants };
-    const made = { actor: `user:${person.id}`, ...rights, session: session.id, until: session.expiresMs };
-    if (before === changes) sessions.set(cookie, made);
-    return made;
+    const identity = { actor: `user:${person.id}`, ...rights, session: session.id, until: session.expiresMs };
+    if (before === changes) sessions.set(cookie, identity);
+    return identity;
   };
 
-  const byKey = async (key: string, address: string | null): Promise<Known | null> => {
+  const byKey = async (key: string, address: string | null): Promise<Identity | null> => {
     if (isAdminKey(key)) {
-      limits.beforeAdminKey(address);
-      limits.rightAdminKey(address);
+      limits.checkAdminKey(address);
+      limits.acceptAdminKey(address);
       return ADMIN_KEY;
     }
-    const row = await ring.check(key);
+    const row = await apiKeys.check(key);
     const role = row === null ? undefined : ROLES.find((known) => known === row.role);
     if (row === null || role === undefined) {
-      await limits.wrongKey(address);
+      await limits.countWrongKey(address);
       return null;
     }
     return {
@@ -172,7 +171,7 @@ export function createAuth(options: {
 
   const cookieOf = (headers: AnyHeaders) => sessionCookie.exec(headerOf(headers, 'cookie') ?? '')?.[1];
 
-  const knownOf = async (headers: AnyHeaders, address: string | null): Promise<Known | null> => {
+  const identityOf = async (headers: AnyHeaders, address: string | null): Promise<Identity | null> => {
     const authorization = headerOf(headers, 'authorization');
     if (authorization === null) {
       const cookie = cookieOf(headers);
@@ -182,8 +181,8 @@ export function createAuth(options: {
     return key === undefined ? null : byKey(key, address);
   };
 
-  /** Runs what ends the session of a cookie, then lets everything know that it has. */
-  const leaving = async <T>(cookie: string | undefined, end: () => Promise<T>): Promise<T> => {
+  /** Runs `end`, which may end the session of a cookie, then ends the caches and streams of that session. */
+  const endingSession = async <T>(cookie: string | undefined, end: () => Promise<T>): Promise<T> => {
     const session = cookie === undefined ? null : await (await library()).sessionOf(cookie);
     const answer = await end();
     forget();
@@ -194,51 +193,51 @@ export function createAuth(options: {
   };
 
   const auth: Auth = {
-    entrance: createEntrance({ library, registry, limits, clock, isAdminKey, ended }),
+    signIns: createSignIns({ library, registry, limits, clock, isAdminKey, ended: sessionsEnded }),
     people,
     keys: {
-      ...ring,
+      ...apiKeys,
       async revoke(id, ledger) {
-        const was = await ring.revoke(id, ledger);
-        if (was) watch.end(({ actor }) => actor === `key:${id}`, 'over');
-        return was;
+        const revoked = await apiKeys.revoke(id, ledger);
+        if (revoked) watch.end(({ actor }) => actor === `key:${id}`, 'over');
+        return revoked;
       },
     },
     limits,
 
     async callerFromHeaders(headers, { via = 'api', requestId, address = null } = {}) {
-      const known = await knownOf(headers, address);
-      if (known === null) return null;
-      const { actor, role, tenants, session, until } = known;
+      const identity = await identityOf(headers, address);
+      if (identity === null) return null;
+      const { actor, role, tenants, session, until } = identity;
       if (until !== null && session !== null && until <= Date.now()) return null;
       const caller: Caller = { actor, via, requestId: requestId ?? randomUUID(), role, tenants, address, session };
-      if (until !== null) ends.set(caller, until);
+      if (until !== null) expiries.set(caller, until);
       return caller;
     },
 
-    count(caller, address) {
+    countRequest(caller, address) {
       if (caller?.actor === 'key:admin' && caller.session === null) return Promise.resolve();
       const key = caller?.actor.startsWith('key:') && caller.session === null ? caller.actor : null;
-      return limits.request(key, address);
+      return limits.countRequest(key, address);
     },
 
-    whenEnded: (caller, act) => watch.join(caller, ends.get(caller) ?? null, act),
+    onAccessChange: (caller, act) => watch.join(caller, expiries.get(caller) ?? null, act),
 
     linkOf: (token, origin = config.publicUrl ?? `http://localhost:${config.port}`) =>
       `${origin}/signin?token=${encodeURIComponent(token)}`,
 
-    signInLink: async (origin) => auth.linkOf(await auth.entrance.ownersToken(), origin),
+    signInLink: async (origin) => auth.linkOf(await auth.signIns.ownerToken(), origin),
 
     signOut: (headers) =>
-      leaving(cookieOf(headers), async () => (await library()).signOut(headerOf(headers, 'cookie') ?? '')),
+      endingSession(cookieOf(headers), async () => (await library()).signOut(headerOf(headers, 'cookie') ?? '')),
 
     async handle(request) {
       const answer = async () => (await library()).handler(request);
       if (request.method === 'GET' || request.method === 'HEAD') return answer();
-      return leaving(cookieOf(request.headers), answer);
+      return endingSession(cookieOf(request.headers), answer);
     },
 
-    close: () => ring.flush(),
+    close: () => apiKeys.flush(),
   };
   return auth;
 }

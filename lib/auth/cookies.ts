@@ -1,28 +1,28 @@
 /**
- * How the console's cookies are named and kept, by the address that people use. Browsers refuse `__Host-` and `Secure`
- * over plain HTTP, except on the machine itself: there they would lock everyone out. Pure.
+ * Names and attributes of the console's cookies, which depend on the public address: over plain HTTP, browsers reject
+ * `Secure` and `__Host-` cookies except on localhost, so nobody could sign in. Pure.
  */
 import type { Config } from '../base/config.ts';
 
 export interface CookieRules {
   /** Whether cookies are `Secure` and bound to this very host by their `__Host-` prefix. */
   secure: boolean;
-  /** What the names of the auth library's cookies start with, without the dot. */
+  /** The prefix of the auth library's cookie names, without the dot. */
   prefix: string;
-  /** Name of the cookie that is the session. */
+  /** The name of the session cookie. */
   session: string;
 }
 
 const LOOPBACK = /^(?:(?:localhost|[^:]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?|::1)$/;
 
-/** True for a name or address of the machine itself, with or without a port. */
+/** True for a loopback name or address, with or without a port. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host.toLowerCase());
 }
 
 /**
- * The rules of a server: secure when its public address is https or the machine itself, or when only the machine
- * reaches it.
+ * The rules of a server: secure when its public URL is https or a loopback address. Without a public URL: when it
+ * listens on a loopback address.
  */
 export function cookieRules({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>): CookieRules {
   const address = publicUrl === null ? null : new URL(publicUrl);

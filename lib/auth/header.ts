@@ -1,9 +1,9 @@
-/** Reading one header of a request, however it came. Pure: pages may import it without the engine behind the door. */
+/** Reads headers from Node's and from the web's header objects. Pure: pages may import it without the engine. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 export type AnyHeaders = Headers | IncomingHttpHeaders;
 
-/** One header of either kind of header bag; null when absent. */
+/** One header; null when absent. */
 export function headerOf(headers: AnyHeaders, name: string): string | null {
   if (typeof headers.get === 'function') return headers.get(name);
   const value = (headers as IncomingHttpHeaders)[name];
@@ -14,8 +14,8 @@ export function headerOf(headers: AnyHeaders, name: string): string | null {
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
 /**
- * The request's own `X-Request-Id` when it is a sane one, else a new id. The front puts it in, so that everybody after
- * it reads the same.
+ * The request's `X-Request-Id` when it is well-formed, else a new id. The front sets it, so that later readers get the
+ * same one.
  */
 export function requestIdOf(headers: AnyHeaders): string {
   const given = headerOf(headers, 'x-request-id');

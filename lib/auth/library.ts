@@ -1,7 +1,7 @@
 /**
- * The auth library set up for Winterdock: people with their passwords, sessions and sign-in links in the registry.
- * Nothing but the files of lib/auth knows which library it is. Of its own routes only two are open: whatever else it
- * could do is done by our operations, which keep to the table of roles and write the ledger.
+ * The auth library (Better Auth), set up for Winterdock: people, passwords, sessions and sign-in links, stored in the
+ * registry. Only lib/auth knows which library it is. Only two of its own routes are open: everything else goes through
+ * our operations, which check roles and write the ledger.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { betterAuth } from 'better-auth/minimal';
@@ -11,10 +11,10 @@ import type { Logger } from '../base/log.ts';
 import type { PeopleStore } from '../registry/people.ts';
 import { PEER_HEADER } from './address.ts';
 import type { CookieRules } from './cookies.ts';
-import { recordsIn } from './records.ts';
+import { recordAdapter } from './records.ts';
 import { PERSON_ROLES, type PersonRole } from './roles.ts';
 
-/** A person as the tables have them. Times are epoch milliseconds. */
+/** A person as stored. Times are epoch milliseconds. */
 export interface PersonRecord {
   id: string;
   email: string;
@@ -34,29 +34,29 @@ export interface SessionRecord {
   agent: string | null;
 }
 
-/** Where a sign-in comes from: kept with its session. */
-export interface Origin {
+/** The client of a sign-in, stored with its session. */
+export interface SignInClient {
   address: string | null;
   agent: string | null;
 }
 
-export interface Entered {
+export interface OpenedSession {
   person: PersonRecord;
   /** `Set-Cookie` values of the new session. */
   setCookie: string[];
 }
 
 export interface AuthLibrary {
-  /** A new token that signs a person in, for 15 minutes and once. */
+  /** A new one-time token that signs a person in, valid for 15 minutes. */
   mintToken(email: string): Promise<string>;
-  /** Exchanges such a token for a session. Null when it is unknown, used, expired, or the person's that is disabled. */
-  redeem(token: string, from: Origin): Promise<Entered | null>;
-  /** When such a token ends, in epoch milliseconds; null when there is none, or none any more. Uses nothing up. */
-  tokenEnds(token: string): Promise<number | null>;
+  /** Exchanges such a token for a session. Null when it is unknown, used or expired, or the person is disabled. */
+  redeem(token: string, from: SignInClient): Promise<OpenedSession | null>;
+  /** When such a token expires, in epoch milliseconds; null when it is unknown or used. Does not use it up. */
+  tokenExpiry(token: string): Promise<number | null>;
   /** Null when the address or the password is wrong, which takes equally long, or the person is disabled. */
-  signIn(email: string, password: string, from: Origin): Promise<Entered | null>;
+  signIn(email: string, password: string, from: SignInClient): Promise<OpenedSession | null>;
   /**
-   * Who is behind a `Cookie` header, or null. `isKeyHolder`: the session was opened with the admin key that holds now.
+   * The person of a `Cookie` header, or null. `isKeyHolder`: the session was opened with the current admin key.
    */
   sessionOf(cookie: string): Promise<{ person: PersonRecord; session: SessionRecord; isKeyHolder: boolean } | null>;
   signOut(cookie: string): Promise<{ setCookie: string[] }>;
@@ -64,7 +64,7 @@ export interface AuthLibrary {
   people(): Promise<PersonRecord[]>;
   person(id: string): Promise<PersonRecord | null>;
   personByEmail(email: string): Promise<PersonRecord | null>;
-  /** The account that stands for the admin key in sessions, made at its first use. It has no password. */
+  /** The account of sessions opened with the admin key, made at its first use. It has no password. */
   keyHolder(): Promise<PersonRecord>;
   /** Throws when the address has an account already. */
   create(
@@ -73,50 +73,50 @@ export interface AuthLibrary {
   update(id: string, patch: Partial<Pick<PersonRecord, 'name' | 'role' | 'tenants' | 'disabled'>>): Promise<void>;
   /** Open sessions, the newest first. */
   sessions(id: string): Promise<SessionRecord[]>;
-  /** Ends those sessions of a person that `which` is true for. Gives their ids. */
+  /** Ends the sessions of a person for which `which` is true. Returns their ids. */
   endSessions(id: string, which: (session: SessionRecord) => boolean): Promise<string[]>;
-  /** Ends what is over, and of the open ones the oldest beyond `most`. Gives their ids. */
+  /** Ends expired sessions, and the oldest open ones beyond `most`. Returns their ids. */
   trimSessions(id: string, most: number): Promise<string[]>;
   isPassword(id: string, password: string): Promise<boolean>;
   setPassword(id: string, password: string): Promise<void>;
   handler(request: Request): Promise<Response>;
 }
 
-/** Accounts of no person: the library tells accounts apart by an address; nothing is ever sent there. */
-const NOBODYS_DOMAIN = '@winterdock.internal';
+/** The e-mail domain of the admin key's accounts: the library needs an address for each account. Never mailed to. */
+const INTERNAL_DOMAIN = '@winterdock.internal';
 const LINK_SECONDS = 15 * 60;
 const SESSION_SECONDS = 30 * 86_400;
-/** What the library writes before the mark of a sign-in token. */
+/** The library's prefix of a sign-in token's hash. */
 const TOKEN_PREFIX = 'magic-link:';
-/** Its own routes that are answered, below /api/auth. */
+/** The library's routes that are open, below /api/auth. */
 const OPEN_PATHS = new Set(['/get-session', '/sign-out']);
 
-/** Opens the library. `publicUrl` is what it takes for its own address. */
+/** Opens the library. `publicUrl` is its base URL. */
 export async function openAuthLibrary(options: {
   secret: string;
   publicUrl: string | null;
   cookies: CookieRules;
-  /** Keeps its records. */
+  /** Stores its records. */
   people: PeopleStore;
   log: Logger;
   /**
-   * What stands for the admin key: another key is another account, so that sessions opened with the old one are over.
+   * A fingerprint of the admin key. Another key gets another account, which ends the sessions of the old key.
    */
-  keyMark: string;
+  keyFingerprint: string;
 }): Promise<AuthLibrary> {
-  const keyHolderEmail = `key-${options.keyMark}${NOBODYS_DOMAIN}`;
+  const keyHolderEmail = `key-${options.keyFingerprint}${INTERNAL_DOMAIN}`;
   const minted = new Map<string, string>();
   const auth = betterAuth({
     appName: 'Winterdock',
     secret: options.secret,
     baseURL: options.publicUrl ?? 'http://localhost',
     basePath: '/api/auth',
-    // The front has refused other origins already; here the address that was asked is the one to trust.
+    // The front has refused other origins already, so the request's own host is trusted here.
     trustedOrigins: async (request) => {
       const host = request?.headers.get('host');
       return host ? [`http://${host}`, `https://${host}`] : [];
     },
-    database: recordsIn(options.people),
+    database: recordAdapter(options.people),
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
     emailAndPassword: { enabled: true, disableSignUp: true },
@@ -124,7 +124,7 @@ export async function openAuthLibrary(options: {
     session: { expiresIn: SESSION_SECONDS, disableSessionRefresh: true },
     advanced: {
       cookiePrefix: options.cookies.prefix,
-      // Its own prefix would be `__Secure-`, which another host of the same domain could set.
+      // The library's own prefix is `__Secure-`, which another host of the same domain could set.
       useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', secure: options.cookies.secure, path: '/' },
       ipAddress: { ipAddressHeaders: [PEER_HEADER] },
@@ -137,7 +137,7 @@ export async function openAuthLibrary(options: {
       admin(),
       magicLink({
         expiresIn: LINK_SECONDS,
-        storeToken: { type: 'custom-hasher', hash: async (token) => markOf(token) },
+        storeToken: { type: 'custom-hasher', hash: async (token) => tokenHash(token) },
         disableSignUp: true,
         sendMagicLink: async ({ token, metadata }) => {
           minted.set(String(metadata?.ticket), token);
@@ -147,8 +147,8 @@ export async function openAuthLibrary(options: {
   });
   const { internalAdapter: tables, password: passwords } = await auth.$context;
 
-  /** The answer of a sign-in as what it gave, or null when it was refused. */
-  const entered = async (answer: Response): Promise<Entered | null> => {
+  /** The session that a sign-in opened, or null when it was refused. */
+  const openedSession = async (answer: Response): Promise<OpenedSession | null> => {
     const setCookie = answer.headers.getSetCookie();
     if (answer.status !== 200 || setCookie.length === 0) return null;
     const { user } = (await answer.json()) as { user: { id: string } };
@@ -168,17 +168,17 @@ export async function openAuthLibrary(options: {
 
     async redeem(token, from) {
       const headers = headersOf(from);
-      return entered(await auth.api.magicLinkVerify({ query: { token }, headers, asResponse: true }));
+      return openedSession(await auth.api.magicLinkVerify({ query: { token }, headers, asResponse: true }));
     },
 
-    async tokenEnds(token) {
-      const found = await tables.findVerificationValue(`${TOKEN_PREFIX}${markOf(token)}`);
+    async tokenExpiry(token) {
+      const found = await tables.findVerificationValue(`${TOKEN_PREFIX}${tokenHash(token)}`);
       return found === null ? null : Number(found.expiresAt);
     },
 
     async signIn(email, password, from) {
       const headers = headersOf(from);
-      return entered(await auth.api.signInEmail({ body: { email, password }, headers, asResponse: true }));
+      return openedSession(await auth.api.signInEmail({ body: { email, password }, headers, asResponse: true }));
     },
 
     async sessionOf(cookie) {
@@ -186,7 +186,7 @@ export async function openAuthLibrary(options: {
       const person = found === null ? null : personOf(found.user);
       if (found === null || person === null || person.disabled) return null;
       const isKeyHolder = person.email === keyHolderEmail;
-      if (!isKeyHolder && person.email.endsWith(NOBODYS_DOMAIN)) return null;
+      if (!isKeyHolder && person.email.endsWith(INTERNAL_DOMAIN)) return null;
       return { person, session: sessionRecordOf(found.session), isKeyHolder };
     },
 
@@ -197,7 +197,7 @@ export async function openAuthLibrary(options: {
 
     async people() {
       const users = await tables.listUsers(undefined, undefined, { field: 'createdAt', direction: 'asc' });
-      return users.flatMap((user) => (user.email.endsWith(NOBODYS_DOMAIN) ? [] : (personOf(user) ?? [])));
+      return users.flatMap((user) => (user.email.endsWith(INTERNAL_DOMAIN) ? [] : (personOf(user) ?? [])));
     },
 
     person: async (id) => personOf(await tables.findUserById(id)),
@@ -223,7 +223,7 @@ export async function openAuthLibrary(options: {
         {
           email,
           name,
-          // Nothing is ever sent there: whoever holds the link of an admin is who the admin says.
+          // No mail is ever sent: an invitation's link, handed over by an admin, proves the person.
           emailVerified: true,
           role,
           tenants: tenants === null ? null : JSON.stringify(tenants),
@@ -294,22 +294,22 @@ export async function openAuthLibrary(options: {
   return library;
 }
 
-/** What is kept of a sign-in token. */
-function markOf(token: string): string {
+/** The form in which a sign-in token is stored. */
+function tokenHash(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }
 
-function headersOf({ address, agent }: Origin): Headers {
+function headersOf({ address, agent }: SignInClient): Headers {
   const headers = new Headers();
   if (address !== null) headers.set(PEER_HEADER, address);
   if (agent !== null) headers.set('user-agent', agent.slice(0, 300));
   return headers;
 }
 
-/** What the library has of a person; null for nobody, and for a role that no person can have. */
+/** A person from the library's record; null when there is none or its role is not one of a person. */
 function personOf(user: Record<string, unknown> | null): PersonRecord | null {
   if (user === null) return null;
-  const role = PERSON_ROLES.find((known) => known === user.role);
+  const role = PERSON_ROLES.find((one) => one === user.role);
   if (role === undefined) return null;
   return {
     id: String(user.id),

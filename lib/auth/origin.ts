@@ -1,4 +1,4 @@
-/** Whether a request that a browser sends with its cookie comes from our own pages. Pure. */
+/** The check against cross-site request forgery: whether a request comes from our own pages. Pure. */
 import { type AnyHeaders, headerOf } from './header.ts';
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -10,17 +10,20 @@ export function isSafeMethod(method: string): boolean {
 
 /**
  * True when the headers prove a same-origin request: by `Sec-Fetch-Site`, else by an `Origin` that is the public URL's
- * or names the host that was asked. Without either there is no proof. A proxy's word for the host counts only when it
- * is trusted.
+ * or has the request's host. Without either header there is no proof. `X-Forwarded-Host` counts only from a trusted
+ * proxy.
  */
-export function isSameOrigin(headers: AnyHeaders, front: { publicUrl: string | null; trustProxy: boolean }): boolean {
+export function isSameOrigin(
+  headers: AnyHeaders,
+  settings: { publicUrl: string | null; trustProxy: boolean },
+): boolean {
   const site = headerOf(headers, 'sec-fetch-site');
   if (site !== null) return site === 'same-origin' || site === 'none';
   const origin = headerOf(headers, 'origin');
   if (origin === null || !URL.canParse(origin)) return false;
-  const { origin: from, host } = new URL(origin);
-  if (front.publicUrl !== null && new URL(front.publicUrl).origin === from) return true;
-  const forwarded = front.trustProxy ? headerOf(headers, 'x-forwarded-host') : null;
-  const asked = forwarded ?? headerOf(headers, 'host');
-  return host !== '' && host === asked?.toLowerCase();
+  const { origin: sender, host } = new URL(origin);
+  if (settings.publicUrl !== null && new URL(settings.publicUrl).origin === sender) return true;
+  const forwarded = settings.trustProxy ? headerOf(headers, 'x-forwarded-host') : null;
+  const requested = forwarded ?? headerOf(headers, 'host');
+  return host !== '' && host === requested?.toLowerCase();
 }

@@ -1,7 +1,6 @@
 /**
- * People as an admin looks after them: roles, tenants, disabling, sessions, passwords. What changes a person's rights
- * holds at once: for the sessions that are remembered and for the streams that are open. Whether the caller may is
- * decided above.
+ * Accounts as an admin manages them: roles, tenants, disabling, sessions, passwords. A change of rights takes effect at
+ * once, for cached sessions and open streams too. Does not check the caller's own rights: operations do.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { AuthLibrary, PersonRecord, SessionRecord } from './library.ts';
@@ -10,25 +9,25 @@ export interface People {
   /** Everyone, oldest first, with their open sessions. */
   list(): Promise<(PersonRecord & { sessions: SessionRecord[] })[]>;
   get(id: string): Promise<PersonRecord | null>;
-  /** The account behind sessions that were opened with the admin key. */
+  /** The account of sessions that were opened with the admin key. */
   keyHolder(): Promise<PersonRecord>;
   byEmail(email: string): Promise<PersonRecord | null>;
-  /** Throws `not_found`, and `conflict` when the last admin would be none. Disabling ends every session. */
+  /** Throws `not_found`, and `conflict` when no admin would be left. Disabling ends every session. */
   change(
     id: string,
     patch: Partial<Pick<PersonRecord, 'name' | 'role' | 'tenants' | 'disabled'>>,
   ): Promise<PersonRecord>;
   /** Open sessions, the newest first. */
   sessions(id: string): Promise<SessionRecord[]>;
-  /** Ends those that `which` is true for. Gives their ids. */
+  /** Ends the sessions for which `which` is true. Returns their ids. */
   endSessions(id: string, which: (session: SessionRecord) => boolean): Promise<string[]>;
   isPassword(id: string, password: string): Promise<boolean>;
   setPassword(id: string, password: string): Promise<void>;
 }
 
 /**
- * Makes it. `ended` is told which sessions are over, `changed` whose rights are not what they were, and whether none
- * are left.
+ * Makes it. `ended` receives the ids of ended sessions; `changed` the person whose rights changed, and whether they are
+ * disabled.
  */
 export function createPeople(parts: {
   library: () => Promise<AuthLibrary>;
@@ -36,8 +35,8 @@ export function createPeople(parts: {
   changed: (person: string, disabled: boolean) => void;
 }): People {
   const { library, ended, changed } = parts;
-  /** One change at a time, so that two admins cannot take the last two from each other. */
-  let turn: Promise<unknown> = Promise.resolve();
+  /** Changes run one at a time: two at once could remove the last two admins. */
+  let queue: Promise<unknown> = Promise.resolve();
 
   const change: People['change'] = async (id, patch) => {
     const opened = await library();
@@ -47,7 +46,7 @@ export function createPeople(parts: {
     const after = { ...person, ...patch };
     const isAdmin = ({ role, disabled }: PersonRecord) => role === 'admin' && !disabled;
     if (people.some(isAdmin) && !people.map((one) => (one.id === id ? after : one)).some(isAdmin)) {
-      throw new WinterdockError('conflict', 'Nobody would be left who is an admin.', {
+      throw new WinterdockError('conflict', 'No admin would be left.', {
         hint: 'Make another person an admin first.',
       });
     }
@@ -67,8 +66,8 @@ export function createPeople(parts: {
     get: async (id) => (await library()).person(id),
     byEmail: async (email) => (await library()).personByEmail(email),
     change(id, patch) {
-      const done = turn.then(() => change(id, patch));
-      turn = done.catch(() => undefined);
+      const done = queue.then(() => change(id, patch));
+      queue = done.catch(() => undefined);
       return done;
     },
     sessions: async (id) => (await library()).sessions(id),

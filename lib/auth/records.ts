@@ -1,4 +1,4 @@
-/** Where the auth library keeps its records: its calls, as the registry's. Knows nothing of what is in them. */
+/** The auth library's database adapter: translates its calls into the registry's. Knows nothing of the records. */
 import { createAdapterFactory } from 'better-auth/adapters';
 import {
   PEOPLE_KINDS,
@@ -9,8 +9,8 @@ import {
   type PeopleStore,
 } from '../registry/people.ts';
 
-/** A condition as the library gives it to whoever keeps its records. */
-interface Asked {
+/** A condition as the library passes it to its database adapter. */
+interface LibraryCondition {
   field: string;
   operator: string;
   value: PeopleCondition['value'];
@@ -18,47 +18,48 @@ interface Asked {
   mode: 'sensitive' | 'insensitive';
 }
 
-/** What the library takes for its database. */
-export function recordsIn(people: PeopleStore) {
+/** The adapter that the library uses as its database. */
+export function recordAdapter(people: PeopleStore) {
   return createAdapterFactory({
     config: { adapterId: 'winterdock', supportsNumericIds: false },
     adapter: () => ({
-      create: async ({ model, data }) => as(await people.create(kindOf(model), data)),
-      findOne: async ({ model, where }) => as(await people.find(kindOf(model), conditionsOf(where))),
+      create: async ({ model, data }) => asRecord(await people.create(kindOf(model), data)),
+      findOne: async ({ model, where }) => asRecord(await people.find(kindOf(model), conditionsOf(where))),
       findMany: async ({ model, where, limit, offset = 0, sortBy }) => {
         const sort = sortBy && { field: sortBy.field, descending: sortBy.direction === 'desc' };
         const query = { where: conditionsOf(where), limit, offset, ...(sort && { sort }) };
-        return as(await people.findAll(kindOf(model), query));
+        return asRecord(await people.findAll(kindOf(model), query));
       },
       count: ({ model, where }) => people.count(kindOf(model), conditionsOf(where)),
       update: async ({ model, where, update }) =>
-        as(await people.change(kindOf(model), conditionsOf(where), update as PeopleRecord)),
+        asRecord(await people.change(kindOf(model), conditionsOf(where), update as PeopleRecord)),
       updateMany: ({ model, where, update }) => people.changeAll(kindOf(model), conditionsOf(where), update),
       delete: async ({ model, where }) => {
         await people.removeAll(kindOf(model), conditionsOf(where));
       },
       deleteMany: ({ model, where }) => people.removeAll(kindOf(model), conditionsOf(where)),
-      consumeOne: async ({ model, where }) => as(await people.take(kindOf(model), conditionsOf(where))),
+      consumeOne: async ({ model, where }) => asRecord(await people.take(kindOf(model), conditionsOf(where))),
     }),
   });
 }
 
-/** The library says what a record is of by what it asks for. */
-function as<T>(kept: unknown): T {
-  return kept as T;
+/** The library expects the type that it asks for; the registry stores plain records. */
+function asRecord<T>(record: unknown): T {
+  return record as T;
 }
 
 function kindOf(model: string): PeopleKind {
-  const kind = PEOPLE_KINDS.find((known) => known === model);
-  if (kind === undefined) throw new Error(`Nothing of the kind "${model}" is kept.`);
+  const kind = PEOPLE_KINDS.find((name) => name === model);
+  if (kind === undefined) throw new Error(`The registry has no records of the kind "${model}".`);
   return kind;
 }
 
-function conditionsOf(where: readonly Asked[] = []): PeopleCondition[] {
-  return where.map(({ field, operator: asked, value, connector, mode }) => {
-    const operator = PEOPLE_OPERATORS.find((known) => known === asked);
-    // Both are for searching among people, which is no route of ours.
-    if (operator === undefined || mode !== 'sensitive') throw new Error(`No record is found by "${asked}" (${mode}).`);
+function conditionsOf(where: readonly LibraryCondition[] = []): PeopleCondition[] {
+  return where.map(({ field, operator: name, value, connector, mode }) => {
+    const operator = PEOPLE_OPERATORS.find((one) => one === name);
+    // Other operators and modes are for searching people, which none of our routes does.
+    if (operator === undefined || mode !== 'sensitive')
+      throw new Error(`The registry cannot filter by "${name}" (${mode}).`);
     return { field, operator, value, connector: connector === 'OR' ? 'or' : 'and' };
   });
 }

@@ -1,6 +1,6 @@
-/** The roles there are. Pure; imports nothing. What each may do is one table: contract/access.ts. */
+/** The roles. What each may do is one table: contract/access.ts. Pure; imports nothing. */
 
-/** `tenant` is a program's: only keys have it. */
+/** `tenant` is for programs: only API keys have it. */
 export const ROLES = ['admin', 'operator', 'support', 'viewer', 'tenant'] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { createClient, type WinterdockClient } from '../client/client.ts';
 import { CliError, Interrupted, reportFailure } from './failure.ts';
-import { type Server, serverOf } from './logins.ts';
+import { type LoginServer, resolveServer } from './saved-logins.ts';
 
 /** Options that every command takes. */
 interface SharedOptions {
@@ -11,10 +11,10 @@ interface SharedOptions {
 }
 
 /** What a command works with. */
-export interface Context {
+export interface CommandContext {
   /** Throws `refused` when no key is known for the server. */
   readonly client: WinterdockClient;
-  readonly server: Server;
+  readonly server: LoginServer;
   readonly json: boolean;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
@@ -23,10 +23,10 @@ export interface Context {
   /** Ends with another exit code than 0, as a command in a sandbox did. */
   exitWith(code: number): void;
   /** Says something to the person, on stderr; nothing with --json. */
-  say(text: string): void;
+  note(text: string): void;
 }
 
-interface Spec<O, A extends unknown[]> {
+interface CommandSpec<O, A extends unknown[]> {
   summary: string;
   /** More than the summary, when there is more to know. */
   description?: string;
@@ -34,13 +34,13 @@ interface Spec<O, A extends unknown[]> {
   examples: readonly (readonly [string, string])[];
   options?: (command: Command) => Command;
   /** Does it. What it throws is reported, and decides the exit code. */
-  run(context: Context, options: O & SharedOptions, ...args: A): Promise<void>;
+  run(context: CommandContext, options: O & SharedOptions, ...args: A): Promise<void>;
 }
 
 const CLIENT_HEADERS = { 'x-winterdock-client': 'cli' };
 
 /** A client of `url` that says it is the command line, so that the ledger says `via` cli. */
-export function clientOf(server: Server): WinterdockClient {
+export function cliClient(server: LoginServer): WinterdockClient {
   return createClient({ url: server.url, key: server.key, headers: CLIENT_HEADERS });
 }
 
@@ -59,16 +59,16 @@ function interruption(): AbortSignal {
   return controller.signal;
 }
 
-function contextOf(options: SharedOptions): Context {
+function contextOf(options: SharedOptions): CommandContext {
   const json = options.json === true;
   const signal = interruption();
-  let server: Server | null = null;
+  let server: LoginServer | null = null;
   let client: WinterdockClient | null = null;
   return {
     json,
     signal,
     get server() {
-      server ??= serverOf(process.env, options.url);
+      server ??= resolveServer(process.env, options.url);
       return server;
     },
     get client() {
@@ -79,7 +79,7 @@ function contextOf(options: SharedOptions): Context {
           `Log in: winterdock login ${this.server.url}`,
         );
       }
-      client ??= clientOf(this.server);
+      client ??= cliClient(this.server);
       return client;
     },
     print(value, human) {
@@ -88,7 +88,7 @@ function contextOf(options: SharedOptions): Context {
     exitWith(code) {
       process.exitCode = code;
     },
-    say(text) {
+    note(text) {
       if (!json) process.stderr.write(`${text}\n`);
     },
   };
@@ -98,7 +98,7 @@ function contextOf(options: SharedOptions): Context {
 export function addCommand<O = object, A extends unknown[] = string[]>(
   parent: Command,
   usage: string,
-  spec: Spec<O, A>,
+  spec: CommandSpec<O, A>,
 ): Command {
   const command = parent.command(usage).summary(spec.summary);
   const summary = `${spec.summary.charAt(0).toUpperCase()}${spec.summary.slice(1)}.`;
@@ -127,7 +127,9 @@ function examplesText(examples: readonly (readonly [string, string])[]): string 
 }
 
 /** Reads `KEY=VALUE` options that may come again and again into one object. */
-export function pairs(separator: '=' | ':'): (text: string, before?: Record<string, string>) => Record<string, string> {
+export function parsePairs(
+  separator: '=' | ':',
+): (text: string, before?: Record<string, string>) => Record<string, string> {
   return (text, before = {}) => {
     const at = text.indexOf(separator);
     if (at < 1) throw new CliError('usage', `"${text}" is not KEY${separator}VALUE.`);
@@ -136,13 +138,13 @@ export function pairs(separator: '=' | ':'): (text: string, before?: Record<stri
 }
 
 /** Reads a whole number of an option. */
-export function wholeNumber(text: string): number {
+export function parseWholeNumber(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new CliError('usage', `"${text}" is not a whole number.`);
   return Number(text);
 }
 
 /** Reads seconds, such as `30`, `90s`, `15m`, `24h` or `7d`. */
-export function seconds(text: string): number {
+export function parseSeconds(text: string): number {
   const found = /^(\d{1,9})\s*([smhd]?)$/.exec(text);
   if (found === null) throw new CliError('usage', `"${text}" is not a duration such as 90s, 15m, 24h or 7d.`);
   const unit = { s: 1, m: 60, h: 3600, d: 86_400 }[found[2] === '' ? 's' : (found[2] as 's')];

@@ -2,15 +2,15 @@
 
 import { ERROR_STATUS, isWinterdockError } from '../base/errors.ts';
 import { ApiError } from '../client/client.ts';
-import { type ExitName, exitCode, exitOf } from './exits.ts';
-import { printable } from './words.ts';
+import { type ExitCodeName, exitCode, exitCodeOfError } from './exit-codes.ts';
+import { printable } from './format.ts';
 
 /** A failure that the program itself finds, before or after what it asks of the server. */
 export class CliError extends Error {
-  readonly exit: ExitName;
+  readonly exit: ExitCodeName;
   readonly hint: string | null;
 
-  constructor(exit: ExitName, message: string, hint: string | null = null) {
+  constructor(exit: ExitCodeName, message: string, hint: string | null = null) {
     super(message);
     this.name = 'CliError';
     this.exit = exit;
@@ -29,7 +29,7 @@ export class Interrupted extends Error {
   }
 }
 
-interface Told {
+interface FailureReport {
   exit: number;
   code: string;
   detail: string;
@@ -39,16 +39,24 @@ interface Told {
   errors?: readonly { path: string; message: string }[];
 }
 
-function tell(error: unknown): Told {
+function reportOf(error: unknown): FailureReport {
   if (error instanceof ApiError) {
     const { code, status, message, request_id, problem } = error;
     // The server's hint is about headers; here keys come from `login`.
     const hint = code === 'unauthorized' ? 'Log in: winterdock login [address], or set WINTERDOCK_KEY.' : error.hint;
-    return { exit: exitOf(code, status), code, status, detail: message, hint, request_id, errors: problem?.errors };
+    return {
+      exit: exitCodeOfError(code, status),
+      code,
+      status,
+      detail: message,
+      hint,
+      request_id,
+      errors: problem?.errors,
+    };
   }
   if (isWinterdockError(error)) {
     const { code, message: detail, hint = null } = error;
-    return { exit: exitOf(code, ERROR_STATUS[code]), code, detail, hint };
+    return { exit: exitCodeOfError(code, ERROR_STATUS[code]), code, detail, hint };
   }
   if (error instanceof CliError) {
     return { exit: exitCode(error.exit), code: error.exit, detail: error.message, hint: error.hint };
@@ -63,7 +71,7 @@ function tell(error: unknown): Told {
 }
 
 /** The failure as lines for a person. */
-function sentences({ code, detail, hint, request_id, errors }: Told): string {
+function sentences({ code, detail, hint, request_id, errors }: FailureReport): string {
   const lines = [`winterdock: ${printable(detail, true)} [${printable(code)}]`];
   // A single one is in the sentence already.
   const more = errors?.length === 1 && detail.includes(errors[0]?.message ?? '\n') ? [] : (errors ?? []);
@@ -75,7 +83,7 @@ function sentences({ code, detail, hint, request_id, errors }: Told): string {
 
 /** Writes a failure to stderr. Returns the exit code. */
 export function reportFailure(error: unknown, json: boolean): number {
-  const told = tell(error);
+  const told = reportOf(error);
   const { exit, ...document } = told;
   if (json) process.stderr.write(`${JSON.stringify({ error: { ...document, exit } })}\n`);
   else if (!(error instanceof Interrupted)) process.stderr.write(sentences(told));

@@ -1,8 +1,8 @@
 /** Lists of the API as tables or as one JSON array, as far as they are wanted, however many pages that takes. */
 import type { Command } from 'commander';
 import type { Pages } from '../client/client.ts';
-import { type Context, wholeNumber } from './command.ts';
-import { table } from './words.ts';
+import { type CommandContext, parseWholeNumber } from './command.ts';
+import { table } from './format.ts';
 
 /** The largest page that the API gives. */
 const PAGE = 500;
@@ -15,7 +15,7 @@ export interface ListOptions {
 /** Adds the options of how much of a list is shown. */
 export function listOptions(command: Command, limit: number): Command {
   return command
-    .option('--limit <count>', 'show so many at most', wholeNumber, limit)
+    .option('--limit <count>', 'show so many at most', parseWholeNumber, limit)
     .option('--all', 'show every one, however many there are');
 }
 
@@ -23,7 +23,7 @@ export function listOptions(command: Command, limit: number): Command {
  * Prints a list. `read` asks for pages of so many. JSON is written as it comes, so that a long list needs no memory.
  */
 export async function printList<T>(
-  { json, say }: Pick<Context, 'json' | 'say'>,
+  { json, note }: Pick<CommandContext, 'json' | 'note'>,
   options: ListOptions,
   list: {
     read: (limit: number) => Pages<T>;
@@ -54,9 +54,9 @@ export async function printList<T>(
     }
   }
   process.stdout.write(json ? `${count === 0 ? '[' : ''}]\n` : table(list.headings, shown.map(list.row)));
-  if (count === 0) say(list.none);
+  if (count === 0) note(list.none);
   else if (more && first.total !== null) {
-    say(`${count} of ${first.total}${first.totalIsExact ? '' : ' or more'}: --all shows every one.`);
-  } else if (more) say('There are more: --all shows every one.');
-  else if (first.truncated) say('The search was cut: there is more than this.');
+    note(`${count} of ${first.total}${first.totalIsExact ? '' : ' or more'}: --all shows every one.`);
+  } else if (more) note('There are more: --all shows every one.');
+  else if (first.truncated) note('The search was cut: there is more than this.');
 }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
-import { exitCode } from './exits.ts';
+import { exitCode } from './exit-codes.ts';
 import { reportFailure } from './failure.ts';
 import { createProgram } from './program.ts';
 

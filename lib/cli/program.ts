@@ -8,12 +8,12 @@ import { addBundleCommands } from './commands/bundles.ts';
 import { addCopyCommands } from './commands/copies.ts';
 import { addEventCommands } from './commands/events.ts';
 import { addFileCommands } from './commands/files.ts';
-import { addHereCommands } from './commands/here.ts';
 import { addInstanceCommands } from './commands/instances.ts';
 import { addJobCommands } from './commands/jobs.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLedgerCommands } from './commands/ledger.ts';
 import { addLineageCommand } from './commands/lineage.ts';
+import { addLocalCommands } from './commands/local.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addMoveCommands } from './commands/moves.ts';
 import { addPeopleCommands } from './commands/people.ts';
@@ -21,7 +21,7 @@ import { addRepairCommands } from './commands/repairs.ts';
 import { addRunCommands } from './commands/run.ts';
 import { addShellCommand } from './commands/shell.ts';
 import { addTenantCommands } from './commands/tenants.ts';
-import { exitTable } from './exits.ts';
+import { exitCodeTable } from './exit-codes.ts';
 
 /** Makes the tree. It never ends the process by itself: what ends it is thrown. */
 export function createProgram(version: string): Command {
@@ -45,7 +45,7 @@ To begin with:
 
 Every command has --help with examples, and --json for programs.
 
-${exitTable()}`,
+${exitCodeTable()}`,
     );
   addLoginCommands(program);
   addInstanceCommands(program);
@@ -63,6 +63,6 @@ ${exitTable()}`,
   addTenantCommands(program);
   addKeyCommands(program);
   addPeopleCommands(program);
-  addHereCommands(program);
+  addLocalCommands(program);
   return program;
 }

@@ -1,11 +1,11 @@
 /** How far long work is, on stderr: a line that is written over on a terminal, lines now and then elsewhere. */
 import type { Progress } from '../client/client.ts';
-import { bytesText } from './words.ts';
+import { bytesText } from './format.ts';
 
 const TERMINAL_MS = 100;
 const ELSEWHERE_MS = 1000;
 
-export interface Shown {
+export interface ProgressLine {
   /** Takes bytes that have passed, and how many there will be. */
   readonly bytes: Progress;
   /** Takes things that are done, and how many there will be. */
@@ -14,10 +14,10 @@ export interface Shown {
   end(): void;
 }
 
-const SILENT: Shown = { bytes: () => undefined, count: () => undefined, end: () => undefined };
+const SILENT: ProgressLine = { bytes: () => undefined, count: () => undefined, end: () => undefined };
 
 /** Starts to show. `wanted` as the command line says: undefined shows on a terminal only. */
-export function showProgress(label: string, wanted: boolean | undefined): Shown {
+export function showProgress(label: string, wanted: boolean | undefined): ProgressLine {
   const terminal = process.stderr.isTTY === true;
   if (!(wanted ?? terminal)) return SILENT;
   let last = 0;

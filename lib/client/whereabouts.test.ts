@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { serverOf } from '../cli/logins.ts';
+import { resolveServer } from '../cli/saved-logins.ts';
 import { createClient } from './client.ts';
 import { DEFAULT_URL } from './whereabouts.ts';
 
@@ -51,7 +51,7 @@ test.each([
 ])('the command line understands %j in the environment as the client does', async (url, key) => {
   says(url, key);
   const [address] = (await asks({})) ?? [];
-  expect(serverOf(process.env, undefined)).toEqual({ url: address?.replace('/api/keys', ''), key });
+  expect(resolveServer(process.env, undefined)).toEqual({ url: address?.replace('/api/keys', ''), key });
 });
 
 test('an address that is none is refused at once, with words', () => {

@@ -1,7 +1,7 @@
 /** The adapter to the auth library's own routes, which take a `Request` and give a `Response`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { addressOf } from '../auth/address.ts';
+import { clientAddress } from '../auth/address.ts';
 import { requestIdOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { WinterdockError } from '../base/errors.ts';
@@ -32,7 +32,7 @@ export async function answerAuthRequest(host: Host, req: IncomingMessage, res: S
   }
   let body: Buffer;
   try {
-    await auth.count(null, addressOf(req.headers, req.socket.remoteAddress ?? null, config.trustProxy));
+    await auth.countRequest(null, clientAddress(req.headers, req.socket.remoteAddress ?? null, config.trustProxy));
     body = isSafeMethod(method) ? Buffer.alloc(0) : await readBody(nodeBody(req, res), AUTH_BODY_BYTES);
   } catch (error) {
     return refuse(error);

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { addressOf, PEER_HEADER } from '../auth/address.ts';
+import { clientAddress, PEER_HEADER } from '../auth/address.ts';
 import { requestIdOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
@@ -71,8 +71,8 @@ export function createPageAdapter({
     try {
       const problem = requestProblem(req);
       if (problem !== null) throw problem;
-      const address = addressOf(req.headers, String(req.headers[PEER_HEADER]), config.trustProxy);
-      if (!isStatic && !isInner) await auth.count(null, address);
+      const address = clientAddress(req.headers, String(req.headers[PEER_HEADER]), config.trustProxy);
+      if (!isStatic && !isInner) await auth.countRequest(null, address);
     } catch (error) {
       return sendErrorResponse(error, req, res, log);
     }

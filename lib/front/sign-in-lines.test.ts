@@ -16,7 +16,7 @@ test('a first start prints the link of the first admin wherever it prints, a lat
   for (const isTerminal of [true, false]) {
     const [line, note] = await signInLines(auth, 'http://dock.test', isTerminal);
     const token = tokenOf(LINK.exec(line ?? '')?.[1] ?? '');
-    expect(await auth.entrance.offerOf(token)).toMatchObject({ first: true, role: 'admin' });
+    expect(await auth.signIns.offerOf(token)).toMatchObject({ first: true, role: 'admin' });
     expect(note).toContain('first admin');
   }
   await firstAdmin(auth);
@@ -24,6 +24,6 @@ test('a first start prints the link of the first admin wherever it prints, a lat
   const [line, note] = await signInLines(auth, 'http://dock.test', true);
   expect(note).toContain('new password');
   const token = tokenOf(LINK.exec(line ?? '')?.[1] ?? '');
-  const entered = await auth.entrance.signIn({ token }, visitor());
+  const entered = await auth.signIns.signIn({ token }, visitor());
   expect(entered?.person).toMatchObject({ email: 'ada@example.com', role: 'admin' });
 });

@@ -7,11 +7,11 @@ import type { Auth } from '../auth/auth.ts';
  * `origin` has no trailing slash.
  */
 export async function signInLines(
-  auth: Pick<Auth, 'entrance' | 'signInLink'>,
+  auth: Pick<Auth, 'signIns' | 'signInLink'>,
   origin: string,
   isTerminal: boolean,
 ): Promise<string[]> {
-  const isRecovery = await auth.entrance.hasAdmin();
+  const isRecovery = await auth.signIns.hasAdmin();
   if (isRecovery && !isTerminal) return [`Sign in: ${origin}/signin`];
   const effect = isRecovery ? 'signs in the first admin, with a new password if need be' : 'makes the first admin';
   return [`Sign in: ${await auth.signInLink(origin)}`, `         (works once, for 15 minutes, and ${effect})`];

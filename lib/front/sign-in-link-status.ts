@@ -12,7 +12,7 @@ const PATH = '/signin';
 const TOKEN_LENGTH = 200;
 
 /** `pages`, with status 410 for a sign-in link that is used, expired or unknown. */
-export function withLinkStatus(pages: PageHandler, auth: { entrance: Pick<Auth['entrance'], 'stateOf'> }): PageHandler {
+export function withLinkStatus(pages: PageHandler, auth: { signIns: Pick<Auth['signIns'], 'linkState'> }): PageHandler {
   return async (req, res) => {
     const token = isSafeMethod(req.method ?? 'GET') ? tokenOf(req.url ?? '') : null;
     // Not for the console's own navigation (`rsc`): Next's client accepts only a 200.
@@ -21,8 +21,8 @@ export function withLinkStatus(pages: PageHandler, auth: { entrance: Pick<Auth['
   };
 }
 
-async function isInvalid(auth: { entrance: Pick<Auth['entrance'], 'stateOf'> }, token: string): Promise<boolean> {
-  return token.length > TOKEN_LENGTH || (await auth.entrance.stateOf(token)) !== 'good';
+async function isInvalid(auth: { signIns: Pick<Auth['signIns'], 'linkState'> }, token: string): Promise<boolean> {
+  return token.length > TOKEN_LENGTH || (await auth.signIns.linkState(token)) !== 'good';
 }
 
 /** The token of a link that leads to the sign-in page; null when there is none. */

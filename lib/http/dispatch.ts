@@ -4,7 +4,7 @@
  * sockets.
  */
 import type { z } from 'zod';
-import { addressOf } from '../auth/address.ts';
+import { clientAddress } from '../auth/address.ts';
 import type { Auth } from '../auth/auth.ts';
 import type { Caller } from '../auth/caller.ts';
 import { type AnyHeaders, headerOf, requestIdOf } from '../auth/header.ts';
@@ -53,7 +53,7 @@ export interface DispatchOptions {
   services: Services;
   /** Told when a role forbids a route. */
   refused: Refused;
-  auth: Pick<Auth, 'callerFromHeaders' | 'count' | 'whenEnded'>;
+  auth: Pick<Auth, 'callerFromHeaders' | 'countRequest' | 'onAccessChange'>;
   log: Logger;
   /** Largest JSON body, largest file, and largest upload, which holds a sandbox: in bytes. */
   maxBodyBytes: number;
@@ -148,14 +148,14 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   };
 
   const admit = async (route: Route, incoming: Incoming, requestId: string): Promise<Caller> => {
-    const address = addressOf(incoming.headers, incoming.peer, options.trustProxy);
+    const address = clientAddress(incoming.headers, incoming.peer, options.trustProxy);
     if (route.access === 'open' || (route.access === 'metrics' && options.metricsOpen)) {
-      await auth.count(null, address);
+      await auth.countRequest(null, address);
       return { ...NOBODY, requestId, address };
     }
     const via = headerOf(incoming.headers, CLIENT_HEADER) === 'cli' ? 'cli' : 'api';
     const caller = await auth.callerFromHeaders(incoming.headers, { requestId, address, via });
-    await auth.count(caller, address);
+    await auth.countRequest(caller, address);
     if (caller === null) {
       throw new WinterdockError('unauthorized', whyNobody(incoming.headers), {
         hint: 'Send `Authorization: Bearer <key>`, or sign in.',

@@ -3,9 +3,9 @@
  * downloads are cut. Knows nothing of routes.
  */
 
+import type { AccessChange } from '../auth/access-watch.ts';
 import type { Auth } from '../auth/auth.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Ending } from '../auth/watch.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { type Answer, eventText, type Sink } from './answer.ts';
 import type { BodySource } from './body.ts';
@@ -15,7 +15,7 @@ import { toProblem } from './problem.ts';
  * The last word to a caller: nobody is let in any more, or with other rights. It is the reason of the signal that
  * aborts.
  */
-const LAST_WORD: Readonly<Record<Ending, () => WinterdockError>> = {
+const LAST_WORD: Readonly<Record<AccessChange, () => WinterdockError>> = {
   over: () => new WinterdockError('unauthorized', 'The key or the session of this request has ended.'),
   changed: () =>
     new WinterdockError('forbidden', 'The rights of who sent this request have changed meanwhile.', {
@@ -46,12 +46,12 @@ export function sourceWhile(source: BodySource, allowed: AbortSignal): BodySourc
  * whether asking again is of use.
  */
 export async function whileAllowed(
-  auth: Pick<Auth, 'whenEnded'>,
+  auth: Pick<Auth, 'onAccessChange'>,
   { caller, gone }: { caller: Caller; gone: () => AbortSignal },
   answerTo: (allowed: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
   const over = new AbortController();
-  const leave = auth.whenEnded(caller, (ending) => over.abort(LAST_WORD[ending]()));
+  const leave = auth.onAccessChange(caller, (ending) => over.abort(LAST_WORD[ending]()));
   let answer: Answer;
   try {
     answer = await answerTo(over.signal);

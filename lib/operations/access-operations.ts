@@ -3,12 +3,12 @@
  * for whatever they change. Who may do what was decided by the guard.
  */
 
+import { prefixOf } from '../auth/api-keys.ts';
 import type { Auth } from '../auth/auth.ts';
 import type { Caller } from '../auth/caller.ts';
-import { roleWords } from '../auth/entrance.ts';
-import { prefixOf } from '../auth/key-ring.ts';
 import type { PersonRecord, SessionRecord } from '../auth/library.ts';
 import { ROLES } from '../auth/roles.ts';
+import { roleText } from '../auth/sign-ins.ts';
 import type { Clock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { mayDo, READS, RULES } from '../contract/access.ts';
@@ -78,7 +78,7 @@ export function accessOperations(parts: {
   clock: Clock;
 }): AccessOperations {
   const { auth, registry, clock } = parts;
-  const { people, keys, entrance, limits } = auth;
+  const { people, keys, signIns, limits } = auth;
 
   const entry = (caller: Caller, type: string, reason: string, tenant: string | null = null): LedgerEntry => ({
     ...ledgerEntry({ clock }, null, causeOf(caller, reason), type),
@@ -131,8 +131,8 @@ export function accessOperations(parts: {
         throw new WinterdockError('conflict', 'There is an account with this e-mail address already.');
       }
       if (role === 'admin' && tenants !== null) throw adminOfAll();
-      const { row, token } = await entrance.invite({ email, role, tenants, createdBy: caller.actor }, (made) => [
-        entry(caller, 'person.invited', `${roleWords(made)}, invitation ${made.id}`),
+      const { row, token } = await signIns.invite({ email, role, tenants, createdBy: caller.actor }, (made) => [
+        entry(caller, 'person.invited', `${roleText(made)}, invitation ${made.id}`),
       ]);
       return { ...invitationOf(row), link: auth.linkOf(token) };
     },
@@ -155,8 +155,8 @@ export function accessOperations(parts: {
         role,
         tenants: among,
       });
-      const was = roleWords(before);
-      const is = roleWords(after);
+      const was = roleText(before);
+      const is = roleText(after);
       if (was !== is || before.name !== after.name)
         await tell(caller, 'person.changed', was === is ? `user:${id}: name` : `user:${id}: ${was} → ${is}`);
       if (before.disabled !== after.disabled)
@@ -188,10 +188,10 @@ export function accessOperations(parts: {
       const own = ownId(caller);
       if (own === null) throw new WinterdockError('not_found', 'A key has no password.');
       const person = await found(own);
-      await limits.attempt(person.email, caller.address, true);
+      await limits.countAttempt(person.email, caller.address, true);
       if (!(await people.isPassword(person.id, current)))
         throw new WinterdockError('forbidden', 'That is not your password now.');
-      await limits.succeeded(person.email, caller.address);
+      await limits.acceptPassword(person.email, caller.address);
       await people.setPassword(person.id, next);
       await people.endSessions(person.id, ({ id }) => id !== caller.session);
       await tell(caller, 'password.changed', `user:${person.id}`);
@@ -222,7 +222,7 @@ export function accessOperations(parts: {
 }
 
 function wordsOf(role: string, tenant: string | null): string {
-  return roleWords({ role, tenants: tenant === null ? null : [tenant] });
+  return roleText({ role, tenants: tenant === null ? null : [tenant] });
 }
 
 function adminOfAll(): WinterdockError {

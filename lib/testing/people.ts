@@ -1,12 +1,12 @@
 /** For tests: people who come in by the ways that there are, and the cookies that they get. */
 
 import type { Auth } from '../auth/auth.ts';
-import type { Visitor } from '../auth/entrance.ts';
 import type { PersonRole } from '../auth/roles.ts';
+import type { SignInRequest } from '../auth/sign-ins.ts';
 
 export const PASSWORD = 'a long winter, said the dock';
 
-export function visitor(over: Partial<Visitor> = {}): Visitor {
+export function visitor(over: Partial<SignInRequest> = {}): SignInRequest {
   return { address: '192.0.2.1', agent: 'a test', requestId: 'sign-in', ...over };
 }
 
@@ -22,7 +22,7 @@ export function tokenOf(link: string): string {
 /** Makes the first admin by the owner's link. Gives the cookie of the session. */
 export async function firstAdmin(auth: Auth, email = 'ada@example.com'): Promise<string> {
   const token = tokenOf(await auth.signInLink());
-  return cookieOf(await auth.entrance.join(token, { email, name: 'Ada', password: PASSWORD }, visitor()));
+  return cookieOf(await auth.signIns.join(token, { email, name: 'Ada', password: PASSWORD }, visitor()));
 }
 
 /** Lets somebody in by an invitation. Gives the cookie of the session. */
@@ -32,6 +32,6 @@ export async function invited(
   options: { email?: string; tenants?: readonly string[] | null } = {},
 ): Promise<string> {
   const { email = `${role}@example.com`, tenants = null } = options;
-  const { token } = await auth.entrance.invite({ email, role, tenants, createdBy: 'key:admin' }, () => []);
-  return cookieOf(await auth.entrance.join(token, { email, name: role, password: PASSWORD }, visitor()));
+  const { token } = await auth.signIns.invite({ email, role, tenants, createdBy: 'key:admin' }, () => []);
+  return cookieOf(await auth.signIns.join(token, { email, name: role, password: PASSWORD }, visitor()));
 }

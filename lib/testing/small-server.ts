@@ -136,8 +136,8 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
     services: {} as Services,
     refused: async () => undefined,
     auth: {
-      count: async () => undefined,
-      whenEnded: () => () => undefined,
+      countRequest: async () => undefined,
+      onAccessChange: () => () => undefined,
       callerFromHeaders: async (headers, options) => {
         const bag = headers instanceof Headers ? Object.fromEntries(headers) : headers;
         const known = bag.authorization === `Bearer ${SMALL_KEY}` || bag.cookie === 'session=good';

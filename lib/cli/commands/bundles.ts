@@ -5,12 +5,12 @@ import type { Command } from 'commander';
 import type { Upload } from '../../client/client.ts';
 import type { Inspection } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
-import { exitCode } from '../exits.ts';
+import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
+import { bytesText, facts, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
-import { refuseOver, saveDownload } from '../save.ts';
-import { bytesText, facts, timeText } from '../words.ts';
+import { refuseOverwrite, saveDownload } from '../save-download.ts';
 
 interface SaveOptions {
   force?: boolean;
@@ -55,7 +55,7 @@ export function addBundleCommands(program: Command): void {
       ['ship sess-841 - | ssh elsewhere winterdock import - --tenant acme', 'straight to another dock'],
     ],
     async run({ client, print, signal }, options, id: string, file = `${id}.wbundle.zip`) {
-      refuseOver(file, options.force);
+      refuseOverwrite(file, options.force);
       const progress = downloadProgress(id, file, options.progress);
       const input = { include_private: options.includePrivate, reason: options.reason };
       const download = await client.shipInstance(id, input, { signal, onProgress: progress.bytes });
@@ -126,7 +126,7 @@ export function addBundleCommands(program: Command): void {
       ['checkout sess-841 - | tar xz -C work', 'straight into a folder'],
     ],
     async run({ client, print, signal }, options, id: string, file = `${id}.tar.gz`) {
-      refuseOver(file, options.force);
+      refuseOverwrite(file, options.force);
       const progress = downloadProgress(id, file, options.progress);
       const download = await client.checkoutInstance(id, {}, { signal, onProgress: progress.bytes });
       const saved = await saveDownload(download, file, { force: options.force, progress });

@@ -3,12 +3,12 @@ import { openAsBlob } from 'node:fs';
 import type { Command } from 'commander';
 import type { CallOptions, Instance, WinterdockClient } from '../../client/client.ts';
 import type { Blueprint, RestoreInput, Snapshot } from '../../contract/schema.ts';
-import { confirm } from '../ask.ts';
-import { addCommand, type Context, wholeNumber } from '../command.ts';
+import { addCommand, type CommandContext, parseWholeNumber } from '../command.ts';
 import { CliError } from '../failure.ts';
+import { bytesText, facts, printable, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
-import { bytesText, facts, printable, timeText } from '../words.ts';
+import { confirm } from '../prompt.ts';
 
 const contentFacts = (copy: Snapshot | Blueprint): [string, string | null][] => [
   ['size', bytesText(copy.bytes)],
@@ -48,7 +48,7 @@ interface SeedOptions {
 
 const seedOptions = (command: Command) =>
   command
-    .option('--count <count>', 'so many of them, 1 to 1000, all or none', wholeNumber)
+    .option('--count <count>', 'so many of them, 1 to 1000, all or none', parseWholeNumber)
     .option('--name <name>', 'a name; with --count it gets -1, -2, … behind it')
     .option('--start', 'resume them in the background')
     .option('--wait', 'with --start: end only when each is active, or could not be started')
@@ -64,7 +64,7 @@ async function ledgerEnd(client: WinterdockClient, signal: AbortSignal): Promise
  * request's id. Throws when some could not be started: they stay, and their first request starts them.
  */
 async function waitForAll(
-  { client, signal }: Context,
+  { client, signal }: CommandContext,
   made: readonly Instance[],
   request: { id: string; since: number },
   wanted: boolean | undefined,
@@ -87,7 +87,7 @@ async function waitForAll(
 
 /** Makes new ones, tells which, and waits for them when asked to. */
 async function seed(
-  context: Context,
+  context: CommandContext,
   options: SeedOptions,
   make: (callOptions: CallOptions) => Promise<Instance[]>,
 ): Promise<void> {

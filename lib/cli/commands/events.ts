@@ -1,9 +1,9 @@
 /** `events`: the ledger, page by page or as it grows. */
 import type { Command } from 'commander';
 import type { Event } from '../../client/client.ts';
-import { addCommand, seconds, wholeNumber } from '../command.ts';
+import { addCommand, parseSeconds, parseWholeNumber } from '../command.ts';
+import { millisecondsText, printable, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
-import { millisecondsText, printable, timeText } from '../words.ts';
 
 interface EventOptions extends ListOptions {
   follow?: boolean;
@@ -41,13 +41,13 @@ export function addEventCommands(program: Command): void {
       listOptions(
         command
           .option('--follow', 'wait for what comes')
-          .option('--after <seq>', 'with --follow: begin after this line of the ledger', wholeNumber)
+          .option('--after <seq>', 'with --follow: begin after this line of the ledger', parseWholeNumber)
           .option('--instance <id>', 'only of this sandbox')
           .option('--tenant <tenant>', 'only of this tenant')
           .option('--type <type>', 'only of this type, such as transition')
           .option('--actor <actor>', 'only by this actor')
           .option('--trigger <trigger>', 'only by this trigger, such as idle or request')
-          .option('--within <duration>', 'only of the last 15m, 24h, 7d …', seconds),
+          .option('--within <duration>', 'only of the last 15m, 24h, 7d …', parseSeconds),
         50,
       ),
     examples: [
@@ -68,7 +68,7 @@ export function addEventCommands(program: Command): void {
           none: 'Nothing happened.',
         });
       }
-      const lost = () => context.say('winterdock: the connection broke; it is made again.');
+      const lost = () => context.note('winterdock: the connection broke; it is made again.');
       const stream = client.streamEvents({ ...filter, last_event_id: options.after }, { signal, onLost: lost });
       for await (const event of stream) {
         process.stdout.write(

@@ -6,10 +6,10 @@ import type { Command } from 'commander';
 import { asVolume, DEFAULT_VOLUME, type Volume } from '../../vfs/volumes.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
+import { bytesText, table, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
-import { refuseOver, saveDownload } from '../save.ts';
-import { bytesText, table, timeText } from '../words.ts';
+import { refuseOverwrite, saveDownload } from '../save-download.ts';
 
 /** Reads `/memory/notes` as the sandbox's own shell does; a path without a leading slash is in the workspace. */
 function placeOf(path: string): { volume: Volume; path: string } {
@@ -73,7 +73,7 @@ export function addFileCommands(program: Command): void {
     async run(context, options, id: string, path: string, file?: string) {
       const place = placeOf(path);
       const target = file ?? '-';
-      refuseOver(target, options.force);
+      refuseOverwrite(target, options.force);
       const progress = showProgress(path, target === '-' && options.progress !== true ? false : options.progress);
       const { signal } = context;
       const download = await context.client.getFile(id, place.volume, place.path, {

@@ -1,11 +1,11 @@
 /** `tenants forget`: what would go is shown, the name is typed, and the server does it. */
 import type { Command } from 'commander';
 import type { TenantForgetPlan } from '../../contract/schema.ts';
-import { confirmName } from '../ask.ts';
-import { addCommand, type Context } from '../command.ts';
-import { exitCode } from '../exits.ts';
+import { addCommand, type CommandContext } from '../command.ts';
+import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
-import { bytesText, timeText } from '../words.ts';
+import { bytesText, timeText } from '../format.ts';
+import { confirmName } from '../prompt.ts';
 import { jobFacts, waitFor } from './jobs.ts';
 
 interface ForgetOptions {
@@ -60,10 +60,10 @@ function planLines(plan: TenantForgetPlan): string[] {
   ];
 }
 
-async function forget(context: Context, options: ForgetOptions, tenant: string): Promise<void> {
-  const { client, signal, print, say } = context;
+async function forget(context: CommandContext, options: ForgetOptions, tenant: string): Promise<void> {
+  const { client, signal, print, note } = context;
   const plan = await client.forgetTenant(tenant, { dry_run: true }, { signal });
-  if (!(options.dryRun === true && context.json)) for (const text of planLines(plan)) say(text);
+  if (!(options.dryRun === true && context.json)) for (const text of planLines(plan)) note(text);
   if (options.dryRun === true) return print(plan, () => '');
   if (options.confirm === undefined) await confirmName(`Forget ${tenant}?`, tenant, '--confirm', signal);
   else if (options.confirm !== tenant) {

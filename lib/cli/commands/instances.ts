@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import type { Instance } from '../../client/client.ts';
 import type { CreateInput } from '../../contract/schema.ts';
-import { addCommand, pairs, seconds } from '../command.ts';
+import { addCommand, parsePairs, parseSeconds } from '../command.ts';
 import { CliError } from '../failure.ts';
+import { bytesText, durationText, facts, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
-import { bytesText, durationText, facts, timeText } from '../words.ts';
 
 /** The state with what is wrong or under way. */
 function stateText({ state, fault, pending }: Instance): string {
@@ -72,10 +72,10 @@ const changeOptions = (command: Command) =>
   command
     .option('--name <name>', 'a name, unique within the tenant')
     .option('--policy <policy>', 'posix (default) or minimal')
-    .option('--label <key=value>', 'a label; may come again', pairs('='))
+    .option('--label <key=value>', 'a label; may come again', parsePairs('='))
     .option('--keep-hot', 'never suspend it by itself')
-    .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m; an ephemeral one ends then', seconds)
-    .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', seconds);
+    .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m; an ephemeral one ends then', parseSeconds)
+    .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', parseSeconds);
 
 const changesOf = (options: Changes) => ({
   name: options.name,
@@ -178,7 +178,7 @@ export function addInstanceCommands(program: Command): void {
     options: (command) =>
       changeOptions(command)
         .option('--no-keep-hot', 'let it be suspended by itself again')
-        .option('--hold-for <duration>', 'no move by itself until then, such as 7d', seconds),
+        .option('--hold-for <duration>', 'no move by itself until then, such as 7d', parseSeconds),
     examples: [
       ['set sess-841 --keep-hot', 'leave its process running'],
       ['set sess-841 --idle-to-suspend 1h --hold-for 7d', 'other thresholds, and none of them this week'],

@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { DryRun, Instance, Job, JobFilter, JobResult, StartJobInput } from '../../contract/schema.ts';
 import { JOB_VERBS } from '../../lifecycle/verb-plan.ts';
-import { confirm } from '../ask.ts';
-import { addCommand, type Context, pairs } from '../command.ts';
-import { exitCode } from '../exits.ts';
+import { addCommand, type CommandContext, parsePairs } from '../command.ts';
+import { exitCode } from '../exit-codes.ts';
 import { CliError, Interrupted } from '../failure.ts';
+import { facts, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
-import { facts, timeText } from '../words.ts';
+import { confirm } from '../prompt.ts';
 
 /** How often a job that is waited for is looked at. */
 const LOOK_MS = 500;
@@ -73,15 +73,19 @@ function choiceOf(ids: readonly string[], options: Choice): Pick<StartJobInput, 
 }
 
 /** What a job would do, in sentences on stderr. */
-function tellDryRun({ say }: Context, verb: string, { matched, will, skip, plans, losses }: DryRun): void {
-  say(`${verb}: ${will} of ${matched} that match.`);
-  for (const { from, hops, count } of plans) if (hops.length > 0) say(`  ${count} × ${[from, ...hops].join(' → ')}`);
-  for (const { words, count } of losses) say(`  Lost in ${count}: ${words}`);
-  for (const { reason, count } of skip) say(`  Passed over, ${count}: ${reason}`);
+function tellDryRun({ note }: CommandContext, verb: string, { matched, will, skip, plans, losses }: DryRun): void {
+  note(`${verb}: ${will} of ${matched} that match.`);
+  for (const { from, hops, count } of plans) if (hops.length > 0) note(`  ${count} × ${[from, ...hops].join(' → ')}`);
+  for (const { words, count } of losses) note(`  Lost in ${count}: ${words}`);
+  for (const { reason, count } of skip) note(`  Passed over, ${count}: ${reason}`);
 }
 
 /** Waits until a job has ended. Ctrl-C ends the waiting, not the job. */
-export async function waitFor({ client, signal, say }: Context, id: string, wanted: boolean | undefined): Promise<Job> {
+export async function waitFor(
+  { client, signal, note }: CommandContext,
+  id: string,
+  wanted: boolean | undefined,
+): Promise<Job> {
   const progress = showProgress(id, wanted);
   let ends = `: winterdock jobs cancel ${id}`;
   try {
@@ -94,15 +98,20 @@ export async function waitFor({ client, signal, say }: Context, id: string, want
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-    say(`The job goes on. To end it${ends}`);
+    note(`The job goes on. To end it${ends}`);
     throw signal.reason instanceof Interrupted ? signal.reason : error;
   } finally {
     progress.end();
   }
 }
 
-async function start(context: Context, options: StartOptions, verb: string, ids: readonly string[]): Promise<void> {
-  const { client, signal, print, say } = context;
+async function start(
+  context: CommandContext,
+  options: StartOptions,
+  verb: string,
+  ids: readonly string[],
+): Promise<void> {
+  const { client, signal, print, note } = context;
   const unset = (options.unset ?? []).map((key) => [key, null] as const);
   const labels = { ...options.set, ...Object.fromEntries(unset) };
   const input = {
@@ -124,7 +133,7 @@ async function start(context: Context, options: StartOptions, verb: string, ids:
   const job = await waitFor(context, id, options.progress);
   print(job, () => jobFacts(job));
   if (job.failed > 0) {
-    say(`Why: winterdock jobs results ${id} --outcome failed`);
+    note(`Why: winterdock jobs results ${id} --outcome failed`);
     context.exitWith(exitCode('conflict'));
   }
 }
@@ -147,7 +156,7 @@ export function addJobCommands(program: Command): void {
         .option('--label <key=value>', 'those with this label')
         .option('--search <words>', 'those whose id, name or labels have these words')
         .option('--everything', 'all there are')
-        .option('--set <key=value>', 'with the verb label: set it; may come again', pairs('='))
+        .option('--set <key=value>', 'with the verb label: set it; may come again', parsePairs('='))
         .option('--unset <key>', 'with the verb label: take it away; may come again', (key, before: string[] = []) => [
           ...before,
           key,

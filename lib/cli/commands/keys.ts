@@ -1,8 +1,8 @@
 /** `whoami` and `keys`: who the key is, and keys for programs. */
 import type { Command } from 'commander';
 import type { Key, KeyInput } from '../../contract/schema.ts';
-import { addCommand, seconds } from '../command.ts';
-import { facts, table, timeText } from '../words.ts';
+import { addCommand, parseSeconds } from '../command.ts';
+import { facts, table, timeText } from '../format.ts';
 
 const when = (time: number | null) => (time === null ? '–' : timeText(time));
 
@@ -61,16 +61,20 @@ export function addKeyCommands(program: Command): void {
       command
         .requiredOption('--role <role>', 'admin, operator, support, viewer or tenant')
         .option('--tenant <tenant>', 'of this tenant only; the role tenant needs one')
-        .option('--expires-in <duration>', 'valid for so long, such as 90d (default: until it is revoked)', seconds),
+        .option(
+          '--expires-in <duration>',
+          'valid for so long, such as 90d (default: until it is revoked)',
+          parseSeconds,
+        ),
     examples: [
       ['keys create agents --role tenant --tenant acme --expires-in 90d', 'for a tenant’s program'],
       ['keys create dashboard --role viewer > key', 'keep it in a file'],
     ],
-    async run({ client, print, say, signal }, { role, tenant, expiresIn }, name: string) {
+    async run({ client, print, note, signal }, { role, tenant, expiresIn }, name: string) {
       const expires = expiresIn === undefined ? undefined : Math.floor(Date.now() / 1000) + expiresIn;
       const made = await client.createKey({ name, role, tenant, expires }, { signal });
       print(made, () => `${made.key}\n`);
-      say(`This is shown once. To end it: winterdock keys revoke ${made.id}`);
+      note(`This is shown once. To end it: winterdock keys revoke ${made.id}`);
     },
   });
 

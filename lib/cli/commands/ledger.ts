@@ -1,11 +1,11 @@
 /** `ledger`: the ledger as a proof: verified, exported, sealed. */
 import type { Command } from 'commander';
-import { addCommand, seconds } from '../command.ts';
-import { exitCode } from '../exits.ts';
+import { addCommand, parseSeconds } from '../command.ts';
+import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
+import { bytesText, facts, millisecondsText, table, timeText } from '../format.ts';
 import { showProgress } from '../progress.ts';
-import { refuseOver, saveDownload } from '../save.ts';
-import { bytesText, facts, millisecondsText, table, timeText } from '../words.ts';
+import { refuseOverwrite, saveDownload } from '../save-download.ts';
 
 interface ExportOptions {
   format: 'csv' | 'jsonl';
@@ -90,7 +90,7 @@ export function addLedgerCommands(program: Command): void {
     options: saving,
     examples: [['ledger segment 2026-10 2026-10.jsonl', 'keep October']],
     async run({ client, print, signal }, options, month: string, file = '-') {
-      refuseOver(file, options.force);
+      refuseOverwrite(file, options.force);
       const progress = showProgress(month, file === '-' && options.progress !== true ? false : options.progress);
       const download = await client.exportLedgerSegment(month, { signal, onProgress: progress.bytes });
       const saved = await saveDownload(download, file, { force: options.force, progress });
@@ -108,7 +108,7 @@ export function addLedgerCommands(program: Command): void {
           .option('--tenant <tenant>', 'only of this tenant')
           .option('--instance <id>', 'only of this sandbox')
           .option('--type <type>', 'only of this type')
-          .option('--within <duration>', 'only of the last 15m, 24h, 7d …', seconds),
+          .option('--within <duration>', 'only of the last 15m, 24h, 7d …', parseSeconds),
       ),
     examples: [
       ['ledger export --format csv ledger.csv', 'for a spreadsheet'],
@@ -117,7 +117,7 @@ export function addLedgerCommands(program: Command): void {
     async run({ client, print, signal }, options, file = '-') {
       const { format, tenant, instance, type, within } = options;
       if (format !== 'csv' && format !== 'jsonl') throw new CliError('usage', 'The format is csv or jsonl.');
-      refuseOver(file, options.force);
+      refuseOverwrite(file, options.force);
       const since = within === undefined ? undefined : Math.floor(Date.now() / 1000) - within;
       const progress = showProgress('ledger', file === '-' && options.progress !== true ? false : options.progress);
       const query = { format, tenant, instance, type, since };

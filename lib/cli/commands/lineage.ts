@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Lineage, LineageNode } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
-import { bytesText, printable } from '../words.ts';
+import { bytesText, printable } from '../format.ts';
 
 function nodeText(node: LineageNode): string {
   const notes = [node.deleted ? 'deleted' : node.state, node.bytes === null ? null : bytesText(node.bytes)].filter(

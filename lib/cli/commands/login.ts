@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { DEFAULT_URL, whereaboutsIn } from '../../client/client.ts';
-import { askSecret, canAsk, readStdin } from '../ask.ts';
-import { addCommand, clientOf } from '../command.ts';
+import { addCommand, cliClient } from '../command.ts';
 import { CliError } from '../failure.ts';
-import { addressOf, loginsFile, readLogins, writeLogins } from '../logins.ts';
+import { isInteractive, promptSecret, readStdin } from '../prompt.ts';
+import { loginAddress, loginsFile, readLogins, writeLogins } from '../saved-logins.ts';
 
 const LOOPBACK = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/;
 
@@ -15,7 +15,7 @@ async function keyFrom(file: string | undefined, url: string, signal: AbortSigna
   if (file !== undefined) return readFileSync(file, 'utf8').trim();
   const { key: own } = whereaboutsIn(process.env);
   if (own !== null) return own;
-  if (canAsk()) return askSecret(`Key for ${url}: `, signal);
+  if (isInteractive()) return promptSecret(`Key for ${url}: `, signal);
   throw new CliError(
     'usage',
     'There is no key to log in with.',
@@ -34,16 +34,16 @@ export function addLoginCommands(program: Command): void {
       ['login localhost:3000 --key-file data/admin.key', 'on the machine of the server itself'],
       ['login https://dock.example.com', 'ask for the key of another server'],
     ],
-    async run({ print, say, signal }, { keyFile, url: named }, address?: string) {
-      const url = addressOf(address ?? named ?? whereaboutsIn(process.env).url ?? DEFAULT_URL);
+    async run({ print, note, signal }, { keyFile, url: named }, address?: string) {
+      const url = loginAddress(address ?? named ?? whereaboutsIn(process.env).url ?? DEFAULT_URL);
       const key = await keyFrom(keyFile, url, signal);
       if (!/^[\x21-\x7e]+$/.test(key))
         throw new CliError('usage', 'That is not a key.', 'A key is one word without spaces.');
-      await clientOf({ url, key }).listInstances({ limit: 1 }, { signal });
+      await cliClient({ url, key }).listInstances({ limit: 1 }, { signal });
       const logins = readLogins(process.env);
       writeLogins(process.env, { current: url, keys: { ...logins.keys, [url]: key } });
       if (!url.startsWith('https:') && !LOOPBACK.test(url))
-        say('The way to this server is not encrypted: whoever is on it can read the key.');
+        note('The way to this server is not encrypted: whoever is on it can read the key.');
       print({ url, file: loginsFile(process.env) }, () => `Logged in to ${url}.\n`);
     },
   });
@@ -54,7 +54,7 @@ export function addLoginCommands(program: Command): void {
     examples: [['logout', 'forget the key of the last login']],
     async run({ print }, _options, address?: string) {
       const logins = readLogins(process.env);
-      const url = address === undefined ? logins.current : addressOf(address);
+      const url = address === undefined ? logins.current : loginAddress(address);
       if (url === null || !(url in logins.keys)) throw new CliError('absent', 'There is no such login.');
       const { [url]: _forgotten, ...keys } = logins.keys;
       writeLogins(process.env, { current: logins.current === url ? null : logins.current, keys });

@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { ApiError, type Instance, type WinterdockClient } from '../../client/client.ts';
 import type { ResumeInput } from '../../contract/schema.ts';
 import { isState, type State, VERB_TARGET, type Verb } from '../../lifecycle/states.ts';
-import { confirm } from '../ask.ts';
-import { addCommand, type Context } from '../command.ts';
+import { addCommand, type CommandContext } from '../command.ts';
 import { CliError } from '../failure.ts';
-import { millisecondsText } from '../words.ts';
+import { millisecondsText } from '../format.ts';
+import { confirm } from '../prompt.ts';
 
 interface MoveOptions {
   reason?: string;
@@ -28,19 +28,19 @@ type Filing = Exclude<Verb, 'resume' | 'delete'>;
  * The walk from where a sandbox is to where it is wished: shown with what it costs, asked about, then walked by the
  * server.
  */
-async function walk(context: Context, id: string, to: State, options: MoveOptions): Promise<void> {
+async function walk(context: CommandContext, id: string, to: State, options: MoveOptions): Promise<void> {
   const { client, signal } = context;
   const { hops, from, losses, refusal } = await client.getPlan(id, { to }, { signal });
   if (hops.length === 0) throw new CliError('conflict', refusal ?? `No way leads from ${from} to ${to}.`);
-  context.say(`${id}: ${[from, ...hops.map((hop) => hop.to)].join(' → ')}`);
-  for (const { words } of losses) context.say(`Lost: ${words}`);
+  context.note(`${id}: ${[from, ...hops.map((hop) => hop.to)].join(' → ')}`);
+  for (const { words } of losses) context.note(`Lost: ${words}`);
   if (options.yes !== true) {
     const steps = hops.length === 1 ? '' : ` in ${hops.length} steps`;
     const last = to === 'deleted' ? ' It is gone for good then, and its id is never used again.' : '';
     await confirm(`Make it ${to}${steps}?${last}`, signal);
   }
   await client.walkPlan(id, { to, reason: options.reason, force: options.force }, { signal });
-  for (const hop of hops) context.say(`${hop.from} → ${hop.to}`);
+  for (const hop of hops) context.note(`${hop.from} → ${hop.to}`);
 }
 
 function filingOf(client: WinterdockClient, verb: Filing) {
@@ -53,7 +53,7 @@ function filingOf(client: WinterdockClient, verb: Filing) {
 }
 
 /** Files a sandbox: by one call when the map has the hop, else by a plan. */
-async function file(context: Context, id: string, verb: Filing, options: MoveOptions): Promise<Instance> {
+async function file(context: CommandContext, id: string, verb: Filing, options: MoveOptions): Promise<Instance> {
   const { client, signal } = context;
   try {
     return await filingOf(client, verb)(id, { reason: options.reason, force: options.force }, { signal });

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { InviteInput, Person } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
 import { CliError } from '../failure.ts';
-import { facts, table, timeText } from '../words.ts';
+import { facts, table, timeText } from '../format.ts';
 
 const list = (text: string) => text.split(',').map((word) => word.trim());
 const tenantsText = (tenants: readonly string[] | null) => (tenants === null ? 'all' : tenants.join(', '));
@@ -73,12 +73,12 @@ export function addPeopleCommands(program: Command): void {
       ['people invite --role support --email eve@example.com', 'a link for Eve'],
       ['people invite --role operator --tenants acme,globex', 'for whoever gets it, for two tenants'],
     ],
-    async run({ client, print, say, signal }, options) {
+    async run({ client, print, note, signal }, options) {
       if (options.role === undefined) throw new CliError('usage', 'Say --role: admin, operator, support or viewer.');
       const input: InviteInput = { role: options.role, email: options.email, tenants: tenantsOf(options) };
       const invited = await client.invite(input, { signal });
       print(invited, () => `${invited.link}\n`);
-      say(`This is shown once; it works once, until ${timeText(invited.expires)}.`);
+      note(`This is shown once; it works once, until ${timeText(invited.expires)}.`);
     },
   });
 

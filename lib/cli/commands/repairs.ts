@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import type { SalvageAnswer } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
+import { bytesText, facts, printable } from '../format.ts';
 import { showProgress } from '../progress.ts';
-import { refuseOver, saveDownload } from '../save.ts';
-import { bytesText, facts, printable } from '../words.ts';
+import { refuseOverwrite, saveDownload } from '../save-download.ts';
 
 /** As many of what is lost as are printed; the rest is in the new sandbox. */
 const LOST_PRINTED = 20;
@@ -42,7 +42,7 @@ export function addRepairCommands(program: Command): void {
       ['raw sess-841 --log', 'into sess-841.sqlite-wal, beside it'],
     ],
     async run({ client, print, signal }, { log, reason, force, progress: wanted }, id: string, file?: string) {
-      if (file !== undefined) refuseOver(file, force);
+      if (file !== undefined) refuseOverwrite(file, force);
       const progress = showProgress(id, file === '-' && wanted !== true ? false : wanted);
       const download = await client.rawInstance(
         id,

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { MAX_STDIN_BYTES } from '../../client/client.ts';
-import { readStdinBytes } from '../ask.ts';
-import { addCommand, type Context, pairs, seconds } from '../command.ts';
-import { exitCode } from '../exits.ts';
+import { addCommand, type CommandContext, parsePairs, parseSeconds } from '../command.ts';
+import { exitCode } from '../exit-codes.ts';
 import { CliError } from '../failure.ts';
-import { millisecondsText } from '../words.ts';
+import { millisecondsText } from '../format.ts';
+import { readStdinBytes } from '../prompt.ts';
 
 interface ExecOptions {
   cwd?: string;
@@ -42,7 +42,7 @@ async function inputOf(id: string): Promise<Buffer> {
   );
 }
 
-async function runScript(context: Context, options: ExecOptions, id: string, command: string): Promise<number> {
+async function runScript(context: CommandContext, options: ExecOptions, id: string, command: string): Promise<number> {
   const { client, json, signal } = context;
   const input = {
     command,
@@ -61,10 +61,10 @@ async function runScript(context: Context, options: ExecOptions, id: string, com
     if (event.event === 'stdout') process.stdout.write(event.bytes);
     else if (event.event === 'stderr') process.stderr.write(event.bytes);
     else if (event.event === 'woke') {
-      if (options.verbose === true) context.say(wokeText(id, event.woke, event.took_ms));
+      if (options.verbose === true) context.note(wokeText(id, event.woke, event.took_ms));
     } else {
-      if (event.timed_out) context.say('winterdock: its time ran out.');
-      if (event.truncated) context.say('winterdock: there was more output than is kept; the rest was cut.');
+      if (event.timed_out) context.note('winterdock: its time ran out.');
+      if (event.truncated) context.note('winterdock: there was more output than is kept; the rest was cut.');
       return event.exit_code;
     }
   }
@@ -80,8 +80,8 @@ export function addRunCommands(program: Command): void {
       command
         .passThroughOptions()
         .option('--cwd <folder>', 'where it runs (default: /workspace)')
-        .option('--env <key=value>', 'a variable; may come again', pairs('='))
-        .option('--timeout <duration>', 'end it after so long, such as 30s; it exits with 124 then', seconds)
+        .option('--env <key=value>', 'a variable; may come again', parsePairs('='))
+        .option('--timeout <duration>', 'end it after so long, such as 30s; it exits with 124 then', parseSeconds)
         .option('--stdin', 'give it what comes on stdin')
         .option('--script <file>', 'run the script in this file of yours instead')
         .option('--verbose', 'say on stderr whether it had to be woken, and how long that took'),
@@ -109,7 +109,7 @@ export function addRunCommands(program: Command): void {
     options: (command) =>
       command
         .option('--language <language>', 'js or python', 'js')
-        .option('--timeout <duration>', 'end it after so long, such as 30s', seconds),
+        .option('--timeout <duration>', 'end it after so long, such as 30s', parseSeconds),
     examples: [
       [`eval sess-841 '6 * 7'`, 'prints 42'],
       [`eval --language python sess-841 'print(sum(range(10)))'`, 'prints 45'],

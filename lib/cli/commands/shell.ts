@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import type { Command } from 'commander';
 import { ApiError } from '../../client/client.ts';
-import { addCommand, type Context } from '../command.ts';
-import { exitCode } from '../exits.ts';
+import { addCommand, type CommandContext } from '../command.ts';
+import { exitCode } from '../exit-codes.ts';
 import { reportFailure } from '../failure.ts';
-import { printable } from '../words.ts';
+import { printable } from '../format.ts';
 import { wokeText } from './run.ts';
 
 const HISTORY_LINES = 1000;
@@ -40,7 +40,7 @@ function writeHistory(lines: readonly string[]): void {
 
 /** One line in a sandbox. Returns where it left off and its exit code. */
 async function runLine(
-  context: Context,
+  context: CommandContext,
   id: string,
   command: string,
   cwd: string,
@@ -65,7 +65,12 @@ function endsShell(error: unknown): boolean {
   return error instanceof ApiError && ['unauthorized', 'forbidden', 'not_found', 'gone'].includes(error.code);
 }
 
-async function shell(context: Context, lines: Interface, id: string, startAt: string | undefined): Promise<number> {
+async function shell(
+  context: CommandContext,
+  lines: Interface,
+  id: string,
+  startAt: string | undefined,
+): Promise<number> {
   let cwd = startAt ?? '/workspace';
   let exit = 0;
   let running: AbortController | null = null;

@@ -1,10 +1,10 @@
 /** `tenants` and `settings`: what tenants have and may have, and when the idle move. */
 import type { Command } from 'commander';
 import type { Settings, Tenant } from '../../contract/schema.ts';
-import { addCommand, seconds, wholeNumber } from '../command.ts';
+import { addCommand, parseSeconds, parseWholeNumber } from '../command.ts';
 import { CliError } from '../failure.ts';
+import { bytesText, durationText, facts } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
-import { bytesText, durationText, facts } from '../words.ts';
 import { addForgetCommand } from './forget.ts';
 
 /** An option's value, or `none`, which takes away what is set. */
@@ -102,11 +102,11 @@ export function addTenantCommands(program: Command): void {
     description: '`none` takes one away. What it has beyond a new quota stays; it gets no more.',
     options: (command) =>
       command
-        .option('--max-sandboxes <count>', 'how many it may have', orNone(wholeNumber))
-        .option('--max-active <count>', 'how many may be active at once', orNone(wholeNumber))
-        .option('--max-bytes <bytes>', 'how much all of them may hold', orNone(wholeNumber))
-        .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m', orNone(seconds))
-        .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', orNone(seconds)),
+        .option('--max-sandboxes <count>', 'how many it may have', orNone(parseWholeNumber))
+        .option('--max-active <count>', 'how many may be active at once', orNone(parseWholeNumber))
+        .option('--max-bytes <bytes>', 'how much all of them may hold', orNone(parseWholeNumber))
+        .option('--idle-to-suspend <duration>', 'its own threshold, such as 15m', orNone(parseSeconds))
+        .option('--idle-to-freeze <duration>', 'its own threshold, such as 24h', orNone(parseSeconds)),
     examples: [
       ['tenants set acme --max-sandboxes 100 --idle-to-suspend 5m', 'two at once'],
       ['tenants set acme --max-sandboxes none', 'no limit any more'],
@@ -145,8 +145,8 @@ export function addTenantCommands(program: Command): void {
     summary: 'change the thresholds of all',
     options: (command) =>
       command
-        .option('--idle-to-suspend <duration>', 'such as 15m', seconds)
-        .option('--idle-to-freeze <duration>', 'such as 24h', seconds),
+        .option('--idle-to-suspend <duration>', 'such as 15m', parseSeconds)
+        .option('--idle-to-freeze <duration>', 'such as 24h', parseSeconds),
     examples: [['settings set --idle-to-suspend 10m', 'from the next round on']],
     async run({ client, print, signal }, { idleToSuspend, idleToFreeze }) {
       const changes = { idle_to_suspend_s: idleToSuspend, idle_to_freeze_s: idleToFreeze };

@@ -25,7 +25,7 @@ async function session(): Promise<string> {
     return ada;
   }
   await ada;
-  return cookieOf(await auth.entrance.signIn({ token: tokenOf(await auth.signInLink()) }, visitor()));
+  return cookieOf(await auth.signIns.signIn({ token: tokenOf(await auth.signInLink()) }, visitor()));
 }
 
 test.each(ROUTES.map((route) => [route.method, address(route.path, route.root), route.root] as const))(

@@ -22,12 +22,12 @@ async function letIn(wish: { email: string; role: string; tenants?: string[] }) 
   const made = await as<{ link: string; id: string }>(ada, 'POST', '/api/people/invitations', wish);
   expect(made.status).toBe(201);
   const person = { email: wish.email, name: wish.email.split('@')[0] ?? '', password: PASSWORD };
-  const entered = await server.host.auth.entrance.join(tokenOf(made.json.link), person, visitor());
+  const entered = await server.host.auth.signIns.join(tokenOf(made.json.link), person, visitor());
   return { cookie: cookieOf(entered), id: entered?.person.id ?? '', link: made.json.link };
 }
 
 const signIn = (email: string, password: string, address = '192.0.2.1') =>
-  server.host.auth.entrance.signIn({ email, password }, visitor({ address }));
+  server.host.auth.signIns.signIn({ email, password }, visitor({ address }));
 
 function listen(cookie: string): { text: () => string; ended: Promise<void> } {
   let text = '';
@@ -63,9 +63,9 @@ test('an invitation lets one person in, once, with the role and the tenants that
   expect(open.json.map(({ id }) => id)).toEqual([invitation.id]);
   expect(open.text).not.toContain(tokenOf(invitation.link));
 
-  const { entrance } = server.host.auth;
+  const { signIns } = server.host.auth;
   const token = tokenOf(invitation.link);
-  expect(await entrance.offerOf(token)).toEqual({
+  expect(await signIns.offerOf(token)).toEqual({
     first: false,
     email: 'mara@example.com',
     role: 'operator',
@@ -73,9 +73,9 @@ test('an invitation lets one person in, once, with the role and the tenants that
   });
   // The address is the invitation's, whatever the form says.
   const person = { email: 'eve@evil.example', name: 'Mara', password: PASSWORD };
-  const entered = await entrance.join(token, person, visitor());
+  const entered = await signIns.join(token, person, visitor());
   expect(entered?.person).toMatchObject({ email: 'mara@example.com', role: 'operator', tenants: ['acme'] });
-  expect(await entrance.join(token, person, visitor())).toBeNull();
+  expect(await signIns.join(token, person, visitor())).toBeNull();
   expect((await as<unknown[]>(ada, 'GET', '/api/people/invitations')).json).toEqual([]);
 
   const cookie = cookieOf(entered);
@@ -103,7 +103,7 @@ test('a withdrawn invitation lets nobody in, and one to who is here already is r
   expect((await as(ada, 'DELETE', `/api/people/invitations/${made.json.id}`)).status).toBe(204);
   expect((await as(ada, 'DELETE', `/api/people/invitations/${made.json.id}`)).status).toBe(404);
   const person = { email: 'late@example.com', name: 'Late', password: PASSWORD };
-  expect(await server.host.auth.entrance.join(tokenOf(made.json.link), person, visitor())).toBeNull();
+  expect(await server.host.auth.signIns.join(tokenOf(made.json.link), person, visitor())).toBeNull();
   const again = await as(ada, 'POST', '/api/people/invitations', { email: 'ADA@example.com', role: 'viewer' });
   expect([again.status, again.json.code]).toEqual([409, 'conflict']);
   const odd = await as(ada, 'POST', '/api/people/invitations', { role: 'tenant' });
@@ -183,7 +183,7 @@ test('where nobody is an admin but who holds the admin key, others can still be 
   try {
     const { json } = await bare.call<{ link: string }>('POST', '/api/people/invitations', { role: 'operator' });
     const person = { email: 'solo@example.com', name: 'Solo', password: PASSWORD };
-    const entered = await bare.host.auth.entrance.join(tokenOf(json.link), person, visitor());
+    const entered = await bare.host.auth.signIns.join(tokenOf(json.link), person, visitor());
     const address = `/api/people/${entered?.person.id}`;
     expect((await bare.call<Person>('PATCH', address, { role: 'viewer', tenants: ['acme'] })).json.role).toBe('viewer');
     expect((await bare.call<Person>('PATCH', address, { disabled: true })).json.disabled).toBe(true);
@@ -220,7 +220,7 @@ test('everyone sees and ends the own sessions, only an admin those of others', a
 });
 
 test('who holds the admin key sees and ends the sessions that were opened with it', async () => {
-  const enter = async () => cookieOf(await server.host.auth.entrance.signIn({ key: TEST_KEY }, visitor()));
+  const enter = async () => cookieOf(await server.host.auth.signIns.signIn({ key: TEST_KEY }, visitor()));
   const [one, other] = [await enter(), await enter()];
   const seen = await as<{ id: string; current: boolean }[]>(one, 'GET', '/api/people/me/sessions');
   expect(seen.json).toHaveLength(2);

@@ -127,7 +127,7 @@ test('what needs no key or a low role leaves no more lines the more often it is 
   const asked = (path: string, init: RequestInit = {}) => fetch(`${server.url}${path}`, init);
   const as = (path: string, init: RequestInit = {}) =>
     asked(path, { ...init, headers: { cookie: viewer, 'sec-fetch-site': 'same-origin', ...init.headers } });
-  const { entrance } = server.host.auth;
+  const { signIns } = server.host.auth;
   const quietly = async (work: Promise<unknown>) => {
     await work.catch(() => null);
     return { status: 400 };
@@ -142,12 +142,12 @@ test('what needs no key or a low role leaves no more lines the more often it is 
     'a role that may not read': () => as('/api/instances/model/volumes/memory/kept'),
     'an export of the ledger': () => as('/api/events/export?format=jsonl'),
     'an export of what one caller did': () => as('/api/events/export?format=csv&actor=key:admin'),
-    'a made-up link': () => quietly(entrance.signIn({ token: 'made-up' }, visitor())),
+    'a made-up link': () => quietly(signIns.signIn({ token: 'made-up' }, visitor())),
     'a made-up invitation': () =>
-      quietly(entrance.join('made-up', { email: 'e@example.com', name: 'Eve', password: PASSWORD }, visitor())),
-    'a wrong admin key': () => quietly(entrance.signIn({ key: 'made-up' }, visitor())),
+      quietly(signIns.join('made-up', { email: 'e@example.com', name: 'Eve', password: PASSWORD }, visitor())),
+    'a wrong admin key': () => quietly(signIns.signIn({ key: 'made-up' }, visitor())),
     'an account that is not there': () =>
-      quietly(entrance.signIn({ email: 'no@example.com', password: PASSWORD }, visitor())),
+      quietly(signIns.signIn({ email: 'no@example.com', password: PASSWORD }, visitor())),
   };
   for (const [what, ask] of Object.entries(ways)) {
     const before = await lastSeq();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { badNetwork } from '../client/testing/bad-network.ts';
 import { hadBefore } from '../testing/earlier.ts';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
-import { EXITS, exitOf } from './exits.ts';
+import { EXIT_CODES, exitCodeOfError } from './exit-codes.ts';
 import { type CommandLine, commandLine } from './testing/winterdock.ts';
 
 let server: TestServer;
@@ -90,7 +90,7 @@ test('a failure is told in sentences: what, which code, what to do', async () =>
 });
 
 test('codes of a newer server exit by their status', () => {
-  expect(exitOf('something_new', 409)).toBe(5);
-  expect(exitOf('something_new', 418)).toBe(1);
-  expect(new Set(EXITS.map(({ exit }) => exit)).size).toBe(EXITS.length);
+  expect(exitCodeOfError('something_new', 409)).toBe(5);
+  expect(exitCodeOfError('something_new', 418)).toBe(1);
+  expect(new Set(EXIT_CODES.map(({ exit }) => exit)).size).toBe(EXIT_CODES.length);
 });

@@ -25,7 +25,7 @@ export function loginsFile(env: Environment): string {
 }
 
 /** An address in the one form it is kept under. Throws a usage error when it is none. */
-export function addressOf(text: string): string {
+export function loginAddress(text: string): string {
   try {
     return addressIn(text);
   } catch (error) {
@@ -63,7 +63,7 @@ export function writeLogins(env: Environment, logins: Logins): void {
   renameSync(temporary, path);
 }
 
-export interface Server {
+export interface LoginServer {
   url: string;
   /** Null when none is known for this address. */
   key: string | null;
@@ -73,11 +73,11 @@ export interface Server {
  * Which server is meant: `--url`, else `WINTERDOCK_URL`, else the last login, else this machine; with `WINTERDOCK_KEY`
  * or else the key that was kept for exactly this address.
  */
-export function serverOf(env: Environment, named: string | undefined): Server {
+export function resolveServer(env: Environment, named: string | undefined): LoginServer {
   const { url: said, key: own } = whereaboutsIn(env);
   const given = named === undefined || named === '' ? said : named;
-  if (given !== null && own !== null) return { url: addressOf(given), key: own };
+  if (given !== null && own !== null) return { url: loginAddress(given), key: own };
   const { current, keys } = readLogins(env);
-  const url = given === null ? (current ?? DEFAULT_URL) : addressOf(given);
+  const url = given === null ? (current ?? DEFAULT_URL) : loginAddress(given);
   return { url, key: own ?? keys[url] ?? null };
 }

@@ -7,13 +7,13 @@ import { buffer, text } from 'node:stream/consumers';
 import { CliError } from './failure.ts';
 
 /** Whether somebody is there to answer. */
-export function canAsk(): boolean {
+export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
 /** Asks for a yes. Throws a usage error when the answer is another, or when nobody can be asked. */
 export async function confirm(question: string, signal: AbortSignal): Promise<void> {
-  if (!canAsk()) throw new CliError('usage', `${question} Nobody is here to say so.`, 'Say --yes to go ahead.');
+  if (!isInteractive()) throw new CliError('usage', `${question} Nobody is here to say so.`, 'Say --yes to go ahead.');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await lines.question(`${question} [y/N] `, { signal });
@@ -28,7 +28,7 @@ export async function confirm(question: string, signal: AbortSignal): Promise<vo
  * without asking.
  */
 export async function confirmName(question: string, name: string, option: string, signal: AbortSignal): Promise<void> {
-  if (!canAsk())
+  if (!isInteractive())
     throw new CliError('usage', `${question} Nobody is here to say so.`, `Say ${option} ${name} to go ahead.`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -40,7 +40,7 @@ export async function confirmName(question: string, name: string, option: string
 }
 
 /** Asks for a secret, which is not shown while it is typed. */
-export async function askSecret(question: string, signal: AbortSignal): Promise<string> {
+export async function promptSecret(question: string, signal: AbortSignal): Promise<string> {
   process.stderr.write(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });

@@ -1,4 +1,4 @@
-/** Secrets on disk and in comparison: files of mode 0600, keys compared by digest in constant time. */
+/** Secrets: kept in files of mode 0600, compared by digest in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readOrMakeSecretFile } from '../base/secret-file.ts';
 
@@ -14,9 +14,9 @@ export function readOrMakeSecret(path: string): string {
   return secret;
 }
 
-/** Makes a check that takes the same time for every wrong key, whatever its length or common prefix. */
-export function keyChecker(expected: string): (given: string) => boolean {
+/** A comparison with `expected` in constant time, whatever the length or common prefix. */
+export function secretComparison(expected: string): (given: string) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
-  const wanted = digest(expected);
-  return (given) => timingSafeEqual(digest(given), wanted);
+  const expectedDigest = digest(expected);
+  return (given) => timingSafeEqual(digest(given), expectedDigest);
 }

@@ -1,6 +1,6 @@
 /**
- * Keys of programs: made once and shown once, known afterwards by their digest only. Each is `wd_<id>_<secret>`; the id
- * is what people see of it. Knows nothing of what a key may do.
+ * API keys: each is shown once, when it is made; only its digest is stored. A key is `wd_<id>_<secret>`; people see its
+ * id. Knows nothing of what a key may do.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
@@ -8,33 +8,33 @@ import { epochSeconds } from '../base/clock.ts';
 import type { KeyRow, KeyStore, NewKey } from '../registry/keys.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 
-export interface KeyRing {
-  /** The key's row when it is right, neither revoked nor expired. Stamps its use. */
+export interface ApiKeys {
+  /** The key's row when it is valid, neither revoked nor expired. Records its use. */
   check(presented: string): Promise<KeyRow | null>;
-  /** Makes a key; the second member is shown this once. */
+  /** Makes a key. The second member is the key itself, which is not stored. */
   make(
-    wish: Pick<NewKey, 'name' | 'role' | 'tenant' | 'createdBy' | 'expires'>,
+    input: Pick<NewKey, 'name' | 'role' | 'tenant' | 'createdBy' | 'expires'>,
     ledger: (row: NewKey) => LedgerEntry,
   ): Promise<[KeyRow, string]>;
   get(id: string): Promise<KeyRow | null>;
-  /** What is not revoked, newest first, with uses up to now. */
+  /** Keys that are not revoked, newest first, with their last use. */
   list(): Promise<KeyRow[]>;
   /** False when there is no such key. */
   revoke(id: string, ledger: LedgerEntry): Promise<boolean>;
-  /** Writes down when keys were last used. */
+  /** Writes when keys were last used. */
   flush(): Promise<void>;
 }
 
-/** What a key of ours looks like. */
+/** The form of a key. */
 const SHAPE = /^wd_([0-9a-hjkmnp-tv-z]{12})_[A-Za-z0-9_-]{43}$/;
 /** Crockford's base 32 without look-alikes, lower case. */
 const ID_ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_LENGTH = 12;
 const SECRET_BYTES = 32;
-/** Rows kept in memory; what is not there is looked up. */
-const ROWS = 10_000;
+/** Rows kept in memory. */
+const CACHED_ROWS = 10_000;
 const FLUSH_MS = 60_000;
-/** Compared with when there is no such key, so that it takes as long. */
+/** Compared with when there is no such key, so that the check takes equally long. */
 const NO_DIGEST = Buffer.alloc(32);
 
 /** The part of a key that may be shown. */
@@ -46,24 +46,24 @@ function digestOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** Makes the ring. Uses are written every minute, and by `flush`. */
-export function createKeyRing(options: { book: KeyStore; clock: Clock }): KeyRing {
+/** Makes it. Last uses are written every minute, and by `flush`. */
+export function createApiKeys(options: { book: KeyStore; clock: Clock }): ApiKeys {
   const { book, clock } = options;
-  const known = new Map<string, { row: KeyRow; digest: Buffer }>();
-  /** Revoked since the start: what was being looked up meanwhile does not come back to life. */
+  const cached = new Map<string, { row: KeyRow; digest: Buffer }>();
+  /** Keys revoked since the start: a lookup that was under way then must not cache the key again. */
   const revoked = new Set<string>();
   const used = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
 
   const entryOf = async (id: string): Promise<{ row: KeyRow; digest: Buffer } | null> => {
-    const there = known.get(id);
-    if (there !== undefined) return there;
+    const present = cached.get(id);
+    if (present !== undefined) return present;
     const row = await book.get(id);
     if (row === null || row.revoked !== null || revoked.has(id)) return null;
-    const made = { row, digest: Buffer.from(row.hash, 'hex') };
-    if (known.size >= ROWS) known.delete(known.keys().next().value ?? '');
-    known.set(id, made);
-    return made;
+    const entry = { row, digest: Buffer.from(row.hash, 'hex') };
+    if (cached.size >= CACHED_ROWS) cached.delete(cached.keys().next().value ?? '');
+    cached.set(id, entry);
+    return entry;
   };
 
   const flush = async (): Promise<void> => {
@@ -78,7 +78,7 @@ export function createKeyRing(options: { book: KeyStore; clock: Clock }): KeyRin
   const stamp = (id: string, now: number) => {
     used.set(id, now);
     if (timer !== undefined) return;
-    // A registry that cannot be written loses when a key was last used, and says so where more is at stake.
+    // A failed write only loses the times of last use; a registry that cannot be written is reported elsewhere.
     timer = setTimeout(() => flush().catch(() => undefined), FLUSH_MS);
     timer.unref();
   };
@@ -99,11 +99,11 @@ export function createKeyRing(options: { book: KeyStore; clock: Clock }): KeyRin
       return entry.row;
     },
 
-    async make(wish, ledger) {
+    async make(input, ledger) {
       let id = '';
       for (const byte of randomBytes(ID_LENGTH)) id += ID_ALPHABET[byte % ID_ALPHABET.length];
       const key = `${prefixOf(id)}_${randomBytes(SECRET_BYTES).toString('base64url')}`;
-      const row: NewKey = { ...wish, id, hash: digestOf(key).toString('hex'), created: epochSeconds(clock) };
+      const row: NewKey = { ...input, id, hash: digestOf(key).toString('hex'), created: epochSeconds(clock) };
       return [await book.add(row, ledger(row)), key];
     },
 
@@ -117,10 +117,10 @@ export function createKeyRing(options: { book: KeyStore; clock: Clock }): KeyRin
     },
 
     async revoke(id, ledger) {
-      const was = await book.revoke(id, epochSeconds(clock), ledger);
-      if (was) revoked.add(id);
-      known.delete(id);
-      return was;
+      const isRevoked = await book.revoke(id, epochSeconds(clock), ledger);
+      if (isRevoked) revoked.add(id);
+      cached.delete(id);
+      return isRevoked;
     },
 
     flush,

@@ -1,7 +1,7 @@
 /**
- * The commands of the machine that the server's data is on: each is run as its `npm run …` is, works on the data folder
- * itself (WB_DATA), not through a server, and ends with that one's exit code. `start` is named here for its help; the
- * launcher runs it, so that the server is the process that was started.
+ * The commands that work on this machine's data folder (WB_DATA) without a server: each runs the script of the same name
+ * in scripts/ and ends with its exit code. `start` is here for its help only: bin/winterdock.js runs the server in its
+ * own process.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { CliError, reportFailure } from '../failure.ts';
 const SCRIPTS = new URL('../../../scripts/', import.meta.url);
 
 /** Runs a script with the terminal as it is. Its exit code becomes this program's. */
-async function runHere(name: string, args: string[]): Promise<void> {
+async function runScript(name: string, args: string[]): Promise<void> {
   const script = fileURLToPath(new URL(`${name}.ts`, SCRIPTS));
   if (!existsSync(script)) throw elsewhere(name);
   const child = spawn(process.execPath, [script, ...args], {
@@ -51,7 +51,7 @@ function runs(command: Command, name: string): void {
   command.action(async (...given: unknown[]) => {
     const self = given.at(-1) as Command;
     try {
-      await runHere(name, [...self.args, ...flagsOf(self)]);
+      await runScript(name, [...self.args, ...flagsOf(self)]);
     } catch (error) {
       process.exitCode = reportFailure(error, false);
     }
@@ -61,7 +61,7 @@ function runs(command: Command, name: string): void {
 const examples = (text: string) => `\nExamples:\n${text}`;
 const collect = (value: string, before: string[]) => [...before, value];
 
-export function addHereCommands(program: Command): void {
+export function addLocalCommands(program: Command): void {
   program
     .command('start')
     .summary('start the server on this machine, in this process')

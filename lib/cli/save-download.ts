@@ -4,15 +4,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Download } from '../client/client.ts';
 import { CliError } from './failure.ts';
-import type { Shown } from './progress.ts';
+import type { ProgressLine } from './progress.ts';
 
-export interface Saved {
+export interface SavedFile {
   file: string;
   bytes: number;
 }
 
 /** Throws a usage error when `file` is there and shall not be written over. To be asked before the download is. */
-export function refuseOver(file: string, force: boolean | undefined): void {
+export function refuseOverwrite(file: string, force: boolean | undefined): void {
   if (file === '-' || force === true || !existsSync(file)) return;
   throw new CliError('usage', `"${file}" is there already.`, 'Say --force to write over it, or name another.');
 }
@@ -21,9 +21,9 @@ export function refuseOver(file: string, force: boolean | undefined): void {
 export async function saveDownload(
   download: Download,
   file: string,
-  options: { force?: boolean; progress: Shown },
-): Promise<Saved | null> {
-  refuseOver(file, options.force);
+  options: { force?: boolean; progress: ProgressLine },
+): Promise<SavedFile | null> {
+  refuseOverwrite(file, options.force);
   const source = Readable.fromWeb(download.stream as import('node:stream/web').ReadableStream);
   try {
     if (file === '-') {

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../base/errors.ts';
 import type { ClientCode } from '../client/client.ts';
 
 /** What each exit code says. `exec` and `shell` end with the command's own code instead, when it ran. */
-export const EXITS = [
+export const EXIT_CODES = [
   { exit: 0, name: 'ok', says: 'it is done' },
   { exit: 1, name: 'internal', says: 'something nobody expected: see the server’s log under the request id' },
   { exit: 2, name: 'usage', says: 'the command line is wrong, or a question was not answered with yes' },
@@ -19,10 +19,10 @@ export const EXITS = [
   { exit: 130, name: 'interrupted', says: 'stopped with Ctrl-C (143: with SIGTERM)' },
 ] as const;
 
-export type ExitName = (typeof EXITS)[number]['name'];
+export type ExitCodeName = (typeof EXIT_CODES)[number]['name'];
 
 /** The exit of every stable error code. Exhaustive: a code without one does not compile. */
-const EXIT_OF: Readonly<Record<ErrorCode | ClientCode, ExitName>> = {
+const EXIT_BY_CODE: Readonly<Record<ErrorCode | ClientCode, ExitCodeName>> = {
   unauthorized: 'refused',
   forbidden: 'refused',
   capability: 'refused',
@@ -54,7 +54,7 @@ const EXIT_OF: Readonly<Record<ErrorCode | ClientCode, ExitName>> = {
 };
 
 /** Exits by HTTP status, for codes of a newer server. */
-const EXIT_BY_STATUS: Readonly<Record<number, ExitName>> = {
+const EXIT_BY_STATUS: Readonly<Record<number, ExitCodeName>> = {
   400: 'invalid',
   401: 'refused',
   403: 'refused',
@@ -71,23 +71,23 @@ const EXIT_BY_STATUS: Readonly<Record<number, ExitName>> = {
 };
 
 /** The number of an exit. */
-export function exitCode(name: ExitName): number {
-  return EXITS.find((exit) => exit.name === name)?.exit ?? 1;
+export function exitCode(name: ExitCodeName): number {
+  return EXIT_CODES.find((exit) => exit.name === name)?.exit ?? 1;
 }
 
 /** The exit of an error of the API, by its code or else by its status. */
-export function exitOf(code: string, status: number): number {
-  const name = Object.hasOwn(EXIT_OF, code) ? EXIT_OF[code as ErrorCode] : EXIT_BY_STATUS[status];
+export function exitCodeOfError(code: string, status: number): number {
+  const name = Object.hasOwn(EXIT_BY_CODE, code) ? EXIT_BY_CODE[code as ErrorCode] : EXIT_BY_STATUS[status];
   return exitCode(name ?? 'internal');
 }
 
 /** The table with the error codes of each exit, for the help. */
-export function exitTable(): string {
-  const codes = (name: ExitName) =>
-    Object.entries(EXIT_OF)
+export function exitCodeTable(): string {
+  const codes = (name: ExitCodeName) =>
+    Object.entries(EXIT_BY_CODE)
       .filter(([, exit]) => exit === name)
       .map(([code]) => code);
-  const lines = EXITS.map(({ exit, name, says }) => {
+  const lines = EXIT_CODES.map(({ exit, name, says }) => {
     const from = codes(name);
     return `  ${String(exit).padStart(3)}  ${says}${from.length === 0 ? '' : `\n       (${from.join(', ')})`}`;
   });
