@@ -36,7 +36,7 @@ async function idsMadeBy(caller: Caller, requestId: string): Promise<string[]> {
   return ids.reverse();
 }
 
-async function lastToldOf(caller: Caller, requestId: string): Promise<Event | null> {
+async function lastStartLine(caller: Caller, requestId: string): Promise<Event | null> {
   for (const type of STARTS) {
     const { items } = await getHost().operations.events(caller, { type, limit: 50 });
     const told = items.find((event) => event.request_id === requestId);
@@ -64,11 +64,13 @@ export async function BatchResult({
   requestId: string;
   starting: boolean;
 }) {
-  const ids = await idsMadeBy(caller, requestId);
+  const [ids, lastStart] = await Promise.all([
+    idsMadeBy(caller, requestId),
+    starting ? lastStartLine(caller, requestId) : null,
+  ]);
   if (ids.length === 0) {
     return <p className="text-ink-2">The ledger’s last lines no longer tell of it. The lineage below still does.</p>;
   }
-  const told = starting ? await lastToldOf(caller, requestId) : null;
   const rows = await Promise.all((starting ? ids : ids.slice(0, SHOWN)).map((id) => rowOf(caller, id)));
   const shown = rows.slice(0, SHOWN).filter((row) => row !== null);
   const started = rows.filter((row) => row !== null && row.state !== 'created').length;
@@ -79,8 +81,8 @@ export async function BatchResult({
           requestId={requestId}
           started={started}
           total={ids.length}
-          ended={told !== null && told.type !== 'start.progress'}
-          problem={told?.reason ?? null}
+          ended={lastStart !== null && lastStart.type !== 'start.progress'}
+          problem={lastStart?.reason ?? null}
         />
       ) : (
         <p className="mb-4">

@@ -49,7 +49,7 @@ export const viewport: Viewport = {
 export default async function Layout({ children }: { children: ReactNode }) {
   const chosen = (await cookies()).get(themeCookie(cookieRules(getHost().config)))?.value;
   const theme = isTheme(chosen) ? chosen : undefined;
-  const caller = await currentCaller();
+  const [caller, newestLine] = await Promise.all([currentCaller(), ledgerSeq()]);
   return (
     <html lang="en" data-theme={theme} className={`${GeistSans.variable} ${GeistMono.variable}`}>
       <body>
@@ -61,7 +61,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
             {children}
           </main>
         ) : (
-          <LiveProvider after={await ledgerSeq()}>
+          <LiveProvider after={newestLine}>
             <JobNotifier actor={caller.actor} since={renderedAt()} />
             <Masthead actor={caller.actor} />
             <main id="main" className="page flex-1" tabIndex={-1}>

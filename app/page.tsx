@@ -5,6 +5,7 @@ import { LiveDiagram, LiveDockWords } from '#components/live/counts.tsx';
 import { AsOf } from '#components/live/live-data.tsx';
 import { LiveLedger } from '#components/live/live-ledger.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { mayDo } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { FAULTS, type Fault } from '#lib/lifecycle/words.ts';
@@ -28,45 +29,54 @@ const JOBS_SHOWN = 3;
 const LINES_SHOWN = 15;
 const WAKE_DAYS = 30;
 
+/** The counts, and by them the stuck operations and the faulty sandboxes to show. */
+async function readAttention(caller: Caller) {
+  const { operations } = getHost();
+  const { states, faults, stuck } = await operations.counts(caller);
+  const faultCounts = FAULTS.map((fault): [Fault, number] => [fault, faults[fault] ?? 0]).filter(
+    ([, count]) => count > 0,
+  );
+  const [stuckPage, ...faultPages] = await Promise.all([
+    stuck === 0 ? null : operations.listInstances(caller, { pending: 'stuck', sort: '-updated', limit: STUCK_SHOWN }),
+    ...faultCounts.map(([fault]) => operations.listInstances(caller, { fault, sort: 'updated', limit: FAULTY_SHOWN })),
+  ]);
+  return {
+    states,
+    stuckCount: stuck,
+    stuck: stuckPage?.items ?? [],
+    faultCounts,
+    faulty: faultPages.flatMap((page) => page?.items ?? []).slice(0, FAULTY_SHOWN),
+  };
+}
+
 export default async function Overview() {
   const caller = await requireCaller('/');
   const asOf = await ledgerSeq();
   const { operations } = getHost();
-  const [{ states, faults, stuck }, spans, first, jobs, ledger, wakes, names] = await Promise.all([
-    operations.counts(caller),
-    operations.dueCounts(caller, { seconds: SPAN_SECONDS, slots: HOUR / SPAN_SECONDS }),
-    operations.due(caller, HOUR, DUE_SHOWN),
-    operations.listJobs(caller, { state: 'running', limit: JOBS_SHOWN }),
-    operations.events(caller, { limit: LINES_SHOWN }),
-    mayDo(caller, 'wakeTimes') ? operations.wakeTimes(caller, { days: WAKE_DAYS }) : null,
-    actorNames(),
-  ]);
-  const held =
-    stuck === 0
-      ? []
-      : (await operations.listInstances(caller, { pending: 'stuck', sort: '-updated', limit: STUCK_SHOWN })).items;
-  const present = FAULTS.map((fault): [Fault, number] => [fault, faults[fault] ?? 0]).filter(([, count]) => count > 0);
-  const faulty = (
-    await Promise.all(
-      present.map(([fault]) => operations.listInstances(caller, { fault, sort: 'updated', limit: FAULTY_SHOWN })),
-    )
-  )
-    .flatMap(({ items }) => items)
-    .slice(0, FAULTY_SHOWN);
+  const [{ states, stuckCount, stuck, faultCounts, faulty }, spans, first, jobs, ledger, wakes, names] =
+    await Promise.all([
+      readAttention(caller),
+      operations.dueCounts(caller, { seconds: SPAN_SECONDS, slots: HOUR / SPAN_SECONDS }),
+      operations.due(caller, HOUR, DUE_SHOWN),
+      operations.listJobs(caller, { state: 'running', limit: JOBS_SHOWN }),
+      operations.events(caller, { limit: LINES_SHOWN }),
+      mayDo(caller, 'wakeTimes') ? operations.wakeTimes(caller, { days: WAKE_DAYS }) : null,
+      actorNames(),
+    ]);
   const rendered = renderedAt();
   const empty = Object.values(states).every((count) => count === 0);
-  const quiet = jobs.items.length === 0 && stuck === 0 && present.length === 0;
+  const quiet = jobs.items.length === 0 && stuckCount === 0 && faultCounts.length === 0;
   // The two columns shall end at about the same height.
-  const short = jobs.items.length === 0 && stuck === 0 && faulty.length < 4;
+  const short = jobs.items.length === 0 && stuckCount === 0 && faulty.length < 4;
   const attention = (
     <>
-      {stuck > 0 && (
+      {stuckCount > 0 && (
         <PageSection id="stuck" name="Stuck" note="Operations under way for more than a minute" margin={false}>
-          <StuckOperations stuck={held} count={stuck} caller={caller} rendered={rendered} />
+          <StuckOperations stuck={stuck} count={stuckCount} caller={caller} rendered={rendered} />
         </PageSection>
       )}
       <PageSection id="faults" name="Faults" note="What needs a person" margin={quiet}>
-        <Faults counts={present} faulty={faulty} caller={caller} />
+        <Faults counts={faultCounts} faulty={faulty} caller={caller} />
       </PageSection>
       {jobs.items.length > 0 && (
         <PageSection id="jobs" name="Jobs" note="What is being done to many" margin={false}>

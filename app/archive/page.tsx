@@ -45,8 +45,8 @@ async function withLines(caller: Caller, instances: FiledSandbox['instance'][]):
   );
 }
 
-/** How many are filed away where that is kept: of all of them; undefined where it would have to be counted. */
-async function keptTotal(caller: Caller, filtered: boolean): Promise<number | undefined> {
+/** How many are archived, from the counter of all; undefined for a filtered list, which has no counter. */
+async function countedTotal(caller: Caller, filtered: boolean): Promise<number | undefined> {
   return filtered ? undefined : (await getHost().operations.counts(caller)).states.archived;
 }
 
@@ -77,13 +77,17 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
   const caller = await requireCaller(addressWith(PATH, values));
   const asked = parseArchiveQuery(values, PAGE_SIZE);
   const { query, filters } = asked;
-  const page = query === null ? undefined : await read(caller, query);
+  const filtered = Object.keys(filters).some((name) => name !== 'sort');
+  const [page, exactTotal, names] = await Promise.all([
+    query === null ? undefined : read(caller, query),
+    query === null ? undefined : countedTotal(caller, filtered),
+    actorNames(),
+  ]);
   if (page === null) redirect(addressWith(PATH, filters));
   const list = page !== undefined && 'items' in page ? page : null;
   const filed = list === null ? [] : await withLines(caller, list.items);
   const rendered = renderedAt();
-  const filtered = Object.keys(filters).some((name) => name !== 'sort');
-  const total = list === null || list.totalIsExact ? list?.total : await keptTotal(caller, filtered);
+  const total = list === null || list.totalIsExact ? list?.total : exactTotal;
   const figure = list === null ? '' : `${(total ?? list.total).toLocaleString('en')}${total === undefined ? '+' : ''} `;
   return (
     <>
@@ -96,7 +100,7 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
         <ArchiveFilters asked={asked} />
       </Form>
       {filed.length > 0 ? (
-        <FiledTable filed={filed} names={await actorNames()} rendered={rendered} />
+        <FiledTable filed={filed} names={names} rendered={rendered} />
       ) : (
         <div className="border-t border-ink py-10">
           {query === null && <p>Nothing is shown: a filter above is not what it should be.</p>}

@@ -3,7 +3,7 @@ import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
-import { whyNot } from '#lib/contract/access.ts';
+import { mayDo, whyNot } from '#lib/contract/access.ts';
 import type { LedgerSegment } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { proveLedger } from './actions.ts';
@@ -66,10 +66,22 @@ function Segments({
   );
 }
 
+/** The sealed months, or none for a visitor who may not list them. */
+export async function readSegments(caller: Caller): Promise<readonly LedgerSegment[]> {
+  return mayDo(caller, 'ledgerSegments') ? getHost().operations.ledgerSegments(caller) : [];
+}
+
 /** `rendered`: the server's time in epoch seconds. */
-export async function LedgerProofSections({ caller, rendered }: { caller: Caller; rendered: number }) {
+export function LedgerProofSections({
+  caller,
+  segments,
+  rendered,
+}: {
+  caller: Caller;
+  segments: readonly LedgerSegment[];
+  rendered: number;
+}) {
   const refusal = whyNot(caller, 'verifyLedger');
-  const segments = whyNot(caller, 'ledgerSegments') === null ? await getHost().operations.ledgerSegments(caller) : [];
   const whyNotTake = whyNot(caller, 'exportSegment');
   return (
     <>

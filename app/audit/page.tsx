@@ -20,7 +20,7 @@ import { problemInWords, problemOf } from '../problem.ts';
 import { addressWith, type SearchParams, singleValues } from '../search-params.ts';
 import { EventDetails } from './event-details.tsx';
 import { AuditFilters } from './filters.tsx';
-import { LedgerProofSections } from './ledger-proof.tsx';
+import { LedgerProofSections, readSegments } from './ledger-proof.tsx';
 import { exportAddress, parseAuditQuery } from './query.ts';
 
 export const dynamic = 'force-dynamic';
@@ -67,9 +67,12 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
   const caller = await requireCaller(addressWith(PATH, values));
   const asked = parseAuditQuery(values, PAGE_SIZE);
   const { query, filters } = asked;
-  const page = query === null ? undefined : await read(caller, query);
+  const [page, names, segments] = await Promise.all([
+    query === null ? undefined : read(caller, query),
+    actorNames(),
+    readSegments(caller),
+  ]);
   if (page === null) redirect(addressWith(PATH, filters));
-  const names = await actorNames();
   const rendered = renderedAt();
   const filtered = Object.keys(filters).length > 0;
   const lines = page !== undefined && 'items' in page ? page : null;
@@ -128,7 +131,7 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
         </>
       )}
       <div className="pt-12">
-        <LedgerProofSections caller={caller} rendered={rendered} />
+        <LedgerProofSections caller={caller} segments={segments} rendered={rendered} />
       </div>
     </>
   );

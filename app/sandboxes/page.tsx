@@ -51,13 +51,10 @@ function Nothing({ wrong, filtered, mayCreate }: { wrong: boolean; filtered: boo
   );
 }
 
-/**
- * How many match where that is kept for all: everything, and everything in a state; null where it would have to be
- * counted.
- */
-async function keptTotal(caller: Caller, filters: Readonly<Record<string, string>>): Promise<number | null> {
-  const asked = Object.keys(filters).filter((key) => key !== 'sort' && key !== 'limit');
-  if (asked.some((key) => key !== 'state')) return null;
+/** How many match, from the counters of all and of each state; null for filters that have no counter. */
+async function countedTotal(caller: Caller, filters: Readonly<Record<string, string>>): Promise<number | null> {
+  const narrowing = Object.keys(filters).filter((key) => key !== 'sort' && key !== 'limit');
+  if (narrowing.some((key) => key !== 'state')) return null;
   const { states } = await getHost().operations.counts(caller);
   const state = STATES.find((known) => known === filters.state);
   if (state !== undefined) return states[state];
@@ -80,17 +77,20 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
   const { operations } = getHost();
   // A wrong filter shows nothing: everything, offered as what matches, would be acted upon.
   const wrong = Object.keys(complaints).length > 0;
-  const page = wrong
-    ? NO_PAGE
-    : await operations.listInstances(caller, query).catch((error: unknown) => {
-        // A page that is no longer there, or a bookmark with a mangled cursor: begin again with the same filters.
-        if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
-        throw error;
-      });
   const { cursor: _cursor, ...filters } = values;
+  const [page, exactTotal] = wrong
+    ? [NO_PAGE, null]
+    : await Promise.all([
+        operations.listInstances(caller, query).catch((error: unknown) => {
+          // A page that is no longer there, or a bookmark with a mangled cursor: begin again with the same filters.
+          if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
+          throw error;
+        }),
+        countedTotal(caller, filters),
+      ]);
   if (page === null) redirect(addressWith('/sandboxes', filters));
   const filtered = Object.keys(filters).some((key) => key !== 'sort' && key !== 'limit');
-  const total = page.totalIsExact ? page.total : await keptTotal(caller, filters);
+  const total = page.totalIsExact ? page.total : exactTotal;
   const words = total === null ? `${page.total.toLocaleString('en')}+` : total.toLocaleString('en');
   const mayChoose = mayDo(caller, 'startJob');
   const mayCreate = mayDo(caller, 'createInstance');

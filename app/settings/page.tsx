@@ -15,10 +15,11 @@ export const metadata = { title: 'Your account' };
 export default async function Account() {
   const caller = await requireCaller('/settings');
   const { operations } = getHost();
-  const me = await operations.me(caller);
+  const [me, sessions] = await Promise.all([
+    operations.me(caller),
+    caller.session !== null && mayDo(caller, 'sessionsOf') ? operations.sessionsOf(caller, 'me') : [],
+  ]);
   const { person } = me;
-  const sessions =
-    caller.session !== null && mayDo(caller, 'sessionsOf') ? await operations.sessionsOf(caller, 'me') : [];
   return (
     <>
       <div className="pt-10 pb-10">

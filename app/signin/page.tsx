@@ -8,6 +8,7 @@ import type { AccountOffer } from '#lib/auth/sign-ins.ts';
 import { PASSWORD_LENGTH } from '#lib/contract/schema/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller } from '../caller.ts';
+import type { SearchParams } from '../search-params.ts';
 import { acceptInvitation, signIn } from './actions.ts';
 import { InvalidLink } from './invalid-link.tsx';
 import { JoinForm } from './join-form.tsx';
@@ -19,8 +20,6 @@ import { safePath } from './safe-path.ts';
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Sign in' };
 
-type Search = Record<string, string | string[] | undefined>;
-
 function first(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? '';
 }
@@ -29,7 +28,7 @@ function first(value: string | string[] | undefined): string {
  * What is wrong with the address that the visitor came by, or null: whether it is readable on the way, whether it keeps
  * a session.
  */
-async function concernOf(): Promise<{ says: string; hint: string } | null> {
+async function addressConcern(): Promise<{ says: string; hint: string } | null> {
   const { config } = getHost();
   const { secure } = cookieRules(config);
   if (!secure) {
@@ -80,18 +79,22 @@ function ByKey({ to }: { to: string }) {
   );
 }
 
-export default async function SignIn({ searchParams }: { searchParams: Promise<Search> }) {
+export default async function SignIn({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const search = await searchParams;
   const token = first(search.token);
   const to = safePath(first(search.to));
   const { signIns } = getHost().auth;
-  const state = token === '' ? null : await signIns.linkState(token);
+  const [state, caller, concern, hasAdmin, hasPeople] = await Promise.all([
+    token === '' ? null : signIns.linkState(token),
+    currentCaller(),
+    addressConcern(),
+    signIns.hasAdmin(),
+    signIns.hasPeople(),
+  ]);
   const spent = state === null || state === 'good' ? null : state;
   const offer = state === 'good' ? await signIns.offerOf(token) : null;
-  const signedIn = (await currentCaller()) !== null;
+  const signedIn = caller !== null;
   if (offer === null && spent === null && signedIn) redirect(to);
-  const concern = await concernOf();
-  const [hasAdmin, hasPeople] = await Promise.all([signIns.hasAdmin(), signIns.hasPeople()]);
   return (
     <div className="page max-w-[34rem] py-16 sm:py-24">
       <ForgetVisits />

@@ -1,7 +1,7 @@
 'use client';
 /**
- * The command palette's inside: find a sandbox or a page by a few letters, then choose what to do. Loaded when it is
- * first opened; the dialog around it is palette-door.tsx's. What becomes of a move is said by a message.
+ * The content of the command palette: find a sandbox or a page by a few letters, then choose an action. It is loaded
+ * when it is first opened, in the dialog of trigger.tsx. A toast reports how a move ended.
  */
 import { usePathname, useRouter } from 'next/navigation';
 import { useEffect, useRef, useState } from 'react';
@@ -10,13 +10,13 @@ import { toast } from '../ui/toasts.tsx';
 import { FindStep } from './find-step.tsx';
 import type { PaletteSandbox } from './items.ts';
 import { type LoadSandbox, MoveStep } from './move-step.tsx';
-import type { PendingInput } from './trigger.tsx';
+import type { PendingInput } from './pending-input.ts';
 
-/** How the palette has a move made. */
+/** The server action that makes a move. */
 export type MakeMove = (id: string, previous: MoveOutcome | null, form: FormData) => Promise<MoveOutcome | null>;
 
 export interface PaletteProps {
-  /** The visitor, as the ledger writes him. */
+  /** The visitor, as the ledger names them. */
   actor: string;
   ask: LoadSandbox;
   move: MakeMove;
@@ -25,8 +25,8 @@ export interface PaletteProps {
   onSheet: () => void;
 }
 
-/** Makes the move and says what became of it; `here` is the page that is open. */
-async function moveAndSay(
+/** Makes a move and reports in a toast how it ended. `here`: the address of the page that is open. */
+async function moveAndReport(
   move: MakeMove,
   { verb }: MoveOffer,
   { id, name }: PaletteSandbox,
@@ -81,8 +81,8 @@ export function Palette({ actor, ask, move, start, close, onSheet }: PaletteProp
         onGo={go}
         onBack={() => setId(null)}
         onMove={async (offer, sandbox, reason) => {
-          await moveAndSay(move, offer, sandbox, reason, pathname);
-          // Closed by hand meanwhile, another may be open.
+          await moveAndReport(move, offer, sandbox, reason, pathname);
+          // The palette may have been closed by hand meanwhile, and opened again.
           if (open.current) close();
         }}
       />

@@ -1,12 +1,12 @@
 'use client';
 /**
- * The way into the palette and the sheet of shortcuts: the button, the keys, and the dialogs. What is in them is loaded
- * when it is first wanted; what is typed meanwhile is kept. Without JavaScript the button is a link to the list's own
- * search.
+ * Opens the command palette and the sheet of shortcuts: the button, the keys, and the dialogs. Their content is loaded
+ * on first use; input that comes before that is kept. Without JavaScript the button is a link to the list of sandboxes.
  */
 import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { Skeleton } from '../ui/skeleton.tsx';
 import type { PaletteProps } from './palette.tsx';
+import { NO_INPUT, type PendingInput } from './pending-input.ts';
 import { Shortcuts } from './shortcuts.tsx';
 
 type Sheet = ComponentType<{ onClose: () => void }>;
@@ -15,7 +15,7 @@ type Inside = ComponentType<PaletteProps>;
 const loadPalette = async () => (await import('./palette.tsx')).Palette;
 const loadSheet = async () => (await import('./help-sheet.tsx')).HelpSheet;
 
-function Glass() {
+function MagnifyingGlass() {
   return (
     <svg width="15" height="15" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
       <g fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round">
@@ -26,16 +26,7 @@ function Glass() {
   );
 }
 
-/** What was done with the field while the palette was loading. */
-export interface PendingInput {
-  typed: string;
-  /** Enter was pressed. */
-  entered: boolean;
-}
-
-const EMPTY: PendingInput = { typed: '', entered: false };
-
-/** Stands in for the palette while it loads, and takes what is typed. */
+/** Stands in for the palette while it loads, and takes the input. */
 function Loading({ start, onStart }: { start: PendingInput; onStart: (start: PendingInput) => void }) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
@@ -59,7 +50,7 @@ export function PaletteTrigger({ actor, ask, move }: Pick<PaletteProps, 'actor' 
   const [ready, setReady] = useState(false);
   const [mac, setMac] = useState(false);
   const [open, setOpen] = useState(false);
-  const [start, setStart] = useState(EMPTY);
+  const [start, setStart] = useState(NO_INPUT);
   const [inside, setInside] = useState<Inside | null>(null);
   const [sheet, setSheet] = useState<Sheet | null>(null);
   useEffect(() => {
@@ -79,7 +70,7 @@ export function PaletteTrigger({ actor, ask, move }: Pick<PaletteProps, 'actor' 
     if (dialog.current === null) return;
     if (dialog.current.open) return close();
     fetchInside();
-    setStart(EMPTY);
+    setStart(NO_INPUT);
     setOpen(true);
     dialog.current.showModal();
   };
@@ -95,7 +86,7 @@ export function PaletteTrigger({ actor, ask, move }: Pick<PaletteProps, 'actor' 
   const look = 'button button-quiet palette-button';
   const label = (
     <>
-      <Glass />
+      <MagnifyingGlass />
       <span className="palette-button-name">Jump to…</span>
       <kbd className="key palette-button-key">{mac ? '⌘ K' : 'Ctrl K'}</kbd>
     </>

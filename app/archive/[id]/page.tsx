@@ -5,10 +5,10 @@ import type { Metadata } from 'next';
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';
-import { whyItIsHere } from '#components/ledger/event-words.ts';
 import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
 import { Moves } from '#components/sandbox/moves.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -18,6 +18,7 @@ import { moveSandbox } from '../../sandboxes/[id]/actions.ts';
 import { moveOffers } from '../../sandboxes/[id]/move-offers.ts';
 import { FaultNotice, NotOfferedNotice, Title } from '../../sandboxes/[id]/title.tsx';
 import { VolumeBrowser } from '../../sandboxes/[id]/volume-browser.tsx';
+import { WhyHere } from '../../sandboxes/[id]/why-here.tsx';
 import type { SearchParams } from '../../search-params.ts';
 
 export const dynamic = 'force-dynamic';
@@ -47,18 +48,29 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: instance === null ? 'Nothing filed' : `${instance.name ?? instance.id}, in the archive` };
 }
 
+/** The end of its ledger, newest line first. */
+async function LastLines({ caller, id, rendered }: { caller: Caller; id: string; rendered: number }) {
+  const [events, names] = await Promise.all([
+    getHost().operations.instanceEvents(caller, id, { limit: LINES_SHOWN }),
+    actorNames(),
+  ]);
+  return (
+    <PageSection id="ledger" name="Ledger" note="What happened to it last, newest first.">
+      <LedgerLines events={events.items} rendered={rendered} showInstance={false} names={names} />
+      {events.next !== null && (
+        <p className="mt-3 text-small">
+          <Link href={`/audit?instance=${id}`}>All of its lines</Link>
+        </p>
+      )}
+    </PageSection>
+  );
+}
+
 export default async function ArchivedSandbox({ params, searchParams }: Props) {
   const { id } = await params;
   const caller = await requireCaller(`/archive/${id}`);
   const instance = await readSandbox(id);
   if (instance === null) notFound();
-  const { operations } = getHost();
-  const [moves, events] = await Promise.all([
-    operations.instanceEvents(caller, id, { type: 'transition', limit: 1 }),
-    operations.instanceEvents(caller, id, { limit: LINES_SHOWN }),
-  ]);
-  const because = moves.items[0];
-  const names = await actorNames();
   const rendered = renderedAt();
   return (
     <>
@@ -66,10 +78,7 @@ export default async function ArchivedSandbox({ params, searchParams }: Props) {
       <FaultNotice instance={instance} />
       <NotOfferedNotice instance={instance} />
       <PageSection id="why" name="Why it is here">
-        <p className="max-w-2xl">
-          {because === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(because, names)}
-        </p>
-        {because?.reason != null && <p className="mt-1 max-w-2xl text-ink-2">“{because.reason}”</p>}
+        <WhyHere caller={caller} instance={instance} named />
         {instance.state !== 'archived' && (
           <p className="mt-3 max-w-2xl">
             It is not in the archive. <Link href={`/sandboxes/${id}`}>Go to its page</Link>, where its other moves are.
@@ -84,14 +93,7 @@ export default async function ArchivedSandbox({ params, searchParams }: Props) {
         />
       </PageSection>
       <VolumeBrowser instance={instance} search={await searchParams} at="/archive" />
-      <PageSection id="ledger" name="Ledger" note="What happened to it last, newest first.">
-        <LedgerLines events={events.items} rendered={rendered} showInstance={false} names={names} />
-        {events.next !== null && (
-          <p className="mt-3 text-small">
-            <Link href={`/audit?instance=${id}`}>All of its lines</Link>
-          </p>
-        )}
-      </PageSection>
+      <LastLines caller={caller} id={id} rendered={rendered} />
     </>
   );
 }

@@ -3,7 +3,6 @@ import type { Metadata } from 'next';
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';
-import { LineageTree } from '#components/figures/lineage.tsx';
 import { nameOfActor } from '#components/ledger/event-words.ts';
 import { CopyMark } from '#components/sandbox/copy-mark.tsx';
 import { SeedForm } from '#components/sandbox/seed-form.tsx';
@@ -20,6 +19,7 @@ import type { Blueprint } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { BatchResult } from '../../batch-result.tsx';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { LineageSection } from '../../lineage-section.tsx';
 import { type SearchParams, singleValues } from '../../search-params.ts';
 import { VolumeContents } from '../../volume-contents.tsx';
 import { cloneBlueprint, removeBlueprint } from '../actions.ts';
@@ -54,7 +54,6 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
   const blueprint = await readBlueprint(name);
   if (blueprint === null) notFound();
   const { made, starting } = singleValues(await searchParams);
-  const lineage = await getHost().operations.blueprintLineage(caller, name);
   const rendered = renderedAt();
   const noClone = whyNot(caller, 'cloneBlueprint');
   const noDelete = whyNot(caller, 'deleteBlueprint');
@@ -118,9 +117,11 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
           </Fact>
         </FactList>
       </PageSection>
-      <PageSection id="lineage" name="Lineage" note="What came from it, and what each takes on disk of its own.">
-        <LineageTree lineage={lineage} current={{ kind: 'blueprint', id: name }} />
-      </PageSection>
+      <LineageSection
+        caller={caller}
+        current={{ kind: 'blueprint', id: name }}
+        note="What came from it, and what each takes on disk of its own."
+      />
       <PageSection id="delete" name="Delete">
         {noDelete === null ? (
           <RemoveForm

@@ -18,7 +18,7 @@ import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { mayDo } from '#lib/contract/access.ts';
-import { type Job, jobResultsQuerySchema } from '#lib/contract/schema.ts';
+import { type Job, type JobResultsQuery, jobResultsQuerySchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
 import { addressWith, type SearchParams, singleValues } from '../../search-params.ts';
@@ -35,6 +35,16 @@ async function readJob(caller: Caller, id: string): Promise<Job> {
     return await getHost().operations.getJob(caller, id);
   } catch (error) {
     if (isWinterdockError(error) && (error.code === 'not_found' || error.code === 'validation')) notFound();
+    throw error;
+  }
+}
+
+/** A page of results; null for one that is no longer there, or where there is no job. */
+async function readResults(caller: Caller, id: string, query: JobResultsQuery) {
+  try {
+    return await getHost().operations.jobResults(caller, id, query);
+  } catch (error) {
+    if (isWinterdockError(error) && (error.code === 'not_found' || error.code === 'validation')) return null;
     throw error;
   }
 }
@@ -102,17 +112,11 @@ export default async function JobPage({ params, searchParams }: Props) {
   const caller = await requireCaller(path);
   // What ends after this is told to the page.
   await ledgerSeq();
-  const job = await readJob(caller, id);
   const values = singleValues(await searchParams);
   const parsed = jobResultsQuerySchema.safeParse({ limit: PAGE_SIZE, outcome: values.outcome, cursor: values.cursor });
   if (!parsed.success) redirect(path);
   const { outcome } = parsed.data;
-  const page = await getHost()
-    .operations.jobResults(caller, id, parsed.data)
-    .catch((error: unknown) => {
-      if (isWinterdockError(error) && error.code === 'validation') return null;
-      throw error;
-    });
+  const [job, page] = await Promise.all([readJob(caller, id), readResults(caller, id, parsed.data)]);
   if (page === null) redirect(path);
   const which: Record<string, string> = outcome === undefined ? {} : { outcome };
   const rendered = renderedAt();

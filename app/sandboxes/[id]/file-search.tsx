@@ -4,8 +4,8 @@ import { type FilesPage, fileAddress } from '#components/files/file-address.ts';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import type { FileQuery, SearchResults } from './volume-reading.ts';
 
-export function SearchForm({ place, asked }: { place: FilesPage; asked: FileQuery }) {
-  const { find, volume, path } = asked;
+export function SearchForm({ place, query }: { place: FilesPage; query: FileQuery }) {
+  const { find, volume, path } = query;
   return (
     <search>
       <form action={`${place.at}/${place.id}#inside`} className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -53,14 +53,14 @@ function Marked({ text, wanted }: { text: string; wanted: string }) {
 
 export function SearchHits({
   place,
-  asked,
+  query,
   found,
 }: {
   place: FilesPage;
-  asked: FileQuery;
+  query: FileQuery;
   found: SearchResults | ActionOutcome;
 }) {
-  const { find, volume, path } = asked;
+  const { find, volume, path } = query;
   const wanted = find?.text ?? '';
   if (!('hits' in found)) return <Outcome outcome={found} />;
   const { hits, truncated } = found;

@@ -4,16 +4,14 @@ import { notFound } from 'next/navigation';
 import { cache } from 'react';
 import { HoldForm } from '#app/sandboxes/[id]/hold-form.tsx';
 import { IdleClock } from '#components/figures/idle-clock.tsx';
-import { whyItIsHere } from '#components/ledger/event-words.ts';
 import { AsOf } from '#components/live/live-data.tsx';
 import { LiveSandboxDiagram } from '#components/live/sandbox-status.tsx';
 import { RememberVisit } from '#components/palette/recent-visits.tsx';
 import { Moves } from '#components/sandbox/moves.tsx';
 import { Tabs } from '#components/ui/tabs.tsx';
-import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { mayDo } from '#lib/contract/access.ts';
-import type { Event, Instance } from '#lib/contract/schema.ts';
+import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller, ledgerSeq, renderedAt, requireCaller } from '../../caller.ts';
 import { SettleForms } from '../../overview/settle-forms.tsx';
@@ -30,6 +28,7 @@ import { SnapshotsTab } from './snapshots-tab.tsx';
 import { TABS, tabAddress, tabOf } from './tab-names.ts';
 import { TerminalTab } from './terminal-tab.tsx';
 import { FaultNotice, InterruptedNotice, NotOfferedNotice, Title } from './title.tsx';
+import { WhyHere } from './why-here.tsx';
 
 export const dynamic = 'force-dynamic';
 
@@ -60,15 +59,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: sandbox === 'gone' ? `${id}, deleted` : (sandbox.name ?? sandbox.id) };
 }
 
-/** The line that put the sandbox where it is: its last transition, or for a new one its registration. */
-async function whyHere(caller: Caller, { id, state }: Instance): Promise<Event | undefined> {
-  const { operations } = getHost();
-  const { items } = await operations.instanceEvents(caller, id, { type: 'transition', limit: 1 });
-  if (items[0] !== undefined) return items[0];
-  const registered = await operations.instanceEvents(caller, id, { type: 'instance.created', limit: 1 });
-  return registered.items.find((event) => event.to === state);
-}
-
 function Block({ id, name, children }: { id: string; name: string; children: React.ReactNode }) {
   return (
     <section id={id} aria-labelledby={`${id}-name`} className="border-t border-rule-2 py-4 first:border-ink">
@@ -88,7 +78,6 @@ export default async function Sandbox({ params, searchParams }: Props) {
   if (instance === 'gone') return <DeletedSandbox id={id} />;
   const search = await searchParams;
   const tab = tabOf(search);
-  const because = await whyHere(caller, instance);
   const rendered = renderedAt();
   const held = instance.hold_until !== null && instance.hold_until > rendered;
   const holdable = instance.next !== null || instance.keep_hot || held || instance.state === 'active';
@@ -108,10 +97,7 @@ export default async function Sandbox({ params, searchParams }: Props) {
       <div className="grid gap-x-16 gap-y-6 pb-12 lg:grid-cols-[23rem_minmax(0,1fr)]">
         <div className="lg:col-start-2 lg:row-start-1">
           <Block id="why" name="Why it is here">
-            <p className="max-w-2xl">
-              {because === undefined ? 'It was registered, and nobody has woken it yet.' : whyItIsHere(because)}
-            </p>
-            {because?.reason != null && <p className="mt-1 max-w-2xl text-ink-2">“{because.reason}”</p>}
+            <WhyHere caller={caller} instance={instance} />
           </Block>
           <Block id="next" name="What happens next">
             <div className="flex flex-wrap items-start justify-between gap-x-10 gap-y-4">

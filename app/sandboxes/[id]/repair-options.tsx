@@ -1,6 +1,6 @@
 /**
- * The ways out of a fault, on the sandbox's own page: each with what it does, as a form or a link, or greyed with why
- * not.
+ * The ways out of a fault, on the sandbox's own page: each with what it does, as a form, a link, or a disabled button
+ * with the reason.
  */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
@@ -9,7 +9,7 @@ import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { RetryForm } from '#components/ui/retry-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
-import { mayDo, whyNot } from '#lib/contract/access.ts';
+import { whyNot } from '#lib/contract/access.ts';
 import type { Instance, Snapshot } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { plan } from '#lib/lifecycle/plan.ts';
@@ -46,7 +46,7 @@ const TITLES: Readonly<Record<WayOut, { title: string; does: string }>> = {
   delete: { title: 'Delete it', does: 'For good. Nothing of it is looked at on the way.' },
 };
 
-function Way({ way, children }: { way: WayOut; children: ReactNode }) {
+function RepairOption({ way, children }: { way: WayOut; children: ReactNode }) {
   const { title, does } = TITLES[way];
   return (
     <li className="grid gap-x-8 gap-y-2 border-t border-rule-2 py-3 last:pb-0 lg:grid-cols-[minmax(0,20rem)_minmax(0,1fr)]">
@@ -64,19 +64,17 @@ function labelOf({ tag, created, bytes }: Snapshot): string {
   return `${tag === null ? '' : `${tag}, `}${when} UTC, ${sizeInWords(bytes)}`;
 }
 
-async function Restore({ instance, caller }: { instance: Instance; caller: Caller }) {
+async function RestoreControl({ instance, caller }: { instance: Instance; caller: Caller }) {
   const { id, tenant } = instance;
   const against = whyNot(caller, 'restoreInstance', { tenant });
   const { items } = await getHost().operations.listSnapshots(caller, { source: id, limit: CHOICES });
-  const none = items.length === 0 ? 'No snapshot was ever taken of it.' : null;
-  if (against !== null || none !== null) {
-    return <DisabledAction id="restore" label="Restore in place" whyNot={against ?? none ?? ''} />;
-  }
+  const refusal = against ?? (items.length === 0 ? 'No snapshot was ever taken of it.' : null);
+  if (refusal !== null) return <DisabledAction id="restore" label="Restore in place" whyNot={refusal} />;
   const snapshots = items.map((snapshot) => ({ id: snapshot.id, label: labelOf(snapshot) }));
   return <RestoreForm action={restoreInPlace.bind(null, id)} name={instance.name ?? id} snapshots={snapshots} />;
 }
 
-function Again({ instance, caller }: { instance: Instance; caller: Caller }) {
+function RetryControl({ instance, caller }: { instance: Instance; caller: Caller }) {
   const { id, state, tenant } = instance;
   const against = whyNot(caller, state === 'archived' ? 'revive' : 'resume', { tenant });
   if (against !== null) return <DisabledAction id="again" label="Try again with force" whyNot={against} />;
@@ -90,11 +88,11 @@ function Again({ instance, caller }: { instance: Instance; caller: Caller }) {
   return <RetryForm label="Try again with force" name={instance.name ?? id} action={retryWake.bind(null, id)} />;
 }
 
-function Offer({ way, instance, caller }: { way: WayOut; instance: Instance; caller: Caller }) {
+function RepairControl({ way, instance, caller }: { way: WayOut; instance: Instance; caller: Caller }) {
   const { id, tenant, state } = instance;
   switch (way) {
     case 'restore':
-      return <Restore instance={instance} caller={caller} />;
+      return <RestoreControl instance={instance} caller={caller} />;
     case 'salvage': {
       const against = whyNot(caller, 'salvage', { tenant });
       if (against !== null) return <DisabledAction id="salvage" label="Salvage" whyNot={against} />;
@@ -110,10 +108,9 @@ function Offer({ way, instance, caller }: { way: WayOut; instance: Instance; cal
       );
     }
     case 'delete': {
+      const against = whyNot(caller, 'walk', { tenant });
+      if (against !== null) return <DisabledAction id="delete-it" label="Delete" whyNot={against} />;
       const steps = plan(state, 'deleted')?.length ?? 1;
-      if (!mayDo(caller, 'walk', { tenant })) {
-        return <DisabledAction id="delete-it" label="Delete" whyNot={whyNot(caller, 'walk', { tenant }) ?? ''} />;
-      }
       return (
         <Link href={`/sandboxes/${id}/plan?to=deleted`} prefetch={false}>
           Delete it in {numberInWords(steps)} {steps === 1 ? 'step' : 'steps'}
@@ -121,7 +118,7 @@ function Offer({ way, instance, caller }: { way: WayOut; instance: Instance; cal
       );
     }
     default:
-      return <Again instance={instance} caller={caller} />;
+      return <RetryControl instance={instance} caller={caller} />;
   }
 }
 
@@ -141,9 +138,9 @@ export function RepairOptions({
       </h2>
       <ul>
         {WAYS_OF[fault].map((way) => (
-          <Way key={way} way={way}>
-            <Offer way={way} instance={instance} caller={caller} />
-          </Way>
+          <RepairOption key={way} way={way}>
+            <RepairControl way={way} instance={instance} caller={caller} />
+          </RepairOption>
         ))}
       </ul>
     </section>

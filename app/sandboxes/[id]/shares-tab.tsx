@@ -6,23 +6,15 @@ import { PageSection } from '#components/ui/page-section.tsx';
 import { Pagination } from '#components/ui/pagination.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
-import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { readFlash } from '../../flash.ts';
 import { FlashRefusal } from '../../flash-refusal.tsx';
 import { type SearchParams, singleValues } from '../../search-params.ts';
 import { tabAddress } from './tab-names.ts';
+import { whyNoCopy } from './why-not.ts';
 
 const SHOWN = 50;
-
-/** Why it cannot leave now, or null. */
-function whyStays(caller: Caller, operation: 'ship' | 'checkout', instance: Instance): string | null {
-  const { tenant, vfs_path, fault } = instance;
-  if (vfs_path === ':memory:') return 'It lives in its process only: there is no file to copy.';
-  if (fault === 'missing' || fault === 'corrupt') return 'Its file is not sound: what is not sound is not shipped.';
-  return whyNot(caller, operation, { tenant });
-}
 
 function Ship({ id }: { id: string }) {
   const action = `/sandboxes/${id}/ship`;
@@ -86,8 +78,8 @@ export async function SharesTab({
     });
   if (page === null) redirect(first);
   const { items, next } = page;
-  const noShip = whyStays(caller, 'ship', instance);
-  const noCheckout = whyStays(caller, 'checkout', instance);
+  const noShip = whyNoCopy(caller, 'ship', instance);
+  const noCheckout = whyNoCopy(caller, 'checkout', instance);
   return (
     <>
       <PageSection

@@ -6,27 +6,20 @@ import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import { isBlocking } from '#lib/lifecycle/words.ts';
 import { languagesOf } from '../policies.ts';
 import { runCommand } from './exec-actions.ts';
+import { wakeNote, whyUnusable } from './why-not.ts';
 
 /** Why no command can run in it now, or null. */
-function whyNoCommands({ state, fault, policy }: Instance): string | null {
-  if (isBlocking(fault)) return 'Its fault stops every command. The ways out of it are above.';
-  if (state === 'archived') return 'It is archived, and a command does not revive it: revive it first.';
-  return languagesOf(policy).length === 0 ? `Its policy “${policy}” has no shell: give it another one first.` : null;
-}
-
-/** What running a command does besides, or null. */
-function wakes({ state, pending }: Instance): string | null {
-  if (state === 'active' || pending === 'resume') return null;
-  return state === 'created'
-    ? 'Running a command wakes it for the first time.'
-    : `It is ${state}: running a command wakes it.`;
+function whyNoCommands(caller: Caller, instance: Instance): string | null {
+  const { tenant, policy } = instance;
+  const reason = whyNot(caller, 'exec', { tenant }) ?? whyUnusable('command', instance);
+  if (reason !== null || languagesOf(policy).length > 0) return reason;
+  return `Its policy “${policy}” has no shell: give it another one first.`;
 }
 
 export function TerminalTab({ caller, instance }: { caller: Caller; instance: Instance }) {
-  const { id, tenant, state, policy } = instance;
+  const { id, state, policy } = instance;
   return (
     <PageSection
       id="terminal"
@@ -40,8 +33,8 @@ export function TerminalTab({ caller, instance }: { caller: Caller; instance: In
         state={state}
         action={runCommand.bind(null, id)}
         languages={languagesOf(policy)}
-        blocked={whyNot(caller, 'exec', { tenant }) ?? whyNoCommands(instance)}
-        wakes={wakes(instance)}
+        blocked={whyNoCommands(caller, instance)}
+        wakes={wakeNote('command', instance)}
       />
     </PageSection>
   );

@@ -12,7 +12,6 @@ import { PageSection } from '#components/ui/page-section.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
-import { isBlocking } from '#lib/lifecycle/words.ts';
 import { VOLUMES } from '#lib/vfs/volumes.ts';
 import { requireCaller } from '../../caller.ts';
 import { readFlash } from '../../flash.ts';
@@ -23,26 +22,14 @@ import { FilePane, FolderPane } from './file-pane.tsx';
 import { SearchForm, SearchHits } from './file-search.tsx';
 import { type FileQuery, parseFileQuery, readVolume } from './volume-reading.ts';
 import { VolumeTab } from './volume-tabs.tsx';
+import { wakeNote, whyUnusable } from './why-not.ts';
 
 function first(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Why nothing can be written now, or null. */
-function whyNoWriting(caller: Caller, { state, fault, tenant }: Instance, volume: VolumeName): string | null {
-  const refusal = whyNot(caller, 'putFile', { tenant, volume });
-  if (refusal !== null) return refusal;
-  if (isBlocking(fault)) return 'Its fault stops every write. The ways out of it are above.';
-  return state === 'archived' ? 'It is archived, and a write does not revive it: revive it first.' : null;
-}
-
-/** What a write does besides, or null. */
-function wakes({ state, pending }: Instance): string | null {
-  if (state === 'active' || pending === 'resume') return null;
-  return state === 'created' ? 'Writing wakes it for the first time.' : `It is ${state}: writing wakes it.`;
-}
-
-function Way({ place, volume, folder }: { place: FilesPage; volume: VolumeName; folder: string }) {
+/** The open folder's path, each step a link. */
+function PathLinks({ place, volume, folder }: { place: FilesPage; volume: VolumeName; folder: string }) {
   return (
     <p className="font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
       <Link href={fileAddress(place, volume)} prefetch={false} scroll={false}>
@@ -62,9 +49,9 @@ function Way({ place, volume, folder }: { place: FilesPage; volume: VolumeName; 
 }
 
 /** Everything, or why nothing can be read, in words: a damaged file has a page too. */
-async function read(caller: Caller, id: string, asked: FileQuery) {
+async function read(caller: Caller, id: string, query: FileQuery) {
   try {
-    return await readVolume(caller, id, asked);
+    return await readVolume(caller, id, query);
   } catch (error) {
     return { refused: { ok: false, ...problemInWords(problemOf(error, caller)) } };
   }
@@ -84,38 +71,38 @@ export async function VolumeBrowser({
   const place = { id, at };
   const caller = await requireCaller(`${at}/${id}`);
   const values = singleValues(search);
-  const wished = VOLUMES.find((known) => known === values.volume) ?? 'workspace';
+  const requested = VOLUMES.find((known) => known === values.volume) ?? 'workspace';
   // A volume that may not be looked into is not opened; its tab says why.
-  const mayLook = whyNot(caller, 'files', { volume: wished }) === null;
-  const volume = mayLook ? wished : 'workspace';
-  const unseen = whyNot(caller, 'volumes');
-  if (unseen !== null) {
+  const mayLook = whyNot(caller, 'files', { volume: requested }) === null;
+  const volume = mayLook ? requested : 'workspace';
+  const refusal = whyNot(caller, 'volumes');
+  if (refusal !== null) {
     return (
       <PageSection id="inside" name="Inside">
-        <p className="text-ink-2">{unseen}</p>
+        <p className="text-ink-2">{refusal}</p>
       </PageSection>
     );
   }
   // Names may begin and end with spaces, so the path is taken as it is.
-  const asked = parseFileQuery(values, volume, mayLook ? first(search.path) : undefined);
-  const inside = await read(caller, id, asked);
+  const query = parseFileQuery(values, volume, mayLook ? first(search.path) : undefined);
+  const contents = await read(caller, id, query);
   const note =
     instance.state === 'active'
       ? 'Read beside its process. Looking keeps nothing awake.'
       : 'Read where the file rests. Looking wakes nothing.';
-  if ('refused' in inside) {
+  if ('refused' in contents) {
     return (
       <PageSection id="inside" name="Inside" note={note}>
-        <Outcome outcome={inside.refused} />
+        <Outcome outcome={contents.refused} />
       </PageSection>
     );
   }
-  const { infos, folders, path, found, file } = inside;
+  const { infos, folders, path, found, file } = contents;
   const folder = folderOf(path);
-  const desk = at === '/sandboxes';
-  const blocked = whyNoWriting(caller, instance, volume);
-  const writable = desk && blocked === null;
-  const held = desk ? readFlash(caller, values.held) : null;
+  const editable = at === '/sandboxes';
+  const blocked = whyNot(caller, 'putFile', { tenant: instance.tenant, volume }) ?? whyUnusable('write', instance);
+  const writable = editable && blocked === null;
+  const flash = editable ? readFlash(caller, values.held) : null;
   const open = folders.at(-1);
   return (
     <PageSection id="inside" name="Inside" note={note}>
@@ -139,10 +126,10 @@ export async function VolumeBrowser({
           bar={
             <div className="grid gap-3">
               <div className="flex flex-wrap items-center justify-between gap-x-8 gap-y-3">
-                <Way place={place} volume={volume} folder={folder} />
-                <SearchForm place={place} asked={{ ...asked, path }} />
+                <PathLinks place={place} volume={volume} folder={folder} />
+                <SearchForm place={place} query={{ ...query, path }} />
               </div>
-              {desk &&
+              {editable &&
                 (blocked !== null ? (
                   <DisabledAction id="write" label="Upload" whyNot={blocked} quiet />
                 ) : (
@@ -155,10 +142,10 @@ export async function VolumeBrowser({
                       makeFile: createTextFile.bind(null, id, volume, folder),
                       makeFolder: createFolder.bind(null, id, volume, folder),
                     }}
-                    wakes={wakes(instance)}
+                    wakes={wakeNote('write', instance)}
                   />
                 ))}
-              {held?.kind === 'refusal' && <Outcome outcome={{ ok: false, says: held.says, hint: held.hint }} />}
+              {flash?.kind === 'refusal' && <Outcome outcome={{ ok: false, says: flash.says, hint: flash.hint }} />}
             </div>
           }
         >
@@ -168,7 +155,7 @@ export async function VolumeBrowser({
             </nav>
             <div className="min-w-0">
               {found !== null ? (
-                <SearchHits place={place} asked={{ ...asked, path }} found={found} />
+                <SearchHits place={place} query={{ ...query, path }} found={found} />
               ) : file === null ? (
                 open !== undefined && <FolderPane place={place} volume={volume} folder={open} writable={writable} />
               ) : 'opened' in file ? (

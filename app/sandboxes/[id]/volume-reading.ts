@@ -63,24 +63,27 @@ async function readOne(caller: Caller, id: string, volume: VolumeName, path: str
   return { path, items, next, total };
 }
 
+/** Whether a read failed because there is no such folder. */
+function isAbsence(error: unknown): boolean {
+  return isWinterdockError(error) && ['not_found', 'conflict', 'validation'].includes(error.code);
+}
+
 /** The folders above a path, from the top, as far as they are there; and the path, a folder's with its slash. */
 async function readFolders(caller: Caller, id: string, { volume, path, look }: FileQuery) {
   const read = (at: string) =>
     readOne(caller, id, volume, at, at === folderOf(path) ? (look.shown ?? FOLDER_PAGE) : FOLDER_PAGE);
   const above = foldersAbove(path);
-  const root = await read('/');
-  const folders: Folder[] = [root];
-  for (const at of above.slice(1)) {
-    try {
-      folders.push(await read(at));
-    } catch (error) {
-      if (!isWinterdockError(error) || !['not_found', 'conflict', 'validation'].includes(error.code)) throw error;
-      return { folders, path, missing: at };
-    }
+  const answers = await Promise.allSettled(above.map(read));
+  const folders: Folder[] = [];
+  for (const [index, answer] of answers.entries()) {
+    if (answer.status === 'fulfilled') folders.push(answer.value);
+    else if (index > 0 && isAbsence(answer.reason)) return { folders, path, missing: above[index] ?? path };
+    else throw answer.reason;
   }
   const name = nameOf(path);
-  const parent = folders.at(-1) ?? root;
-  const isFolder = !path.endsWith('/') && parent.items.some((item) => item.kind === 'dir' && item.name === name);
+  const parent = folders.at(-1);
+  const isFolder =
+    !path.endsWith('/') && (parent?.items.some((item) => item.kind === 'dir' && item.name === name) ?? false);
   if (!isFolder) return { folders, path, missing: null };
   return { folders: [...folders, await read(`${path}/`)], path: `${path}/`, missing: null };
 }
@@ -119,16 +122,14 @@ async function readFile(caller: Caller, id: string, { volume, path, look }: File
   const { operations } = getHost();
   const { from: wished = 0, line, source = false, edit = false } = look;
   const from = line === undefined ? wished : await partWith(caller, id, volume, path, line);
-  const { stat, content } = await operations.file(caller, id, volume, path, {
-    start: from,
-    end: from + PART_BYTES - 1,
-  });
-  // A part that starts past the end is one of a file that has become shorter.
-  if (from > 0 && from >= stat.size) return readFile(caller, id, { volume, path, look: { source, edit }, find: null });
   const counted = from > 0 && from <= COUNTED_BYTES;
-  const before = counted
-    ? (await operations.file(caller, id, volume, path, { start: 0, end: from - 1 })).content
-    : null;
+  const [{ stat, content }, before, edited] = await Promise.all([
+    operations.file(caller, id, volume, path, { start: from, end: from + PART_BYTES - 1 }),
+    counted ? operations.file(caller, id, volume, path, { start: 0, end: from - 1 }) : null,
+    edit ? editedText(caller, id, volume, path) : null,
+  ]);
+  // A part that starts past the end: the file has become shorter.
+  if (from > 0 && from >= stat.size) return readFile(caller, id, { volume, path, look: { source, edit }, find: null });
   const asSource = source || line !== undefined;
   return {
     opened: {
@@ -136,12 +137,12 @@ async function readFile(caller: Caller, id: string, { volume, path, look }: File
       size: stat.size,
       mtime: stat.mtime,
       from,
-      firstLine: from === 0 ? 1 : before === null ? null : lineEnds(before) + 1,
+      firstLine: from === 0 ? 1 : before === null ? null : lineEnds(before.content) + 1,
       marked: line ?? null,
       preview: previewOf({ path, bytes: content, from, size: stat.size, source: asSource }),
     },
     etag: stat.etag,
-    edited: edit ? await editedText(caller, id, volume, path) : null,
+    edited,
   };
 }
 
@@ -163,10 +164,12 @@ async function search(caller: Caller, id: string, { volume, find }: FileQuery): 
 /** Reads everything that is shown; throws when nothing of the sandbox can be read. */
 export async function readVolume(caller: Caller, id: string, asked: FileQuery) {
   const refusal = (error: unknown): ActionOutcome => ({ ok: false, ...problemInWords(problemOf(error, caller)) });
-  const infos = await getHost().operations.volumes(caller, id);
-  const { folders, path, missing } = await readFolders(caller, id, asked);
+  const [infos, { folders, path, missing }, found] = await Promise.all([
+    getHost().operations.volumes(caller, id),
+    readFolders(caller, id, asked),
+    search(caller, id, asked).catch(refusal),
+  ]);
   const at = { ...asked, path };
-  const found = await search(caller, id, at).catch(refusal);
   const gone: ActionOutcome = { ok: false, says: `There is no folder ${missing} in ${asked.volume}.` };
   const folder = path.endsWith('/');
   const file =

@@ -3,7 +3,7 @@
  */
 import Link from 'next/link';
 import { whyNot } from '#lib/contract/access.ts';
-import { LedgerProofSections } from '../../audit/ledger-proof.tsx';
+import { LedgerProofSections, readSegments } from '../../audit/ledger-proof.tsx';
 import { renderedAt, requireCaller } from '../../caller.ts';
 import { NotAllowed } from '../not-allowed.tsx';
 
@@ -14,6 +14,7 @@ export default async function LedgerPage() {
   const caller = await requireCaller('/settings/ledger');
   const why = whyNot(caller, 'verifyLedger');
   if (why !== null) return <NotAllowed title="The ledger" why={why} />;
+  const segments = await readSegments(caller);
   return (
     <>
       <div className="pt-10 pb-10">
@@ -24,7 +25,7 @@ export default async function LedgerPage() {
           The lines themselves are on the page <Link href="/audit">Audit</Link>.
         </p>
       </div>
-      <LedgerProofSections caller={caller} rendered={renderedAt()} />
+      <LedgerProofSections caller={caller} segments={segments} rendered={renderedAt()} />
     </>
   );
 }

@@ -3,7 +3,6 @@ import type { Metadata } from 'next';
 import Link from 'next/link';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';
-import { LineageTree } from '#components/figures/lineage.tsx';
 import { nameOfActor } from '#components/ledger/event-words.ts';
 import { CopyMark } from '#components/sandbox/copy-mark.tsx';
 import { SeedForm } from '#components/sandbox/seed-form.tsx';
@@ -21,6 +20,7 @@ import type { Snapshot } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { BatchResult } from '../../batch-result.tsx';
 import { currentCaller, renderedAt, requireCaller } from '../../caller.ts';
+import { LineageSection } from '../../lineage-section.tsx';
 import { POLICY_CHOICES } from '../../sandboxes/policies.ts';
 import { type SearchParams, singleValues } from '../../search-params.ts';
 import { VolumeContents } from '../../volume-contents.tsx';
@@ -86,7 +86,6 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
   const snapshot = await readSnapshot(id);
   if (snapshot === null) notFound();
   const { made, starting } = singleValues(await searchParams);
-  const lineage = await getHost().operations.snapshotLineage(caller, id);
   const rendered = renderedAt();
   const { tenant, source } = snapshot;
   const noRestore = whyNot(caller, 'restoreSnapshot', { tenant });
@@ -137,13 +136,11 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
           </Fact>
         </FactList>
       </PageSection>
-      <PageSection
-        id="lineage"
-        name="Lineage"
+      <LineageSection
+        caller={caller}
+        current={{ kind: 'snapshot', id }}
         note="What it came from, what came from it, and what each takes on disk of its own."
-      >
-        <LineageTree lineage={lineage} current={{ kind: 'snapshot', id }} />
-      </PageSection>
+      />
       <PageSection id="delete" name="Delete">
         {noDelete === null ? (
           <RemoveForm

@@ -2,6 +2,8 @@
 import { notFound } from 'next/navigation';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
+import { isWinterdockError } from '#lib/base/errors.ts';
 import { whyNot } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { renderedAt, requireCaller } from '../../../caller.ts';
@@ -17,15 +19,25 @@ import { ROLE_OPTIONS } from '../roles.ts';
 export const dynamic = 'force-dynamic';
 export const metadata = { title: 'A person' };
 
+/** The open sessions of a person; none where there is no such person. */
+async function readSessions(caller: Caller, id: string) {
+  try {
+    return await getHost().operations.sessionsOf(caller, id);
+  } catch (error) {
+    if (isWinterdockError(error) && (error.code === 'not_found' || error.code === 'validation')) return [];
+    throw error;
+  }
+}
+
 export default async function PersonPage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params;
   const caller = await requireCaller(`/settings/people/${id}`);
   const why = whyNot(caller, 'people');
   if (why !== null) return <NotAllowed title="A person" why={why} />;
   const { operations } = getHost();
-  const person = (await operations.people(caller)).find((one) => one.id === id);
+  const [people, sessions] = await Promise.all([operations.people(caller), readSessions(caller, id)]);
+  const person = people.find((one) => one.id === id);
   if (person === undefined) notFound();
-  const sessions = await operations.sessionsOf(caller, id);
   const rendered = renderedAt();
   const { name, role, tenants, disabled } = person;
   return (

@@ -1,0 +1,38 @@
+/**
+ * Why something cannot be done to a sandbox now: the visitor's rights, its fault, its state. A sentence for a disabled
+ * button, or null. Each question is answered here once. Pure.
+ */
+import { type Rights, whyNot } from '#lib/contract/access.ts';
+import type { Instance } from '#lib/contract/schema.ts';
+import { isBlocking } from '#lib/lifecycle/words.ts';
+
+/** Why its file cannot be copied by `operation`. */
+export function whyNoCopy(
+  caller: Rights,
+  operation: 'takeSnapshot' | 'ship' | 'checkout',
+  { tenant, vfs_path, bytes, fault }: Instance,
+): string | null {
+  if (vfs_path === ':memory:') return 'It lives in its process only: there is no file to copy.';
+  if (fault === 'missing' || fault === 'corrupt') return `Its file is ${fault}: repair it first.`;
+  if (operation === 'takeSnapshot' && vfs_path === null && bytes === null) {
+    return 'It has no file yet: wake it once first.';
+  }
+  return whyNot(caller, operation, { tenant });
+}
+
+type Use = 'command' | 'write';
+
+/** Why it takes no command or no write, rights aside. */
+export function whyUnusable(use: Use, { fault, state }: Pick<Instance, 'fault' | 'state'>): string | null {
+  if (isBlocking(fault)) return `Its fault stops every ${use}. The ways out of it are above.`;
+  return state === 'archived' ? `It is archived, and a ${use} does not revive it: revive it first.` : null;
+}
+
+/** What a command or a write does besides: it wakes a sandbox that is not awake. Null for one that is. */
+export function wakeNote(use: Use, { state, pending }: Pick<Instance, 'state' | 'pending'>): string | null {
+  if (state === 'active' || pending === 'resume') return null;
+  const doing = use === 'command' ? 'Running a command' : 'Writing';
+  return state === 'created'
+    ? `${doing} wakes it for the first time.`
+    : `It is ${state}: ${doing.toLowerCase()} wakes it.`;
+}

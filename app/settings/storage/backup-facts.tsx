@@ -1,0 +1,37 @@
+/** The last backup, and how to make one. */
+import { Fact, FactList } from '#components/ui/fact-list.tsx';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { Storage } from '#lib/contract/schema.ts';
+import { backupInWords, wrongInWords } from './words.ts';
+
+export function BackupFacts({ backup, rendered }: Pick<Storage, 'backup'> & { rendered: number }) {
+  return (
+    <div className="grid gap-5">
+      <FactList>
+        <Fact name="Last one">{backup === null ? 'never' : <RelativeTime at={backup.time} rendered={rendered} />}</Fact>
+        {backup !== null && (
+          <>
+            <Fact name="Holds">
+              {backupInWords(backup)}{' '}
+              {backup.wrong > 0 && <span className="text-fault-ink">{wrongInWords(backup.wrong)}</span>}
+            </Fact>
+            <Fact name="Key files">{backup.keys ? 'in it, encrypted' : 'not in it'}</Fact>
+            <Fact name="Written to">
+              <code className="text-[0.8125rem]">{backup.to}</code>
+            </Fact>
+          </>
+        )}
+      </FactList>
+      <p className="max-w-3xl">
+        Nothing replicates: what is lost with this disk is lost, up to the last backup that lies on another one. To make
+        one, on the machine of the server, while it runs or not:
+      </p>
+      <pre className="paper-log px-3 py-2">{'npm run backup -- /mnt/elsewhere/winterdock --with-keys'}</pre>
+      <p className="max-w-3xl text-small text-ink-2">
+        The next one to the same folder copies only what changed. <code>npm run restore</code> brings back everything or
+        one sandbox; <code>docs/operations.md</code> says how. What this page knows is that one was made, not whether it
+        is still there: <code>npm run backup -- --verify</code> reads it.
+      </p>
+    </div>
+  );
+}

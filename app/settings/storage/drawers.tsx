@@ -1,0 +1,122 @@
+/** The drawers as the registry counts them, and as the last look at every file found them. */
+import Link from 'next/link';
+import { sizeInWords, tookInWords } from '#components/ui/durations.ts';
+import { RelativeTime } from '#components/ui/relative-time.tsx';
+import type { Storage } from '#lib/contract/schema.ts';
+import { ConfirmButton } from '../confirm-button.tsx';
+import { checkStorage } from './actions.ts';
+import { comparedInWords, DRAWER_MEANS } from './words.ts';
+
+const figures = (count: number) => count.toLocaleString('en');
+
+export function DrawerTable({ drawers }: Pick<Storage, 'drawers'>) {
+  return (
+    <table className="ledger ledger-cards">
+      <thead>
+        <tr>
+          <th scope="col">Drawer</th>
+          <th scope="col" className="figure">
+            Sandboxes
+          </th>
+          <th scope="col" className="figure">
+            Size awake
+          </th>
+          <th scope="col">State</th>
+        </tr>
+      </thead>
+      <tbody>
+        {drawers.map(({ drawer, rows, bytes, writable, same_disk }) => (
+          <tr key={drawer}>
+            <td className="left">
+              {drawer} <span className="text-small text-ink-3">{DRAWER_MEANS[drawer]}</span>
+            </td>
+            <td className="figure right">
+              {figures(rows)}
+              <span className="md:sr-only"> {rows === 1 ? 'sandbox' : 'sandboxes'}</span>
+            </td>
+            <td className="figure left max-md:!text-left">{sizeInWords(bytes)}</td>
+            <td className="whole">
+              {writable ? (
+                <>
+                  on this disk{drawer === 'live' || same_disk ? '' : ', another than the live drawer’s'}
+                  <span className="text-small text-ink-3">
+                    {drawer === 'cold' ? (same_disk ? ': freezing is a rename' : ': freezing copies') : ''}
+                  </span>
+                </>
+              ) : (
+                <span className="text-fault-ink">cannot be reached</span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export function MeasuredFiles({ storage, rendered }: { storage: Storage; rendered: number }) {
+  const { measured, running } = storage;
+  const rowsOf: Readonly<Record<string, number>> = measured?.rows ?? {};
+  return (
+    <div className="grid gap-4">
+      {measured === null ? (
+        <p className="text-ink-2">
+          Nobody has looked yet. A walk looks at every file once; with a million of them that takes minutes, so it is
+          not done by itself.
+        </p>
+      ) : (
+        <>
+          <p className="text-small text-ink-2">
+            As it was <RelativeTime at={measured.time} rendered={rendered} />; the walk took{' '}
+            {tookInWords(measured.took_ms)}. What moved meanwhile may be counted twice or not at all.
+          </p>
+          <table className="ledger">
+            <thead>
+              <tr>
+                <th scope="col">Folder</th>
+                <th scope="col" className="figure">
+                  Files
+                </th>
+                <th scope="col" className="figure">
+                  On disk
+                </th>
+                <th scope="col" className="max-sm:hidden">
+                  Against the rows
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {measured.drawers.map(({ drawer, files, bytes }) => {
+                const rows = rowsOf[drawer];
+                return (
+                  <tr key={drawer}>
+                    <td>
+                      {drawer} <span className="text-small text-ink-3 max-sm:block">{DRAWER_MEANS[drawer]}</span>
+                    </td>
+                    <td className="figure">{figures(files)}</td>
+                    <td className="figure">{sizeInWords(bytes)}</td>
+                    <td className="text-small text-ink-2 max-sm:hidden">
+                      {rows === undefined ? '' : comparedInWords(files, rows)}
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+          <p className="text-small">
+            <Link href="/audit?type=orphan.set_aside" prefetch={false}>
+              What was set aside, and when
+            </Link>
+          </p>
+        </>
+      )}
+      {running.includes('drawers') && <p className="text-ink-2">A walk is under way.</p>}
+      <ConfirmButton
+        action={checkStorage.bind(null, 'drawers')}
+        button={measured === null ? 'Look at every file' : 'Look again'}
+        doing="Looking…"
+        label="in the drawers"
+      />
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+/** The quotas of a tenant: how much of each is used, and the form that sets them. */
+import { QuotaMeter } from '#components/figures/quota-meter.tsx';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
+import { sizeInWords } from '#components/ui/durations.ts';
+import { PageSection } from '#components/ui/page-section.tsx';
+import type { Tenant } from '#lib/contract/schema.ts';
+import { exactSize } from '../../amounts.ts';
+import { setLimits } from './actions.ts';
+import { LimitsForm } from './limits-form.tsx';
+
+const figures = (count: number) => count.toLocaleString('en');
+
+function Meters({ quotas }: Pick<Tenant, 'quotas'>) {
+  const { max_sandboxes, max_active, max_bytes } = quotas;
+  return (
+    <div className="grid gap-x-10 gap-y-5 sm:grid-cols-3">
+      <QuotaMeter name="Sandboxes" {...max_sandboxes} inWords={figures} />
+      <QuotaMeter name="Awake at once" {...max_active} inWords={figures} />
+      <QuotaMeter name="Bytes" {...max_bytes} inWords={sizeInWords} />
+    </div>
+  );
+}
+
+/** The present limits as text for the form: '' where there is none. */
+function limitsAsText({ quotas }: Tenant) {
+  const text = (limit: number | null, words: (limit: number) => string) => (limit === null ? '' : words(limit));
+  return {
+    max_sandboxes: text(quotas.max_sandboxes.limit, String),
+    max_active: text(quotas.max_active.limit, String),
+    max_bytes: text(quotas.max_bytes.limit, exactSize),
+  };
+}
+
+/** `whyNotSet`: why the visitor may not set the limits, or null. */
+export function QuotasSection({ tenant, whyNotSet }: { tenant: Tenant; whyNotSet: string | null }) {
+  return (
+    <PageSection
+      id="quotas"
+      name="Quotas"
+      note="What it has, and may have. Enforced before anything is made; what it has beyond a new limit stays."
+    >
+      <div className="grid gap-6">
+        <Meters quotas={tenant.quotas} />
+        {whyNotSet === null ? (
+          <LimitsForm held={limitsAsText(tenant)} action={setLimits.bind(null, tenant.tenant)} />
+        ) : (
+          <DisabledAction id="limits" label="Set the limits" whyNot={whyNotSet} />
+        )}
+      </div>
+    </PageSection>
+  );
+}

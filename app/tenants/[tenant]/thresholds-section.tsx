@@ -1,0 +1,54 @@
+/** When a tenant's sandboxes suspend and freeze, and the form that sets it. */
+import Link from 'next/link';
+import { DisabledAction } from '#components/ui/disabled-action.tsx';
+import { thresholdInWords } from '#components/ui/durations.ts';
+import { PageSection } from '#components/ui/page-section.tsx';
+import type { Caller } from '#lib/auth/caller.ts';
+import type { Tenant } from '#lib/contract/schema.ts';
+import { getHost } from '#lib/host/host.ts';
+import { setThresholds } from '../../settings/thresholds/actions.ts';
+import { ThresholdsForm } from '../../settings/thresholds/thresholds-form.tsx';
+
+/** `whyNotSet`: why the visitor may not set them, or null. */
+export async function ThresholdsSection({
+  caller,
+  tenant,
+  whyNotSet,
+}: {
+  caller: Caller;
+  tenant: Tenant;
+  whyNotSet: string | null;
+}) {
+  const global = await getHost().operations.getSettings(caller);
+  const { thresholds, idle_to_suspend_s, idle_to_freeze_s } = tenant;
+  const source = (own: number | null) => (own === null ? 'as set for all' : 'set for it');
+  const text = (own: number | null) => (own === null ? '' : thresholdInWords(own));
+  return (
+    <PageSection id="thresholds" name="Thresholds" note="When its sandboxes fall asleep.">
+      <div className="grid gap-5">
+        <p>
+          Its sandboxes suspend once idle for {thresholdInWords(thresholds.idle_to_suspend_s)}{' '}
+          <span className="text-small text-ink-3">({source(idle_to_suspend_s)})</span> and freeze once suspended for{' '}
+          {thresholdInWords(thresholds.idle_to_freeze_s)}{' '}
+          <span className="text-small text-ink-3">({source(idle_to_freeze_s)})</span>, unless a sandbox has its own.{' '}
+          <Link href={`/settings/thresholds?tenant=${tenant.tenant}#simulator`} prefetch={false}>
+            What others would have made of the last days
+          </Link>
+        </p>
+        {whyNotSet === null ? (
+          <ThresholdsForm
+            held={{ idle_to_suspend_s: text(idle_to_suspend_s), idle_to_freeze_s: text(idle_to_freeze_s) }}
+            notes={{ idle_to_suspend_s: 'Empty: as set for all.', idle_to_freeze_s: 'Empty: as set for all.' }}
+            empty={{
+              idle_to_suspend_s: `as set for all: ${thresholdInWords(global.idle_to_suspend_s)}`,
+              idle_to_freeze_s: `as set for all: ${thresholdInWords(global.idle_to_freeze_s)}`,
+            }}
+            action={setThresholds.bind(null, tenant.tenant)}
+          />
+        ) : (
+          <DisabledAction id="thresholds" label="See what it would do" whyNot={whyNotSet} />
+        )}
+      </div>
+    </PageSection>
+  );
+}
