@@ -30,19 +30,10 @@ import { JobRunner } from '../jobs/runner.ts';
 import { createEventHub } from '../ledger/events.ts';
 import { createLedgerKeeper } from '../ledger/keeper.ts';
 import { requireOwnRegistry } from '../ledger/start-check.ts';
-import { accessOperations } from '../operations/access-operations.ts';
-import { bundlesOperations } from '../operations/bundles-operations.ts';
-import { copiesOperations } from '../operations/copies-operations.ts';
-import { createOperations } from '../operations/engine-operations.ts';
 import { guardOperations } from '../operations/guard.ts';
-import { jobsOperations } from '../operations/jobs-operations.ts';
-import { createLedgerOperations } from '../operations/ledger-operations.ts';
+import { createOperations } from '../operations/operations.ts';
 import { createRefusals } from '../operations/refusals.ts';
-import { repairsOperations } from '../operations/repairs-operations.ts';
-import { eventOf } from '../operations/representation.ts';
-import { showing } from '../operations/showing.ts';
-import { storageOperations } from '../operations/storage-operations.ts';
-import { tenantsOperations } from '../operations/tenants-operations.ts';
+import { createInstanceSerializer, eventOf } from '../operations/serializer.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { createSessions } from '../sessions/factory.ts';
 import { createReaders } from '../vfs/readers.ts';
@@ -122,7 +113,12 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     registryIsWhole: () => ledger.isWhole(),
   });
   const seeding = new Seeding({ clock, log, registry, sessions });
-  const changes = createChangeFeed({ events, registry, seeding, showing: showing({ registry, sessions, clock }) });
+  const changes = createChangeFeed({
+    events,
+    registry,
+    seeding,
+    serializer: createInstanceSerializer({ registry, sessions, clock }),
+  });
   const snapshots = createSnapshots({ clock, registry, sessions, copies, seeding });
   const passage = new Passage(config);
   const bundles = new Bundles({ config, clock, log, registry, sessions, signer, passage });
@@ -143,17 +139,22 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   });
   const refused = createRefusals({ registry, clock });
   const operations = guardOperations(
-    {
-      ...createOperations({ registry, sessions, clock, metrics }),
-      ...bundlesOperations({ registry, sessions, clock, bundles }),
-      ...repairsOperations({ registry, sessions, clock, repairs }),
-      ...jobsOperations({ registry, sessions, runner, clock }),
-      ...tenantsOperations({ registry, clock, metrics, forgetter, config }),
-      ...storageOperations({ registry, health }),
-      ...createLedgerOperations({ registry, keeper: ledger, clock }),
-      ...accessOperations({ auth, registry, clock }),
-      ...copiesOperations({ registry, sessions, clock, snapshots, blueprints, dataFolder: config.dataFolder }),
-    },
+    createOperations({
+      auth,
+      blueprints,
+      bundles,
+      clock,
+      config,
+      forgetter,
+      health,
+      keeper: ledger,
+      metrics,
+      registry,
+      repairs,
+      runner,
+      sessions,
+      snapshots,
+    }),
     {
       instance: (id) => registry.instances.tenantOf(id),
       snapshot: (id) => registry.copies.snapshotTenant(id),

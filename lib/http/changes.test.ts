@@ -64,9 +64,9 @@ function feedOf(dropped = 0, last = 100) {
         };
       },
     },
-    showing: {
-      show: async (row) => row as unknown as Instance,
-      showAll: async (rows) => rows as unknown as Instance[],
+    serializer: {
+      serialize: async (row) => row as unknown as Instance,
+      serializeAll: async (rows) => rows as unknown as Instance[],
     },
     everyMs: 20,
   });

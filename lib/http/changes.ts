@@ -7,8 +7,7 @@
 import type { Changes } from '../contract/schema.ts';
 import type { Seeding, Started } from '../copies/seeding.ts';
 import type { EventHub } from '../ledger/events.ts';
-import { jobOf } from '../operations/representation.ts';
-import type { Showing } from '../operations/showing.ts';
+import { type InstanceSerializer, jobOf } from '../operations/serializer.ts';
 import type { CommitEvents } from '../registry/commit-events.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
@@ -60,10 +59,10 @@ export function createChangeFeed(parts: {
     jobs: Pick<Registry['jobs'], 'get'>;
   };
   seeding: Pick<Seeding, 'onStarted'>;
-  showing: Showing;
+  serializer: InstanceSerializer;
   everyMs?: number;
 }): ChangeFeed {
-  const { events, registry, seeding, showing, everyMs = EVERY_MS } = parts;
+  const { events, registry, seeding, serializer, everyMs = EVERY_MS } = parts;
   const groups = new Map<string, Group>();
   let leaves: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -85,7 +84,7 @@ export function createChangeFeed(parts: {
     starts = new Map();
     const seq = await registry.ledger.lastSeq();
     const found = await Promise.all(ids.slice(0, MOST_ROWS).map((id) => registry.instances.get(id)));
-    const shown = await showing.showAll(found.filter((row) => row !== null));
+    const shown = await serializer.serializeAll(found.filter((row) => row !== null));
     const far = await Promise.all(moved.slice(0, MOST_JOBS).map((id) => registry.jobs.get(id)));
     const cut = ids.length > MOST_ROWS || names.length > MOST_TENANTS;
     const theirs = new Map<string, Changes['states']>();

@@ -4,7 +4,7 @@
  */
 import { WinterdockError } from '../base/errors.ts';
 import { type ByteRange, rangeOf, readVerdict } from '../operations/conditions.ts';
-import type { FileContent } from '../operations/operations.ts';
+import type { FileContent } from '../operations/files.ts';
 import { asVolume } from '../vfs/volumes.ts';
 import { type Answer, type AnswerHeaders, empty } from './answer.ts';
 import type { Context } from './route.ts';

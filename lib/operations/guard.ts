@@ -9,6 +9,7 @@ import { needsReason, OWNED, type Owned, READS, RULES, type Rule, roleRefusal } 
 import { asVolume, VOLUMES, type Volume } from '../vfs/volumes.ts';
 import type { Operations } from './operations.ts';
 import type { Refused } from './refusals.ts';
+import { unknownId } from './unknown-id.ts';
 
 /**
  * Of whom something is: of one tenant, or of several at once, who then must all be the caller's. Null: of nobody in
@@ -22,13 +23,6 @@ export type Owners = Readonly<Record<Owned, (id: string) => Promise<Owner> | Own
 
 type Input = Record<string, unknown>;
 type Operation = (caller: Caller, ...args: unknown[]) => Promise<unknown>;
-
-const KIND_WORDS: Readonly<Record<Owned, string>> = { instance: 'sandbox', snapshot: 'snapshot', job: 'job' };
-
-/** The error of an id that there is not, or that is another tenant's. */
-export function unknownId(kind: Owned | 'tenant', id: string): WinterdockError {
-  return new WinterdockError('not_found', `There is no ${kind === 'tenant' ? kind : KIND_WORDS[kind]} "${id}".`);
-}
 
 /** Wraps every operation. `refused` is told when a role forbids one. Throws when one of them has no rule. */
 export function guardOperations(operations: Operations, owners: Owners, refused: Refused): Operations {

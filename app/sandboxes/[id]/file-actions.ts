@@ -77,7 +77,7 @@ export async function createFolder(
   expectTexts(id, volume, folder);
   return makeEntry(
     { id, folder, form },
-    (caller, path) => getHost().operations.makeFolder(caller, id, volume, path),
+    (caller, path) => getHost().operations.makeFolder(caller, id, volume, { path }),
     (path) => fileAddress({ id, at: AT }, volume, `${path}/`),
   );
 }
@@ -96,7 +96,7 @@ export async function renameEntry(
   const to = pathIn('/', value);
   if (to === '') return { value, problem: NO_NAME };
   try {
-    await getHost().operations.moveFile(caller, id, volume, path.replace(/\/$/, ''), to);
+    await getHost().operations.moveFile(caller, id, volume, { from: path.replace(/\/$/, ''), to });
   } catch (error) {
     return { value, problem: { ok: false, ...problemInWords(problemOf(error, caller)) } };
   }
@@ -119,7 +119,7 @@ export async function removeEntry(
   const { operations } = getHost();
   const folder = path.endsWith('/');
   try {
-    if (folder) await operations.deleteFolder(caller, id, volume, path, true);
+    if (folder) await operations.deleteFolder(caller, id, volume, { path, recursive: 'true' });
     else await operations.deleteFile(caller, id, volume, path, { ifMatch: textField(form, 'etag') });
   } catch (error) {
     if (isWinterdockError(error) && error.code === 'precondition_failed') {

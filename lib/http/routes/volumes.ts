@@ -99,7 +99,7 @@ export const volumeRoutes: Route[] = [
     body: makeFolderSchema,
     answers: { 204: { description: 'Made' } },
     async handle({ services, caller, params, body }) {
-      await services.operations.makeFolder(caller, params.id, asVolume(params.volume), body.path);
+      await services.operations.makeFolder(caller, params.id, asVolume(params.volume), body);
       return empty(204);
     },
   }),
@@ -113,8 +113,7 @@ export const volumeRoutes: Route[] = [
     query: deleteFolderQuerySchema,
     answers: { 204: { description: 'Deleted' } },
     async handle({ services, caller, params, query }) {
-      const { path, recursive } = query;
-      await services.operations.deleteFolder(caller, params.id, asVolume(params.volume), path, recursive === 'true');
+      await services.operations.deleteFolder(caller, params.id, asVolume(params.volume), query);
       return empty(204);
     },
   }),
@@ -177,7 +176,7 @@ export const volumeRoutes: Route[] = [
     body: moveSchema,
     answers: { 204: { description: 'Moved' } },
     async handle({ services, caller, params, body }) {
-      await services.operations.moveFile(caller, params.id, asVolume(params.volume), body.from, body.to);
+      await services.operations.moveFile(caller, params.id, asVolume(params.volume), body);
       return empty(204);
     },
   }),

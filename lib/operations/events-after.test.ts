@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../auth/caller.ts';
-import { readingOperations } from '../operations/engine-reading.ts';
+import { systemClock } from '../base/clock.ts';
+import type { LedgerKeeper } from '../ledger/keeper.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerLine } from '../registry/types.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import { ledgerOperations } from './ledger.ts';
 
 const LINES = 1_000_000;
 const caller: Caller = {
@@ -28,11 +29,10 @@ test('a tenant of few lines among a million finds them a part at a time, and oth
       return [700_001, 700_002].filter((seq) => from < seq && seq <= to).map((seq) => ({ seq }) as LedgerLine);
     },
   };
-  const operations = readingOperations({
+  const operations = ledgerOperations({
     registry: { ledger } as Registry,
-    sessions: {} as Sessions,
-    rowOf: () => Promise.reject(new Error('No row is asked for.')),
-    privateRead: async () => undefined,
+    keeper: {} as LedgerKeeper,
+    clock: systemClock,
   });
   let turns = 0;
   const count = () => {

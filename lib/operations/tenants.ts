@@ -1,12 +1,17 @@
-/** The operations of tenants, wake times and the simulator over the registry. Holds no state. */
+/** Operations on tenants: their thresholds and quotas, and forgetting one for good. */
 import type { Caller } from '../auth/caller.ts';
-import { type Clock, epochSeconds } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { WinterdockError } from '../base/errors.ts';
-import type { Tenant, TenantPatch } from '../contract/schema/tenants.ts';
-import type { Metrics } from '../health/metrics.ts';
+import type {
+  ForgetTenantInput,
+  ForgettingStarted,
+  Tenant,
+  TenantForgetPlan,
+  TenantPatch,
+  TenantsQuery,
+} from '../contract/schema/tenants.ts';
 import type { Forgetter } from '../jobs/forgetter.ts';
-import { simulate, type Tally } from '../ledger/simulator.ts';
 import type { TenantRow } from '../registry/quotas.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { TenantForgetting } from '../registry/tenant-forgettings.ts';
@@ -14,28 +19,42 @@ import type { Thresholds } from '../registry/types.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
 import { causeOf } from './audit-context.ts';
 import { forgetPlan } from './forget-plan.ts';
-import { unknownId } from './guard.ts';
-import type { TenantsOperations } from './interfaces/tenants.ts';
+import type { ListPage } from './list-page.ts';
+import { thresholdsOf } from './settings.ts';
+import { unknownId } from './unknown-id.ts';
 
-const DAY_MS = 86_400_000;
-const PREVIEW_SECONDS = 60;
+export interface TenantOperations {
+  listTenants(caller: Caller, query: TenantsQuery): Promise<ListPage<Tenant>>;
+  /** Throws `not_found`; never for the caller's own tenant, which is there before its first sandbox. */
+  getTenant(caller: Caller, tenant: string): Promise<Tenant>;
+  /** Sets a tenant's thresholds and quotas. It need not have a sandbox yet. */
+  patchTenant(caller: Caller, tenant: string, patch: TenantPatch): Promise<Tenant>;
+  /**
+   * Begins to forget a tenant when its name is in `confirm`; with `dry_run` says what that would do. Throws
+   * `not_found` for an unknown tenant, `conflict` while it is being forgotten.
+   */
+  forgetTenant(
+    caller: Caller,
+    tenant: string,
+    input: ForgetTenantInput,
+  ): Promise<{ plan: TenantForgetPlan } | { started: ForgettingStarted }>;
+}
+
 const NO_COUNTS = { created: 0, active: 0, suspended: 0, frozen: 0, archived: 0, deleted: 0 };
 
-/** Makes them. */
-export function tenantsOperations(parts: {
+export function tenantOperations(parts: {
   registry: Registry;
   clock: Clock;
-  metrics: Pick<Metrics, 'wakeTimes'>;
   forgetter: Pick<Forgetter, 'begin'>;
   config: Pick<Config, 'dataFolder' | 'registryPath'>;
-}): TenantsOperations {
-  const { registry, clock, metrics } = parts;
+}): TenantOperations {
+  const { registry } = parts;
 
-  const show = async (row: TenantRow): Promise<Tenant> =>
+  const serialize = async (row: TenantRow): Promise<Tenant> =>
     tenantOf(row, await registry.thresholds.ofTenant(row.tenant), await registry.forgettings.last(row.tenant));
 
   const entry = (caller: Caller, tenant: string, reason: string) => ({
-    ...ledgerEntry({ clock }, null, causeOf(caller), 'tenant.changed', { reason }),
+    ...ledgerEntry(parts, null, causeOf(caller), 'tenant.changed', { reason }),
     tenant,
   });
 
@@ -47,27 +66,24 @@ export function tenantsOperations(parts: {
         ownThresholds: own === 'true',
       };
       const page = await registry.quotas.tenants(filter, limit, cursor);
-      return { items: await Promise.all(page.rows.map(show)), next: page.next };
+      return { items: await Promise.all(page.rows.map(serialize)), next: page.next };
     },
 
     async getTenant(caller, tenant) {
       const row = await registry.quotas.tenant(tenant);
-      if (row !== null) return show(row);
+      if (row !== null) return serialize(row);
       if (caller.tenants?.includes(tenant) !== true) throw unknownId('tenant', tenant);
-      return show(emptyRow(tenant));
+      return serialize(emptyRow(tenant));
     },
 
     async patchTenant(caller, tenant, patch) {
-      const { idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze } = patch;
+      const thresholds = thresholdsOf(patch);
       const { max_sandboxes: maxSandboxes, max_active: maxActive, max_bytes: maxBytes } = patch;
-      if (toSuspend !== undefined || toFreeze !== undefined) {
+      if (Object.keys(thresholds).length > 0) {
         await registry.thresholds.setOfTenant(
           tenant,
-          {
-            ...(toSuspend === undefined ? {} : { idleToSuspendSeconds: toSuspend }),
-            ...(toFreeze === undefined ? {} : { idleToFreezeSeconds: toFreeze }),
-          },
-          entry(caller, tenant, said(patch, ['idle_to_suspend_s', 'idle_to_freeze_s'])),
+          thresholds,
+          entry(caller, tenant, changesInWords(patch, ['idle_to_suspend_s', 'idle_to_freeze_s'])),
         );
       }
       if (maxSandboxes !== undefined || maxActive !== undefined || maxBytes !== undefined) {
@@ -78,10 +94,10 @@ export function tenantsOperations(parts: {
             ...(maxActive === undefined ? {} : { maxActive }),
             ...(maxBytes === undefined ? {} : { maxBytes }),
           },
-          entry(caller, tenant, said(patch, ['max_sandboxes', 'max_active', 'max_bytes'])),
+          entry(caller, tenant, changesInWords(patch, ['max_sandboxes', 'max_active', 'max_bytes'])),
         );
       }
-      return show((await registry.quotas.tenant(tenant)) ?? emptyRow(tenant));
+      return serialize((await registry.quotas.tenant(tenant)) ?? emptyRow(tenant));
     },
 
     async forgetTenant(caller, tenant, { confirm, dry_run: dryRun = false }) {
@@ -98,73 +114,10 @@ export function tenantsOperations(parts: {
       const id = await parts.forgetter.begin(tenant, causeOf(caller));
       return { started: { id, backups: plan.backups, set_aside: plan.set_aside } };
     },
-
-    async wakeTimes(_caller, { days }) {
-      const found = await metrics.wakeTimes(days);
-      return found.map(({ path, source, count, meanMs, p50Ms, p99Ms, buckets }) => ({
-        path,
-        source,
-        count,
-        mean_ms: rounded(meanMs),
-        p50_ms: rounded(p50Ms),
-        p99_ms: rounded(p99Ms),
-        buckets: buckets.map(({ leMs, count: n }) => ({ le_ms: leMs, count: n })),
-      }));
-    },
-
-    async previewThresholds(caller, { tenant, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze }) {
-      const { more, fewer, cut } = await registry.thresholds.compare({
-        tenant: tenant ?? null,
-        patch: {
-          ...(toSuspend === undefined ? {} : { idleToSuspendSeconds: toSuspend }),
-          ...(toFreeze === undefined ? {} : { idleToFreezeSeconds: toFreeze }),
-        },
-        until: epochSeconds(clock) + PREVIEW_SECONDS,
-        ...(caller.tenants === null ? {} : { tenants: caller.tenants }),
-      });
-      return { within_s: PREVIEW_SECONDS, more, fewer, cut };
-    },
-
-    async simulate(caller, { tenant, days, curve, idle_to_suspend_s: toSuspend, idle_to_freeze_s: toFreeze }) {
-      const old =
-        tenant === undefined ? await registry.thresholds.global() : await registry.thresholds.ofTenant(tenant);
-      const trial = {
-        idleToSuspendSeconds: toSuspend ?? old.idleToSuspendSeconds,
-        idleToFreezeSeconds: toFreeze ?? old.idleToFreezeSeconds,
-      };
-      const tenants = tenant === undefined ? caller.tenants : [tenant];
-      const nowMs = clock.now();
-      const done = await simulate(registry, {
-        sinceMs: nowMs - days * DAY_MS,
-        nowMs,
-        old,
-        trial,
-        curve: (curve ?? []).map((idleToSuspendSeconds) => ({ ...trial, idleToSuspendSeconds })),
-        ...(tenants === null ? {} : { tenants }),
-      });
-      return {
-        since: epochSeconds({ now: () => done.sinceMs }),
-        until: epochSeconds(clock),
-        lines: done.lines,
-        first: done.firstMs === null ? null : Math.floor(done.firstMs / 1000),
-        idle_ends: done.idleEnds,
-        cut: done.cut,
-        idle_to_suspend_s: trial.idleToSuspendSeconds,
-        idle_to_freeze_s: trial.idleToFreezeSeconds,
-        was: shownTally(done.was),
-        would: shownTally(done.would),
-        estimated_wakes: done.estimatedWakes,
-        curve: done.curve.map(({ would, estimatedWakes }, at) => ({
-          idle_to_suspend_s: curve?.[at] ?? trial.idleToSuspendSeconds,
-          would: shownTally(would),
-          estimated_wakes: estimatedWakes,
-        })),
-      };
-    },
   };
 }
 
-/** A tenant of which nothing is known yet. */
+/** The row of a tenant that has nothing yet. */
 function emptyRow(tenant: string): TenantRow {
   return {
     tenant,
@@ -209,15 +162,7 @@ function tenantOf(
   };
 }
 
-/** What was changed to what, in words for the ledger. */
-function said(patch: TenantPatch, names: readonly (keyof TenantPatch)[]): string {
+/** The changed members with their new values, as the reason of the ledger's line. */
+function changesInWords(patch: TenantPatch, names: readonly (keyof TenantPatch)[]): string {
   return names.flatMap((name) => (patch[name] === undefined ? [] : [`${name}=${patch[name] ?? 'none'}`])).join(' ');
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 100) / 100;
-}
-
-function shownTally({ processHours, coldWakes, thaws }: Tally) {
-  return { process_hours: rounded(processHours), cold_wakes: coldWakes, thaws };
 }

@@ -1,17 +1,25 @@
-/** The operations about how the store does, over the parts that know. Holds no state. */
-
-import type { Storage } from '../contract/schema/storage.ts';
+/** Operations on the health of the store: what it reports of itself, and the checks that a person may ask for. */
+import type { Caller } from '../auth/caller.ts';
+import type { Storage, StorageCheckInput } from '../contract/schema/storage.ts';
 import type { StorageHealth } from '../health/storage-health.ts';
 import type { Registry } from '../registry/registry.ts';
 import { SCRUB_PACE } from '../sessions/scrub.ts';
 import type { ScrubWalk } from '../sessions/scrub-progress.ts';
 import { causeOf } from './audit-context.ts';
-import type { StorageOperations } from './interfaces/storage.ts';
+
+export interface StorageOperations {
+  /** Costs the same whatever there is; what takes longer is as old as it says. */
+  storage(caller: Caller): Promise<Storage>;
+  /**
+   * Checks the registry or measures the drawers. Answers once it is done, or after some seconds with what is known by
+   * then.
+   */
+  checkStorage(caller: Caller, input: StorageCheckInput): Promise<Storage>;
+}
 
 /** How long an answer waits for a check. */
 const WAIT_MS = 10_000;
 
-/** Makes them. */
 export function storageOperations(parts: {
   registry: Pick<Registry, 'ledger' | 'segments'>;
   health: StorageHealth;

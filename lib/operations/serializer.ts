@@ -1,14 +1,51 @@
-/** Rows of the engine as objects of the contract. Pure: takes the time and the live facts as arguments. */
-
+/**
+ * Engine rows as objects of the contract: sandboxes, ledger lines, jobs. Every operation and the change stream use it;
+ * it reads nothing but thresholds and live facts, and changes nothing.
+ */
+import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Event, Instance, Job, JobFilter } from '../contract/schema.ts';
 import { type LadderPolicy, nextMove } from '../lifecycle/ladder.ts';
 import { isBlocking, STUCK_SECONDS } from '../lifecycle/words.ts';
 import type { JobRow } from '../registry/jobs.ts';
-import type { InstanceRow, LedgerLine } from '../registry/types.ts';
-import type { LiveStatus } from '../sessions/sessions.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow, LedgerLine, Thresholds } from '../registry/types.ts';
+import type { LiveStatus, Sessions } from '../sessions/sessions.ts';
+
+export interface InstanceSerializer {
+  /** `thresholds`: those of its tenant, when the caller has them already. */
+  serialize(row: InstanceRow, thresholds?: Thresholds): Promise<Instance>;
+  /** Looks up the thresholds of each tenant once. */
+  serializeAll(rows: readonly InstanceRow[]): Promise<Instance[]>;
+}
+
+/** Makes the serializer of sandboxes: a row needs the live facts and the thresholds that belong to it. */
+export function createInstanceSerializer(parts: {
+  registry: Pick<Registry, 'thresholds'>;
+  sessions: Pick<Sessions, 'live'>;
+  clock: Clock;
+}): InstanceSerializer {
+  const { registry, sessions, clock } = parts;
+  const serialize = async (row: InstanceRow, thresholds?: Thresholds): Promise<Instance> =>
+    instanceOf(
+      row,
+      sessions.live(row),
+      thresholds ?? (await registry.thresholds.ofTenant(row.tenant)),
+      epochSeconds(clock),
+    );
+  return {
+    serialize,
+    async serializeAll(rows) {
+      const byTenant = new Map<string, Thresholds>();
+      for (const { tenant } of rows) {
+        if (!byTenant.has(tenant)) byTenant.set(tenant, await registry.thresholds.ofTenant(tenant));
+      }
+      return Promise.all(rows.map((row) => serialize(row, byTenant.get(row.tenant))));
+    },
+  };
+}
 
 /** A row as the contract's Instance. `thresholds` are its tenant's or the global ones; `now` in epoch seconds. */
-export function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy, now: number): Instance {
+function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: LadderPolicy, now: number): Instance {
   const policy = {
     idleToSuspendSeconds: row.idleToSuspendSeconds ?? thresholds.idleToSuspendSeconds,
     idleToFreezeSeconds: row.idleToFreezeSeconds ?? thresholds.idleToFreezeSeconds,
@@ -22,7 +59,7 @@ export function instanceOf(row: InstanceRow, live: LiveStatus, thresholds: Ladde
       keepHot: row.keepHot,
       holdUntil: row.holdUntil,
       ephemeral: row.ephemeral,
-      // What nobody carries out keeps the ladder away as well.
+      // An interrupted operation keeps the ladder away as well.
       blocked: isBlocking(row.fault) || interrupted,
       attached: live.attached,
     },

@@ -1,7 +1,20 @@
-/** The operations about copies over the real engine: contract input in, contract objects out. */
+/** Operations on copies: snapshots, blueprints, and the lineage of what came from what. */
+
 import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Blueprint, Snapshot } from '../contract/schema/copies.ts';
+import type { Config } from '../base/config.ts';
+import type {
+  Blueprint,
+  BlueprintsQuery,
+  CloneInput,
+  CreateBlueprintInput,
+  Lineage,
+  RestoreInput,
+  Snapshot,
+  SnapshotsQuery,
+  TakeSnapshotInput,
+} from '../contract/schema/copies.ts';
+import type { Instance } from '../contract/schema.ts';
 import type { Blueprints } from '../copies/blueprints.ts';
 import type { Snapshots } from '../copies/snapshots.ts';
 import type { BlueprintRow, CopyContent, SnapshotRow } from '../registry/copies.ts';
@@ -9,22 +22,46 @@ import type { Registry } from '../registry/registry.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { asVolume } from '../vfs/volumes.ts';
 import { causeOf } from './audit-context.ts';
-import type { CopiesOperations } from './interfaces/copies.ts';
 import { Lineages } from './lineage.ts';
-import { showing } from './showing.ts';
+import type { ListPage } from './list-page.ts';
+import { createInstanceSerializer } from './serializer.ts';
+import type { Upload } from './streams.ts';
 
-/** Makes them. */
-export function copiesOperations(parts: {
+export interface CopyOperations {
+  /** Keeps what a sandbox holds now. It keeps running, or sleeping. */
+  takeSnapshot(caller: Caller, id: string, input: TakeSnapshotInput): Promise<Snapshot>;
+  /** Newest first. */
+  listSnapshots(caller: Caller, query: SnapshotsQuery): Promise<ListPage<Snapshot>>;
+  getSnapshot(caller: Caller, id: string): Promise<Snapshot>;
+  deleteSnapshot(caller: Caller, id: string): Promise<void>;
+  /** New sandboxes in the order of their names, all or none. */
+  restoreSnapshot(caller: Caller, id: string, input: RestoreInput): Promise<Instance[]>;
+
+  createBlueprint(caller: Caller, input: CreateBlueprintInput): Promise<Blueprint>;
+  /** From the SQLite file of a sandbox. */
+  uploadBlueprint(caller: Caller, name: string, upload: Upload): Promise<Blueprint>;
+  listBlueprints(caller: Caller, query: BlueprintsQuery): Promise<ListPage<Blueprint>>;
+  getBlueprint(caller: Caller, name: string): Promise<Blueprint>;
+  deleteBlueprint(caller: Caller, name: string): Promise<void>;
+  cloneBlueprint(caller: Caller, name: string, input: CloneInput): Promise<Instance[]>;
+
+  /** What a sandbox came from and what came from it: sandboxes and the copies between them. */
+  instanceLineage(caller: Caller, id: string): Promise<Lineage>;
+  snapshotLineage(caller: Caller, id: string): Promise<Lineage>;
+  blueprintLineage(caller: Caller, name: string): Promise<Lineage>;
+}
+
+export function copyOperations(parts: {
   registry: Registry;
   sessions: Pick<Sessions, 'live'>;
   clock: Clock;
   snapshots: Snapshots;
   blueprints: Blueprints;
-  dataFolder: string;
-}): CopiesOperations {
+  config: Pick<Config, 'dataFolder'>;
+}): CopyOperations {
   const { registry, snapshots, blueprints } = parts;
-  const { showAll } = showing(parts);
-  const lineages = new Lineages(registry, parts.dataFolder);
+  const { serializeAll } = createInstanceSerializer(parts);
+  const lineages = new Lineages(registry, parts.config.dataFolder);
 
   const snapshotOf = async (row: SnapshotRow): Promise<Snapshot> => ({
     id: row.id,
@@ -57,7 +94,7 @@ export function copiesOperations(parts: {
     },
     getSnapshot: async (_caller, id) => snapshotOf(await snapshots.get(id)),
     deleteSnapshot: (caller, id) => snapshots.delete(id, causeOf(caller)),
-    restoreSnapshot: async (caller, id, input) => showAll(await snapshots.restore(id, input, causeOf(caller))),
+    restoreSnapshot: async (caller, id, input) => serializeAll(await snapshots.restore(id, input, causeOf(caller))),
 
     createBlueprint: async (caller, { name, from_instance: instance }) =>
       blueprintOf(caller, await blueprints.fromInstance(name, instance, causeOf(caller))),
@@ -69,7 +106,7 @@ export function copiesOperations(parts: {
     },
     getBlueprint: async (caller, name) => blueprintOf(caller, await blueprints.get(name)),
     deleteBlueprint: (caller, name) => blueprints.delete(name, causeOf(caller)),
-    cloneBlueprint: async (caller, name, input) => showAll(await blueprints.clone(name, input, causeOf(caller))),
+    cloneBlueprint: async (caller, name, input) => serializeAll(await blueprints.clone(name, input, causeOf(caller))),
 
     async instanceLineage({ tenants }, id) {
       return lineages.of({ kind: 'instance', id }, tenants);

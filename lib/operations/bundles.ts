@@ -1,28 +1,56 @@
-/** The operations about bundles over the real engine: contract input in, contract objects out. */
+/** Operations on bundles: shipping, checking out, importing, and the list of what left. */
 
+import type { Caller } from '../auth/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { newId } from '../base/ids.ts';
 import type { Bundles } from '../bundles/bundles.ts';
-import type { Share } from '../contract/schema/bundles.ts';
+import type {
+  ImportQuery,
+  Inspection,
+  InstanceSharesQuery,
+  Share,
+  SharesQuery,
+  ShipInput,
+} from '../contract/schema/bundles.ts';
+import type { Instance } from '../contract/schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ShareRow } from '../registry/shares.ts';
 import { requireInstance } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { asVolume } from '../vfs/volumes.ts';
 import { causeOf } from './audit-context.ts';
-import type { BundlesOperations } from './interfaces/bundles.ts';
-import { showing } from './showing.ts';
+import type { ListPage } from './list-page.ts';
+import { createInstanceSerializer } from './serializer.ts';
+import type { Outgoing, Upload } from './streams.ts';
 
-/** Makes them. */
-export function bundlesOperations(parts: {
+export interface BundleOperations {
+  /** A signed bundle of a sandbox, kept as a share before its first byte goes. Wakes nothing. */
+  ship(
+    caller: Caller,
+    id: string,
+    input: ShipInput,
+    signal?: AbortSignal,
+  ): Promise<{ share: Share; outgoing: Outgoing }>;
+  /** Newest first. */
+  shares(caller: Caller, query: SharesQuery): Promise<ListPage<Share>>;
+  instanceShares(caller: Caller, id: string, query: InstanceSharesQuery): Promise<ListPage<Share>>;
+  /** What a file is that someone has. Nothing of it is kept. */
+  inspectBundle(caller: Caller, upload: Upload, signal?: AbortSignal): Promise<Inspection>;
+  /** A new sandbox of a bundle or a bare VFS file. */
+  importBundle(caller: Caller, query: ImportQuery, upload: Upload, signal?: AbortSignal): Promise<Instance>;
+  /** The workspace as a tar.gz. */
+  checkout(caller: Caller, id: string, signal?: AbortSignal): Promise<Outgoing>;
+}
+
+export function bundleOperations(parts: {
   registry: Registry;
   sessions: Pick<Sessions, 'live'>;
   clock: Clock;
   bundles: Bundles;
-}): BundlesOperations {
+}): BundleOperations {
   const { registry, bundles } = parts;
 
-  const { show } = showing(parts);
+  const { serialize } = createInstanceSerializer(parts);
 
   return {
     async ship(caller, id, { include_private: includePrivate = false, reason }, signal) {
@@ -61,7 +89,7 @@ export function bundlesOperations(parts: {
 
     async importBundle(caller, { tenant, id, name }, upload, signal) {
       const input = { id: id ?? newId('sb'), tenant, name: name ?? null };
-      return show(await bundles.import((path) => upload.saveTo(path), input, causeOf(caller), signal));
+      return serialize(await bundles.import((path) => upload.saveTo(path), input, causeOf(caller), signal));
     },
 
     checkout: async (caller, id, signal) => bundles.checkout(await requireInstance(parts, id), causeOf(caller), signal),

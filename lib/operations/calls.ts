@@ -1,0 +1,79 @@
+/** Operations that run code in a sandbox: exec, eval, and the attachments that keep one awake for a terminal. */
+import type { Caller } from '../auth/caller.ts';
+import type { AttachmentAnswer, EvalAnswer, EvalInput, ExecAnswer, ExecInput } from '../contract/schema.ts';
+import type { State } from '../lifecycle/states.ts';
+import { LEASE_SECONDS } from '../sessions/attachments.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { causeOf } from './audit-context.ts';
+import { type OutputPiece, outputsOf, pieceOf } from './call-output.ts';
+
+export interface CallOperations {
+  exec(
+    caller: Caller,
+    id: string,
+    input: ExecInput,
+    options?: {
+      onWoke?: (woken: { woke: string; wokeMs: number; from: State | null }) => void;
+      onOutput?: (piece: OutputPiece & { stream: 'stdout' | 'stderr' }) => void;
+      signal?: AbortSignal;
+    },
+  ): Promise<ExecAnswer>;
+  eval(caller: Caller, id: string, input: EvalInput, signal?: AbortSignal): Promise<EvalAnswer>;
+  /** Begins or renews an attachment, which holds off automatic moves while a terminal is open. Wakes nothing. */
+  attach(caller: Caller, id: string, attachment: string): Promise<AttachmentAnswer>;
+  /** Ends an attachment. Idempotent. */
+  detach(caller: Caller, id: string, attachment: string): Promise<void>;
+}
+
+export function callOperations({ sessions }: { sessions: Sessions }): CallOperations {
+  return {
+    async exec(
+      caller,
+      id,
+      { command, cwd, env, encoding, timeout_ms: timeoutMs, ...input },
+      { onOutput, ...options } = {},
+    ) {
+      const request = { command, cwd, env, stdin: stdinOf(input), timeoutMs };
+      const done = await sessions.exec(id, request, causeOf(caller), {
+        ...options,
+        ...(onOutput && { onOutput: ({ stream, text }) => onOutput({ stream, ...pieceOf(text, encoding) }) }),
+      });
+      return {
+        exit_code: done.exitCode,
+        ...outputsOf(done, encoding),
+        cwd: done.cwd,
+        timed_out: done.timedOut,
+        truncated: done.truncated,
+        took_ms: done.tookMs,
+        woke: done.woke,
+      };
+    },
+
+    async eval(caller, id, { language, code, encoding, timeout_ms: timeoutMs }, signal) {
+      const done = await sessions.eval(id, { language, code, timeoutMs }, causeOf(caller), signal ? { signal } : {});
+      return {
+        ok: done.ok,
+        ...(done.value === undefined ? {} : { value: done.value }),
+        ...outputsOf(done, encoding),
+        ...(done.error === undefined ? {} : { error: done.error }),
+        timed_out: done.timedOut,
+        took_ms: done.tookMs,
+        woke: done.woke,
+      };
+    },
+
+    async attach(_caller, id, attachment) {
+      await sessions.attach(id, attachment);
+      return { attachment, lease_s: LEASE_SECONDS };
+    },
+
+    async detach(_caller, id, attachment) {
+      sessions.detach(id, attachment);
+    },
+  };
+}
+
+function stdinOf({ stdin, stdin_base64 }: Pick<ExecInput, 'stdin' | 'stdin_base64'>): Uint8Array | undefined {
+  if (stdin_base64 !== undefined) return Buffer.from(stdin_base64, 'base64');
+  return stdin === undefined ? undefined : Buffer.from(stdin);
+}

@@ -1,0 +1,236 @@
+/**
+ * Operations on what a sandbox holds: volumes, files, folders, search and SQL. Reads wake nothing and leave no trace in
+ * the sandbox; writes wake what sleeps. A read of private contents is a line of the ledger (private-reads.ts).
+ */
+import type { Caller } from '../auth/caller.ts';
+import type { Clock } from '../base/clock.ts';
+import { WinterdockError } from '../base/errors.ts';
+import type { FileInfo, FolderItem, SearchHit, SqlAnswer, SqlInput, VolumeInfo } from '../contract/schema.ts';
+import type { WriteOperation, WriteOutcome } from '../instance/instance.ts';
+import type { Registry } from '../registry/registry.ts';
+import { requireInstance } from '../sessions/engine.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { normalisePath } from '../vfs/paths.ts';
+import type { VfsStat } from '../vfs/types.ts';
+import { asVolume, VOLUME_CONTRACTS, type Volume } from '../vfs/volumes.ts';
+import { causeOf } from './audit-context.ts';
+import { etagOf, writeConditionOf } from './conditions.ts';
+import type { ListPage } from './list-page.ts';
+import { createPrivateReads } from './private-reads.ts';
+
+export interface FileContent {
+  stat: FileInfo & { version: number; etag: string };
+  content: Uint8Array;
+}
+
+/** The headers that make a write conditional, as they were sent. */
+interface WriteHeaders {
+  ifMatch?: string;
+  ifNoneMatch?: string;
+}
+
+export interface FileOperations {
+  volumes(caller: Caller, id: string): Promise<VolumeInfo[]>;
+  files(
+    caller: Caller,
+    id: string,
+    volume: Volume,
+    query: { prefix?: string; limit: number; cursor?: string },
+  ): Promise<ListPage<FileInfo>>;
+  /** A folder's own items: folders first, each kind by name. Throws `not_found`, and `conflict` for a file. */
+  folder(
+    caller: Caller,
+    id: string,
+    volume: Volume,
+    query: { path: string; limit: number; cursor?: string },
+  ): Promise<ListPage<FolderItem> & { total: number }>;
+  /** Throws `not_found` when there is no such file. `range` in bytes, end inclusive. */
+  file(
+    caller: Caller,
+    id: string,
+    volume: Volume,
+    path: string,
+    range?: { start: number; end: number },
+  ): Promise<FileContent>;
+  fileStat(caller: Caller, id: string, volume: Volume, path: string): Promise<FileContent['stat']>;
+  putFile(
+    caller: Caller,
+    id: string,
+    volume: Volume,
+    path: string,
+    content: Uint8Array,
+    condition?: WriteHeaders,
+  ): Promise<{ created: boolean; etag: string }>;
+  deleteFile(caller: Caller, id: string, volume: Volume, path: string, condition?: WriteHeaders): Promise<void>;
+  /** Moves a file or a whole folder. Throws `conflict` when something is at `to`. */
+  moveFile(caller: Caller, id: string, volume: Volume, input: { from: string; to: string }): Promise<void>;
+  /** Makes a folder and the missing ones above it. Throws `conflict` when something is there. */
+  makeFolder(caller: Caller, id: string, volume: Volume, input: { path: string }): Promise<void>;
+  /**
+   * Removes an empty folder, or with `recursive` one with all in it. Throws `not_found`; `conflict` for the root and
+   * for a folder that is not empty.
+   */
+  deleteFolder(
+    caller: Caller,
+    id: string,
+    volume: Volume,
+    query: { path: string; recursive?: 'true' | 'false' },
+  ): Promise<void>;
+  search(
+    caller: Caller,
+    id: string,
+    query: { q: string; volume?: Volume; in: 'name' | 'content'; limit: number },
+  ): Promise<{ hits: SearchHit[]; truncated: boolean }>;
+  query(caller: Caller, id: string, input: SqlInput): Promise<SqlAnswer>;
+}
+
+/** The volume whose reads are lines of the ledger. */
+const PRIVATE: Volume = 'memory';
+
+export function fileOperations(parts: { registry: Registry; sessions: Sessions; clock: Clock }): FileOperations {
+  const { sessions } = parts;
+  const privateRead = createPrivateReads({ ...parts, rowOf: (id) => requireInstance(parts, id) });
+
+  const write = (caller: Caller, id: string, operation: WriteOperation): Promise<WriteOutcome> =>
+    sessions.write(id, operation, causeOf(caller));
+
+  /** The error of a path without a file; its hint says when a folder is there. */
+  const absent = async (id: string, volume: Volume, path: string): Promise<WinterdockError> => {
+    const prefix = `${path}/`;
+    const { files } = await sessions.read(id, { op: 'list', volume, prefix, limit: 1 });
+    const hint = `It is a folder. List what is in it: volumes/${volume}?prefix=${encodeURI(prefix)}`;
+    return new WinterdockError(
+      'not_found',
+      `There is no file "${path}" in ${volume}.`,
+      files.length > 0 ? { hint } : {},
+    );
+  };
+
+  return {
+    async volumes(_caller, id) {
+      const { volumes } = await sessions.read(id, { op: 'volumes' });
+      return volumes.map(({ volume, files, bytes }) => ({
+        volume,
+        files,
+        bytes,
+        survives_resume: VOLUME_CONTRACTS[volume].survivesResume,
+        ships: VOLUME_CONTRACTS[volume].ships,
+      }));
+    },
+
+    async files(caller, id, volume, { prefix, limit, cursor }) {
+      if (volume === PRIVATE) await privateRead(caller, id, 'names of files');
+      const { files, next } = await sessions.read(id, {
+        op: 'list',
+        volume: asVolume(volume),
+        limit,
+        // Paths are absolute: without its slash a prefix would match nothing.
+        ...(prefix === undefined || prefix === '' ? {} : { prefix: prefix.startsWith('/') ? prefix : `/${prefix}` }),
+        ...(cursor === undefined ? {} : { after: cursor }),
+      });
+      return { items: files, next };
+    },
+
+    async folder(caller, id, volume, { path, limit, cursor }) {
+      const wanted = normalisePath(path);
+      if (volume === PRIVATE) await privateRead(caller, id, 'names of files');
+      const { items, next, total } = await sessions.read(id, {
+        op: 'folder',
+        volume: asVolume(volume),
+        path: wanted,
+        limit,
+        ...(cursor === undefined ? {} : { after: cursor }),
+      });
+      return { items, next, total };
+    },
+
+    async file(caller, id, volume, path, range) {
+      const wanted = normalisePath(path);
+      if (volume === PRIVATE) await privateRead(caller, id, 'a file');
+      const { stat, content } = await sessions.read(id, {
+        op: 'get',
+        volume: asVolume(volume),
+        path: wanted,
+        ...(range === undefined ? {} : { range }),
+      });
+      if (stat === null) throw await absent(id, volume, wanted);
+      return { stat: withEtag(stat), content: content ?? new Uint8Array() };
+    },
+
+    async fileStat(caller, id, volume, path) {
+      const wanted = normalisePath(path);
+      if (volume === PRIVATE) await privateRead(caller, id, 'a file');
+      const { stat } = await sessions.read(id, { op: 'stat', volume: asVolume(volume), path: wanted });
+      if (stat === null) throw await absent(id, volume, wanted);
+      return withEtag(stat);
+    },
+
+    async putFile(caller, id, volume, path, content, condition) {
+      const outcome = await write(caller, id, {
+        op: 'put',
+        volume: asVolume(volume),
+        path: normalisePath(path),
+        content,
+        condition: writeConditionOf(condition ?? {}),
+      });
+      return { created: outcome.created, etag: etagOf(outcome.stat?.version ?? 0) };
+    },
+
+    async deleteFile(caller, id, volume, path, condition) {
+      await write(caller, id, {
+        op: 'delete',
+        volume: asVolume(volume),
+        path: normalisePath(path),
+        condition: writeConditionOf(condition ?? {}),
+      });
+    },
+
+    async moveFile(caller, id, volume, { from, to }) {
+      await write(caller, id, {
+        op: 'move',
+        volume: asVolume(volume),
+        from: normalisePath(from),
+        to: normalisePath(to),
+      });
+    },
+
+    async makeFolder(caller, id, volume, { path }) {
+      await write(caller, id, { op: 'mkdir', volume: asVolume(volume), path: normalisePath(path) });
+    },
+
+    async deleteFolder(caller, id, volume, { path, recursive }) {
+      await write(caller, id, {
+        op: 'rmdir',
+        volume: asVolume(volume),
+        path: normalisePath(path),
+        recursive: recursive === 'true',
+      });
+    },
+
+    async search(caller, id, { q, volume, in: where, limit }) {
+      if (volume === undefined || volume === PRIVATE) await privateRead(caller, id, 'a search');
+      const { hits, truncated } = await sessions.read(id, {
+        op: 'search',
+        text: q,
+        in: where,
+        limit,
+        ...(volume === undefined ? {} : { volume }),
+      });
+      return { hits, truncated };
+    },
+
+    async query(caller, id, { sql, params }) {
+      await privateRead(caller, id, 'a query over all volumes');
+      const { columns, rows, truncated } = await sessions.read(id, {
+        op: 'query',
+        sql,
+        ...(params === undefined ? {} : { params }),
+      });
+      return { columns, rows, truncated };
+    },
+  };
+}
+
+function withEtag(stat: VfsStat): FileContent['stat'] {
+  return { ...stat, etag: etagOf(stat.version) };
+}

@@ -1,0 +1,165 @@
+/**
+ * Operations on sandboxes as rows: list, create, show, change, and the counts of the overview. Waking and filing are in
+ * moves.ts, calls in calls.ts, what a sandbox holds in files.ts.
+ */
+import type { Caller } from '../auth/caller.ts';
+import { type Clock, epochSeconds } from '../base/clock.ts';
+import { newId } from '../base/ids.ts';
+import type { CreateInput, Instance, ListQuery, PatchInput } from '../contract/schema.ts';
+import { DEFAULT_POLICY } from '../instance/policies.ts';
+import type { State } from '../lifecycle/states.ts';
+import type { Registry } from '../registry/registry.ts';
+import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { causeOf } from './audit-context.ts';
+import { listFilterOf, stuckSince } from './list-filter.ts';
+import type { ListPage } from './list-page.ts';
+import { createInstanceSerializer } from './serializer.ts';
+import { requireTag } from './settings-tag.ts';
+
+/** How many sandboxes move by themselves in a span of time (epoch seconds, both ends inclusive), by target state. */
+interface DueSpan {
+  from: number;
+  until: number;
+  to: Readonly<Record<'suspended' | 'frozen' | 'archived' | 'deleted', number>>;
+}
+
+export interface InstanceOperations {
+  /** `total` is exact up to 10 000. */
+  listInstances(
+    caller: Caller,
+    query: ListQuery,
+  ): Promise<ListPage<Instance> & { total: number; totalIsExact: boolean }>;
+  createInstance(caller: Caller, input: CreateInput): Promise<Instance>;
+  getInstance(caller: Caller, id: string): Promise<Instance>;
+  /** `ifMatch`: the tags of which one must still hold; throws `precondition_failed`. */
+  patchInstance(
+    caller: Caller,
+    id: string,
+    input: PatchInput,
+    condition?: { ifMatch?: string | null },
+  ): Promise<Instance>;
+  /**
+   * The overview's counts of what the caller may see: sandboxes by state and by fault, which the registry maintains, and
+   * operations under way, the stuck ones apart (each up to 10 001).
+   */
+  counts(caller: Caller): Promise<{
+    states: Record<State, number>;
+    faults: Record<string, number>;
+    pending: number;
+    stuck: number;
+  }>;
+  /** Sandboxes with an automatic move within `withinSeconds`, soonest first. */
+  due(caller: Caller, withinSeconds: number, limit: number): Promise<Instance[]>;
+  /** Automatic moves in each of the coming `slots` spans of `seconds`. Overdue ones count in the first span. */
+  dueCounts(caller: Caller, spans: { seconds: number; slots: number }): Promise<DueSpan[]>;
+}
+
+const COUNT_CAP = 10_000;
+
+export function instanceOperations(parts: {
+  registry: Registry;
+  sessions: Pick<Sessions, 'live'>;
+  clock: Clock;
+}): InstanceOperations {
+  const { registry, clock } = parts;
+  const { serialize, serializeAll } = createInstanceSerializer(parts);
+  const now = () => epochSeconds(clock);
+
+  return {
+    async listInstances({ tenants }, query) {
+      const filter = listFilterOf(query, tenants, now());
+      if (filter === null) return { items: [], next: null, total: 0, totalIsExact: true };
+      const reverse = query.sort.startsWith('-');
+      const page = await registry.instances.list({
+        ...filter,
+        sort: (reverse ? query.sort.slice(1) : query.sort) as 'updated' | 'created' | 'name' | 'bytes',
+        reverse,
+        limit: query.limit,
+        ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+      });
+      const total = await registry.instances.count(filter, COUNT_CAP);
+      const totalIsExact = total <= COUNT_CAP;
+      return {
+        items: await serializeAll(page.rows),
+        next: page.next,
+        total: totalIsExact ? total : COUNT_CAP,
+        totalIsExact,
+      };
+    },
+
+    async createInstance(caller, input) {
+      const id = input.id ?? newId('sb');
+      const inMemory = input.vfs_path !== undefined;
+      const row = await registry.instances.create(
+        {
+          id,
+          tenant: input.tenant,
+          name: input.name ?? null,
+          vfsPath: input.vfs_path ?? null,
+          ephemeral: inMemory || (input.ephemeral ?? false),
+          policy: input.policy ?? DEFAULT_POLICY,
+          keepHot: input.keep_hot ?? false,
+          idleToSuspendSeconds: input.idle_to_suspend_s ?? input.timeout_secs ?? null,
+          idleToFreezeSeconds: input.idle_to_freeze_s ?? null,
+          labels: input.labels ?? {},
+          workbook: input.workbook ?? null,
+          lineageBlueprint: null,
+          lineageSnapshot: null,
+          lineageParent: null,
+        },
+        now(),
+        ledgerEntry(parts, { id, tenant: input.tenant }, causeOf(caller), 'instance.created', { to: 'created' }),
+      );
+      return serialize(row);
+    },
+
+    getInstance: async (_caller, id) => serialize(await requireInstance(parts, id)),
+
+    async patchInstance(caller, id, input, condition) {
+      const ifMatch = condition?.ifMatch ?? null;
+      const idleToSuspendSeconds = input.idle_to_suspend_s === undefined ? input.timeout_secs : input.idle_to_suspend_s;
+      const row = await requireInstance(parts, id);
+      if (ifMatch !== null) requireTag(row, ifMatch);
+      const patched = await registry.instances.patch(
+        id,
+        {
+          ...(input.name === undefined ? {} : { name: input.name }),
+          ...(input.labels === undefined ? {} : { labels: input.labels }),
+          ...(input.keep_hot === undefined ? {} : { keepHot: input.keep_hot }),
+          ...(input.hold_until === undefined ? {} : { holdUntil: input.hold_until }),
+          ...(idleToSuspendSeconds === undefined ? {} : { idleToSuspendSeconds }),
+          ...(input.idle_to_freeze_s === undefined ? {} : { idleToFreezeSeconds: input.idle_to_freeze_s }),
+          ...(input.policy === undefined ? {} : { policy: input.policy }),
+          ...(input.workbook === undefined ? {} : { workbook: input.workbook }),
+        },
+        now(),
+        ledgerEntry(parts, row, causeOf(caller), 'instance.changed', { reason: Object.keys(input).join(', ') }),
+        ifMatch === null ? undefined : row,
+      );
+      return serialize(patched ?? (await requireInstance(parts, id)));
+    },
+
+    async counts({ tenants }) {
+      const among = tenants ?? undefined;
+      const theirs = among === undefined ? {} : { tenants: among };
+      return {
+        states: await registry.instances.countsByState(among),
+        faults: await registry.instances.countsByFault(among),
+        pending: await registry.instances.count({ ...theirs, pending: {} }, COUNT_CAP),
+        stuck: await registry.instances.count({ ...theirs, pending: { until: stuckSince(now()) } }, COUNT_CAP),
+      };
+    },
+
+    async due({ tenants }, withinSeconds, limit) {
+      const rows = await registry.instances.dueUntil(now() + withinSeconds, limit, tenants ?? undefined);
+      return Promise.all(rows.map(({ row, thresholds }) => serialize(row, thresholds)));
+    },
+
+    async dueCounts({ tenants }, { seconds, slots }) {
+      const from = now();
+      const counted = await registry.instances.dueCounts({ from, seconds, slots }, tenants ?? undefined);
+      return counted.map((to, slot) => ({ from: from + slot * seconds, until: from + (slot + 1) * seconds - 1, to }));
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/** Operations that wake and file a sandbox: the verbs, plans of several hops, and settling what was interrupted. */
+import type { Caller } from '../auth/caller.ts';
+import type { Clock } from '../base/clock.ts';
+import type {
+  DeleteInput,
+  Instance,
+  Plan,
+  PrefetchAnswer,
+  ResumeAnswer,
+  ResumeInput,
+  VerbInput,
+  WalkInput,
+} from '../contract/schema.ts';
+import type { Metrics } from '../health/metrics.ts';
+import { hopRefusal, plan } from '../lifecycle/plan.ts';
+import { HOPS, type State } from '../lifecycle/states.ts';
+import { LOSSES, lossesOf } from '../lifecycle/verb-plan.ts';
+import { waysOut } from '../lifecycle/ways-out.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { InstanceRow } from '../registry/types.ts';
+import { MEMORY, requireInstance } from '../sessions/engine.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { causeOf } from './audit-context.ts';
+import { createInstanceSerializer } from './serializer.ts';
+
+export interface MoveOperations {
+  resume(caller: Caller, id: string, input: ResumeInput): Promise<ResumeAnswer>;
+  prefetch(caller: Caller, id: string): Promise<PrefetchAnswer>;
+  suspend(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
+  freeze(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
+  archive(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
+  revive(caller: Caller, id: string, input: VerbInput): Promise<Instance>;
+  /** Rolls an interrupted operation forward or back. Throws `conflict` while it is really under way. */
+  settle(caller: Caller, id: string): Promise<Instance>;
+  deleteInstance(caller: Caller, id: string, input?: DeleteInput): Promise<void>;
+  /** The hops to a state and what they cost. Changes nothing, wakes nothing. */
+  plan(caller: Caller, id: string, query: { to: State }): Promise<Plan>;
+  /** Runs the plan hop by hop. Throws as the hops do; the sandbox then stays in the state it reached. */
+  walk(caller: Caller, id: string, input: WalkInput): Promise<Instance>;
+}
+
+export function moveOperations(parts: {
+  registry: Registry;
+  sessions: Sessions;
+  clock: Clock;
+  metrics: Pick<Metrics, 'resumedWarm'>;
+}): MoveOperations {
+  const { sessions, metrics } = parts;
+  const { serialize } = createInstanceSerializer(parts);
+  return {
+    async resume(caller, id, input) {
+      const resumed = await sessions.resume(id, causeOf(caller, input.reason), {
+        ...(input.policy === undefined ? {} : { policy: input.policy }),
+        ...(input.force === undefined ? {} : { force: input.force }),
+      });
+      if (resumed.path === 'warm') metrics.resumedWarm(resumed.tookMs / 1000);
+      return {
+        path: resumed.path,
+        ...(resumed.path === 'warm' ? { result: 'already_active' as const } : {}),
+        ...(resumed.source === null ? {} : { source: resumed.source }),
+        vfs_path: resumed.vfsPath,
+        took_ms: resumed.tookMs,
+        instance: await serialize(resumed.row),
+      };
+    },
+
+    async prefetch(caller, id) {
+      const { source, vfsPath } = await sessions.prefetch(id, causeOf(caller));
+      return { source, vfs_path: vfsPath };
+    },
+
+    suspend: async (caller, id, { reason, force }) =>
+      serialize(await sessions.suspend(id, causeOf(caller, reason), { force })),
+    freeze: async (caller, id, { reason, force }) =>
+      serialize(await sessions.freeze(id, causeOf(caller, reason), { force })),
+    archive: async (caller, id, { reason, force }) =>
+      serialize(await sessions.archive(id, causeOf(caller, reason), { force })),
+    revive: async (caller, id, { reason, force }) =>
+      serialize(await sessions.revive(id, causeOf(caller, reason), { force })),
+    settle: async (caller, id) => serialize(await sessions.settle(id, causeOf(caller))),
+    deleteInstance: (caller, id, input) => sessions.delete(id, causeOf(caller, input?.reason)),
+
+    async plan(_caller, id, { to }) {
+      const row = await requireInstance(parts, id);
+      const hops = plan(row.state, to, row);
+      const losses = lossesOf({ state: row.state, inMemory: row.vfsPath === MEMORY }, hops ?? []);
+      const { calls, attached } = sessions.live(row);
+      return {
+        id,
+        from: row.state,
+        to,
+        hops: hopsOf(row.state, hops ?? []),
+        losses: losses.map((loss) => ({ loss, words: LOSSES[loss] })),
+        calls,
+        attached,
+        tmp: losses.includes('tmp') ? await tmpOf(sessions, id) : null,
+        refusal: refusalOf(row, to, hops),
+      };
+    },
+
+    async walk(caller, id, { to, reason, force }) {
+      return serialize(await sessions.runPlan(id, to, causeOf(caller, reason), force === undefined ? {} : { force }));
+    },
+  };
+}
+
+function hopsOf(from: State, hops: readonly State[]): Plan['hops'] {
+  return hops.flatMap((to, at) => {
+    const start = hops[at - 1] ?? from;
+    const verb = HOPS.find((hop) => hop.from === start && hop.to === to)?.verb;
+    return verb === undefined ? [] : [{ from: start, to, verb, passing: to === 'active' && at < hops.length - 1 }];
+  });
+}
+
+async function tmpOf(sessions: Sessions, id: string): Promise<Plan['tmp']> {
+  try {
+    const { volumes } = await sessions.read(id, { op: 'volumes' });
+    const tmp = volumes.find(({ volume }) => volume === 'tmp');
+    return tmp === undefined ? null : { files: tmp.files, bytes: tmp.bytes };
+  } catch {
+    // The plan of an unreadable file is shown all the same: its losses already say that tmp is lost.
+    return null;
+  }
+}
+
+function refusalOf(row: InstanceRow, to: State, hops: readonly State[] | null): string | null {
+  const wouldKeep = to !== 'deleted' && to !== 'active' && to !== 'created' && row.vfsPath === MEMORY;
+  if (hops === null && !wouldKeep) return hopRefusal(row.state, to, row);
+  if (hops?.length === 0) return `It is ${to} already.`;
+  if (to !== 'deleted' && row.fault !== null && row.fault !== 'error') {
+    const tried = to === 'active' ? '' : ' With force it is tried all the same.';
+    return `Its file is in doubt (${row.fault}). ${waysOut(row.fault)}${tried}`;
+  }
+  return wouldKeep ? 'It lives only in its process: nothing would be kept.' : null;
+}

@@ -1,0 +1,61 @@
+/** Operations on damaged files: the raw bytes, salvage, and putting a snapshot in their place. */
+import type { Caller } from '../auth/caller.ts';
+import type { Clock } from '../base/clock.ts';
+import { newId } from '../base/ids.ts';
+import type { RawQuery, RestoreInstanceInput, SalvageInput } from '../contract/schema/repairs.ts';
+import type { Instance, SalvageAnswer } from '../contract/schema.ts';
+import type { Repairs } from '../copies/repairs.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { causeOf } from './audit-context.ts';
+import { createInstanceSerializer } from './serializer.ts';
+import type { Outgoing } from './streams.ts';
+
+/** What is known of raw bytes before the first of them goes. */
+interface RawFacts {
+  name: string;
+  bytes: number;
+  sha256: string;
+  logBytes: number;
+}
+
+export interface RepairOperations {
+  /** The file of a sandbox that is not awake, or the log beside it, byte for byte. Wakes and opens nothing. */
+  raw(
+    caller: Caller,
+    id: string,
+    query: RawQuery,
+    signal?: AbortSignal,
+  ): Promise<{ facts: RawFacts; outgoing: Outgoing }>;
+  /** A new sandbox of what is readable of its file, and what is not. Its file is left as it is. */
+  salvage(caller: Caller, id: string, input: SalvageInput, signal?: AbortSignal): Promise<SalvageAnswer>;
+  /** Puts a snapshot in the place of its file; what was there is kept aside. It keeps its state and loses its fault. */
+  restoreInstance(caller: Caller, id: string, input: RestoreInstanceInput): Promise<Instance>;
+}
+
+export function repairOperations(parts: {
+  registry: Registry;
+  sessions: Pick<Sessions, 'live'>;
+  clock: Clock;
+  repairs: Repairs;
+}): RepairOperations {
+  const { repairs } = parts;
+  const { serialize } = createInstanceSerializer(parts);
+  return {
+    raw: (caller, id, { part, reason }, signal) => repairs.raw(id, part, causeOf(caller, reason), signal),
+    async salvage(caller, id, { id: own, name, reason }, signal) {
+      const made = { id: own ?? newId('sb'), name: name ?? null };
+      const { row, salvaged } = await repairs.salvage(id, made, causeOf(caller, reason), signal);
+      return {
+        instance: await serialize(row),
+        recovered: salvaged.recovered,
+        recovered_bytes: salvaged.recoveredBytes,
+        lost: salvaged.lost,
+        lost_count: salvaged.lostCount,
+        list: salvaged.list,
+      };
+    },
+    restoreInstance: async (caller, id, { snapshot, reason }) =>
+      serialize(await repairs.restore(id, snapshot, causeOf(caller, reason))),
+  };
+}
