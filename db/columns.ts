@@ -5,7 +5,7 @@ import { customType } from './drizzle.ts';
  * JSON as text. Null is NULL and not the text `null`, which drizzle's own makes of a null that a placeholder stands
  * for.
  */
-export function json<T>(name: string) {
+export function jsonColumn<T>(name: string) {
   return customType<{ data: T; driverData: string | null }>({
     dataType: () => 'text',
     toDriver: (value) => (value === null ? null : JSON.stringify(value)),

@@ -1,7 +1,6 @@
 /** The auth library's records as rows of its four tables. Knows nothing of what is in them. */
 import type { SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { account, session, user, verification } from '../../../db/auth-schema.ts';
 import {
   and,
   asc,
@@ -20,6 +19,7 @@ import {
   or,
   placeholder,
 } from '../../../db/drizzle.ts';
+import { account, session, user, verification } from '../../../db/schema/access.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { PeopleCondition, PeopleKind, PeopleQuery, PeopleRecord, PeopleStore } from '../people.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';

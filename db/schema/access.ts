@@ -3,8 +3,8 @@
  * reads columns by property name; and beside them our own: keys of programs, and invitations. Knows nothing of
  * sandboxes.
  */
-import { json } from './columns.ts';
-import { index, integer, sql, sqliteTable, text } from './drizzle.ts';
+import { jsonColumn } from '../columns.ts';
+import { index, integer, sql, sqliteTable, text } from '../drizzle.ts';
 
 const NOW_MS = sql`(cast(unixepoch('subsecond') * 1000 as integer))`;
 
@@ -117,7 +117,7 @@ export const invitations = sqliteTable('invitations', {
   email: text('email'),
   role: text('role').notNull(),
   /** Null: all. */
-  tenants: json<readonly string[]>('tenants'),
+  tenants: jsonColumn<readonly string[]>('tenants'),
   created: integer('created').notNull(),
   createdBy: text('created_by').notNull(),
   expires: integer('expires').notNull(),

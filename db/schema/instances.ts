@@ -1,0 +1,121 @@
+/**
+ * Sandboxes, their labels and the sizes of their volumes. Triggers, the text index and what keeps the counts are SQL
+ * that drizzle has no words for: they are in db/migrations. Times are epoch seconds unless the name says milliseconds.
+ *
+ * `labels` and the text index point at instances by SQLite's own rowid. Rows are never removed and rowids are given out
+ * as max + 1, so they are 1…n without gaps, and not even a VACUUM that renumbers them changes one.
+ */
+import type { State } from '../../lib/lifecycle/states.ts';
+import type { Fault } from '../../lib/lifecycle/words.ts';
+import type { FileRecord, Intent } from '../../lib/registry/types.ts';
+import { jsonColumn } from '../columns.ts';
+import { blob, index, integer, primaryKey, sql, sqliteTable, text, uniqueIndex } from '../drizzle.ts';
+
+/** `false` as the first migration wrote it: of drizzle's own the next one would make the table anew. */
+const NO = 0 as unknown as boolean;
+
+export const instances = sqliteTable(
+  'instances',
+  {
+    id: text('id').primaryKey().notNull(),
+    tenant: text('tenant').notNull(),
+    state: text('state').$type<State>().notNull(),
+    vfsPath: text('vfs_path'),
+    updated: integer('updated').notNull(),
+    /** 1 exactly when the state is `deleted`: lists leave those out unless asked for them. */
+    tombstone: integer('tombstone').notNull().default(0),
+    /** The search words, lower-case, each after a space. */
+    words: text('words').notNull().default(''),
+    /** When the ladder or the ephemeral walk moves it; null when nothing does. */
+    dueAt: integer('due_at'),
+    name: text('name'),
+    generation: integer('generation').notNull().default(0),
+    fault: text('fault').$type<Fault>(),
+    faultReason: text('fault_reason'),
+    /** The intent under way. */
+    pending: jsonColumn<Intent>('pending'),
+    created: integer('created').notNull(),
+    stateSince: integer('state_since').notNull(),
+    keepHot: integer('keep_hot', { mode: 'boolean' }).notNull().default(NO),
+    holdUntil: integer('hold_until'),
+    ephemeral: integer('ephemeral', { mode: 'boolean' }).notNull().default(NO),
+    policy: text('policy').notNull(),
+    idleToSuspendSeconds: integer('idle_to_suspend_s'),
+    idleToFreezeSeconds: integer('idle_to_freeze_s'),
+    bytes: integer('bytes'),
+    workbook: text('workbook'),
+    lineageBlueprint: text('lineage_blueprint'),
+    lineageSnapshot: text('lineage_snapshot'),
+    lineageParent: text('lineage_parent'),
+    file: jsonColumn<FileRecord>('file'),
+    failures: integer('failures').notNull().default(0),
+    /** The labels table is made from it. */
+    labels: jsonColumn<Record<string, string>>('labels').notNull().default({}),
+    /**
+     * Sort keys: what has no name comes after every name (a blob sorts after text), what has no size after every size.
+     */
+    nameKey: text('name_key').generatedAlwaysAs(sql`coalesce(name, x'')`, { mode: 'virtual' }),
+    bytesKey: integer('bytes_key').generatedAlwaysAs(sql`coalesce(bytes, -1)`, { mode: 'virtual' }),
+  },
+  (table) => [
+    index('instances_whose').on(table.id, table.tenant),
+    index('instances_by_updated').on(table.tombstone, table.updated),
+    index('instances_by_created').on(table.tombstone, table.created),
+    index('instances_by_name').on(table.tombstone, table.nameKey),
+    index('instances_by_bytes').on(table.tombstone, table.bytesKey),
+    index('instances_by_tenant_updated').on(table.tenant, table.tombstone, table.updated),
+    index('instances_by_tenant_created').on(table.tenant, table.tombstone, table.created),
+    index('instances_by_tenant_name').on(table.tenant, table.tombstone, table.nameKey),
+    index('instances_by_tenant_bytes').on(table.tenant, table.tombstone, table.bytesKey),
+    index('instances_by_state_updated').on(table.state, table.updated),
+    index('instances_by_tenant_state_updated').on(table.tenant, table.state, table.updated),
+    index('instances_by_fault_updated').on(table.fault, table.updated).where(sql`fault is not null and tombstone = 0`),
+    index('instances_by_fault_created').on(table.fault, table.created).where(sql`fault is not null and tombstone = 0`),
+    index('instances_by_fault_name').on(table.fault, table.nameKey).where(sql`fault is not null and tombstone = 0`),
+    index('instances_by_fault_bytes').on(table.fault, table.bytesKey).where(sql`fault is not null and tombstone = 0`),
+    uniqueIndex('instances_name_taken').on(table.tenant, table.name).where(sql`name is not null and tombstone = 0`),
+    // All that a count by kind of move needs is in it; `pending` is null in all of it, and has to be there for the
+    // index to be enough.
+    index('instances_due')
+      .on(table.dueAt, table.state, table.ephemeral, table.tenant, table.pending)
+      .where(sql`due_at is not null and pending is null`),
+    index('instances_pending').on(table.id).where(sql`pending is not null`),
+    index('instances_by_snapshot').on(table.lineageSnapshot, table.created).where(sql`lineage_snapshot is not null`),
+    index('instances_by_blueprint').on(table.lineageBlueprint, table.created).where(sql`lineage_blueprint is not null`),
+    index('instances_by_source').on(table.vfsPath).where(sql`state = 'created' and vfs_path is not null`),
+  ],
+);
+
+/**
+ * One row per label of a living instance, made from `instances.labels` by triggers, with the sort keys of its instance.
+ */
+export const labels = sqliteTable(
+  'labels',
+  {
+    instanceRow: integer('instance_row').notNull(),
+    key: text('key').notNull(),
+    value: text('value').notNull(),
+    updated: integer('updated').notNull(),
+    created: integer('created').notNull(),
+    nameKey: blob('name_key').notNull(),
+    bytesKey: integer('bytes_key').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.instanceRow, table.key] }),
+    index('labels_by_updated').on(table.key, table.value, table.updated, table.instanceRow),
+    index('labels_by_created').on(table.key, table.value, table.created, table.instanceRow),
+    index('labels_by_name').on(table.key, table.value, table.nameKey, table.instanceRow),
+    index('labels_by_bytes').on(table.key, table.value, table.bytesKey, table.instanceRow),
+  ],
+);
+
+/**
+ * Bytes of the volumes of an instance's file, as weighed after it was last filed. Goes with the instance's tombstone.
+ */
+export const instanceVolumes = sqliteTable('instance_volumes', {
+  instanceRow: integer('instance_row').primaryKey(),
+  tenant: text('tenant').notNull(),
+  workspace: integer('workspace').notNull(),
+  memory: integer('memory').notNull(),
+  tmp: integer('tmp').notNull(),
+});

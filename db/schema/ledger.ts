@@ -1,0 +1,71 @@
+/** The ledger's lines and its sealed months. */
+import type { State } from '../../lib/lifecycle/states.ts';
+import type { Source, Trigger, Via } from '../../lib/lifecycle/words.ts';
+import { index, integer, real, sql, sqliteTable, text } from '../drizzle.ts';
+
+/**
+ * The ledger: append-only, which triggers hold; so no number is ever used again. Each line has the hash of itself and
+ * of all before it.
+ */
+export const events = sqliteTable(
+  'events',
+  {
+    seq: integer('seq').primaryKey(),
+    timeMs: integer('time_ms').notNull(),
+    instance: text('instance'),
+    tenant: text('tenant'),
+    type: text('type').notNull(),
+    from: text('from').$type<State>(),
+    to: text('to').$type<State>(),
+    trigger: text('trigger').$type<Trigger>().notNull(),
+    actor: text('actor').notNull(),
+    via: text('via').$type<Via>().notNull(),
+    source: text('source').$type<Source>(),
+    tookMs: real('took_ms'),
+    reason: text('reason'),
+    error: text('error'),
+    requestId: text('request_id'),
+    /** The peer's address, where a request had one. */
+    address: text('address'),
+    /** Lower-case hex. Null only before a line of an older file is chained. */
+    hash: text('hash'),
+    /**
+     * JSON of the signed note that stands for its texts, once they were given up with their tenant; null while they are
+     * there.
+     */
+    blanked: text('blanked'),
+  },
+  (table) => [
+    index('events_blanked').on(table.seq).where(sql`blanked is not null`),
+    index('events_by_time').on(table.timeMs),
+    index('events_by_instance').on(table.instance, table.timeMs),
+    index('events_by_tenant').on(table.tenant, table.timeMs),
+    index('events_by_type').on(table.type, table.timeMs),
+    index('events_by_actor').on(table.actor, table.timeMs),
+    index('events_by_trigger').on(table.trigger, table.timeMs),
+  ],
+);
+
+/**
+ * A month of the ledger, sealed; it stays when its lines are dropped. Triggers let it be exported once and dropped
+ * once, no more.
+ */
+export const ledgerSegments = sqliteTable('ledger_segments', {
+  /** `2026-11`. */
+  id: text('id').primaryKey().notNull(),
+  firstSeq: integer('first_seq').notNull(),
+  lastSeq: integer('last_seq').notNull(),
+  lines: integer('lines').notNull(),
+  /** The hash that the first line's is made with. */
+  previousHash: text('previous_hash').notNull(),
+  firstHash: text('first_hash').notNull(),
+  lastHash: text('last_hash').notNull(),
+  sealedMs: integer('sealed_ms').notNull(),
+  /** The `did:key` of the signatures. */
+  issuer: text('issuer').notNull(),
+  signature: text('signature').notNull(),
+  exportedMs: integer('exported_ms'),
+  /** Set before the first of its lines is dropped. */
+  droppedMs: integer('dropped_ms'),
+  dropSignature: text('drop_signature'),
+});
