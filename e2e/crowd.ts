@@ -10,7 +10,7 @@ import { eachOf } from '../lib/registry/each-of.ts';
 import type { Registry } from '../lib/registry/registry.ts';
 import { openSqliteRegistry } from '../lib/registry/sqlite/open.ts';
 import { fillRegistry } from '../lib/registry/sqlite/testing/fill.ts';
-import { entry, hop, instance, intent, THRESHOLDS } from '../lib/registry/testing/make.ts';
+import { entry, instance, intent, THRESHOLDS, transitionTo } from '../lib/registry/testing/fixtures.ts';
 import type { Intent, NewInstance } from '../lib/registry/types.ts';
 
 const NAMES: readonly ((n: number) => string)[] = [
@@ -128,7 +128,7 @@ async function filed(registry: Registry, given: NewInstance, state: 'suspended' 
   let row = await registry.instances.create(given, now, entry({ instance: given.id, tenant: given.tenant }));
   for (const to of ['active', 'suspended', ...(state === 'frozen' ? (['frozen'] as const) : [])] as const) {
     const vfsPath = to === 'frozen' ? `cold/${given.id}.sqlite` : `live/${given.id}/vfs.sqlite`;
-    row = await registry.instances.commit(hop(row, to, { now, vfsPath }));
+    row = await registry.instances.commit(transitionTo(row, to, { now, vfsPath }));
   }
   return row;
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../base/clock.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { entry, instance } from '../registry/testing/make.ts';
+import { entry, instance } from '../registry/testing/fixtures.ts';
 import { namesIn } from '../testing/files-in.ts';
 import { tmpFolder } from '../vfs/testing/tmp-files.ts';
 import { land } from './landing.ts';

@@ -5,7 +5,7 @@ import { FakeClock } from '../base/clock.ts';
 import { observeEffects } from '../base/effects.ts';
 import { whyNotThisRegistry } from '../ledger/start-check.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { THRESHOLDS } from '../registry/testing/make.ts';
+import { THRESHOLDS } from '../registry/testing/fixtures.ts';
 import { createArchiveDrawer, createColdDrawer } from '../storage/disk.ts';
 import { closeToRest, openLive } from '../vfs/open.ts';
 import { createReaders } from '../vfs/readers.ts';

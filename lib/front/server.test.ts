@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { unknownSettings } from '../base/config.ts';
 import type { Event, Instance } from '../contract/schema.ts';
-import { KNOWN, makeOlderRegistry } from '../registry/testing/older.ts';
+import { KNOWN, makeOlderRegistry } from '../registry/testing/older-registry.ts';
 import { type ServerProcess, spawnServer } from '../testing/process.ts';
 import { TEST_KEY } from '../testing/server.ts';
 import { lockDataFolder, lockStores } from './lock.ts';

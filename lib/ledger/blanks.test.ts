@@ -4,7 +4,7 @@ import { openSigner } from '../base/signing.ts';
 import { CHAIN_START, canonicalLine, chainHash } from '../registry/chain.ts';
 import { eachOf } from '../registry/each-of.ts';
 import { openLedgerFile } from '../registry/sqlite/ledger-file.ts';
-import { entry } from '../registry/testing/make.ts';
+import { entry } from '../registry/testing/fixtures.ts';
 import { blankNote, FORGOTTEN, NoteDigest } from './blanks.ts';
 import type { LedgerHead } from './documents.ts';
 import { headPathOf, readHead } from './head-file.ts';

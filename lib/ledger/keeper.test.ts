@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openSigner } from '../base/signing.ts';
-import { entry } from '../registry/testing/make.ts';
+import { entry } from '../registry/testing/fixtures.ts';
 import { signedText } from './documents.ts';
 import { headPathOf, readHead } from './head-file.ts';
 import { isDropped, isSealed, isSigned, segmentHeadOf } from './sign.ts';

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CHAIN_START, type ChainedLine, canonicalLine, chainHash } from './chain.ts';
 import { openSqliteRegistry } from './sqlite/open.ts';
-import { entry, HOSTILE, hop, make, START, THRESHOLDS } from './testing/make.ts';
+import { entry, HOSTILE, makeInstance, START, THRESHOLDS, transitionTo } from './testing/fixtures.ts';
 
 let folder: string;
 let path: string;
@@ -49,14 +49,14 @@ test('the canonical text and the hash of a line are these for ever', () => {
 
 test('every way of appending goes on with the chain, across processes and restarts, whatever the text', async () => {
   const first = open();
-  const row = await make(first, 'a', 'active');
-  await first.instances.commit(hop(row, 'suspended'));
+  const row = await makeInstance(first, 'a', 'active');
+  await first.instances.commit(transitionTo(row, 'suspended'));
   await first.ledger.append(HOSTILE.map((text) => entry({ reason: text, actor: text, tookMs: 0.1 + 0.2 })));
   await first.ledger.append([entry({ reason: 'half \ud800', address: '2001:db8::1' })]);
   const other = open();
   await other.ledger.append([entry({ type: 'by another' })]);
   await first.ledger.append([entry({ type: 'by the first again' })]);
-  await expect(async () => first.instances.commit(hop(row, 'frozen'))).rejects.toThrow();
+  await expect(async () => first.instances.commit(transitionTo(row, 'frozen'))).rejects.toThrow();
   await other.ledger.append([entry()]);
   await first.close();
   await other.close();

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Registry } from './registry.ts';
 import { LINES_AN_HOUR, RepeatThrottle } from './repeat-throttle.ts';
 import { openSqliteRegistry } from './sqlite/open.ts';
-import { entry, START, THRESHOLDS } from './testing/make.ts';
+import { entry, START, THRESHOLDS } from './testing/fixtures.ts';
 import type { LedgerEntry } from './types.ts';
 
 const MINUTE = 60_000;

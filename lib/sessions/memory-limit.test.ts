@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { epochSeconds } from '../base/clock.ts';
-import { entry } from '../registry/testing/make.ts';
+import { entry } from '../registry/testing/fixtures.ts';
 import { REQUEST } from './testing/dock.ts';
 import { stage } from './testing/stage.ts';
 

@@ -9,7 +9,7 @@ import type { Host } from '../host/host.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { BlockingFault } from '../lifecycle/ways-out.ts';
-import { instance } from '../registry/testing/make.ts';
+import { instance } from '../registry/testing/fixtures.ts';
 import { ledgerEntry, livePath, systemAudit } from '../sessions/engine.ts';
 import { fileRecord } from '../sessions/file-verification.ts';
 import { stampOf } from '../storage/files.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Event, LedgerSegment } from '../../contract/schema.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
-import { entry, START, THRESHOLDS } from '../../registry/testing/make.ts';
+import { entry, START, THRESHOLDS } from '../../registry/testing/fixtures.ts';
 import { type ServerProcess, spawnServer } from '../../testing/process.ts';
 import { TEST_KEY } from '../../testing/server.ts';
 

@@ -12,7 +12,7 @@ import {
 import { ledgerHeadSchema } from '../../ledger/documents.ts';
 import { isSigned } from '../../ledger/sign.ts';
 import { verifySegmentFile } from '../../ledger/verify-file.ts';
-import { entry } from '../../registry/testing/make.ts';
+import { entry } from '../../registry/testing/fixtures.ts';
 import { startServer, TEST_KEY, type TestServer } from '../../testing/server.ts';
 import { answerWeb } from '../web-adapter.ts';
 

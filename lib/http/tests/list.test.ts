@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FakeClock } from '../../base/clock.ts';
 import type { Instance } from '../../contract/schema.ts';
-import { intent } from '../../registry/testing/make.ts';
+import { intent } from '../../registry/testing/fixtures.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer & { clock: FakeClock };

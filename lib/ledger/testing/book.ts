@@ -8,7 +8,7 @@ import { createLogger } from '../../base/log.ts';
 import { openSigner, type Signer } from '../../base/signing.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
-import { entry, THRESHOLDS } from '../../registry/testing/make.ts';
+import { entry, THRESHOLDS } from '../../registry/testing/fixtures.ts';
 import { createLedgerKeeper, type LedgerKeeper } from '../keeper.ts';
 
 export interface Book {

@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifyLedger } from '../../ledger/verify.ts';
 import type { Registry } from '../registry.ts';
-import { hop, intent, make, START, THRESHOLDS } from '../testing/make.ts';
+import { intent, makeInstance, START, THRESHOLDS, transitionTo } from '../testing/fixtures.ts';
 import { RegistryDatabase } from './database.ts';
 import { openSqliteRegistry } from './open.ts';
 
@@ -95,13 +95,13 @@ describe('the file', () => {
     };
     const registry = open();
     expect(rowsInFile()).toBe(0);
-    await make(registry, 'a', 'suspended');
+    await makeInstance(registry, 'a', 'suspended');
     expect(rowsInFile()).toBe(0);
     const reader = new Database(path);
     reader.exec('BEGIN; SELECT count(*) FROM instances');
     expect(await registry.maintenance.checkpoint()).toBe(true);
     expect(rowsInFile()).toBe(1);
-    await make(registry, 'b', 'suspended');
+    await makeInstance(registry, 'b', 'suspended');
     reader.close();
     await registry.close();
     expect(rowsInFile()).toBe(2);
@@ -126,7 +126,7 @@ describe('the file', () => {
       'vfs_path TEXT',
       'updated INTEGER',
     ]);
-    const row = await make(first, 'a', 'frozen', { name: 'kept', labels: { a: 'b' } });
+    const row = await makeInstance(first, 'a', 'frozen', { name: 'kept', labels: { a: 'b' } });
     await first.close();
     const second = open();
     expect(await second.instances.get('a')).toEqual(row);
@@ -142,7 +142,7 @@ describe('the file', () => {
 
   test('neither a line of the ledger nor a row can be removed, nor a line changed', async () => {
     const registry = open();
-    await make(registry, 'a', 'active');
+    await makeInstance(registry, 'a', 'active');
     for (const sql of ['DELETE FROM events', "UPDATE events SET actor = 'nobody'", 'DELETE FROM instances']) {
       expect(() => beside((client) => client.exec(sql))).toThrow(/append-only|never removed/);
     }
@@ -152,7 +152,10 @@ describe('the file', () => {
   test('a VACUUM changes nothing of labels and text', async () => {
     const registry = open();
     for (let n = 0; n < 50; n += 1) {
-      await make(registry, `r-${n}`, n % 3 === 0 ? 'deleted' : 'active', { name: `word${n}x`, labels: { n: `${n}` } });
+      await makeInstance(registry, `r-${n}`, n % 3 === 0 ? 'deleted' : 'active', {
+        name: `word${n}x`,
+        labels: { n: `${n}` },
+      });
     }
     beside((client) => client.exec('VACUUM'));
     for (let n = 0; n < 50; n += 1) {
@@ -189,9 +192,12 @@ describe('the file', () => {
   test('in memory it is the same registry', async () => {
     path = ':memory:';
     const registry = open();
-    const row = await make(registry, 'a', 'suspended', { labels: { a: 'b' } });
+    const row = await makeInstance(registry, 'a', 'suspended', { labels: { a: 'b' } });
     expect(await registry.instances.begin('a', intent(row))).toBe(true);
-    expect(await registry.instances.commit(hop(row, 'frozen'))).toMatchObject({ state: 'frozen', pending: null });
+    expect(await registry.instances.commit(transitionTo(row, 'frozen'))).toMatchObject({
+      state: 'frozen',
+      pending: null,
+    });
     expect(await registry.instances.count({ text: 'acme' }, 5)).toBe(1);
   });
 });
@@ -218,13 +224,13 @@ describe('other processes', () => {
     expect(await registry.ledger.lastSeq()).toBe(created + active * 2 + suspended * 3);
     expect(suspended).toBeGreaterThanOrEqual(20);
     expect(beside((client) => client.pragma('integrity_check', { simple: true }))).toBe('ok');
-    await make(registry, 'afterwards', 'active');
+    await makeInstance(registry, 'afterwards', 'active');
   });
 
   test('of two processes that commit the same generations each row has exactly one winner', async () => {
     const rows = 60;
     const registry = open();
-    for (let n = 0; n < rows; n += 1) await make(registry, `r-${n}`, 'active', {}, START);
+    for (let n = 0; n < rows; n += 1) await makeInstance(registry, `r-${n}`, 'active', {}, START);
     const writers = [writer('race', `${rows}`, 'suspended'), writer('race', `${rows}`, 'archived')];
     for (const { lines } of writers) expect((await lines.next()).value).toBe('"ready"');
     for (const { child } of writers) child.stdin?.write('go\n');

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { THRESHOLDS } from '../testing/make.ts';
-import { KNOWN, makeOlderRegistry } from '../testing/older.ts';
+import { THRESHOLDS } from '../testing/fixtures.ts';
+import { KNOWN, makeOlderRegistry } from '../testing/older-registry.ts';
 import { openSqliteRegistry } from './open.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { KNOWN, makeOlderRegistry } from '../testing/older.ts';
+import { KNOWN, makeOlderRegistry } from '../testing/older-registry.ts';
 import { openLedgerFile } from './ledger-file.ts';
 import { openRegistryFile } from './registry-file.ts';
 import { openRegistryRows } from './registry-rows.ts';

@@ -5,8 +5,8 @@ import type { Statement } from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIST_SORTS, type ListFilter } from '../instances.ts';
 import type { Registry } from '../registry.ts';
-import { inOrder, matches, pages } from '../testing/list-suite.ts';
-import { entry, everyRow, hop, make, THRESHOLDS } from '../testing/make.ts';
+import { entry, everyRow, makeInstance, THRESHOLDS, transitionTo } from '../testing/fixtures.ts';
+import { inOrder, matches, pages } from '../testing/list-cases.ts';
 import { RegistryDatabase } from './database.ts';
 import { dueCounts } from './due-counts.ts';
 import { Lists } from './lists.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { rows: some } = await registry.instances.list({ sort: 'bytes', reverse: false, limit: 30 });
   for (const [n, row] of some.entries()) {
     if (n % 3 === 0) await registry.instances.setFault(row.id, { fault: 'unknown', reason: 'test' }, entry());
-    if (row.state === 'suspended') await registry.instances.commit(hop(row, 'active'));
+    if (row.state === 'suspended') await registry.instances.commit(transitionTo(row, 'active'));
   }
   // Many share the first twelve letters of a word, and few the whole of it.
   const { rows: many } = await registry.instances.list({ sort: 'name', reverse: false, limit: 700 });
@@ -97,7 +97,7 @@ test('what is remembered of a text is asked anew when rows gain or lose the word
     return found.rows.map((row) => row.name);
   };
   expect(await listed()).toEqual(['beacon']);
-  await make(registry, 'lit', 'created', { name: 'Beacon' });
+  await makeInstance(registry, 'lit', 'created', { name: 'Beacon' });
   expect(await listed()).toEqual(['Beacon', 'beacon']);
   expect(await counted()).toBe(2);
   await registry.instances.patch('lit', { name: null }, 1, entry());

@@ -4,7 +4,7 @@ import type { InvitationRow } from '../invitations.ts';
 import type { NewKey } from '../keys.ts';
 import type { Registry } from '../registry.ts';
 import type { InstanceRow } from '../types.ts';
-import { type Driver, entry, make, START } from './make.ts';
+import { entry, makeInstance, type RegistryDriver, START } from './fixtures.ts';
 
 function key(id: string, over: Partial<NewKey> = {}): NewKey {
   return {
@@ -34,7 +34,7 @@ function invitation(id: string, over: Partial<InvitationRow> = {}): InvitationRo
   };
 }
 
-export function accessSuite(driver: Driver): void {
+export function accessSuite(driver: RegistryDriver): void {
   let registry: Registry;
   beforeEach(async () => {
     registry = await driver.open();
@@ -135,7 +135,7 @@ export function accessSuite(driver: Driver): void {
       rows = [];
       for (let n = 0; n < 40; n += 1) {
         const over = { tenant: TENANTS[n % 4], name: n % 3 === 0 ? null : `näme ${'\u{1F9CA}￼z'[n % 3]} ${n}` };
-        rows.push(await make(registry, `i${n}`, n % 5 === 0 ? 'suspended' : 'created', over, START + (n % 7)));
+        rows.push(await makeInstance(registry, `i${n}`, n % 5 === 0 ? 'suspended' : 'created', over, START + (n % 7)));
       }
     });
     const theirs = () => rows.filter(({ tenant }) => some.includes(tenant)).map(({ id }) => id);

@@ -2,21 +2,29 @@
 import { describe } from 'vitest';
 import { accessSuite } from './access-suite.ts';
 import { copySuite } from './copy-suite.ts';
+import { countSuite } from './count-suite.ts';
+import { createSuite } from './create-suite.ts';
+import type { RegistryDriver } from './fixtures.ts';
 import { jobSuite } from './job-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { listSuite } from './list-suite.ts';
-import type { Driver } from './make.ts';
 import { peopleSuite } from './people-suite.ts';
 import { quotaSuite } from './quota-suite.ts';
-import { rowSuite } from './row-suite.ts';
+import { recordSuite } from './record-suite.ts';
 import { segmentSuite } from './segment-suite.ts';
 import { shareSuite } from './share-suite.ts';
+import { textSuite } from './text-suite.ts';
+import { transitionSuite } from './transition-suite.ts';
 
 /** Runs the registry suite on a driver. */
-export function registryContract(name: string, driver: Driver): void {
+export function registryContract(name: string, driver: RegistryDriver): void {
   describe(name, () => {
-    describe('rows', () => rowSuite(driver));
+    describe('rows', () => createSuite(driver));
+    describe('transitions', () => transitionSuite(driver));
+    describe('records', () => recordSuite(driver));
     describe('lists', () => listSuite(driver));
+    describe('text', () => textSuite(driver));
+    describe('counts', () => countSuite(driver));
     describe('copies', () => copySuite(driver));
     describe('ledger and ladder', () => ledgerSuite(driver));
     describe('access', () => accessSuite(driver));

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type BlueprintRow, copyPath, parseCopyPath, type SnapshotRow } from '../copies.ts';
 import type { Registry } from '../registry.ts';
-import { type Driver, entry, HOSTILE, hop, instance, make, START } from './make.ts';
+import { entry, HOSTILE, instance, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
 
 const HASH = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
@@ -30,7 +30,7 @@ const blueprint = (name: string, over: Partial<BlueprintRow> = {}): BlueprintRow
   ...over,
 });
 
-export function copySuite(driver: Driver): void {
+export function copySuite(driver: RegistryDriver): void {
   let registry: Registry;
   const lineCount = async () => (await registry.ledger.page({}, 500)).rows.length;
   beforeEach(async () => {
@@ -156,8 +156,8 @@ export function copySuite(driver: Driver): void {
     });
 
     test('one id or name that is taken, in the middle, and none is there and no line', async () => {
-      await make(registry, 'c3');
-      await make(registry, 'other', 'created', { name: 'n-2' });
+      await makeInstance(registry, 'c3');
+      await makeInstance(registry, 'other', 'created', { name: 'n-2' });
       const before = await lineCount();
       for (const wish of [children(5), children(3, { labels: { a: 'b' } })]) {
         const seeding = async () => registry.copies.seed({ blueprint: 'base' }, wish, START, [entry()]);
@@ -209,7 +209,7 @@ export function copySuite(driver: Driver): void {
     expect(await (await driver.again()).copies.unclaimedFiles()).toEqual([inSnapshots]);
 
     if (child === undefined) throw new Error('no child');
-    await registry.instances.commit(hop(child, 'active', { vfsPath: 'live/c/vfs.sqlite' }));
+    await registry.instances.commit(transitionTo(child, 'active', { vfsPath: 'live/c/vfs.sqlite' }));
     expect(await copies.isNeeded(inSnapshots)).toBe(false);
     await copies.clearUnclaimed(inSnapshots);
     expect(await copies.unclaimedFiles()).toEqual([]);

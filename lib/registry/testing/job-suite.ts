@@ -5,7 +5,7 @@ import { eachOf } from '../each-of.ts';
 import type { ListFilter } from '../instances.ts';
 import type { JobResultRow, NewJob, SelectedInstance } from '../jobs.ts';
 import type { Registry } from '../registry.ts';
-import { type Driver, entry, hop, make, START } from './make.ts';
+import { entry, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
 
 function job(id: string, over: Partial<NewJob> = {}): NewJob {
   return {
@@ -32,7 +32,7 @@ const result = (position: number, over: Partial<JobResultRow> = {}): JobResultRo
   ...over,
 });
 
-export function jobSuite(driver: Driver): void {
+export function jobSuite(driver: RegistryDriver): void {
   let registry: Registry;
   beforeEach(async () => {
     registry = await driver.open();
@@ -47,11 +47,11 @@ export function jobSuite(driver: Driver): void {
   const idsOf = async (filter: ListFilter) => (await survey({ filter })).map(({ id }) => id).sort();
 
   test('a survey finds what the list finds, whatever is asked for', async () => {
-    await make(registry, 'a', 'active', { name: 'alpha one', labels: { env: 'prod' } });
-    await make(registry, 'b', 'suspended', { tenant: 'globex', name: 'alpha two' });
-    await make(registry, 'c', 'active', { tenant: 'globex', labels: { env: 'prod' } });
-    await make(registry, 'd', 'deleted');
-    await make(registry, 'm', 'created', { vfsPath: ':memory:', ephemeral: true });
+    await makeInstance(registry, 'a', 'active', { name: 'alpha one', labels: { env: 'prod' } });
+    await makeInstance(registry, 'b', 'suspended', { tenant: 'globex', name: 'alpha two' });
+    await makeInstance(registry, 'c', 'active', { tenant: 'globex', labels: { env: 'prod' } });
+    await makeInstance(registry, 'd', 'deleted');
+    await makeInstance(registry, 'm', 'created', { vfsPath: ':memory:', ephemeral: true });
     await registry.instances.setFault('c', { fault: 'corrupt', reason: 'broken' }, entry());
     expect(await idsOf({})).toEqual(['a', 'b', 'c', 'm']);
     expect(await idsOf({ state: 'active' })).toEqual(['a', 'c']);
@@ -66,8 +66,8 @@ export function jobSuite(driver: Driver): void {
   });
 
   test('ids that there are not, or not of these tenants, are told from the others', async () => {
-    await make(registry, 'a', 'active');
-    await make(registry, 'b', 'active', { tenant: 'globex' });
+    await makeInstance(registry, 'a', 'active');
+    await makeInstance(registry, 'b', 'active', { tenant: 'globex' });
     const found = await survey({ ids: ['b', 'a', 'x', 'a'], tenants: ['acme'] });
     expect(found.map(({ id, row }) => [id, row > 0])).toEqual([
       ['b', false],
@@ -79,11 +79,11 @@ export function jobSuite(driver: Driver): void {
 
   test('what was chosen stays chosen, in its order, over pages and a restart, whatever becomes of the rows', async () => {
     const rows = [];
-    for (let n = 0; n < 7; n += 1) rows.push(await make(registry, `i${n}`, 'active'));
+    for (let n = 0; n < 7; n += 1) rows.push(await makeInstance(registry, `i${n}`, 'active'));
     const numbers = (await survey({ filter: { state: 'active' } })).map(({ row }) => row);
     const many = Uint32Array.from({ length: 2500 }, (_, at) => numbers[at % 7] ?? 0);
     await registry.jobs.add(job('j1'), many, [], started);
-    for (const row of rows) await registry.instances.commit(hop(row, 'suspended'));
+    for (const row of rows) await registry.instances.commit(transitionTo(row, 'suspended'));
     const again = await driver.again();
     expect((await again.jobs.running()).map(({ id, chosen }) => [id, chosen])).toEqual([['j1', 2500]]);
     const seen: string[] = [];
@@ -98,7 +98,7 @@ export function jobSuite(driver: Driver): void {
   });
 
   test('results are counted once, are read in order and by outcome, and what has one is not open', async () => {
-    for (const id of ['a', 'b', 'c']) await make(registry, id, 'active');
+    for (const id of ['a', 'b', 'c']) await makeInstance(registry, id, 'active');
     const found = await survey({ ids: ['a', 'b', 'c'], tenants: null });
     const numbers = Uint32Array.from([...found.map(({ row }) => row), 0]);
     const unknown = result(3, { outcome: 'skipped', reason: 'There is no sandbox "x".' });
@@ -166,7 +166,7 @@ export function jobSuite(driver: Driver): void {
   });
 
   test('what ended long ago is forgotten, a piece at a time, and what runs is not', async () => {
-    const a = await make(registry, 'a', 'active');
+    const a = await makeInstance(registry, 'a', 'active');
     const chosen = Uint32Array.from({ length: 5 }, () => 1);
     const results = [0, 1, 2, 3, 4].map((position) => result(position));
     for (const id of ['old', 'young', 'running']) await registry.jobs.add(job(id), chosen, results, started);
@@ -183,8 +183,8 @@ export function jobSuite(driver: Driver): void {
   });
 
   test('hops are read newest first, of some tenants or of all, until it is enough', async () => {
-    await make(registry, 'a', 'suspended');
-    await make(registry, 'b', 'active', { tenant: 'globex' });
+    await makeInstance(registry, 'a', 'suspended');
+    await makeInstance(registry, 'b', 'active', { tenant: 'globex' });
     const hops: string[] = [];
     for await (const { instance, from, to } of eachOf(await registry.ledger.transitions(0, undefined))) {
       if (hops.push(`${instance} ${from} ${to}`) === 2) break;

@@ -6,11 +6,20 @@ import { FAULTS, isBlocking } from '../../lifecycle/words.ts';
 import type { LedgerFilter } from '../ledger.ts';
 import type { Registry } from '../registry.ts';
 import type { InstanceRow, LedgerLine, Thresholds } from '../types.ts';
-import { type Driver, entry, hop, instance, intent, make, START, THRESHOLDS } from './make.ts';
+import {
+  entry,
+  instance,
+  intent,
+  makeInstance,
+  type RegistryDriver,
+  START,
+  THRESHOLDS,
+  transitionTo,
+} from './fixtures.ts';
 
 const NEVER = 9_000_000_000;
 
-export function ledgerSuite(driver: Driver): void {
+export function ledgerSuite(driver: RegistryDriver): void {
   let registry: Registry;
   beforeEach(async () => {
     registry = await driver.open();
@@ -127,9 +136,9 @@ export function ledgerSuite(driver: Driver): void {
         heard.push(...lines);
         visible.push(other.ledger.lastSeq().then((last) => last >= (lines.at(-1)?.seq ?? 0)));
       });
-      const row = await make(registry, 'a', 'active');
+      const row = await makeInstance(registry, 'a', 'active');
       await registry.ledger.append([entry({ type: 'one' }), entry({ type: 'two' })]);
-      await registry.instances.commit(hop(row, 'suspended'));
+      await registry.instances.commit(transitionTo(row, 'suspended'));
       leave();
       await registry.ledger.append([entry({ type: 'unheard' })]);
       expect(heard.map((line) => line.type)).toEqual(['instance.created', 'transition', 'one', 'two', 'transition']);
@@ -154,7 +163,7 @@ export function ledgerSuite(driver: Driver): void {
               for (const fault of [null, ...FAULTS]) {
                 const id = `r-${n++}`;
                 const own = n % 2 === 0 ? { idleToSuspendSeconds: 100 + n } : { idleToFreezeSeconds: 200 + n };
-                await make(registry, id, state, { ephemeral, keepHot, ...own }, START + (n % 50));
+                await makeInstance(registry, id, state, { ephemeral, keepHot, ...own }, START + (n % 50));
                 if (state !== 'deleted') {
                   if (holdUntil !== null) await registry.instances.patch(id, { holdUntil }, START, entry());
                   if (fault !== null) await registry.instances.setFault(id, { fault, reason: 'r' }, entry());
@@ -191,7 +200,7 @@ export function ledgerSuite(driver: Driver): void {
         ['soon', 10],
         ['mid', 20],
       ] as const) {
-        await make(registry, id, 'active', { idleToSuspendSeconds: idle });
+        await makeInstance(registry, id, 'active', { idleToSuspendSeconds: idle });
       }
       expect(await dueIds(START + 100)).toEqual(['soon', 'mid', 'late']);
       expect(await dueIds(START + 100, 2)).toEqual(['soon', 'mid']);
@@ -199,7 +208,7 @@ export function ledgerSuite(driver: Driver): void {
     });
 
     test('an intent takes a row out, an abandoned one puts it back, activity puts it off', async () => {
-      const row = await make(registry, 'a', 'active');
+      const row = await makeInstance(registry, 'a', 'active');
       expect(await dueIds(START + 900)).toEqual(['a']);
       await registry.instances.begin('a', intent(row));
       expect(await dueIds(START + 900)).toEqual([]);
@@ -211,11 +220,11 @@ export function ledgerSuite(driver: Driver): void {
     });
 
     test('changed thresholds move what has none of its own, and nothing else', async () => {
-      await make(registry, 'plain', 'active');
-      await make(registry, 'own', 'active', { idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 });
-      await make(registry, 'half', 'active', { idleToSuspendSeconds: 900 });
-      await make(registry, 'other', 'active', { tenant: 'globex' });
-      await make(registry, 'asleep', 'suspended');
+      await makeInstance(registry, 'plain', 'active');
+      await makeInstance(registry, 'own', 'active', { idleToSuspendSeconds: 900, idleToFreezeSeconds: 900 });
+      await makeInstance(registry, 'half', 'active', { idleToSuspendSeconds: 900 });
+      await makeInstance(registry, 'other', 'active', { tenant: 'globex' });
+      await makeInstance(registry, 'asleep', 'suspended');
       const line = entry({ type: 'settings.changed' });
       expect(await registry.thresholds.setGlobal({ idleToSuspendSeconds: 10 }, line)).toEqual({
         ...THRESHOLDS,
@@ -242,8 +251,8 @@ export function ledgerSuite(driver: Driver): void {
     });
 
     test('a start with other thresholds than the last applies them to what is there, unless they were set', async () => {
-      await make(registry, 'a', 'active');
-      await make(registry, 'b', 'suspended');
+      await makeInstance(registry, 'a', 'active');
+      await makeInstance(registry, 'b', 'suspended');
       const later = await driver.again({ idleToSuspendSeconds: 5, idleToFreezeSeconds: 7 });
       expect((await later.instances.due(START + 5, 10)).map(({ row }) => row.id)).toEqual(['a']);
       expect((await later.instances.due(START + 7, 10)).map(({ row }) => row.id)).toEqual(['a', 'b']);
@@ -258,13 +267,13 @@ export function ledgerSuite(driver: Driver): void {
     test('an ephemeral one falls due at every step of its walk', async () => {
       let row = await registry.instances.create(instance('e', { ephemeral: true }), START, entry());
       expect(await dueIds(NEVER)).toEqual([]);
-      row = await registry.instances.commit(hop(row, 'active'));
+      row = await registry.instances.commit(transitionTo(row, 'active'));
       expect(await dueIds(START + 899)).toEqual([]);
       expect(await dueIds(START + 900)).toEqual(['e']);
-      row = await registry.instances.commit(hop(row, 'archived', { now: START + 100 }));
+      row = await registry.instances.commit(transitionTo(row, 'archived', { now: START + 100 }));
       expect(await dueIds(START + 999)).toEqual([]);
       expect(await dueIds(START + 1000)).toEqual(['e']);
-      await registry.instances.commit(hop(row, 'deleted', { now: START + 900 }));
+      await registry.instances.commit(transitionTo(row, 'deleted', { now: START + 900 }));
       expect(await dueIds(NEVER)).toEqual([]);
     });
   });

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PeopleCondition, PeopleRecord } from '../people.ts';
 import type { Registry } from '../registry.ts';
-import { type Driver, HOSTILE } from './make.ts';
+import { HOSTILE, type RegistryDriver } from './fixtures.ts';
 
 const AT = new Date('2026-03-01T10:00:00.123Z');
 const LATER = new Date(AT.getTime() + 1);
@@ -34,7 +34,7 @@ const is = (
   connector: PeopleCondition['connector'] = 'and',
 ): PeopleCondition => ({ field, operator, value, connector });
 
-export function peopleSuite(driver: Driver): void {
+export function peopleSuite(driver: RegistryDriver): void {
   let registry: Registry;
   beforeEach(async () => {
     registry = await driver.open();

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TenantFilter } from '../quotas.ts';
 import type { Registry } from '../registry.ts';
-import { type Driver, entry, hop, instance, intent, make, START } from './make.ts';
+import { entry, instance, intent, makeInstance, type RegistryDriver, START, transitionTo } from './fixtures.ts';
 
 const changed = entry({ type: 'tenant.changed' });
 const code = (work: () => unknown) =>
@@ -14,7 +14,7 @@ const code = (work: () => unknown) =>
         `${error.code} ${error.extra?.quota} ${error.extra?.used}/${error.extra?.limit}`,
     );
 
-export function quotaSuite(driver: Driver): void {
+export function quotaSuite(driver: RegistryDriver): void {
   let registry: Registry;
   beforeEach(async () => {
     registry = await driver.open();
@@ -23,16 +23,16 @@ export function quotaSuite(driver: Driver): void {
 
   test('a tenant gets no more sandboxes than it may have, tombstones free a place, others are not bound', async () => {
     await registry.quotas.set('acme', { maxSandboxes: 2 }, changed);
-    await make(registry, 'a');
-    await make(registry, 'b', 'deleted');
-    await make(registry, 'c');
-    expect(await code(() => make(registry, 'd'))).toBe('quota_exceeded max_sandboxes 2/2');
+    await makeInstance(registry, 'a');
+    await makeInstance(registry, 'b', 'deleted');
+    await makeInstance(registry, 'c');
+    expect(await code(() => makeInstance(registry, 'd'))).toBe('quota_exceeded max_sandboxes 2/2');
     expect(await registry.instances.get('d')).toBeNull();
-    await make(registry, 'd', 'created', { tenant: 'globex' });
+    await makeInstance(registry, 'd', 'created', { tenant: 'globex' });
     const [refused] = (await registry.ledger.page({ type: 'create.refused' }, 5)).rows;
     expect(refused).toMatchObject({ trigger: 'quota', instance: null, error: expect.stringContaining('acme') });
     await registry.quotas.set('acme', { maxSandboxes: null }, changed);
-    await make(registry, 'e');
+    await makeInstance(registry, 'e');
   });
 
   test('fifty at once leave exactly as many as there may be', async () => {
@@ -46,25 +46,27 @@ export function quotaSuite(driver: Driver): void {
 
   test('wakes under way count, so that two cannot take the last place', async () => {
     await registry.quotas.set('acme', { maxActive: 1 }, changed);
-    const a = await make(registry, 'a');
-    const b = await make(registry, 'b');
+    const a = await makeInstance(registry, 'a');
+    const b = await makeInstance(registry, 'b');
     expect(await registry.instances.begin('a', intent(a))).toBe(true);
     expect(await code(() => registry.instances.begin('b', intent(b)))).toBe('quota_exceeded max_active 1/1');
     expect((await registry.instances.get('b'))?.pending).toBeNull();
-    await registry.instances.commit(hop(a, 'active'));
-    expect(await code(() => registry.instances.commit(hop(b, 'active')))).toBe('quota_exceeded max_active 1/1');
-    const through = hop(b, 'archived', { through: ['active'] });
+    await registry.instances.commit(transitionTo(a, 'active'));
+    expect(await code(() => registry.instances.commit(transitionTo(b, 'active')))).toBe(
+      'quota_exceeded max_active 1/1',
+    );
+    const through = transitionTo(b, 'archived', { through: ['active'] });
     expect((await registry.instances.commit(through)).state).toBe('archived');
   });
 
   test('bytes are counted by state with every change, and a reservation takes them before the write', async () => {
-    const a = await make(registry, 'a', 'active');
+    const a = await makeInstance(registry, 'a', 'active');
     await registry.instances.touch([{ id: 'a', updated: START, bytes: 700 }]);
-    await make(registry, 'b', 'active');
+    await makeInstance(registry, 'b', 'active');
     await registry.instances.touch([{ id: 'b', updated: START, bytes: 100 }]);
     const weigh = async () => (await registry.quotas.tenant('acme'))?.bytes;
     expect(await weigh()).toMatchObject({ active: 800, suspended: 0 });
-    await registry.instances.commit(hop(a, 'suspended', { bytes: 650 }));
+    await registry.instances.commit(transitionTo(a, 'suspended', { bytes: 650 }));
     expect(await weigh()).toMatchObject({ active: 100, suspended: 650 });
 
     expect(await registry.quotas.bytesLeft('acme')).toBeNull();
@@ -78,12 +80,12 @@ export function quotaSuite(driver: Driver): void {
 
     const row = await registry.instances.get('b');
     if (row === null) throw new Error('b is gone');
-    await registry.instances.commit(hop(row, 'deleted', { through: ['archived'], bytes: null }));
+    await registry.instances.commit(transitionTo(row, 'deleted', { through: ['archived'], bytes: null }));
     expect(await weigh()).toMatchObject({ active: 0, suspended: 650, archived: 0, deleted: 0 });
   });
 
   test('tenants are listed in order with what they have and may have, page by page, after a restart too', async () => {
-    for (const tenant of ['c', 'a', 'b']) await make(registry, `of-${tenant}`, 'created', { tenant });
+    for (const tenant of ['c', 'a', 'b']) await makeInstance(registry, `of-${tenant}`, 'created', { tenant });
     await registry.quotas.set('d', { maxActive: 3, maxBytes: 9 }, changed);
     await registry.thresholds.setOfTenant('d', { idleToSuspendSeconds: 60 }, changed);
     const again = await driver.again();
@@ -110,12 +112,12 @@ export function quotaSuite(driver: Driver): void {
   });
 
   test('passing through a state is two hops in one: off the map nothing is done', async () => {
-    const row = await make(registry, 'a', 'suspended');
-    expect(await code(() => registry.instances.commit(hop(row, 'deleted', { through: ['active'] })))).toMatch(
+    const row = await makeInstance(registry, 'a', 'suspended');
+    expect(await code(() => registry.instances.commit(transitionTo(row, 'deleted', { through: ['active'] })))).toMatch(
       /^invalid_transition/,
     );
-    expect(await code(() => registry.instances.commit(hop(row, 'archived')))).toMatch(/^invalid_transition/);
-    const after = await registry.instances.commit(hop(row, 'deleted', { through: ['active', 'archived'] }));
+    expect(await code(() => registry.instances.commit(transitionTo(row, 'archived')))).toMatch(/^invalid_transition/);
+    const after = await registry.instances.commit(transitionTo(row, 'deleted', { through: ['active', 'archived'] }));
     expect([after.state, after.generation]).toEqual(['deleted', row.generation + 3]);
   });
 

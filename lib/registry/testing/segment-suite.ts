@@ -2,11 +2,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Registry } from '../registry.ts';
 import type { Segment } from '../segments.ts';
-import { type Driver, entry, START } from './make.ts';
+import { entry, type RegistryDriver, START } from './fixtures.ts';
 
 const START_MS = START * 1000;
 
-export function segmentSuite(driver: Driver): void {
+export function segmentSuite(driver: RegistryDriver): void {
   let registry: Registry;
   beforeEach(async () => {
     registry = await driver.open();

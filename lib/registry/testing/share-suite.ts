@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Registry } from '../registry.ts';
 import type { ShareRow } from '../shares.ts';
-import { type Driver, entry, START } from './make.ts';
+import { entry, type RegistryDriver, START } from './fixtures.ts';
 
 function share(id: string, over: Partial<ShareRow> = {}): ShareRow {
   return {
@@ -27,7 +27,7 @@ function share(id: string, over: Partial<ShareRow> = {}): ShareRow {
 const shipped = entry({ type: 'bundle.shipped' });
 const ids = (page: { rows: ShareRow[] }) => page.rows.map(({ id }) => id);
 
-export function shareSuite(driver: Driver): void {
+export function shareSuite(driver: RegistryDriver): void {
   let registry: Registry;
   beforeEach(async () => {
     registry = await driver.open();

@@ -3,7 +3,7 @@
  * knows to be written as a line of JSON.
  */
 import { openSqliteRegistry } from '../sqlite/open.ts';
-import { hop, intent, make, THRESHOLDS } from './make.ts';
+import { intent, makeInstance, THRESHOLDS, transitionTo } from './fixtures.ts';
 
 const [path = '', task = '', ...rest] = process.argv.slice(2);
 const registry = openSqliteRegistry({ path, thresholds: THRESHOLDS });
@@ -18,10 +18,10 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
   /** Makes, intends and commits one row after the other, for ever. */
   write: async () => {
     for (let n = 0; ; n += 1) {
-      const row = await make(registry, `r-${n}`, 'active', { labels: { n: String(n) } });
+      const row = await makeInstance(registry, `r-${n}`, 'active', { labels: { n: String(n) } });
       await registry.instances.begin(row.id, intent(row, { verb: 'suspend' }));
       say({ begun: row.id });
-      const after = await registry.instances.commit(hop(row, 'suspended'));
+      const after = await registry.instances.commit(transitionTo(row, 'suspended'));
       say({ committed: row.id, generation: after.generation });
     }
   },
@@ -35,7 +35,7 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
     for (let n = 0; n < Number(count); n += 1) {
       const row = { id: `r-${n}`, tenant: 'acme', state: 'active' as const, generation: 1, updated: 1 };
       try {
-        await registry.instances.commit(hop(row, to as 'suspended' | 'archived'));
+        await registry.instances.commit(transitionTo(row, to as 'suspended' | 'archived'));
         say({ won: row.id });
       } catch (error) {
         say({ lost: row.id, code: (error as { code?: string }).code });

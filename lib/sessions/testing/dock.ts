@@ -12,8 +12,8 @@ import { createPool } from '../../instance/pool.ts';
 import type { Patience } from '../../instance/silence.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
-import { instance } from '../../registry/testing/make.ts';
-import { asAsked } from '../../registry/testing/slow.ts';
+import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
+import { instance } from '../../registry/testing/fixtures.ts';
 import type { NewInstance } from '../../registry/types.ts';
 import { createReaders } from '../../vfs/readers.ts';
 import type { Volume } from '../../vfs/volumes.ts';
@@ -76,7 +76,7 @@ export async function startDock({
     ...environment,
   });
   const log = createLogger('silent');
-  const registry = asAsked(
+  const registry = registryOfTestRun(
     openSqliteRegistry({
       path: config.registryPath,
       thresholds: {

@@ -2,15 +2,25 @@
 import type { State } from '../../lifecycle/states.ts';
 import type { Transition } from '../instances.ts';
 import type { Registry } from '../registry.ts';
-import type { InstanceRow, Intent, LedgerEntry, NewInstance, Thresholds } from '../types.ts';
+import type { FileRecord, InstanceRow, Intent, LedgerEntry, NewInstance, Thresholds } from '../types.ts';
 
 /** Epoch seconds at which tests begin. */
 export const START = 1_765_500_000;
 
 export const THRESHOLDS: Thresholds = { idleToSuspendSeconds: 900, idleToFreezeSeconds: 86_400 };
 
+/** What is recorded of a file that was filed. Its inode fits no double. */
+export const FILE: FileRecord = {
+  size: 4096,
+  inode: '9007199254740993',
+  mtimeNs: '1765500000123456789',
+  ctimeNs: '1765500000123456790',
+  sha256: null,
+  quickCheck: null,
+};
+
 /** One driver: how the suite gets a registry, a second connection to the same data, and how it cleans up. */
-export interface Driver {
+export interface RegistryDriver {
   /** A new and empty registry. */
   open(): Promise<Registry>;
   /** Another connection to what `open` gave last; `thresholds` as of another start. */
@@ -59,7 +69,7 @@ export function instance(id: string, over: Partial<NewInstance> = {}): NewInstan
   };
 }
 
-export function hop(
+export function transitionTo(
   row: Pick<InstanceRow, 'id' | 'tenant' | 'state' | 'generation' | 'updated'>,
   to: State,
   over: Partial<Transition> = {},
@@ -96,7 +106,7 @@ export function intent(row: InstanceRow, over: Partial<Intent> = {}): Intent {
 }
 
 /** The way to each state from `created`. */
-const WAYS: Readonly<Record<State, readonly State[]>> = {
+const PATH_TO: Readonly<Record<State, readonly State[]>> = {
   created: [],
   active: ['active'],
   suspended: ['active', 'suspended'],
@@ -106,7 +116,7 @@ const WAYS: Readonly<Record<State, readonly State[]>> = {
 };
 
 /** Creates an instance and walks it to `state`, everything at `now`. */
-export async function make(
+export async function makeInstance(
   registry: Registry,
   id: string,
   state: State = 'created',
@@ -114,7 +124,7 @@ export async function make(
   now: number = START,
 ): Promise<InstanceRow> {
   let row = await registry.instances.create(instance(id, over), now, entry({ instance: id, type: 'instance.created' }));
-  for (const next of WAYS[state]) row = await registry.instances.commit(hop(row, next, { now }));
+  for (const next of PATH_TO[state]) row = await registry.instances.commit(transitionTo(row, next, { now }));
   return row;
 }
 

@@ -1,0 +1,30 @@
+/** The SQLite registry as a driver under test: a folder of its own, removed after each test. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Registry } from '../registry.ts';
+import { openSqliteRegistry } from '../sqlite/open.ts';
+import { type RegistryDriver, THRESHOLDS } from './fixtures.ts';
+
+/** `wrap` gets every registry that is opened, and returns the one that the suite sees. */
+export function sqliteDriver(wrap = (registry: Registry): Registry => registry): RegistryDriver {
+  let folder = '';
+  let opened: Registry[] = [];
+  const again = async (thresholds = THRESHOLDS) => {
+    const registry = wrap(openSqliteRegistry({ path: join(folder, 'registry.sqlite'), thresholds }));
+    opened.push(registry);
+    return registry;
+  };
+  return {
+    async open() {
+      folder = mkdtempSync(join(tmpdir(), 'winterdock-registry-'));
+      return again();
+    },
+    again,
+    async discard() {
+      for (const registry of opened) await registry.close();
+      opened = [];
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
