@@ -13,9 +13,9 @@ interface Forms {
 }
 
 export const JOB_WORDS: Readonly<Record<JobKind, Forms>> = {
+  resume: { order: 'Resume', doing: 'Waking', done: 'Awake' },
   suspend: { order: 'Suspend', doing: 'Suspending', done: 'Suspended' },
   freeze: { order: 'Freeze', doing: 'Freezing', done: 'Frozen' },
-  resume: { order: 'Resume', doing: 'Waking', done: 'Awake' },
   archive: { order: 'Archive', doing: 'Archiving', done: 'Archived' },
   revive: { order: 'Revive', doing: 'Reviving', done: 'Revived' },
   delete: { order: 'Delete', doing: 'Deleting', done: 'Deleted' },

@@ -1,6 +1,6 @@
 /** What the console says of operations that take too long. Pure. */
 import type { Instance } from '#lib/contract/schema.ts';
-import { mayReach, VERB_TARGET } from '#lib/lifecycle/states.ts';
+import { mayReach, VERB_TARGET, type Verb } from '#lib/lifecycle/states.ts';
 import { lengthInWords } from '../ui/durations.ts';
 
 const BEING: Readonly<Record<string, string>> = {
@@ -14,7 +14,9 @@ const BEING: Readonly<Record<string, string>> = {
 };
 
 /** Verbs that may be tried again without asking anybody anew: what they do is undone by the next call. */
-const AGAIN: Readonly<Record<string, { label: string; verb: 'resume' | 'suspend' | 'freeze' } | undefined>> = {
+const AGAIN: Readonly<
+  Record<string, { label: string; verb: Extract<Verb, 'resume' | 'suspend' | 'freeze'> } | undefined>
+> = {
   resume: { label: 'Settle and wake it', verb: 'resume' },
   suspend: { label: 'Settle and suspend it', verb: 'suspend' },
   freeze: { label: 'Settle and freeze it', verb: 'freeze' },

@@ -386,7 +386,7 @@ export type Invited = {
 
 export type Job = {
   id: string;
-  verb: 'suspend' | 'freeze' | 'resume' | 'archive' | 'revive' | 'delete' | 'label' | 'forget';
+  verb: 'resume' | 'suspend' | 'freeze' | 'archive' | 'revive' | 'delete' | 'label' | 'forget';
   reason: string | null;
   labels: Record<string, string | null> | null;
   filter: JobFilter | null;
@@ -874,7 +874,7 @@ export type SqlInput = {
 };
 
 export type StartJobInput = {
-  verb: 'suspend' | 'freeze' | 'resume' | 'archive' | 'revive' | 'delete' | 'label';
+  verb: 'resume' | 'suspend' | 'freeze' | 'archive' | 'revive' | 'delete' | 'label';
   reason?: string | undefined;
   filter?: JobFilter | undefined;
   ids?: Array<string> | undefined;

@@ -10,7 +10,8 @@ import type { Config } from '../base/config.ts';
 import { isWinterdockError, tellable, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
-import { JOB_TARGET, planVerb } from '../lifecycle/verb-plan.ts';
+import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/states.ts';
+import { planVerb } from '../lifecycle/verb-plan.ts';
 import type { JobOutcome, JobResultRow, JobRow } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
@@ -179,7 +180,7 @@ export class JobRunner {
    * with the release.
    */
   async #place(job: JobRow): Promise<() => void> {
-    const wakes = job.verb === 'resume' || job.verb === 'revive';
+    const wakes = WAKE_VERBS.some((verb) => verb === job.verb);
     const leaveTurn = wakes ? await this.#waking.acquire() : () => {};
     const [, leavePlace] = await this.#places.acquire();
     return () => {
@@ -200,7 +201,7 @@ export class JobRunner {
         const wish = planVerb(verb, { ...row, inMemory: row.vfsPath === MEMORY });
         if ('skip' in wish) return again && (await this.#moved(job, row)) ? DONE : skipped(wish.skip);
         if (verb === 'label') return await this.#label(job, row, cause);
-        const to = JOB_TARGET[verb];
+        const to = VERB_TARGET[verb];
         const move = () => this.#parts.sessions.runPlan(id, to, cause, { from: row.state });
         try {
           await (to === 'active' ? this.#leavingRoom(move) : move());

@@ -1,12 +1,12 @@
-/** Plans: a wish of several hops as the shortest walk through the state map. Pure. */
+/** Plans: the shortest list of hops from one state to another, and why there is no single hop. Pure. */
 import { hopsFrom, isState, mayReach, type SandboxKind, STATES, type State, TRANSITIONS } from './states.ts';
 
-/** Why an ephemeral sandbox is neither suspended nor frozen. */
+/** Why an ephemeral sandbox is neither suspended nor frozen, for a person. */
 export const EPHEMERAL_ENDS = 'It is ephemeral: it is neither suspended nor frozen, and ends at its time.';
 
 /**
- * The shortest list of states to pass through from `from` (excluded) to `to` (included); `[]` when they are the same
- * and null when the map has no way for a sandbox of this kind. Ties go to the map's own order.
+ * The fewest states from `from` (not included) to `to` (included). `[]` when they are the same; null when the map leads
+ * a sandbox of this kind from one to the other by no hops. Among equally short plans the order of the map decides.
  */
 export function plan(from: State, to: State, kind: SandboxKind = {}): State[] | null {
   if (!isState(from) || !isState(to)) return null;
@@ -26,7 +26,7 @@ export function plan(from: State, to: State, kind: SandboxKind = {}): State[] | 
   return hops;
 }
 
-/** Why the map has no direct hop `from` → `to`, in one sentence for a person. */
+/** Why the map has no hop `from` → `to`, in one sentence for a person. */
 export function hopRefusal(from: State, to: State, kind: SandboxKind = {}): string {
   if (from === to) return `It is ${from} already.`;
   if (from === 'deleted') return 'A deleted sandbox stays deleted; its id is never used again.';
@@ -42,6 +42,6 @@ export function hopRefusal(from: State, to: State, kind: SandboxKind = {}): stri
   }
   if (to === 'suspended') return `Only an active sandbox is suspended; this one is ${from} and has no process.`;
   if (to === 'frozen') return `Only a suspended sandbox is frozen; this one is ${from}.`;
-  const ways = STATES.filter((state) => TRANSITIONS[state].includes(to));
-  return `From ${from} there is no hop to ${to}; it is reached from ${ways.join(' or ')}.`;
+  const sources = STATES.filter((state) => TRANSITIONS[state].includes(to));
+  return `From ${from} there is no hop to ${to}; it is reached from ${sources.join(' or ')}.`;
 }

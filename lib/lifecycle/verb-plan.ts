@@ -1,26 +1,19 @@
-/** What a verb asks of one sandbox among many, or why it passes it over, and what is lost on the way. Pure. */
+/**
+ * A verb on one sandbox of many: the hops that it takes, or why the sandbox is skipped, and what the hops lose. Pure.
+ */
 import { EPHEMERAL_ENDS, hopRefusal, plan } from './plan.ts';
-import { mayReach, type State } from './states.ts';
+import { mayReach, type State, VERB_TARGET, VERBS, type Verb } from './states.ts';
 import { type Fault, isBlocking } from './words.ts';
 
-/** What can be done to many at once. */
-export const JOB_VERBS = ['suspend', 'freeze', 'resume', 'archive', 'revive', 'delete', 'label'] as const;
-export type JobVerb = (typeof JOB_VERBS)[number];
-/** What a job may be about. `forget` is of a whole tenant, and begun by nothing but that. */
-export const JOB_KINDS = [...JOB_VERBS, 'forget'] as const;
-export type JobKind = (typeof JOB_KINDS)[number];
+/** What can be done to many sandboxes at once. */
+export type JobVerb = Verb | 'label';
+export const JOB_VERBS: readonly JobVerb[] = [...VERBS, 'label'];
 
-/** The state that a verb leads to; `label` leads nowhere. */
-export const JOB_TARGET: Readonly<Record<Exclude<JobVerb, 'label'>, State>> = {
-  suspend: 'suspended',
-  freeze: 'frozen',
-  resume: 'active',
-  archive: 'archived',
-  revive: 'active',
-  delete: 'deleted',
-};
+/** What a job does. `forget` is done to a whole tenant, and only by forgetting that tenant. */
+export type JobKind = JobVerb | 'forget';
+export const JOB_KINDS: readonly JobKind[] = [...JOB_VERBS, 'forget'];
 
-/** States that a verb concerns. A verb that files never brings back what is filed deeper already. */
+/** The states that a verb applies to. A verb that files never brings back what is filed deeper already. */
 const STATES_OF: Readonly<Record<JobVerb, readonly State[]>> = {
   suspend: ['active'],
   freeze: ['active', 'suspended'],
@@ -34,18 +27,18 @@ const STATES_OF: Readonly<Record<JobVerb, readonly State[]>> = {
 export interface VerbSubject {
   state: State;
   fault: Fault | null;
-  /** It lives only in its process. */
+  /** It lives only in its process: it has no file. */
   inMemory: boolean;
   ephemeral: boolean;
 }
 
 export type VerbPlan = { hops: State[] } | { skip: string };
 
-/** The hops that a verb asks of one sandbox, or the reason to pass it over, one sentence. */
+/** The hops that a verb takes with one sandbox, or why it is skipped, in one sentence. */
 export function planVerb(verb: JobVerb, { state, fault, inMemory, ephemeral }: VerbSubject): VerbPlan {
   if (state === 'deleted') return { skip: 'It was deleted.' };
   if (verb === 'label') return { hops: [] };
-  const target = JOB_TARGET[verb];
+  const target = VERB_TARGET[verb];
   if (state === target) return { skip: `It is ${state} already.` };
   if (!inMemory && !mayReach(target, { ephemeral })) return { skip: EPHEMERAL_ENDS };
   if (!STATES_OF[verb].includes(state)) return { skip: skipReason(verb, state) };
@@ -64,7 +57,7 @@ function skipReason(verb: JobVerb, state: State): string {
   return hopRefusal(state, verb === 'suspend' ? 'suspended' : 'frozen');
 }
 
-/** What a walk costs. */
+/** What the hops of a plan may lose. */
 export const LOSSES = {
   process: 'What its process holds only in memory, and calls that do not end in the drain time.',
   tmp: 'The volume tmp: the next process to start on it clears it.',
@@ -72,7 +65,7 @@ export const LOSSES = {
 } as const;
 export type Loss = keyof typeof LOSSES;
 
-/** What is lost when a sandbox walks the hops. */
+/** What is lost when a sandbox takes these hops. */
 export function lossesOf({ state, inMemory }: Pick<VerbSubject, 'state' | 'inMemory'>, hops: readonly State[]): Loss[] {
   const end = hops.at(-1);
   if (end === undefined) return [];

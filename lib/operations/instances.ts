@@ -7,6 +7,7 @@ import { type Clock, epochSeconds } from '../base/clock.ts';
 import { newId } from '../base/ids.ts';
 import type { CreateInput, Instance, ListQuery, PatchInput } from '../contract/schema.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
+import type { NextMove } from '../lifecycle/ladder.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
@@ -21,7 +22,7 @@ import { requireTag } from './settings-tag.ts';
 interface DueSpan {
   from: number;
   until: number;
-  to: Readonly<Record<'suspended' | 'frozen' | 'archived' | 'deleted', number>>;
+  to: Readonly<Record<NextMove['state'], number>>;
 }
 
 export interface InstanceOperations {

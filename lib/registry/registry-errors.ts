@@ -1,7 +1,7 @@
 /** What the registry refuses, in the words that every driver uses. */
 import { WinterdockError } from '../base/errors.ts';
 import { hopRefusal } from '../lifecycle/plan.ts';
-import { type State, TRANSITIONS } from '../lifecycle/states.ts';
+import { hopsFrom, type SandboxKind, type State } from '../lifecycle/states.ts';
 import type { Transition } from './instances.ts';
 import type { InstanceRow } from './types.ts';
 
@@ -38,11 +38,14 @@ export function stateChanged(row: InstanceRow, hop: Transition): WinterdockError
   );
 }
 
-/** A hop that the state map has not. */
-export function notInStateMap({ id, from, to }: { id: string; from: State; to: State }): WinterdockError {
-  return new WinterdockError('invalid_transition', `The sandbox "${id}" is ${from}: no hop to ${to}.`, {
-    hint: hopRefusal(from, to),
-    extra: { from, to, allowed: TRANSITIONS[from] },
+/** The state map has no such hop, or leads a sandbox of this kind there by no hops at all. */
+export function invalidTransition(
+  { id, from, to }: { id: string; from: State; to: State },
+  { what = 'hop', ...kind }: SandboxKind & { what?: 'hop' | 'way' } = {},
+): WinterdockError {
+  return new WinterdockError('invalid_transition', `The sandbox "${id}" is ${from}: no ${what} to ${to}.`, {
+    hint: hopRefusal(from, to, kind),
+    extra: { from, to, allowed: hopsFrom(from, kind) },
   });
 }
 

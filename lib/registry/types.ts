@@ -1,5 +1,6 @@
 /** The rows that the registry keeps and their parts: what its subjects have in common. Types alone, of nothing above. */
-import type { State } from '../lifecycle/states.ts';
+import type { NextMove } from '../lifecycle/ladder.ts';
+import type { State, Verb } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
 
 /** One page of a list, and where the next begins. */
@@ -34,7 +35,7 @@ export interface FileRecord {
 
 /** The intent of an operation under way, written before its first effect. */
 export interface Intent {
-  verb: 'resume' | 'suspend' | 'freeze' | 'archive' | 'revive' | 'delete' | 'prefetch' | 'restore';
+  verb: Verb | 'prefetch' | 'restore';
   from: State;
   to: State;
   /** The row's generation when the intent was written. */
@@ -150,4 +151,4 @@ export interface RecordedTransition {
 }
 
 /** States that the ladder and the ephemeral walk move to. */
-export type DueTarget = 'suspended' | 'frozen' | 'archived' | 'deleted';
+export type DueTarget = NextMove['state'];

@@ -13,7 +13,7 @@ import type { AuditContext } from './sessions.ts';
 import { refuseMemory } from './transition-check.ts';
 
 /**
- * active or frozen → archived: compressed, with a listing beside it; the source goes once the row says so. `passing`:
+ * active or frozen → archived: compressed, with a listing beside it; the source goes once the row says so. `passThrough`:
  * from suspended and created by way of `active`.
  */
 export function archive(
@@ -21,7 +21,7 @@ export function archive(
   runtime: SandboxRuntime,
   audit: AuditContext,
   force: boolean,
-  { passing = false } = {},
+  { passThrough = false } = {},
 ): Promise<InstanceRow> {
   return runFiling(
     engine,
@@ -30,7 +30,7 @@ export function archive(
     {
       verb: 'archive',
       to: 'archived',
-      ...(passing ? { through: ['active'] } : {}),
+      ...(passThrough ? { through: ['active'] } : {}),
       toPath: (row) => {
         if (!force) refuseMemory(row);
         return row.vfsPath === MEMORY ? null : engine.archive.pathOf(row.id);

@@ -8,14 +8,14 @@ import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
 
 /**
- * archived → deleted: the row first, so that a failure leaves the whole sandbox; then its files. `passing`: from
+ * archived → deleted: the row first, so that a failure leaves the whole sandbox; then its files. `passThrough`: from
  * created, which has none.
  */
 export function deleteSandbox(
   engine: Engine,
   runtime: SandboxRuntime,
   audit: AuditContext,
-  { passing = false } = {},
+  { passThrough = false } = {},
 ): Promise<InstanceRow> {
   return runFiling(
     engine,
@@ -24,7 +24,7 @@ export function deleteSandbox(
     {
       verb: 'delete',
       to: 'deleted',
-      ...(passing ? { through: ['active', 'archived'] } : {}),
+      ...(passThrough ? { through: ['active', 'archived'] } : {}),
       toPath: () => null,
       work: async () => ({ vfsPath: null, file: null, bytes: null }),
       after: async (before) => {

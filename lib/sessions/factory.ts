@@ -249,7 +249,7 @@ async function stopOne(
         await process.kill('closed');
         await deleteMemorySandbox(engine, row, audit);
       } else {
-        await suspend(engine, runtime, audit, true, { unasked: true });
+        await suspend(engine, runtime, audit, true, { evenIfEphemeral: true });
       }
     } catch (error) {
       engine.log.error({ id: runtime.id, error: messageOf(error) }, 'suspending at stop');

@@ -39,10 +39,10 @@ async function rescueAndWake(engine: Engine, runtime: SandboxRuntime): Promise<v
   if (row.vfsPath === MEMORY) return;
   const audit = { ...systemAudit('reconcile'), reason: 'its file was removed or replaced under its process' };
   try {
-    await suspend(engine, runtime, audit, false, { unasked: true });
+    await suspend(engine, runtime, audit, false, { evenIfEphemeral: true });
   } catch (error) {
     if (!isWinterdockError(error) || error.code !== 'conflict') throw error;
-    await suspend(engine, runtime, audit, true, { unasked: true });
+    await suspend(engine, runtime, audit, true, { evenIfEphemeral: true });
   }
   await wake(engine, runtime, audit, { revives: false });
 }

@@ -17,7 +17,7 @@ import { freeze } from './freeze.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
 import { suspend } from './suspend.ts';
-import { invalidTransition } from './transition-check.ts';
+import { transitionRefusal } from './transition-check.ts';
 import { wake } from './wake.ts';
 
 /**
@@ -41,21 +41,22 @@ export async function runPlan(
   }
   const hops = plan(row.state, to, row);
   if (hops === null) {
-    const error = invalidTransition(row, to, 'way');
+    const error = transitionRefusal(row, to, 'way');
     await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'plan.refused', { error: tellable(error) })]);
     throw error;
   }
   const planned: AuditContext = hops.length > 1 ? { ...audit, trigger: 'plan' } : audit;
   // Nothing of its own is anywhere yet: it goes as it came.
-  if (row.state === 'created' && to === 'deleted') return deleteSandbox(engine, runtime, planned, { passing: true });
+  if (row.state === 'created' && to === 'deleted')
+    return deleteSandbox(engine, runtime, planned, { passThrough: true });
   for (const [at, hop] of hops.entries()) {
     if (hop === 'active' && at < hops.length - 1) continue;
     if (hop === 'active') row = (await wake(engine, runtime, planned, { revives: true, force })).row;
-    else if (hop === 'suspended') row = await suspend(engine, runtime, planned, force, { passing: true });
+    else if (hop === 'suspended') row = await suspend(engine, runtime, planned, force, { passThrough: true });
     else if (hop === 'frozen') row = await freeze(engine, runtime, planned, force);
     else if (hop === 'deleted') row = await deleteSandbox(engine, runtime, planned);
     else if (to === 'deleted') row = await archiveInPlace(engine, runtime, planned, force);
-    else row = await archive(engine, runtime, planned, force, { passing: true });
+    else row = await archive(engine, runtime, planned, force, { passThrough: true });
   }
   return row;
 }

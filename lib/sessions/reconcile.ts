@@ -5,6 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { tellable } from '../base/errors.ts';
+import { WAKE_VERBS } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { clearStaging, stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, now, systemAudit } from './engine.ts';
@@ -24,9 +25,6 @@ interface SettleContext {
 }
 
 const BOOT: SettleContext = { audit: systemAudit('reconcile'), because: 'the server was restarted' };
-
-/** Verbs that start a process on the file. */
-const WAKES: ReadonlySet<string> = new Set(['resume', 'revive']);
 
 /** Settles every unsettled row. Nothing else may run. */
 export async function reconcile(engine: Engine): Promise<OrphanSearchResult & { settled: number }> {
@@ -134,7 +132,7 @@ async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Pro
  */
 async function recoverLog(engine: Engine, row: InstanceRow, live: string): Promise<{ identity: string | null } | null> {
   if (stampOf(live) === null) return null;
-  if (WAKES.has(row.pending?.verb ?? '')) return { identity: await engine.readers.settle(live) };
+  if (WAKE_VERBS.some((verb) => verb === row.pending?.verb)) return { identity: await engine.readers.settle(live) };
   await moveLogsToOrphans(engine, row, livePath(row.id));
   return null;
 }

@@ -14,8 +14,8 @@ import type { AuditContext } from './sessions.ts';
 import { refuseMemory } from './transition-check.ts';
 
 /**
- * active → suspended: the process ends, the file stays in the live drawer, clean. `passing`: from anywhere else by way
- * of `active`. `unasked`: its process has to end, whatever it was created as; otherwise `conflict` for an ephemeral
+ * active → suspended: the process ends, the file stays in the live drawer, clean. `passThrough`: from anywhere else by way
+ * of `active`. `evenIfEphemeral`: its process has to end, whatever its kind; otherwise `conflict` for an ephemeral
  * one.
  */
 export function suspend(
@@ -23,7 +23,7 @@ export function suspend(
   runtime: SandboxRuntime,
   audit: AuditContext,
   force: boolean,
-  { passing = false, unasked = false } = {},
+  { passThrough = false, evenIfEphemeral = false } = {},
 ): Promise<InstanceRow> {
   return runFiling(
     engine,
@@ -32,8 +32,8 @@ export function suspend(
     {
       verb: 'suspend',
       to: 'suspended',
-      evenIfEphemeral: unasked,
-      ...(passing ? { through: ['active'] } : {}),
+      evenIfEphemeral,
+      ...(passThrough ? { through: ['active'] } : {}),
       toPath: (row) => {
         refuseMemory(row);
         return livePath(row.id);

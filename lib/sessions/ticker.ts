@@ -146,7 +146,7 @@ async function moveLocked(engine: Engine, runtime: SandboxRuntime, due: DueRow):
   if (next.state === 'suspended') await suspend(engine, runtime, audit, false);
   else if (next.state === 'frozen') await freeze(engine, runtime, audit, false);
   else if (next.state === 'archived') {
-    await archive(engine, runtime, audit, false, { passing: row.ephemeral });
+    await archive(engine, runtime, audit, false, { passThrough: row.ephemeral });
     // Its time is over: it is archived on the way to its end, and not to wait there. Nothing else is ever deleted by
     // itself.
     if (row.ephemeral) await deleteSandbox(engine, runtime, audit);

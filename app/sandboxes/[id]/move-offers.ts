@@ -6,7 +6,7 @@ import type { MoveOffer } from '#components/sandbox/moves.tsx';
 import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { hopRefusal, plan } from '#lib/lifecycle/plan.ts';
-import { HOPS, mayReach, type State, VERB_TARGET, VERBS, type Verb } from '#lib/lifecycle/states.ts';
+import { HOPS, mayReach, type State, VERB_TARGET, VERBS, type Verb, WAKE_VERBS } from '#lib/lifecycle/states.ts';
 import { isBlocking } from '#lib/lifecycle/words.ts';
 import type { Operations } from '#lib/operations/operations.ts';
 
@@ -19,8 +19,6 @@ const OPERATION: Readonly<Record<Verb, keyof Operations>> = {
   delete: 'deleteInstance',
 };
 
-const WAKES: readonly Verb[] = ['resume', 'revive'];
-
 function reasonAgainst(verb: Verb, instance: Instance): string | null {
   const { state, fault, pending, vfs_path, interrupted } = instance;
   if (interrupted) return 'An interrupted operation holds it: settle it first.';
@@ -32,7 +30,7 @@ function reasonAgainst(verb: Verb, instance: Instance): string | null {
     if (verb === 'resume' && state === 'archived') return 'Archived is a decision: revive it, with a reason.';
     return hopRefusal(state, VERB_TARGET[verb], instance);
   }
-  if (isBlocking(fault) && !WAKES.includes(verb) && verb !== 'delete')
+  if (isBlocking(fault) && !WAKE_VERBS.includes(verb) && verb !== 'delete')
     return 'Its fault stops this. The ways out of it are above.';
   return null;
 }
@@ -55,7 +53,7 @@ export function moveOffers(instance: Instance, visitor: Rights): MoveOffer[] {
     return {
       verb,
       whyNot: against,
-      force: isBlocking(instance.fault) && WAKES.includes(verb) ? 'Clear the fault and try once more.' : null,
+      force: isBlocking(instance.fault) && WAKE_VERBS.includes(verb) ? 'Clear the fault and try once more.' : null,
       hops: against === null ? null : hopsFor(verb, instance, visitor),
     };
   });

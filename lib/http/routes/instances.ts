@@ -14,6 +14,7 @@ import {
   type VerbInput,
   verbBodySchema,
 } from '../../contract/schema.ts';
+import type { Verb } from '../../lifecycle/states.ts';
 import { settingsTag } from '../../operations/settings-tag.ts';
 import { type Answer, empty, json } from '../answer.ts';
 import { nextLink } from '../paging.ts';
@@ -31,7 +32,7 @@ const tagged = {
   },
 };
 
-type Filing = 'suspend' | 'freeze' | 'archive' | 'revive';
+type Filing = Exclude<Verb, 'resume' | 'delete'>;
 
 function filing(verb: Filing, summary: string): Route {
   return route({

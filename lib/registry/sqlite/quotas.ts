@@ -19,18 +19,16 @@ import {
 } from '../../../db/drizzle.ts';
 import { countsByTenant, forgettings, instances, snapshots, tenants, volumesByTenant } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
-import { STATES, type State } from '../../lifecycle/states.ts';
+import { STATES, type State, WAKE_VERBS } from '../../lifecycle/states.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { QuotaLimits, QuotaStore, TenantFilter, TenantRow } from '../quotas.ts';
-import type { Intent, LedgerEntry, RowPage } from '../types.ts';
+import type { LedgerEntry, RowPage } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
 import type { Ledger } from './ledger.ts';
 import { bound, boundAll } from './placeholders.ts';
 import type { Synchronous } from './promised.ts';
 import { among, contains, plus, selectBy } from './raw.ts';
 
-/** The verbs of a wake that is under way. */
-const WAKES: readonly Intent['verb'][] = ['resume', 'revive'];
 const { tenant: _, ...OVERRIDES } = getTableColumns(tenants);
 
 export class QuotaBook implements Synchronous<QuotaStore> {
@@ -260,7 +258,7 @@ export class QuotaBook implements Synchronous<QuotaStore> {
   #wakes(tenant: string): number {
     return this.#waking()
       .all({ tenant })
-      .filter(({ pending }) => pending !== null && WAKES.includes(pending.verb)).length;
+      .filter(({ pending }) => pending !== null && WAKE_VERBS.some((verb) => verb === pending.verb)).length;
   }
 
   #change(names: string[]) {

@@ -12,8 +12,8 @@ import type { Volume } from '../../vfs/volumes.ts';
 import type { InstancePatch, InstanceStore, Transition } from '../instances.ts';
 import {
   idTaken,
+  invalidTransition,
   nameTaken,
-  notInStateMap,
   settingsChanged,
   stateChanged,
   tenantBeingForgotten,
@@ -137,7 +137,7 @@ export class Writes {
    */
   adopt(instance: NewInstance, to: State, now: number, entries: LedgerEntry[]): InstanceRow {
     const hops = plan('created', to);
-    if (hops === null) throw notInStateMap({ id: instance.id, from: 'created', to });
+    if (hops === null) throw invalidTransition({ id: instance.id, from: 'created', to });
     const row = newRow(instance, now);
     return this.#tellingRefusals(entries[0], () =>
       this.#logged(entries, () => {
@@ -244,9 +244,9 @@ export class Writes {
     const way = moves ? [hop.from, ...(hop.through ?? []), hop.to] : [];
     for (const [at, to] of way.slice(1).entries()) {
       const from = way[at] ?? hop.from;
-      if (transition(from, to) !== 'ok') throw notInStateMap({ id: hop.id, from, to });
+      if (transition(from, to) !== 'ok') throw invalidTransition({ id: hop.id, from, to });
     }
-    if (hop.from === 'deleted') throw notInStateMap(hop);
+    if (hop.from === 'deleted') throw invalidTransition(hop);
     return this.#logged(hop.ledger, () => {
       const before = this.#existing(hop.id);
       if (before.state !== hop.from || before.generation !== hop.generation) throw stateChanged(before, hop);

@@ -3,6 +3,7 @@
  * life can be lived again.
  */
 import fc from 'fast-check';
+import type { Verb } from '../../lifecycle/states.ts';
 
 /** One step of a shell command. */
 export type Step =
@@ -18,7 +19,7 @@ export type Command =
   | { kind: 'exec'; box: number; steps: Step[]; sleepMs: number }
   | { kind: 'eval'; box: number; name: string; salt: number }
   | { kind: 'move'; box: number; name: string; to: string }
-  | { kind: 'verb'; box: number; verb: 'resume' | 'suspend' | 'freeze' | 'archive' | 'revive' | 'prefetch' | 'settle' }
+  | { kind: 'verb'; box: number; verb: Exclude<Verb, 'delete'> | 'prefetch' | 'settle' }
   | { kind: 'plan'; box: number; to: 'active' | 'suspended' | 'frozen' | 'archived' | 'deleted' }
   | { kind: 'delete' | 'snapshot' | 'blueprint' | 'ship' | 'search'; box: number }
   | { kind: 'restore' | 'clone'; copy: number; count: number }
