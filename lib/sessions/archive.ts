@@ -4,7 +4,13 @@ import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, livePath, MEMORY } from './engine.ts';
 import { locationOf, putIntoDrawer, removeLiveFolder } from './file-locations.ts';
-import { corruptFile, type FileFingerprint, fileRecord, mayBeSameBytes, verifyForMoving } from './file-verification.ts';
+import {
+  corruptFileError,
+  type FileFingerprint,
+  fileRecord,
+  mayBeSameBytes,
+  verifyForMoving,
+} from './file-verification.ts';
 import { runFiling } from './filing.ts';
 import { removeListing, writeListing } from './listing.ts';
 import { bringLiveWithoutProcess, removeArchivedFile } from './pass-through.ts';
@@ -13,8 +19,8 @@ import type { AuditContext } from './sessions.ts';
 import { refuseMemory } from './transition-check.ts';
 
 /**
- * active or frozen → archived: compressed, with a listing beside it; the source goes once the row says so. `passThrough`:
- * from suspended and created by way of `active`.
+ * active or frozen → archived: compresses the file and writes a listing beside it. The source goes after the commit.
+ * `passThrough`: from suspended or created by way of `active`.
  */
 export function archive(
   engine: Engine,
@@ -48,12 +54,12 @@ export function archive(
           known = await verifyForMoving(engine, row, source, force);
         }
         const size = stampOf(source)?.size ?? null;
-        await listFor(engine, row.id, source, force);
+        await writeListingUnlessDamaged(engine, row.id, source, force);
         const sha256 = await putIntoDrawer(engine, row, source, engine.archive);
         engine.failpoint('archive.packed');
         if (!mayBeSameBytes(known, sha256)) {
           await removeArchivedFile(engine, row.id);
-          throw corruptFile(row, 'its bytes are not those that were filed');
+          throw corruptFileError(row, 'its bytes are not those that were filed');
         }
         const stamp = engine.archive.stamp(row.id);
         if (stamp === null)
@@ -77,10 +83,10 @@ export function archive(
 }
 
 /**
- * Lists what is about to be archived. What is so damaged that it cannot be listed is archived by force without a
- * listing, byte for byte.
+ * Writes the listing of a file that is about to be archived. By force, a file too damaged to list is archived without
+ * one.
  */
-async function listFor(engine: Engine, id: string, source: string, force: boolean): Promise<void> {
+async function writeListingUnlessDamaged(engine: Engine, id: string, source: string, force: boolean): Promise<void> {
   try {
     await writeListing(engine, id, source);
   } catch (error) {

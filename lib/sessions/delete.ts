@@ -8,10 +8,10 @@ import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
 
 /**
- * archived → deleted: the row first, so that a failure leaves the whole sandbox; then its files. `passThrough`: from
- * created, which has none.
+ * archived → deleted: the row first, so that a failure leaves the sandbox whole; then the files. `passThrough`: from
+ * created, which has no file of its own.
  */
-export function deleteSandbox(
+export function removeSandbox(
   engine: Engine,
   runtime: SandboxRuntime,
   audit: AuditContext,

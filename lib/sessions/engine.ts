@@ -1,5 +1,5 @@
 /**
- * What every part of the sessions shares: the collaborators, the ledger's lines, the places of files. Holds no policy.
+ * What every part of the sessions shares: the engine with its collaborators, ledger entries, paths. Holds no policy.
  */
 import { join } from 'node:path';
 import type { Mutex } from 'async-mutex';
@@ -28,37 +28,37 @@ export interface Engine {
   readonly readers: Readers;
   readonly cold: Drawer;
   readonly archive: Drawer;
-  /** Where snapshots and blueprints are: what a sandbox that was never resumed is read from. */
+  /** The drawers of snapshots and blueprints. A sandbox that was never resumed is read from one of them. */
   readonly copies: Readonly<Record<CopyKind, Drawer>>;
   readonly runtimes: Runtimes;
-  /** Called as each step is reached; for fault injection only. */
+  /** Called at each failpoint. For fault injection in tests only. */
   readonly failpoint: (step: Failpoint) => void;
   /**
-   * Whether the registry is the one that was signed: where it is not, a newer one may name what this one does not know,
-   * and no file is taken to be nobody's.
+   * Whether the registry is the one that was signed last. When it is not, a newer one may name files that this one does
+   * not know, so no file counts as an orphan.
    */
   readonly registryIsWhole: () => boolean;
-  /** Held by whoever makes room for one more process, one at a time. */
+  /** Held while somebody suspends sandboxes to make memory for one more process. */
   readonly memoryMutex: Mutex;
-  /** Asks for the background check of a file that was just filed. */
+  /** Schedules the background check of a file that was just filed. */
   readonly scheduleCheck: (id: string, generation: number) => void;
-  /** Runs once a process that serves a sandbox is gone. */
+  /** Watches a process that serves a sandbox: settles the sandbox when the process ends by itself. */
   readonly watchProcess: (id: string, process: import('../instance/instance.ts').InstanceProcess) => void;
   /**
-   * Sandboxes whose operation failed so badly that not even that could be taken back or written down: each round of the
-   * ladder tries to settle them.
+   * Sandboxes whose failed operation could neither be rolled back nor recorded. Each round of the ladder tries to
+   * settle them.
    */
   readonly interrupted: Set<string>;
-  /** Aborted when the server stops: no wake begins any more, and one that is under way is taken back. */
+  /** Aborted when the server stops: no wake begins any more, and a wake under way is rolled back. */
   readonly stop: AbortSignal;
 }
 
-/** What whoever wants to wake something is told while the server stops. */
+/** The refusal of a wake while the server stops. */
 export function serverStopping(): WinterdockError {
   return new WinterdockError('capacity', 'The server is stopping.', { retryAfterSeconds: 5 });
 }
 
-/** Causes of what the engine does by itself. */
+/** The audit context of what the engine does by itself. */
 export function systemAudit(trigger: AuditContext['trigger'], via: AuditContext['via'] = 'system'): AuditContext {
   return { trigger, actor: via === 'ticker' ? 'ticker' : 'system', via, requestId: null, address: null, reason: null };
 }
@@ -68,7 +68,7 @@ export function livePath(id: string): string {
   return `live/${id}/vfs.sqlite`;
 }
 
-/** The absolute path of a path that a row shows. */
+/** The absolute path of a path that a row names. */
 export function absolutePath(engine: { config: Pick<Config, 'dataFolder'> }, relative: string): string {
   return join(engine.config.dataFolder, relative);
 }
@@ -82,7 +82,7 @@ export function elapsedMs(started: number): number {
   return Math.round((performance.now() - started) * 100) / 100;
 }
 
-/** A ledger line, about a sandbox or about none. Every line of the engine and of the API is made here. */
+/** A ledger entry, about a sandbox or about none. Every entry of the engine and of the API is made here. */
 export function ledgerEntry(
   engine: Pick<Engine, 'clock'>,
   row: Pick<InstanceRow, 'id' | 'tenant'> | null,
@@ -110,7 +110,7 @@ export function ledgerEntry(
   };
 }
 
-/** The row of a living sandbox. Throws `not_found` or `gone`. */
+/** The row of a sandbox that is not deleted. Throws `not_found` or `gone`. */
 export async function requireInstance(engine: Pick<Engine, 'registry'>, id: string): Promise<InstanceRow> {
   const row = await engine.registry.instances.get(id);
   if (row === null) throw new WinterdockError('not_found', `There is no sandbox "${id}".`);
@@ -120,7 +120,9 @@ export async function requireInstance(engine: Pick<Engine, 'registry'>, id: stri
   return row;
 }
 
-/** Runs what takes back an operation that failed. When that fails too, the sandbox is remembered, and settled later. */
+/**
+ * Runs the rollback of a failed operation. When the rollback fails too, the sandbox is remembered and settled later.
+ */
 export async function runRollback(engine: Engine, id: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -20,14 +20,14 @@ import { BackgroundChecks } from './background-checks.ts';
 import { evaluateInSandbox, exec, write } from './calls.ts';
 import { correctFutureActivity } from './clock-jumps.ts';
 import { CopyQueue } from './copy-queue.ts';
-import { deleteSandbox } from './delete.ts';
+import { removeSandbox } from './delete.ts';
 import { type Engine, ledgerEntry, livePath, MEMORY, now, requireInstance, systemAudit } from './engine.ts';
 import type { Failpoint } from './failpoints.ts';
 import { locationOf } from './file-locations.ts';
 import { freeze } from './freeze.ts';
 import { LostFileCheck } from './lost-files.ts';
 import { searchDrawers } from './orphan-search.ts';
-import { runPlan } from './plan.ts';
+import { executePlan } from './plan.ts';
 import { PREFETCH_SECONDS, type PrefetchDeadlines, prefetch } from './prefetch.ts';
 import { deleteMemorySandbox, settleDeadProcess } from './process-death.ts';
 import { copyRaw } from './raw-copy.ts';
@@ -143,8 +143,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     suspend: (id, audit, { force = false } = {}) => locked(id, (runtime) => suspend(engine, runtime, audit, force)),
     freeze: (id, audit, { force = false } = {}) => locked(id, (runtime) => freeze(engine, runtime, audit, force)),
     archive: (id, audit, { force = false } = {}) => locked(id, (runtime) => archive(engine, runtime, audit, force)),
-    delete: (id, audit) => locked(id, async (runtime) => void (await deleteSandbox(engine, runtime, audit))),
-    runPlan: (id, to, audit, options = {}) => locked(id, (runtime) => runPlan(engine, runtime, to, audit, options)),
+    delete: (id, audit) => locked(id, async (runtime) => void (await removeSandbox(engine, runtime, audit))),
+    runPlan: (id, to, audit, options = {}) => locked(id, (runtime) => executePlan(engine, runtime, to, audit, options)),
     settle: (id, audit) =>
       runtimes.use(id, async (runtime) => {
         if (runtime.verbs.isLocked()) throw underWay(id);

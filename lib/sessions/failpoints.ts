@@ -1,6 +1,6 @@
 /**
- * The named steps of every filing and waking, in order. A fault-injection hook is called as each is reached, so that a
- * test can kill the server between any two of them; nothing else may depend on it.
+ * The failpoints: named steps of every filing and waking, in order. A test hook is called at each one, so that a test
+ * can kill the server between any two steps. Nothing else may depend on them.
  */
 
 export const FAILPOINTS = {
@@ -16,8 +16,8 @@ type Failpoints = typeof FAILPOINTS;
 export type Failpoint = { [V in keyof Failpoints]: `${V}.${Failpoints[V][number]}` }[keyof Failpoints];
 
 /**
- * Every step, as `verb.step`. Reviving and thawing are `resume` from another drawer; `brought` of a filing is reached
- * by a plan only, `closed` only with a process.
+ * Every failpoint, as `verb.step`. A revive or a thaw is a `resume` from another drawer. A filing reaches `brought`
+ * only as part of a plan, and `closed` only with a process.
  */
 export const ALL_FAILPOINTS: readonly Failpoint[] = Object.entries(FAILPOINTS).flatMap(([verb, steps]) =>
   steps.map((step) => `${verb}.${step}` as Failpoint),

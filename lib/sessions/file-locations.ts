@@ -1,6 +1,6 @@
 /**
- * Bringing files home and putting them back: which drawer a row's file is in, and the moves between it and the live
- * drawer.
+ * Where the file of a row is, and its moves between that drawer and the live drawer, or out of the drawers to
+ * `orphans/`.
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ import type { Drawer, Placed } from '../storage/drawer.ts';
 import { lastingFolder, moveFile, removeFile, sha256Of, stagingFor, stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, MEMORY, systemAudit } from './engine.ts';
 
-/** Where the row says the file is. */
+/** Where a row says that its file is. */
 export type FileLocation = 'none' | 'memory' | 'live' | 'cold' | 'archive' | CopyKind;
 
 export function locationOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'>): FileLocation {
@@ -31,7 +31,7 @@ export function locationOf(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPat
     default: {
       const copy = parseCopyPath(row.vfsPath);
       if (copy !== null) return copy.kind;
-      throw new Error(`The row of ${row.id} names a place that no drawer has.`);
+      throw new Error(`The row of ${row.id} names a path that is in no drawer.`);
     }
   }
 }
@@ -46,7 +46,7 @@ export const SOURCE_OF: Readonly<Record<FileLocation, Source>> = {
   blueprint: 'blueprint',
 };
 
-/** The drawer that a place is, or null for the live drawer, for no file, and for one that others have too. */
+/** The drawer of a location; null for the live drawer, for no file, and for a copy that other sandboxes share. */
 export function drawerOf(engine: Engine, location: FileLocation): Drawer | null {
   if (location === 'cold') return engine.cold;
   return location === 'archive' ? engine.archive : null;
@@ -57,7 +57,7 @@ export function isPacked(engine: Engine, row: Pick<InstanceRow, 'id' | 'vfsPath'
   return row.vfsPath === engine.archive.pathOf(row.id);
 }
 
-/** Makes the live folder of a sandbox and brings its file there from where it rests. */
+/** Makes the live folder of a sandbox and brings its file there from its location. */
 export async function fetchToLive(engine: Engine, row: InstanceRow, location: FileLocation): Promise<Placed> {
   if (location === 'memory' || location === 'live') return { makeDurable: async () => {} };
   const file = absolutePath(engine, livePath(row.id));
@@ -66,32 +66,32 @@ export async function fetchToLive(engine: Engine, row: InstanceRow, location: Fi
   const placed = await fetchFromRest(engine, row, location, file);
   return {
     async makeDurable() {
-      // The folder's own name first: a move gives up the name that it had only once the new one, with every folder
-      // above it, is on disk.
+      // The name of the folder first: a move gives up the old name of a file only once the new one, with every folder
+      // above it, is durable.
       await syncFolder(dirname(folder));
-      // A new file is made by the process that opens it, which has synced the file but may not be able to sync folders.
+      // The process that opens a new file makes it and syncs it, but may not be able to sync folders.
       await (placed === null ? syncFolder(folder) : placed.makeDurable());
     },
   };
 }
 
 /**
- * Makes room in the live drawer for a sandbox that rests elsewhere: a copy of its own file goes, anything else is set
- * aside. From then on what is there was made by the operation that asked for it.
+ * Clears the live drawer of a sandbox whose file is elsewhere: a copy of its own file is removed, any other file moves
+ * to `orphans/`. A file found there later was made by the operation that follows.
  */
 export async function clearStrayLiveFile(engine: Engine, row: InstanceRow): Promise<void> {
   const path = livePath(row.id);
   const file = absolutePath(engine, path);
   if (row.vfsPath === path || row.vfsPath === MEMORY || row.state === 'active' || !existsSync(dirname(file))) return;
   if (existsSync(file)) {
-    // Power loss may keep both names of a file that was being moved.
+    // A power cut may keep both names of a file that was being moved.
     if (await isSameAsLive(engine, row, locationOf(engine, row))) await removeFile(file);
     else await moveToOrphans(engine, row, path);
   }
   await moveLogsToOrphans(engine, row, path);
 }
 
-/** Whether what lies in the live drawer is the same file as the one that is to be brought there. */
+/** Whether the file in the live drawer has the bytes of the file at its location. */
 async function isSameAsLive(engine: Engine, row: InstanceRow, location: FileLocation): Promise<boolean> {
   const live = livePath(row.id);
   if (row.vfsPath === null || hasWal(absolutePath(engine, live))) return false;
@@ -111,14 +111,14 @@ async function fetchFromRest(
 }
 
 /**
- * Whether a place is the file of a snapshot or a blueprint: only what was never resumed is there, and others may be
- * too.
+ * Whether a location is the file of a snapshot or a blueprint. Only sandboxes that were never resumed are there;
+ * several may share one file.
  */
 export function isSharedCopy(location: FileLocation): location is CopyKind {
   return location === 'snapshot' || location === 'blueprint';
 }
 
-/** Removes the live folder of a sandbox with whatever is in it. */
+/** Removes the live folder of a sandbox with everything in it. */
 export async function removeLiveFolder(engine: Engine, id: string): Promise<void> {
   const folder = dirname(absolutePath(engine, livePath(id)));
   await removeTree(folder);
@@ -126,8 +126,7 @@ export async function removeLiveFolder(engine: Engine, id: string): Promise<void
 }
 
 /**
- * Removes the emptied live folder of a sandbox whose file has moved on. What is unexpectedly in it stays, for reconcile
- * to set aside.
+ * Removes the live folder of a sandbox whose file moved on. A folder that is not empty stays, for reconcile to clear.
  */
 export async function removeEmptyLiveFolder(engine: Engine, id: string): Promise<void> {
   try {
@@ -139,8 +138,8 @@ export async function removeEmptyLiveFolder(engine: Engine, id: string): Promise
 }
 
 /**
- * Puts a clean live file into a drawer; whatever an earlier fault left under its key goes first: a copy of it is
- * removed, anything else set aside. Returns the hash of the bytes, where the drawer read them.
+ * Puts a clean live file into a drawer. What an earlier fault left there under the same key goes first: a copy of the
+ * file is removed, any other file moves to `orphans/`. Returns the hash of the bytes where the drawer read them.
  */
 export async function putIntoDrawer(
   engine: Engine,
@@ -158,7 +157,8 @@ export async function putIntoDrawer(
 }
 
 /**
- * Whether the file at `path` (relative to the data folder) has the bytes of `original`, expanded when it is `packed`.
+ * Whether the file at `path` (relative to the data folder) has the bytes of `original`, after expanding it when
+ * `packed`.
  */
 export async function hasSameBytes(engine: Engine, path: string, packed: boolean, original: string): Promise<boolean> {
   if (stampOf(original) === null) return false;
@@ -168,23 +168,26 @@ export async function hasSameBytes(engine: Engine, path: string, packed: boolean
   return copy === (await sha256Of(original));
 }
 
-/** Whether the live file has a WAL beside it that holds something. */
+/** Whether the live file has a WAL that is not empty. */
 export function hasWal(file: string): boolean {
   return (stampOf(`${file}-wal`)?.size ?? 0) > 0;
 }
 
-/** What SQLite keeps committed or undone pages in beside a file. */
+/** The logs in which SQLite keeps committed pages, or pages to undo, beside a file. */
 const LOGS = ['-wal', '-journal'];
 
 type OrphanContext = Pick<Engine, 'clock' | 'registry'> & { config: Pick<Engine['config'], 'dataFolder'> };
 
-/** Moves an orphan out of the drawers into `orphans/`, with a ledger line. It is never preferred and never deleted. */
+/**
+ * Moves an orphan out of the drawers into `orphans/`, with a ledger entry. An orphan is never preferred and never
+ * deleted.
+ */
 export async function moveToOrphans(
   engine: OrphanContext,
   row: Pick<InstanceRow, 'id' | 'tenant'>,
   path: string,
 ): Promise<void> {
-  // The log goes first: alone it says nothing, and a file without its log says too little.
+  // The log goes first: alone it is useless, and a file without its log may lack commits.
   const kept = await moveFilesToOrphans(engine, row.id, path, [...LOGS, '']);
   await engine.registry.ledger.append([
     ledgerEntry(engine, row, systemAudit('reconcile'), 'orphan.set_aside', {
@@ -194,8 +197,8 @@ export async function moveToOrphans(
 }
 
 /**
- * Sets aside what lies beside a file at rest as if it were its log, with a ledger line: a file at rest has none, and
- * SQLite would take up whatever it finds. What holds nothing is removed.
+ * Moves logs that lie beside a file at rest to `orphans/`, with a ledger entry. A file at rest has no log, and SQLite
+ * would apply any that it finds. Empty ones are removed.
  */
 export async function moveLogsToOrphans(
   engine: OrphanContext,
@@ -217,7 +220,7 @@ export async function moveLogsToOrphans(
   for (const suffix of found) await removeFile(source + suffix);
 }
 
-/** Moves what lies at `path` with each suffix into `orphans/`, under one name, which is returned. */
+/** Moves the files at `path` with each suffix into `orphans/` under one name, and returns that name. */
 async function moveFilesToOrphans(
   engine: OrphanContext,
   id: string,
@@ -238,7 +241,7 @@ async function moveFilesToOrphans(
     try {
       await (await moveFile(source + suffix, join(folder, kept + suffix), staging)).makeDurable();
     } catch (error) {
-      // Another reader of the same file was faster.
+      // Another reader of the same file moved it first.
       if (!isWinterdockError(error) || error.code !== 'missing_file') throw error;
     }
   }

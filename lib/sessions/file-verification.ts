@@ -111,7 +111,7 @@ async function verifyFiled(
   const found = await checkOnce(engine, path, stamp);
   if (matchesRecord(recorded, stamp, found)) return found;
   const damaged = found.quickCheck === 'ok' ? null : `its structure is damaged: ${found.quickCheck}`;
-  throw corruptFile(row, damaged ?? 'it is not the file that was filed');
+  throw corruptFileError(row, damaged ?? 'it is not the file that was filed');
 }
 
 /**
@@ -125,7 +125,7 @@ export async function verifyForReading(
   path: string,
 ): Promise<Partial<FileFingerprint> | null> {
   if (row.file?.unsettled === true) {
-    if ((row.faultReason ?? null) !== null) throw corruptFile(row, row.faultReason ?? '');
+    if ((row.faultReason ?? null) !== null) throw corruptFileError(row, row.faultReason ?? '');
     throw new WinterdockError('conflict', `The file of "${row.id}" has a log that could not be taken up yet.`, {
       hint: 'Resume it: that tries it again.',
       retryAfterSeconds: 5,
@@ -151,7 +151,7 @@ export async function verifyForOpening(
   const identity = await ensureNoStrayLog(engine, row, path);
   if (recorded?.unsettled === true) {
     const same = stampOf(path)?.inode === recorded.inode || (identity !== null && identity === recorded.identity);
-    if (!same && !force) throw corruptFile(row, 'it is not the file that was filed');
+    if (!same && !force) throw corruptFileError(row, 'it is not the file that was filed');
     return { identity };
   }
   const asRecorded = recorded !== null && sameStamp(requireFile(row, path), recorded);
@@ -161,11 +161,11 @@ export async function verifyForOpening(
       : await verifyFiled(engine, row, path);
   const complaint = known?.quickCheck ?? null;
   if (complaint !== null && complaint !== 'ok' && !(force && asRecorded)) {
-    throw corruptFile(row, `its structure is damaged: ${complaint}`);
+    throw corruptFileError(row, `its structure is damaged: ${complaint}`);
   }
   // Force takes a repaired file, or a copy without a mark; never what is known to be another sandbox's.
   const [own, found] = [recorded?.identity ?? null, known?.identity ?? null];
-  if (own !== null && found !== null && own !== found) throw corruptFile(row, 'it is the file of another sandbox');
+  if (own !== null && found !== null && own !== found) throw corruptFileError(row, 'it is the file of another sandbox');
   return known;
 }
 
@@ -177,7 +177,7 @@ export async function verifySharedCopy(engine: VerificationContext, row: Recorde
   const stamp = requireFile(row, path);
   const { sha256 } = await checkOnce(engine, path, stamp);
   if (!mayBeSameBytes(row.file, sha256))
-    throw corruptFile(row, 'what it is made from has not the bytes that were kept');
+    throw corruptFileError(row, 'what it is made from has not the bytes that were kept');
 }
 
 /** `ensureTrusted` for whoever moves a file at rest without opening it: by force it moves as it is, but alone. */
@@ -222,17 +222,17 @@ export async function verifyArchived(
   if (recorded !== null && sameStamp(stamp, recorded)) return recorded;
   if (force || recorded === null) return null;
   const { sha256, quickCheck } = await engine.readers.check(path, { urgent: true, packed: true });
-  if (quickCheck !== 'ok') throw corruptFile(row, quickCheck);
+  if (quickCheck !== 'ok') throw corruptFileError(row, quickCheck);
   const same =
     recorded.sha256 === null
       ? recorded.size === stamp.size && recorded.mtimeNs === stamp.mtimeNs
       : recorded.sha256 === sha256;
-  if (!same) throw corruptFile(row, 'it is not the file that was archived');
+  if (!same) throw corruptFileError(row, 'it is not the file that was archived');
   return { sha256, identity: recorded.identity };
 }
 
 /** The refusal of a file that is not the one that was filed, or is damaged. */
-export function corruptFile(row: Pick<InstanceRow, 'id'>, why: string): WinterdockError {
+export function corruptFileError(row: Pick<InstanceRow, 'id'>, why: string): WinterdockError {
   return new WinterdockError('corrupt', `The file of "${row.id}" was refused: ${why.slice(0, 300)}.`, {
     hint: waysOut('corrupt'),
   });

@@ -21,7 +21,7 @@ import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
 import { intermediateStates, refuseFaulted } from './transition-check.ts';
 
-/** Failures of filing in a row after which a sandbox is `unknown` and left alone. */
+/** After this many failures in a row a sandbox gets the fault `unknown` and is left alone. */
 const FAILURES_TO_UNKNOWN = 3;
 
 type FilingResult = { vfsPath: string | null; file: FileRecord | null; bytes?: number | null };
@@ -29,25 +29,25 @@ type FilingResult = { vfsPath: string | null; file: FileRecord | null; bytes?: n
 export interface FilingSpec {
   verb: Exclude<Verb, 'resume' | 'revive'>;
   to: State;
-  /** States that may be passed through where the map has no hop; no process starts. */
+  /** The states to pass through when the map has no hop. No process starts. */
   through?: readonly State[];
-  /** Nobody wants it filed, its process has to end: an ephemeral one, too, is then where its file is. */
+  /** Files an ephemeral sandbox too: set when its process has to end. */
   evenIfEphemeral?: boolean;
-  /** Whether a faulted one is refused. Default: unless forced. */
+  /** Whether a faulted sandbox is refused. Default: unless forced. */
   refusesFaulted?: boolean;
   toPath: (row: InstanceRow) => string | null;
   /**
-   * The file work, between the intent and the commit. No one reads the file while it runs. `identity` is what the
-   * process that was ended said of the file; null when there was none.
+   * The file work between intent and commit. Nobody reads the file meanwhile. `identity` is what the process that was
+   * ended reported of the file; null without a process.
    */
   work: (row: InstanceRow, force: boolean, identity: string | null) => Promise<FilingResult>;
-  /** What may go once the row says where the file is now. A failure of it undoes nothing: it is done later. */
+  /** Removes what the row no longer names, after the commit. A failure undoes nothing: the removal is done later. */
   after?: (before: InstanceRow, after: InstanceRow) => Promise<void>;
 }
 
 /**
- * Runs one filing under the verbs lock, which the caller holds. Running calls are given the drain time, then `conflict`
- * unless `force`. Three failures in a row raise `unknown`.
+ * Runs one filing. The caller holds the verbs lock. Running calls get the drain time, then `conflict` unless `force`.
+ * The third failure in a row raises the fault `unknown`.
  */
 export async function runFiling(
   engine: Engine,
@@ -106,19 +106,19 @@ export async function runFiling(
   }
 }
 
-/** A line for each hop of a way; what it took is the last one's. */
+/** A ledger entry for each hop of `path`. The last one has the duration. */
 function transitionEntries(
   engine: Pick<Engine, 'clock'>,
   row: InstanceRow,
   audit: AuditContext,
-  way: readonly State[],
+  path: readonly State[],
   tookMs: number | null,
 ): LedgerEntry[] {
-  return way.slice(1).map((to, at) =>
+  return path.slice(1).map((to, at) =>
     ledgerEntry(engine, row, audit, 'transition', {
-      from: way[at] ?? null,
+      from: path[at] ?? null,
       to,
-      tookMs: at === way.length - 2 ? tookMs : null,
+      tookMs: at === path.length - 2 ? tookMs : null,
     }),
   );
 }
@@ -141,7 +141,7 @@ async function endProcess(
   const rescued = row.vfsPath === MEMORY ? false : await rescue(engine, row, process);
   let identity: string | null = rescued === false ? null : rescued.identity;
   try {
-    // A process whose file was saved has been ended.
+    // `rescue` has ended the process of a file that it saved.
     const closed = rescued !== false || (await process.close({ drainMs: force ? 0 : engine.config.drainMs, force }));
     if (!closed) throw busy(row);
     if (rescued === false) identity = process.identity;
@@ -149,8 +149,7 @@ async function endProcess(
     if (runtime.process !== process) throw error;
     const stuck = isWinterdockError(error) && error.extra.cause === 'silent';
     if (!force && !stuck) throw error;
-    // A process that does not close by force, or answers nothing, is ended, and its file is recovered like any other
-    // that was left behind.
+    // A process that does not close by force, or does not answer, is killed; its file is recovered as after a crash.
     await process.kill('killed');
     if (row.vfsPath !== MEMORY) identity = await engine.readers.settle(absolutePath(engine, livePath(row.id)));
   }
@@ -160,7 +159,8 @@ async function endProcess(
 }
 
 /**
- * A filing that did not happen: the intent goes, the failure counts, an active sandbox without a process is suspended.
+ * Rolls back a filing that failed: removes the intent, counts the failure, and suspends an active sandbox whose process
+ * is gone.
  */
 async function rollBackFiling(
   engine: Engine,
@@ -173,7 +173,7 @@ async function rollBackFiling(
   const code = isWinterdockError(error) ? error.code : null;
   const refused = code === 'conflict';
   if (!refused) engine.log.warn({ id: row.id, err: error }, `${filing.verb} failed`);
-  // What the disk refuses is not the sandbox's fault, however often it is tried.
+  // A refusal of the disk is not the fault of the sandbox, however often it happens.
   const counts = !refused && code !== 'storage_unavailable' && storageFailure(error) === null;
   const failures = counts ? row.failures + 1 : row.failures;
   const ledger = [
@@ -189,7 +189,7 @@ async function rollBackFiling(
     ledger.push(ledgerEntry(engine, row, audit, 'fault.raised', { reason: fault.fault, error: fault.reason }));
   await runtime.exclusive(async () => {
     await returnFile(engine, row);
-    // Of a damaged file what was recorded stays: it is what a repaired one is compared with.
+    // The record of a damaged file stays: a repaired file is compared with it.
     const moved = row.state !== 'active' && !refused && code !== 'corrupt' && code !== 'missing_file';
     const file = moved ? { file: recordReturnedFile(engine, row) ?? row.file } : {};
     await engine.registry.instances.abandon(

@@ -35,7 +35,7 @@ export function freeze(
           throw new WinterdockError('storage_unavailable', `The cold drawer lost the file of "${row.id}".`);
         return { vfsPath: engine.cold.pathOf(row.id), file: fileRecord(stamp, known), bytes: stamp.size };
       },
-      // Not before: to be put back a file needs its folder, and a full disk gives no new one.
+      // Not before the commit: a rollback needs the folder, and a full disk gives no new one.
       after: async (_before, after) => {
         if (after.file?.sha256 === null) engine.scheduleCheck(after.id, after.generation);
         await removeEmptyLiveFolder(engine, after.id);

@@ -170,14 +170,14 @@ function mayBeOrphan(engine: Engine, row: InstanceRow | null): boolean {
 async function whyRemovable(engine: Engine, row: InstanceRow, path: string): Promise<string | null> {
   if (row.state === 'deleted') return 'delete was committed';
   if (row.vfsPath === null || row.vfsPath === MEMORY || row.state === 'active') {
-    return path === engine.archive.pathOf(row.id) && (await wasRevived(engine, row)) ? REVIVED : null;
+    return path === engine.archive.pathOf(row.id) && (await wasRevived(engine, row)) ? REVIVE_COMMITTED : null;
   }
   const own = absolutePath(engine, row.vfsPath);
   // A log may hold what the file beside it lacks.
   if (stampOf(absolutePath(engine, path)) === null || stampOf(own) === null || hasWal(absolutePath(engine, path)))
     return null;
   if (path === engine.archive.pathOf(row.id)) {
-    return (await wasRevived(engine, row)) || (await hasSameBytes(engine, path, true, own)) ? REVIVED : null;
+    return (await wasRevived(engine, row)) || (await hasSameBytes(engine, path, true, own)) ? REVIVE_COMMITTED : null;
   }
   if (!isPacked(engine, row)) return (await hasSameBytes(engine, path, false, own)) ? 'the file had been moved' : null;
   return (await isPackedFrom(engine, row, absolutePath(engine, path))) ? 'archive had packed the file' : null;
@@ -194,7 +194,7 @@ async function isPackedFrom(engine: Engine, row: InstanceRow, source: string): P
   return hasSameBytes(engine, row.vfsPath ?? '', true, source);
 }
 
-const REVIVED = 'revive had brought the file home';
+const REVIVE_COMMITTED = 'revive had brought the file home';
 
 /** Does the last step of an operation that was committed and killed before it. */
 async function finishCommitted(

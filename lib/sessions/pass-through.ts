@@ -1,6 +1,6 @@
 /**
- * The file work of passing through `active`: a file comes home without a process, and goes back when the filing that
- * asked for it fails. The caller holds the file exclusively and has written the intent.
+ * The file work of passing through `active` without a process: the file goes to the live drawer, and back when the
+ * filing that asked for it fails. The caller holds the file exclusively and has written the intent.
  */
 import { dirname } from 'node:path';
 import { makeFolderNow, syncFolder } from '../base/effects.ts';
@@ -18,9 +18,8 @@ import {
 import { removeListing } from './listing.ts';
 
 /**
- * Brings the file of a sandbox that has no process to the live drawer, durably; makes an empty one where there never
- * was any. tmp stays: the next process to start on it clears it. Returns what is known of its bytes. Throws what a wake
- * throws of a file.
+ * Brings the file of a sandbox without a process to the live drawer, durably; makes an empty file where there never was
+ * one. tmp stays: the next process clears it. Returns what is known of the bytes. Throws what a wake throws of a file.
  */
 export async function bringLiveWithoutProcess(
   engine: Engine,
@@ -30,7 +29,7 @@ export async function bringLiveWithoutProcess(
   const location = locationOf(engine, row);
   const from = absolutePath(engine, row.vfsPath ?? '');
   let known: Partial<FileFingerprint> | null = null;
-  // Nothing opens it on this way: by force it moves as it is, and its fault stays for whoever wants to wake it.
+  // Nothing opens the file here: by force it moves as it is, and its fault stays for the next wake to decide.
   if (!force && (location === 'live' || location === 'cold' || isSharedCopy(location))) {
     known = await verifyForOpening(engine, row, from, false);
   }
@@ -45,20 +44,20 @@ export async function bringLiveWithoutProcess(
     await syncFolder(dirname(file));
   }
   await makeDurable();
-  // A copy has no mark of its own, and nothing else would tell it from another file while a later wake is broken off.
+  // A copy has no mark of its own, and a wake that is interrupted later can tell it from another file by nothing else.
   return isSharedCopy(location) ? { identity: mark(engine, file, true) } : known;
 }
 
 /**
- * Gives a live file the mark by which it is known again, and makes one where there is none. Returns the mark, null when
- * there is no room for it.
+ * Writes a mark into a live file, by which it is recognised later; makes the file when there is none. Returns the mark;
+ * null when the file has no room for it.
  */
 function mark(engine: Engine, file: string, mustExist: boolean): string | null {
   const { maxSandboxBytes: maxBytes, maxFileBytes } = engine.config;
   return closeToRest(openLive(file, { maxBytes, maxFileBytes, mustExist }));
 }
 
-/** Removes what the archive has of a sandbox that came back from it. */
+/** Removes the archived file and listing of a sandbox that left the archive. */
 export async function removeArchivedFile(engine: Engine, id: string): Promise<void> {
   await engine.archive.remove(id);
   await removeListing(engine, id);

@@ -1,7 +1,6 @@
 /**
- * Walks: a wish of several hops, one by one under one lock, each in the ledger. `active` is passed through without a
- * process when the next hop leaves it at once: both hops are then one filing and one transaction. The way is
- * lib/lifecycle/plan.ts'.
+ * Carries out a plan: several hops, one by one under one lock, each with a ledger entry. When a hop leaves `active` at
+ * once, no process starts: both hops are one filing and one transaction. lib/lifecycle/plan.ts chooses the hops.
  */
 import { tellable, WinterdockError } from '../base/errors.ts';
 import { plan } from '../lifecycle/plan.ts';
@@ -9,7 +8,7 @@ import type { State } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
 import { archive } from './archive.ts';
-import { deleteSandbox } from './delete.ts';
+import { removeSandbox } from './delete.ts';
 import { absolutePath, type Engine, ledgerEntry, MEMORY, requireInstance } from './engine.ts';
 import { fileRecord } from './file-verification.ts';
 import { runFiling } from './filing.ts';
@@ -21,11 +20,11 @@ import { transitionRefusal } from './transition-check.ts';
 import { wake } from './wake.ts';
 
 /**
- * Takes a sandbox to `to`, which it may be in already. The caller holds the verbs lock. A walk that fails stays where
- * it came to. Throws what its hops throw, `invalid_transition` when no way leads there, `conflict` where an ephemeral
- * one would be suspended or frozen, and `conflict` with its `state` when it is not in `from`.
+ * Brings a sandbox to `to`; it may be there already. The caller holds the verbs lock. A plan that fails stops in the
+ * state that it came to. Throws what its hops throw, `invalid_transition` when no plan leads there, `conflict` where an
+ * ephemeral sandbox would be suspended or frozen, and `conflict` with its `state` when it is not in `from`.
  */
-export async function runPlan(
+export async function executePlan(
   engine: Engine,
   runtime: SandboxRuntime,
   to: State,
@@ -46,15 +45,15 @@ export async function runPlan(
     throw error;
   }
   const planned: AuditContext = hops.length > 1 ? { ...audit, trigger: 'plan' } : audit;
-  // Nothing of its own is anywhere yet: it goes as it came.
+  // It has no file of its own yet, so nothing has to be archived.
   if (row.state === 'created' && to === 'deleted')
-    return deleteSandbox(engine, runtime, planned, { passThrough: true });
+    return removeSandbox(engine, runtime, planned, { passThrough: true });
   for (const [at, hop] of hops.entries()) {
     if (hop === 'active' && at < hops.length - 1) continue;
     if (hop === 'active') row = (await wake(engine, runtime, planned, { revives: true, force })).row;
     else if (hop === 'suspended') row = await suspend(engine, runtime, planned, force, { passThrough: true });
     else if (hop === 'frozen') row = await freeze(engine, runtime, planned, force);
-    else if (hop === 'deleted') row = await deleteSandbox(engine, runtime, planned);
+    else if (hop === 'deleted') row = await removeSandbox(engine, runtime, planned);
     else if (to === 'deleted') row = await archiveInPlace(engine, runtime, planned, force);
     else row = await archive(engine, runtime, planned, force, { passThrough: true });
   }
@@ -62,8 +61,8 @@ export async function runPlan(
 }
 
 /**
- * The hop to `archived` on the way to `deleted`: the file stays where it is, for nothing of it is to be kept. A walk
- * that breaks off here has lost nothing; a damaged file stops it no more than it stops a deletion.
+ * The hop to `archived` on the way to `deleted`: the file stays where it is, as nothing of it is to be kept. A plan
+ * that stops here has lost nothing. A damaged file does not stop it.
  */
 function archiveInPlace(
   engine: Engine,
@@ -85,7 +84,7 @@ function archiveInPlace(
       work: async (row, _force, identity) => {
         const vfsPath = kept(row);
         const stamp = vfsPath === null ? null : stampOf(absolutePath(engine, vfsPath));
-        // What was at rest is not touched: what was recorded of it holds on.
+        // A file at rest is not touched: its record still holds.
         const file = row.state !== 'active' && row.file !== null ? row.file : stamp && fileRecord(stamp, { identity });
         return { vfsPath, file: stamp && file, bytes: stamp?.size ?? null };
       },

@@ -1,7 +1,6 @@
 /**
- * Keeping a file aside while another takes its place, and taking that back. What was there goes to `orphans/` under a
- * name that the intent gives, so that whoever finds it half done knows it. Opens nothing; the row is the caller's to
- * write.
+ * The file that a restore in place replaces: it is kept in `orphans/` under a name that follows from the intent, and
+ * comes back when the restore fails. Opens no file; the caller writes the row.
  */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -11,14 +10,14 @@ import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.t
 import { absolutePath, type Engine, livePath } from './engine.ts';
 import { isSharedCopy, locationOf, removeEmptyLiveFolder, removeLiveFolder } from './file-locations.ts';
 
-/** A file and what SQLite keeps beside it; they move together. */
+/** A file and its logs; they move together. */
 const PARTS = ['', '-wal', '-journal'] as const;
 
 type RestoreIntent = Pick<Intent, 'startedMs' | 'generation' | 'fromPath'>;
 
 /**
- * Where a file of its own lies, or a log of one, relative to the data folder; null when there is nothing, or only what
- * others have too.
+ * The path, relative to the data folder, of the file that belongs to this sandbox alone, or of a log of it; null when
+ * there is none.
  */
 export function ownFilePath(engine: Engine, row: InstanceRow): string | null {
   const location = locationOf(engine, row);
@@ -28,49 +27,49 @@ export function ownFilePath(engine: Engine, row: InstanceRow): string | null {
 }
 
 /**
- * The path in `orphans/` of what was there, relative to the data folder; null when there was nothing. No two operations
- * have the same: each raises the generation, whether it is done or taken back.
+ * The path in `orphans/`, relative to the data folder, that the replaced file gets; null when there was no file. No two
+ * operations have the same path: each raises the generation, even when it is rolled back.
  */
 export function orphanPath(id: string, { startedMs, generation, fromPath }: RestoreIntent): string | null {
   return fromPath === null ? null : join('orphans', `${startedMs}-${id}-${generation}-${basename(fromPath)}`);
 }
 
-/** Moves what is there to `orphans/`, durably. */
-export async function moveReplacedFile(engine: Engine, id: string, aside: RestoreIntent): Promise<void> {
-  const kept = orphanPath(id, aside);
-  if (kept === null || aside.fromPath === null) return;
+/** Moves the file that is to be replaced to `orphans/`, durably. */
+export async function moveReplacedFile(engine: Engine, id: string, intent: RestoreIntent): Promise<void> {
+  const kept = orphanPath(id, intent);
+  if (kept === null || intent.fromPath === null) return;
   await lastingFolder(join(engine.config.dataFolder, 'orphans'));
-  const source = absolutePath(engine, aside.fromPath);
+  const source = absolutePath(engine, intent.fromPath);
   for (const part of PARTS) {
     if (existsSync(source + part)) await move(engine, source + part, absolutePath(engine, kept) + part);
   }
   await unlinkFile(`${source}-shm`);
 }
 
-/** Brings back what moved aside and removes what took its place. May be repeated. */
-export async function returnReplacedFile(engine: Engine, id: string, aside: RestoreIntent): Promise<void> {
-  const kept = orphanPath(id, aside);
-  if (kept === null || aside.fromPath === null) {
-    // There was no file of its own, so whatever is in the live drawer is what took its place.
+/** Brings the replaced file back and removes the new one. May be repeated. */
+export async function returnReplacedFile(engine: Engine, id: string, intent: RestoreIntent): Promise<void> {
+  const kept = orphanPath(id, intent);
+  if (kept === null || intent.fromPath === null) {
+    // There was no file before, so the file in the live drawer is the new one.
     await removeLiveFolder(engine, id);
     return;
   }
-  const away = absolutePath(engine, kept);
-  const source = absolutePath(engine, aside.fromPath);
-  const isLive = aside.fromPath === livePath(id);
-  if (!PARTS.some((part) => existsSync(away + part))) {
+  const orphan = absolutePath(engine, kept);
+  const source = absolutePath(engine, intent.fromPath);
+  const isLive = intent.fromPath === livePath(id);
+  if (!PARTS.some((part) => existsSync(orphan + part))) {
     if (!isLive) await removeEmptyLiveFolder(engine, id);
     return;
   }
   if (!isLive) await removeLiveFolder(engine, id);
-  else if (!existsSync(away)) await unlinkFile(source);
+  else if (!existsSync(orphan)) await unlinkFile(source);
   for (const part of PARTS) {
-    if (existsSync(away + part)) await move(engine, away + part, source + part);
+    if (existsSync(orphan + part)) await move(engine, orphan + part, source + part);
   }
   if (isLive) await syncFolder(join(source, '..'));
 }
 
-/** What is recorded of a file that moved there and back: its stat is another, its bytes are the same. */
+/** The record of a file that was moved and came back: another stat, the same bytes. */
 export function recordAfterReturn(engine: Engine, row: InstanceRow): FileRecord | null {
   if (row.vfsPath === null || row.file === null) return row.file;
   const stamp = stampOf(absolutePath(engine, row.vfsPath));

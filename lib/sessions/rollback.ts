@@ -1,8 +1,8 @@
 /**
- * Taking an operation back: whatever it did to a file, the file goes to where the row says, and what it made elsewhere
- * goes. Decided by the files alone, so a failure, a kill and a power cut are taken back by the same steps, and by doing
- * them again. What is in the live drawer of a row that rests elsewhere was made by the operation: the ground was
- * cleared before its intent. The caller holds the file exclusively. Knows nothing of why an operation failed.
+ * Rolling an operation back: its file goes to where the row says, and what the operation made elsewhere is removed.
+ * Decided by the files alone, so the same steps roll back a failure, a kill and a power cut, and may be repeated. A
+ * file in the live drawer of a row that rests elsewhere was made by the operation, because the live drawer was cleared
+ * before the intent. The caller holds the file exclusively. Knows nothing of why an operation failed.
  */
 
 import { dirname } from 'node:path';
@@ -21,12 +21,12 @@ import {
 import { type FileFingerprint, fileRecord } from './file-verification.ts';
 import { removeListing } from './listing.ts';
 
-/** Hops of one sandbox among which a return from the archive is looked for. */
+/** How many hops of a sandbox are searched for one out of the archive. */
 const HOPS_LOOKED_AT = 20;
 
 /**
- * Puts the file of a row back to where the row says. Does nothing when nothing was moved, and loses nothing: what is
- * not proved to be a copy of the row's own file is set aside. Throws what the disk throws; then it is to be done again.
+ * Puts the file of a row back to where the row says. Does nothing when nothing was moved. Loses nothing: a file that is
+ * not proved to be a copy moves to `orphans/`. Throws what the disk throws; then the caller tries it again.
  */
 export async function returnFile(engine: Engine, row: InstanceRow): Promise<void> {
   const location = locationOf(engine, row);
@@ -47,7 +47,7 @@ export async function returnFile(engine: Engine, row: InstanceRow): Promise<void
       await putIntoDrawer(engine, row, live, engine.cold);
       await removeEmptyLiveFolder(engine, row.id);
     }
-    // The copy of a move to another filesystem: its source goes last.
+    // A move to another filesystem copies first and removes its source last.
     if (stampOf(cold) !== null) await removeLiveFolder(engine, row.id);
     await dropDuplicate(engine, row, 'archive', cold);
     return;
@@ -56,14 +56,14 @@ export async function returnFile(engine: Engine, row: InstanceRow): Promise<void
     if (engine.archive.stamp(row.id) !== null) await removeLiveFolder(engine, row.id);
     return;
   }
-  // It was made from a copy that stays where it is, or of nothing.
+  // The file was made from a shared copy, or of nothing.
   await dropDuplicate(engine, row, 'archive', live);
   await removeLiveFolder(engine, row.id);
 }
 
 /**
- * Removes what a drawer has under the key of a row that is not filed there, when it is a copy of `original`; anything
- * else is set aside.
+ * Removes the file that a drawer has for a row that is not filed there, when it is a copy of `original`; any other file
+ * moves to `orphans/`.
  */
 async function dropDuplicate(
   engine: Engine,
@@ -72,7 +72,7 @@ async function dropDuplicate(
   original: string,
 ): Promise<void> {
   const drawer = drawerOf(engine, location);
-  // What an archived sandbox is expanded from stays packed until it is revived.
+  // The archived file stays packed after a prefetch, until the sandbox is revived.
   if (drawer === null || (location === 'archive' && row.state === 'archived')) return;
   if (drawer.stamp(row.id) !== null) {
     const spent = location === 'archive' && (await wasRevived(engine, row));
@@ -84,8 +84,8 @@ async function dropDuplicate(
 }
 
 /**
- * Whether what the archive holds is what a sandbox came back from: its row has its file elsewhere, and it was archived
- * once.
+ * Whether the archived file is the one that a sandbox came back from: the row has its file elsewhere, and the ledger
+ * has a hop out of the archive.
  */
 export async function wasRevived(engine: Engine, row: InstanceRow): Promise<boolean> {
   if (row.vfsPath === null || row.vfsPath === MEMORY || row.state === 'archived') return false;
@@ -95,9 +95,9 @@ export async function wasRevived(engine: Engine, row: InstanceRow): Promise<bool
 }
 
 /**
- * The record of a file that was put back: its stamp of now, when it is the recorded file. All that was known of its
- * bytes stays known while nothing has written to it; else it is what is `known` now. What may be another file keeps the
- * record that it is to be compared with. Null without a file.
+ * The record of a file after a rollback, or null without a file. The recorded file gets its present stamp. What is
+ * known of its bytes stays while nothing has written to it; otherwise `known` replaces it. A file that may be another
+ * one keeps the old record, to be compared with.
  */
 export function recordReturnedFile(
   engine: Engine,
@@ -114,8 +114,8 @@ export function recordReturnedFile(
 }
 
 /**
- * Does what may follow a commit and needs none: what was committed stays so whether or not it succeeds now. What fails
- * is done by a later round of the ladder, or at the next start.
+ * Runs what follows a commit and may fail: the commit stands. What fails here is done by a later round of the ladder,
+ * or at the next start.
  */
 export async function runCleanup(
   engine: Engine,
@@ -130,7 +130,7 @@ export async function runCleanup(
   }
 }
 
-/** The ledger's line of an operation that was taken back by whoever found it. */
+/** The ledger entry of an operation that was rolled back by somebody who found it interrupted. */
 export function rollbackEntry(engine: Engine, row: InstanceRow, because: string, audit = systemAudit('reconcile')) {
   return ledgerEntry(engine, row, audit, 'reconcile.rolled_back', {
     reason: `${because} during ${row.pending?.verb ?? 'a move'}`,

@@ -1,15 +1,14 @@
 /**
- * What the server holds in memory about single sandboxes: their process, their locks, their unflushed activity. An
- * entry exists only while something is going on; a sandbox at rest costs a row and a file. Knows nothing of drawers or
- * verbs.
+ * What the server keeps in memory about one sandbox: its process, its locks, its unflushed activity. A runtime exists
+ * only while something is going on; a sandbox at rest costs a row and a file. Knows nothing of drawers or verbs.
  */
 import { Mutex, Semaphore } from 'async-mutex';
 import type { InstanceProcess } from '../instance/instance.ts';
 
-/** Readers that may look into one file at the same time; filing and waking take all of them. */
+/** Readers of one file at a time. Filing and waking take all of these places. */
 const LEASES = 1024;
 
-/** Counts uses of all sandboxes, so that which was used longest ago is known more exactly than by seconds. */
+/** Counts uses of all sandboxes: finer than seconds, to find the one that was used longest ago. */
 let uses = 0;
 
 export class SandboxRuntime {
@@ -23,11 +22,11 @@ export class SandboxRuntime {
   activity = 0;
   attached = 0;
   calls = 0;
-  /** Grows with each use of any sandbox: the entry with the lowest was used longest ago. */
+  /** The number of its last use among all uses: the runtime with the lowest was used longest ago. */
   lastUse = 0;
-  /** Bytes of writes under way that were taken from the tenant's quota and may not be in the file yet. */
+  /** Bytes of writes under way: taken from the quota of the tenant, and perhaps not in the file yet. */
   reserved = 0;
-  /** All that was ever reserved, so that a reservation which came and went meanwhile is noticed. */
+  /** All bytes ever reserved: shows a reservation that came and went meanwhile. */
   everReserved = 0;
   /** Resolves once the row of a dead process is settled. */
   settling: Promise<void> | null = null;
@@ -47,14 +46,14 @@ export class SandboxRuntime {
     this.#pending = null;
   }
 
-  /** Verb under way, or null. While there is one, calls wait for the verbs lock. */
+  /** The verb under way, or null. While there is one, calls wait for the verbs lock. */
   get pending(): string | null {
     return this.#pending?.verb ?? null;
   }
 
   /**
-   * Verb under way on a row as it was read, or null: what that row tells the end of is over for whoever looks, whatever
-   * is tidied up after it.
+   * The verb under way, if it began on the row as it was read; else null. A row that already has the result of the verb
+   * shows no verb, even while the verb still cleans up.
    */
   pendingOn({ generation }: { generation: number }): string | null {
     return this.#pending?.generation === generation ? this.#pending.verb : null;
@@ -70,7 +69,7 @@ export class SandboxRuntime {
     return this.#leases.runExclusive(work, LEASES);
   }
 
-  /** It is used at `now` (epoch seconds): its idle clock begins again. */
+  /** Marks it used at `now` (epoch seconds): its idle clock starts again. */
   markUsed(now: number): void {
     this.activity = Math.max(this.activity, now);
     this.noteUse();
@@ -82,8 +81,8 @@ export class SandboxRuntime {
   }
 
   /**
-   * Whether its process could be ended now: nothing runs or waits in it, no terminal is open, nobody reads its file, no
-   * verb is under way.
+   * Whether its process could be ended now: no call runs or waits, no terminal is open, nobody reads its file, no verb
+   * is under way.
    */
   get isIdle(): boolean {
     return (
@@ -131,16 +130,18 @@ export class SandboxRuntime {
   }
 }
 
-/** The entries by id; a quiet one is dropped. */
+/** The runtimes by id. A runtime with nothing to remember is dropped. */
 export class Runtimes {
   readonly #runtimes = new Map<string, SandboxRuntime>();
 
-  /** The entry of a sandbox that something is going on with, or undefined. */
+  /** The runtime of a sandbox, or undefined when nothing is going on with it. */
   peek(id: string): SandboxRuntime | undefined {
     return this.#runtimes.get(id);
   }
 
-  /** Runs `work` with the entry of `id`, made when there is none and dropped when nothing is left to remember. */
+  /**
+   * Runs `work` with the runtime of `id`, which is made when there is none and dropped when it has nothing to remember.
+   */
   async use<T>(id: string, work: (runtime: SandboxRuntime) => Promise<T>): Promise<T> {
     const runtime = this.hold(id);
     try {
@@ -165,7 +166,7 @@ export class Runtimes {
     this.drop(runtime);
   }
 
-  /** Forgets an entry that has nothing to remember. */
+  /** Drops a runtime that has nothing to remember. */
   drop(runtime: SandboxRuntime): void {
     if (runtime.isDisposable) this.#runtimes.delete(runtime.id);
   }

@@ -8,7 +8,7 @@ import { stage } from './testing/stage.ts';
 
 const at = stage();
 /** No rests. */
-const AT_ONCE = { startMs: 0, pageMs: 10, walkMs: 10, keepMs: 0, share: 1 };
+const AT_ONCE = { startMs: 0, pageMs: 10, passMs: 10, keepMs: 0, share: 1 };
 const BEGUN = { begun: 7, files: 0, bytes: 0, rotten: 0 };
 const progress = () => readProgress(at.dock.registry.facts);
 const fileOf = async (id: string) => (await at.dock.registry.instances.get(id))?.file;

@@ -38,7 +38,7 @@ export const SCRUB_PACE: ScrubPace = { startMs: 2000, pageMs: 1000, passMs: 86_4
 type Verdict = 'unknown' | 'sound' | 'rotten';
 
 /** Whether a row has a file of its own that nobody is about to open or move, and that no fault is raised for. */
-function rests(row: InstanceRow): boolean {
+function isAtRest(row: InstanceRow): boolean {
   const filed = row.state === 'suspended' || row.state === 'frozen' || row.state === 'archived';
   return filed && row.pending === null && row.fault === null && row.file !== null && row.vfsPath !== MEMORY;
 }
@@ -86,7 +86,7 @@ async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
     await engine.runtimes.use(row.id, (runtime) =>
       runtime.lease(async () => {
         const current = await engine.registry.instances.get(row.id);
-        if (current === null || current.generation !== row.generation || !rests(current) || runtime.process !== null)
+        if (current === null || current.generation !== row.generation || !isAtRest(current) || runtime.process !== null)
           return;
         if ((await compareFile(engine, current)) !== 'rotten') return;
         const reason = isPacked(engine, current)
@@ -127,7 +127,7 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Sc
       const rows: InstanceRow[] = await engine.registry.instances.withFile(after, PAGE);
       for (const row of rows) {
         if (signal.aborted) return;
-        const looks = rests(row) && wanted(row);
+        const looks = isAtRest(row) && wanted(row);
         const begun = performance.now();
         const rotten = looks ? await Promise.race([scrub(engine, row), aborted]) : null;
         if (signal.aborted) return;

@@ -1,6 +1,6 @@
 /**
- * What the API and the console see of the lifecycle: verbs, calls, reads and writes on sandboxes. Every verb is the
- * same code for people, the ladder and reconcile; only the cause differs.
+ * The interface of the lifecycle: verbs, calls, reads and writes on sandboxes, and the types of their answers. People,
+ * the ladder and reconcile use the same verbs; only the audit context differs. Knows nothing of HTTP or roles.
  */
 import type {
   EvalOutcome,
@@ -18,7 +18,7 @@ import type { InstanceRow } from '../registry/types.ts';
 import type { ReadAnswer, ReadRequest, VfsCopy } from '../vfs/types.ts';
 import type { Volume } from '../vfs/volumes.ts';
 
-/** Who or what asked, for the ledger. */
+/** Who or what asked for something: the ledger records it. */
 export interface AuditContext {
   trigger: Trigger;
   actor: string;
@@ -46,7 +46,7 @@ export interface WakeReport {
   from: State | null;
 }
 
-/** Live facts of one sandbox that no column holds. */
+/** Facts about one sandbox that are in memory alone. */
 export interface LiveStatus {
   thermal: Thermal;
   /** Epoch seconds of the last activity, flushed or not: the idle clock. */
@@ -56,7 +56,7 @@ export interface LiveStatus {
   calls: number;
   /** Verb under way, or null. */
   pending: string | null;
-  /** Whether a verb holds the sandbox in this process: an intent that none carries out was interrupted. */
+  /** Whether a verb holds the lock of the sandbox in this process. An intent without that lock was interrupted. */
   isLocked: boolean;
 }
 
@@ -66,13 +66,13 @@ export interface RawCopy {
   /** Absolute. */
   file: string;
   bytes: number;
-  /** The file is zstd-compressed, as the archive keeps it. */
+  /** Whether the file is zstd-compressed, as the archive keeps it. */
   packed: boolean;
-  /** The log that lay beside it: `-wal` or `-journal`; null when there was none, or nothing in it. */
+  /** The log that lay beside the file; null when there was none, or an empty one. */
   log: { suffix: '-wal' | '-journal'; file: string; bytes: number } | null;
 }
 
-/** The snapshot to restore; `name` is what the ledger calls it. */
+/** The snapshot to restore. The ledger calls it `name`. */
 export interface SnapshotToRestore extends Pick<CopyContent, 'hash' | 'bytes'> {
   name: string;
 }
@@ -83,18 +83,22 @@ export interface Sessions {
    * `not_found`.
    */
   resume(id: string, audit: AuditContext, options?: { policy?: string; force?: boolean }): Promise<ResumeResult>;
-  /** Brings the file home without a process; the state stays. Filed back by itself when nothing comes. */
+  /**
+   * Brings the file to the live drawer without a process; the state stays. When nothing uses the file, it goes back by
+   * itself.
+   */
   prefetch(id: string, audit: AuditContext): Promise<{ source: Source; vfsPath: string | null }>;
-  /** The verbs of filing. A state it is in already changes nothing; a hop off the map throws `invalid_transition`. */
+  /** The verbs of filing. In the target state already, they change nothing. Without a hop, `invalid_transition`. */
   suspend(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
   freeze(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
   archive(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
   revive(id: string, audit: AuditContext, options?: { force?: boolean }): Promise<InstanceRow>;
   delete(id: string, audit: AuditContext): Promise<void>;
   /**
-   * Walks to a state by as many hops as the map needs (trigger `plan` when they are several), one by one under one
-   * lock. `active` is passed through without a process. Returns the row as it is at the end. A walk that fails stays
-   * where it came to; throws as its hops do, and `conflict` with its `state` when it is not in `from`.
+   * Brings a sandbox to a state by as many hops as the map needs, one by one under one lock. Several hops have the
+   * trigger `plan`. It passes through `active` without a process. Returns the row at the end. A plan that fails stops
+   * in the state that it came to. Throws what its hops throw, and `conflict` with the `state` when the sandbox is not
+   * in `from`.
    */
   runPlan(
     id: string,
@@ -104,13 +108,13 @@ export interface Sessions {
   ): Promise<InstanceRow>;
 
   /**
-   * Rolls an operation that nobody carries out any more forward or back by looking at the file, as a boot would;
-   * without one nothing changes. Ends a process that the sandbox has. Throws `conflict` while a verb is really under
-   * way, `gone`, `not_found`.
+   * Settles an operation that nobody carries out any more: rolls it forward or back by what happened to the file, as a
+   * start does. Without such an operation nothing changes. Ends the process of the sandbox. Throws `conflict` while a
+   * verb is under way, `gone`, `not_found`.
    */
   settle(id: string, audit: AuditContext): Promise<InstanceRow>;
 
-  /** Calls and writes are touches: they wake what sleeps, and throw `archived` for what was archived. */
+  /** Calls and writes count as activity and wake the sandbox. Throws `archived` for an archived one. */
   exec(
     id: string,
     request: ExecRequest,
@@ -124,48 +128,47 @@ export interface Sessions {
     options?: { signal?: AbortSignal },
   ): Promise<EvalOutcome & WakeReport>;
   write(id: string, operation: WriteOperation, audit: AuditContext): Promise<WriteOutcome>;
-  /** Looking: wakes nothing and stamps nothing, in any state but `deleted`. A `created` sandbox reads as empty. */
+  /** Reads wake nothing and are no activity. Allowed in any state but `deleted`; a `created` sandbox reads as empty. */
   read<R extends ReadRequest>(id: string, request: R): Promise<Extract<ReadAnswer, { op: R['op'] }>>;
 
   /**
    * Writes `volumes` of a sandbox into a new file at `path` (absolute), as one consistent copy, in any state but
-   * `deleted`: nothing is stopped or woken, calls and writes go on, filing and waking wait. The same content gives the
-   * same bytes. The bytes are on disk when this resolves, the name is not. Throws `not_found`, `gone`, `missing_file`,
-   * `corrupt`, `storage_unavailable`; `conflict` for a `:memory:` sandbox. Nothing is then left at `path`.
+   * `deleted`. Nothing is stopped or woken: calls and writes go on, filing and waking wait. The same content gives the
+   * same bytes. When this resolves the bytes are durable, the name is not. Throws `not_found`, `gone`, `missing_file`,
+   * `corrupt`, `storage_unavailable`; `conflict` for a `:memory:` sandbox. After a failure there is no file at `path`.
    */
   copyOut(id: string, path: string, options: { volumes: readonly Volume[] }): Promise<VfsCopy>;
 
   /**
-   * Copies the file of a sandbox that has no process, and the log beside it, byte for byte into `folder` (absolute),
-   * whatever is wrong with them. Throws `not_found`, `gone`, `missing_file`; `conflict` for one that is awake, lives
-   * only in its process or has no file yet.
+   * Copies the file of a sandbox without a process, and the log beside it, byte for byte into `folder` (absolute), even
+   * when they are damaged. Throws `not_found`, `gone`, `missing_file`; `conflict` for a sandbox that is awake, has no
+   * file yet or lives only in its process.
    */
   copyRaw(id: string, folder: string): Promise<RawCopy>;
 
   /**
-   * Puts a copy of a snapshot in the place of a sandbox's file and keeps what was there in `orphans/`; the state stays,
-   * a fault is cleared. Throws `conflict` for one that is awake or lives only in its process, `quota_exceeded`,
-   * `missing_file` and `corrupt` of the snapshot; nothing has changed then.
+   * Replaces the file of a sandbox by a copy of a snapshot and keeps the old file in `orphans/`. The state stays; a
+   * fault is cleared. Throws `conflict` for a sandbox that is awake or lives only in its process, `quota_exceeded`, and
+   * `missing_file` or `corrupt` of the snapshot; then nothing has changed.
    */
   restore(id: string, snapshot: SnapshotToRestore, audit: AuditContext): Promise<InstanceRow>;
 
   /**
-   * Holds a sandbox as it is while a terminal is open: no automatic move until `detach`, or until it was not renewed,
-   * by the same call, for `LEASE_SECONDS`. Wakes nothing; is use. Throws `not_found`, `gone`, `archived`,
-   * `rate_limited`.
+   * Attaches a terminal: no automatic move until `detach`, or until nobody renewed the attachment (by this same call)
+   * for `LEASE_SECONDS`. Wakes nothing; counts as activity. Throws `not_found`, `gone`, `archived`, `rate_limited`.
    */
   attach(id: string, attachment: string): Promise<void>;
-  /** Ends it; the idle clock starts then. One that has ended already changes nothing. */
+  /** Detaches a terminal; the idle clock starts then. An attachment that has ended already changes nothing. */
   detach(id: string, attachment: string): void;
   live(row: InstanceRow): LiveStatus;
   readonly callsRunning: number;
 
   /**
-   * Rolls every unsettled row forward or back by looking at the files, sets orphans aside. Run once before anything
-   * else.
+   * Settles every interrupted operation by looking at the files, and moves orphans to `orphans/`. Runs once, before
+   * anything else.
    */
   reconcile(): Promise<{ settled: number; orphans: number }>;
-  /** One round of the ladder; never overlaps itself. Returns how many sandboxes moved and how many failed. */
+  /** One round of the ladder. Rounds never overlap. Returns how many sandboxes moved and how many failed. */
   tick(): Promise<{ moved: number; failed: number }>;
   start(): void;
   /** Suspends every active sandbox (trigger `stop`), flushes activity. Idempotent. */

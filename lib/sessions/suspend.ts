@@ -14,9 +14,9 @@ import type { AuditContext } from './sessions.ts';
 import { refuseMemory } from './transition-check.ts';
 
 /**
- * active → suspended: the process ends, the file stays in the live drawer, clean. `passThrough`: from anywhere else by way
- * of `active`. `evenIfEphemeral`: its process has to end, whatever its kind; otherwise `conflict` for an ephemeral
- * one.
+ * active → suspended: the process ends, and the clean file stays in the live drawer. `passThrough`: from any other
+ * state by way of `active`. `evenIfEphemeral`: because the process has to end; otherwise `conflict` for an ephemeral
+ * sandbox.
  */
 export function suspend(
   engine: Engine,

@@ -9,7 +9,7 @@ import type { DueRow } from '../registry/instances.ts';
 import { discardLeft, stampOf } from '../storage/files.ts';
 import { archive } from './archive.ts';
 import { correctFutureActivity } from './clock-jumps.ts';
-import { deleteSandbox } from './delete.ts';
+import { removeSandbox } from './delete.ts';
 import { absolutePath, type Engine, livePath, MEMORY, now, systemAudit } from './engine.ts';
 import { freeze } from './freeze.ts';
 import type { LostFileCheck } from './lost-files.ts';
@@ -149,8 +149,8 @@ async function moveLocked(engine: Engine, runtime: SandboxRuntime, due: DueRow):
     await archive(engine, runtime, audit, false, { passThrough: row.ephemeral });
     // Its time is over: it is archived on the way to its end, and not to wait there. Nothing else is ever deleted by
     // itself.
-    if (row.ephemeral) await deleteSandbox(engine, runtime, audit);
-  } else await deleteSandbox(engine, runtime, audit);
+    if (row.ephemeral) await removeSandbox(engine, runtime, audit);
+  } else await removeSandbox(engine, runtime, audit);
   return true;
 }
 

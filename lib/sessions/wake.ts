@@ -42,7 +42,7 @@ export interface WakeOptions {
   onProcess?: (process: InstanceProcess) => void;
 }
 
-export interface WakeResult {
+export interface WakeOutcome {
   process: InstanceProcess;
   row: InstanceRow;
   /** Null when the process was there already. */
@@ -64,7 +64,7 @@ export async function wake(
   runtime: SandboxRuntime,
   audit: AuditContext,
   options: WakeOptions,
-): Promise<WakeResult> {
+): Promise<WakeOutcome> {
   const started = performance.now();
   let row = await requireInstance(engine, runtime.id);
   if (runtime.process !== null) {
@@ -163,7 +163,7 @@ async function start(
   audit: AuditContext,
   options: WakeOptions & { claim: Claim },
   started: number,
-): Promise<WakeResult> {
+): Promise<WakeOutcome> {
   const target = location === 'memory' ? MEMORY : livePath(row.id);
   const file = target === MEMORY ? MEMORY : absolutePath(engine, target);
   if (location === 'archive')
