@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { linesOf, printedFiles } from '../../scripts/client/print-calls.ts';
 import { ensurePeers } from '../../scripts/peers.ts';
 import { instanceSchema, patchSchema, verbBodySchema } from '../contract/schema.ts';
-import { route } from '../http/route.ts';
+import { customRoute } from '../http/route.ts';
 import { ROUTES } from '../http/routes.ts';
 import { CALLS } from './calls.ts';
 import { createClient } from './client.ts';
@@ -26,10 +26,11 @@ test('the calls and their types are those of the routes, to the letter', async (
 });
 
 const declared = (name: string, body: typeof patchSchema | typeof verbBodySchema | null) =>
-  route({
+  customRoute({
     method: 'POST',
     path: '/instances/:id/turn',
     name,
+    operation: null,
     summary: 'Turns it.',
     tag: 'Instances',
     body,
@@ -48,6 +49,6 @@ test('a route that is new or takes something else changes the table, so that nob
 
 test('a route whose schema nobody outside can name is refused with its name', async () => {
   const hidden = instanceSchema.pick({ id: true });
-  const made = route({ ...declared('turnInstance', null), params: null, query: null, body: hidden });
+  const made = customRoute({ ...declared('turnInstance', null), params: null, query: null, body: hidden });
   await expect(callsText([made])).rejects.toThrow(/turnInstance/);
 });

@@ -62,7 +62,7 @@ afterAll(() => server.stop());
 
 /** The id that a route is about. */
 function idOf(route: Route, aim: Aim): string {
-  const about = route.needs === null ? 'dock' : RULES[route.needs].about;
+  const about = route.operation === null ? 'dock' : RULES[route.operation].about;
   if (about === 'person') return aim === 'own' ? 'me' : 'somebody';
   if (about === 'snapshot') return ids[aim].snapshot;
   if (about === 'job') return ids[aim].job;
@@ -113,7 +113,7 @@ function bodyOf(route: Route, aim: Aim): unknown {
 function queryOf(route: Route, aim: Aim): string {
   if (route.query === null) return '';
   const { tenant, q, path } = namesOf(aim);
-  const about = route.needs === null ? 'dock' : RULES[route.needs].about;
+  const about = route.operation === null ? 'dock' : RULES[route.operation].about;
   const given = { ...(about === 'list' || about === 'input' ? { tenant } : {}), q, path };
   const query = sampleOf(route.query as z.ZodType, given) as Record<string, unknown>;
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
@@ -136,14 +136,16 @@ const WALKED = ROUTES.filter(({ access }) => access !== 'open');
 
 describe('every route', () => {
   test('needs an operation of the table, or is open', () => {
-    expect(WALKED.filter(({ needs }) => needs === null).map(({ method, path }) => `${method} ${path}`)).toEqual([]);
-    for (const { needs } of WALKED) expect(Object.keys(RULES)).toContain(needs);
+    expect(WALKED.filter(({ operation }) => operation === null).map(({ method, path }) => `${method} ${path}`)).toEqual(
+      [],
+    );
+    for (const { operation } of WALKED) expect(Object.keys(RULES)).toContain(operation);
   });
 
   test.each(WALKED.map((route) => [route.method, route.path, route] as const))(
     '%s %s lets through whom the table lets through',
     async (_method, _path, route) => {
-      const needs = route.needs as keyof Operations;
+      const operation = route.operation as keyof Operations;
       const volumes: readonly Volume[] = route.path.includes(':volume') ? ['workspace', 'memory'] : ['workspace'];
       for (const caller of CALLERS) {
         for (const volume of volumes) {
@@ -160,7 +162,7 @@ describe('every route', () => {
             });
             const said = answer.status === 403 || answer.status === 404 ? answer.json.code : 'let through';
             const code = streams && answer.status === 403 ? 'forbidden' : String(said);
-            const wanted = expected(caller, needs, aim, volume, names);
+            const wanted = expected(caller, operation, aim, volume, names);
             const where = `${caller.name}, ${aim}, ${volume}: ${answer.status} ${answer.text.slice(0, 300)}`;
             // Bytes that are no bundle are looked at behind the guard; any other 422 would hide what it says.
             const wrong = route.body === 'stream' ? [401, 405, 500] : [401, 405, 422, 500];
@@ -197,7 +199,7 @@ describe('every operation', () => {
 
   test('has a line in the table, and a route or a test here', () => {
     expect(Object.keys(server.host.operations).toSorted()).toEqual(Object.keys(RULES).toSorted());
-    const walked = new Set<string>([...WALKED.map(({ needs }) => String(needs)), ...UNNAMED]);
+    const walked = new Set<string>([...WALKED.map(({ operation }) => String(operation)), ...UNNAMED]);
     expect(Object.keys(RULES).filter((name) => !walked.has(name))).toEqual([]);
   });
 

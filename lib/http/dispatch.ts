@@ -168,9 +168,9 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       });
     }
     // Before anything that was sent is looked at: whose role forbids it learns nothing and costs nothing.
-    const refusal = route.needs === null ? null : roleRefusal(caller, route.needs);
+    const refusal = route.operation === null ? null : roleRefusal(caller, route.operation);
     if (refusal !== null) {
-      await options.refused(caller, route.needs ?? route.name, refusal);
+      await options.refused(caller, route.operation ?? route.name, refusal);
       throw new WinterdockError('forbidden', refusal);
     }
     return caller;

@@ -5,13 +5,13 @@
 import { WinterdockError } from '../base/errors.ts';
 import { type ByteRange, rangeOf, readVerdict } from '../operations/conditions.ts';
 import type { FileContent } from '../operations/files.ts';
-import { asVolume } from '../vfs/volumes.ts';
+import type { Volume } from '../vfs/volumes.ts';
 import { type Answer, type AnswerHeaders, empty } from './answer.ts';
 import type { Context } from './route.ts';
 
 interface FileParams {
   id: string;
-  volume: string;
+  volume: Volume;
   path: string;
 }
 
@@ -59,7 +59,7 @@ function headersOf(path: string, stat: Stat): AnswerHeaders {
 /** GET and HEAD of a file. */
 export async function getFile(context: Context<FileParams>): Promise<Answer> {
   const { services, caller, params, head, header } = context;
-  const volume = asVolume(params.volume);
+  const { volume } = params;
   const conditions = {
     ifMatch: header('if-match'),
     ifNoneMatch: header('if-none-match'),
@@ -148,7 +148,7 @@ export async function putFile(context: Context<FileParams, unknown, Uint8Array>)
   const written = await services.operations.putFile(
     caller,
     params.id,
-    asVolume(params.volume),
+    params.volume,
     params.path,
     body,
     conditionOf(header),
@@ -159,6 +159,6 @@ export async function putFile(context: Context<FileParams, unknown, Uint8Array>)
 /** DELETE of a file. */
 export async function deleteFile(context: Context<FileParams>): Promise<Answer> {
   const { services, caller, params, header } = context;
-  await services.operations.deleteFile(caller, params.id, asVolume(params.volume), params.path, conditionOf(header));
+  await services.operations.deleteFile(caller, params.id, params.volume, params.path, conditionOf(header));
   return empty(204);
 }

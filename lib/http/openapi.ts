@@ -89,7 +89,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     operationId: route.name,
     summary: route.summary,
     tags: [route.tag],
-    ...(route.needs === null ? {} : { description: rolesInWords(RULES[route.needs]) }),
+    ...(route.operation === null ? {} : { description: rolesInWords(RULES[route.operation]) }),
     ...(route.access === 'open' ? { security: [] } : {}),
     ...(Object.keys(parameters).length === 0 ? {} : { requestParams: parameters }),
     ...(route.body === null ? {} : { requestBody: bodyOf(route.body, exampleOf(route.name)) }),

@@ -1,7 +1,10 @@
-/** The shape of one line of the route table. Knows nothing of sockets. */
+/**
+ * The shape of one line of the route table, and `customRoute`, which brings a handler of its own: for streams, bytes,
+ * ranges and conditions. All other routes are derived from their operation (operation-route.ts). Knows nothing of
+ * sockets.
+ */
 import type { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
-import { RULES } from '../contract/access.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { EventHub } from '../ledger/events.ts';
 import type { Operations } from '../operations/operations.ts';
@@ -21,10 +24,10 @@ export interface Services {
   openapi(): string;
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** `key`: an admin key or a session; `open`: anyone; `metrics`: like `key` unless the settings open it. */
-export type Access = 'key' | 'open' | 'metrics';
+type Access = 'key' | 'open' | 'metrics';
 
 export interface Context<P = unknown, Q = unknown, B = unknown> {
   services: Services;
@@ -50,9 +53,11 @@ export interface Context<P = unknown, Q = unknown, B = unknown> {
 /** How one status answers: a JSON schema, another media type, or nothing. */
 export interface AnswerDoc {
   description: string;
+  /** The operation returns a `ListPage`: its items are the body, its cursor the `Link` to the next page. */
+  isPage?: boolean;
   schema?: z.ZodType;
   mediaType?: string;
-  /** What it answers instead to who accepts that. */
+  /** The other media type, for clients that accept it. */
   orMediaType?: string;
   headers?: Record<string, string>;
 }
@@ -73,29 +78,28 @@ export interface Route {
   path: string;
   /** At the root only instead of below `/api`. Paths that start with `/instances` answer at both. */
   root: boolean;
-  /** Name of the operation, in camelCase. */
+  /** The `operationId` of the OpenAPI document and the client's method, in camelCase. */
   name: string;
   summary: string;
   tag: string;
   access: Access;
   params: z.ZodType | null;
   query: z.ZodType | null;
-  /** Request headers that it reads, with what they do. */
+  /** The request headers that it reads, each with its effect. */
   headers: Record<string, string>;
   /**
    * `bytes`: held whole, at most the largest file. `stream`: an Upload, at most the largest sandbox; not read before
    * the handler asks.
    */
   body: z.ZodType | 'bytes' | 'stream' | OrUpload | null;
-  /**
-   * The operation that it is the way to, whose line in the table of access.ts holds for it. Null: none, as it is open.
-   */
-  needs: keyof Operations | null;
+  /** The operation behind it, whose rule in lib/contract/access.ts decides who may call. Null: an open route. */
+  operation: keyof Operations | null;
   answers: Record<number, AnswerDoc>;
   handle(context: Context): Promise<Answer> | Answer;
 }
 
-type Output<S> = S extends z.ZodType
+/** What a schema, or a body of bytes, is to its handler once parsed. */
+export type Output<S> = S extends z.ZodType
   ? z.output<S>
   : S extends OrUpload<infer J>
     ? z.output<J> | Upload
@@ -105,16 +109,16 @@ type Output<S> = S extends z.ZodType
         ? Upload
         : Record<string, never>;
 
-/** Declares a route; the types of its handler's context come from its schemas. */
-export function route<
-  P extends z.ZodType | null = null,
-  Q extends z.ZodType | null = null,
-  B extends z.ZodType | 'bytes' | 'stream' | OrUpload | null = null,
->(spec: {
+/** The members that both kinds of routes have. */
+export interface RouteSpec<
+  Path extends string,
+  P extends z.ZodType | null,
+  Q extends z.ZodType | null,
+  B extends Route['body'],
+> {
   method: Method;
-  path: string;
+  path: Path;
   root?: boolean;
-  name: string;
   summary: string;
   tag: string;
   access?: Access;
@@ -122,24 +126,36 @@ export function route<
   query?: Q;
   headers?: Record<string, string>;
   body?: B;
-  /** Default: the operation of the route's own name, if there is one. */
-  needs?: keyof Operations | null;
   answers: Record<number, AnswerDoc>;
-  handle(context: Context<Output<P>, Output<Q>, Output<B>>): Promise<Answer> | Answer;
-}): Route {
+}
+
+/** Declares a route with a handler of its own; the types of its context come from the schemas. */
+export function customRoute<
+  Path extends string,
+  P extends z.ZodType | null = null,
+  Q extends z.ZodType | null = null,
+  B extends Route['body'] = null,
+>(
+  spec: RouteSpec<Path, P, Q, B> & {
+    name: string;
+    operation: keyof Operations | null;
+    handle(context: Context<Output<P>, Output<Q>, Output<B>>): Promise<Answer> | Answer;
+  },
+): Route {
   return {
-    ...spec,
+    method: spec.method,
+    path: spec.path,
     root: spec.root ?? false,
-    headers: spec.headers ?? {},
+    name: spec.name,
+    summary: spec.summary,
+    tag: spec.tag,
     access: spec.access ?? 'key',
     params: spec.params ?? null,
     query: spec.query ?? null,
+    headers: spec.headers ?? {},
     body: spec.body ?? null,
-    needs: spec.needs === undefined ? operationOf(spec.name) : spec.needs,
+    operation: spec.operation,
+    answers: spec.answers,
     handle: (context) => spec.handle(context as Context<Output<P>, Output<Q>, Output<B>>),
   };
-}
-
-function operationOf(name: string): keyof Operations | null {
-  return Object.hasOwn(RULES, name) ? (name as keyof Operations) : null;
 }

@@ -8,7 +8,7 @@ import { createLogger } from '../base/log.ts';
 import { empty, eventStream, eventText, json, type Sink } from '../http/answer.ts';
 import { createDispatcher, type Dispatcher } from '../http/dispatch.ts';
 import { answerNode } from '../http/node-adapter.ts';
-import { route, type Services } from '../http/route.ts';
+import { customRoute, type Services } from '../http/route.ts';
 import { type Call, caller } from './call.ts';
 
 export const MIB = 1024 * 1024;
@@ -29,10 +29,11 @@ export interface SmallServer {
 export async function startSmallServer(uploadPath = '/nonexistent/upload'): Promise<SmallServer> {
   const seen: SmallServer['seen'] = { sizes: [] };
   const routes = [
-    route({
+    customRoute({
       method: 'POST',
       path: '/instances/:id/echo',
       name: 'echo',
+      operation: null,
       summary: 'Echoes',
       tag: 'test',
       params: z.strictObject({ id: z.string().regex(/^[a-z]+$/, 'must be letters') }),
@@ -41,10 +42,11 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
       answers: { 200: { description: 'what came' } },
       handle: ({ params, query, body, caller }) => json(200, { params, query, body, actor: caller.actor }),
     }),
-    route({
+    customRoute({
       method: 'PUT',
       path: '/instances/:id/files/*',
       name: 'put',
+      operation: null,
       summary: 'Takes bytes',
       tag: 'test',
       params: z.strictObject({ id: z.string(), path: z.string() }),
@@ -55,10 +57,11 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
         return empty(204, { 'x-path': encodeURIComponent(params.path) });
       },
     }),
-    route({
+    customRoute({
       method: 'POST',
       path: '/instances/:id/upload',
       name: 'upload',
+      operation: null,
       summary: 'Takes an upload',
       tag: 'test',
       params: z.strictObject({ id: z.string() }),
@@ -66,10 +69,11 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
       answers: { 201: { description: 'taken' } },
       handle: async ({ body }) => json(201, { size: await body.saveTo(uploadPath), type: body.type }),
     }),
-    route({
+    customRoute({
       method: 'GET',
       path: '/fails',
       name: 'fails',
+      operation: null,
       summary: 'Fails',
       tag: 'test',
       answers: {},
@@ -77,10 +81,11 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
         throw new Error('secret: /home/someone/data/registry.sqlite');
       },
     }),
-    route({
+    customRoute({
       method: 'GET',
       path: '/busy',
       name: 'busy',
+      operation: null,
       summary: 'Is busy',
       tag: 'test',
       answers: {},
@@ -92,10 +97,11 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
         });
       },
     }),
-    route({
+    customRoute({
       method: 'GET',
       path: '/waits',
       name: 'waits',
+      operation: null,
       summary: 'Waits for the client to go',
       tag: 'test',
       answers: {},
@@ -105,10 +111,11 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
         return empty(204);
       },
     }),
-    route({
+    customRoute({
       method: 'GET',
       path: '/streams',
       name: 'streams',
+      operation: null,
       summary: 'Streams',
       tag: 'test',
       answers: {},
@@ -118,11 +125,12 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
           sink.write(eventText('hello', { n: 1 }, 4));
         }),
     }),
-    route({
+    customRoute({
       method: 'GET',
       path: '/healthz',
       root: true,
       name: 'health',
+      operation: null,
       summary: 'Lives',
       tag: 'test',
       access: 'open',

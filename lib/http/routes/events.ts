@@ -1,59 +1,45 @@
 /** Routes of the ledger: pages of it, and its stream. */
 import { z } from 'zod';
 import { eventSchema, eventsQuerySchema, instanceEventsQuerySchema, streamQuerySchema } from '../../contract/schema.ts';
-import { eventStream, json } from '../answer.ts';
+import { eventStream } from '../answer.ts';
 import { followLedger } from '../follow.ts';
-import { nextLink } from '../paging.ts';
-import { type Route, route } from '../route.ts';
+import { listAnswer, route } from '../operation-route.ts';
+import { customRoute, type Route } from '../route.ts';
 import { parse } from '../validate.ts';
 import { idParams } from './instances.ts';
 
 const tag = 'Events';
-const page = {
-  200: {
-    description: 'A page of events, newest first',
-    schema: z.array(eventSchema),
-    headers: { Link: 'The next page, `rel="next"`, when there is one' },
-  },
-};
+const page = { 200: listAnswer('A page of events, newest first', eventSchema) };
 const lastEventIdSchema = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 export const eventRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/instances/:id/events',
+    operation: 'instanceEvents',
     name: 'listInstanceEvents',
-    needs: 'instanceEvents',
     summary: 'Lists what happened to an instance, newest first.',
     tag,
     params: idParams,
     query: instanceEventsQuerySchema,
     answers: page,
-    async handle({ services, caller, params, query, path, search }) {
-      const { items, next } = await services.operations.instanceEvents(caller, params.id, query);
-      return json(200, items, nextLink(path, search, next));
-    },
   }),
   route({
     method: 'GET',
     path: '/events',
+    operation: 'events',
     name: 'listEvents',
-    needs: 'events',
     summary:
       'Lists what happened, newest first. A refusal that repeats is its first line, then one line now and then with how often, since when and when last.',
     tag,
     query: eventsQuerySchema,
     answers: page,
-    async handle({ services, caller, query, path, search }) {
-      const { items, next } = await services.operations.events(caller, query);
-      return json(200, items, nextLink(path, search, next));
-    },
   }),
-  route({
+  customRoute({
     method: 'GET',
     path: '/events/stream',
+    operation: 'followEvents',
     name: 'streamEvents',
-    needs: 'followEvents',
     summary:
       'Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now, and how far the jobs and the starts of what was made are, at most twice a second; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again. When the key or the session ends, the last event is `error` with the problem `unauthorized`; when its rights change, with `forbidden`: then follow again.',
     tag,

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   createSchema,
   deleteSchema,
-  type Instance,
   instanceSchema,
   listQuerySchema,
   patchSchema,
@@ -11,14 +10,14 @@ import {
   resumeAnswerSchema,
   resumeSchema,
   slugSchema,
-  type VerbInput,
   verbBodySchema,
 } from '../../contract/schema.ts';
 import type { Verb } from '../../lifecycle/states.ts';
 import { settingsTag } from '../../operations/settings-tag.ts';
-import { type Answer, empty, json } from '../answer.ts';
+import { json } from '../answer.ts';
+import { route } from '../operation-route.ts';
 import { nextLink } from '../paging.ts';
-import { type Context, type Route, route } from '../route.ts';
+import { customRoute, type Route } from '../route.ts';
 
 export const idParams = z.strictObject({ id: slugSchema });
 const tag = 'Instances';
@@ -38,15 +37,13 @@ function filing(verb: Filing, summary: string): Route {
   return route({
     method: 'POST',
     path: `/instances/:id/${verb}`,
+    operation: verb,
     name: `${verb}Instance`,
-    needs: verb,
     summary,
     tag,
     params: idParams,
     body: verbBodySchema,
     answers: one,
-    handle: async ({ services, caller, params, body }: Context<{ id: string }, unknown, VerbInput>): Promise<Answer> =>
-      json(200, await services.operations[verb](caller, params.id, body)),
   });
 }
 
@@ -54,7 +51,7 @@ export const instanceRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/instances',
-    name: 'listInstances',
+    operation: 'listInstances',
     summary:
       'Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking wakes nothing.',
     tag,
@@ -69,43 +66,36 @@ export const instanceRoutes: Route[] = [
         },
       },
     },
-    async handle({ services, caller, query, path, search }) {
-      const page = await services.operations.listInstances(caller, query);
-      return json(200, page.items satisfies Instance[], {
-        ...nextLink(path, search, page.next),
-        'x-total-count': page.totalIsExact ? String(page.total) : `${page.total}+`,
-      });
-    },
+    answer: ({ items, next, total, totalIsExact }, { path, search }) =>
+      json(200, items, {
+        ...nextLink(path, search, next),
+        'x-total-count': totalIsExact ? String(total) : `${total}+`,
+      }),
   }),
   route({
     method: 'POST',
     path: '/instances',
-    name: 'createInstance',
+    operation: 'createInstance',
     summary: 'Creates an instance. It has no process and no file until its first resume or call.',
     tag,
     body: createSchema,
     answers: { 201: { description: 'The new instance', schema: instanceSchema, headers: { Location: 'Its address' } } },
-    async handle({ services, caller, body, path }) {
-      const instance = await services.operations.createInstance(caller, body);
-      return json(201, instance, { location: `${path}/${instance.id}` });
-    },
+    answer: (instance, { path }) => json(201, instance, { location: `${path}/${instance.id}` }),
   }),
   route({
     method: 'GET',
     path: '/instances/:id',
-    name: 'getInstance',
+    operation: 'getInstance',
     summary: 'Shows an instance. Looking wakes nothing.',
     tag,
     params: idParams,
     answers: tagged,
-    async handle({ services, caller, params }) {
-      const instance = await services.operations.getInstance(caller, params.id);
-      return json(200, instance, { etag: settingsTag(instance) });
-    },
+    answer: (instance) => json(200, instance, { etag: settingsTag(instance) }),
   }),
-  route({
+  customRoute({
     method: 'PATCH',
     path: '/instances/:id',
+    operation: 'patchInstance',
     name: 'patchInstance',
     summary:
       'Changes what a person may change without a transition. A policy holds from the next start of a process. With `If-Match` only what nobody changed meanwhile.',
@@ -123,52 +113,44 @@ export const instanceRoutes: Route[] = [
   route({
     method: 'DELETE',
     path: '/instances/:id',
-    name: 'deleteInstance',
+    operation: 'deleteInstance',
     summary: 'Deletes an archived instance for good. Its id is never used again.',
     tag,
     params: idParams,
     body: deleteSchema,
     answers: { 204: { description: 'Deleted' } },
-    async handle({ services, caller, params, body }) {
-      await services.operations.deleteInstance(caller, params.id, body);
-      return empty(204);
-    },
   }),
   route({
     method: 'POST',
     path: '/instances/:id/resume',
+    operation: 'resume',
     name: 'resumeInstance',
-    needs: 'resume',
     summary: 'Wakes an instance from any state but deleted. `force` clears a fault and tries once more.',
     tag,
     params: idParams,
     body: resumeSchema,
     answers: { 200: { description: 'How it came back', schema: resumeAnswerSchema } },
-    handle: async ({ services, caller, params, body }) =>
-      json(200, await services.operations.resume(caller, params.id, body)),
   }),
   route({
     method: 'POST',
     path: '/instances/:id/prefetch',
+    operation: 'prefetch',
     name: 'prefetchInstance',
-    needs: 'prefetch',
     summary: 'Brings the file home without starting a process. It is filed back by itself when nothing comes.',
     tag,
     params: idParams,
     answers: { 200: { description: 'Where the file came from', schema: prefetchAnswerSchema } },
-    handle: async ({ services, caller, params }) => json(200, await services.operations.prefetch(caller, params.id)),
   }),
   route({
     method: 'POST',
     path: '/instances/:id/settle',
+    operation: 'settle',
     name: 'settleInstance',
-    needs: 'settle',
     summary:
       'Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a start of the server does. Without one nothing changes.',
     tag,
     params: idParams,
     answers: one,
-    handle: async ({ services, caller, params }) => json(200, await services.operations.settle(caller, params.id)),
   }),
   filing(
     'suspend',

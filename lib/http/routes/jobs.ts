@@ -1,5 +1,4 @@
 /** Routes of plans and jobs. */
-import { z } from 'zod';
 import {
   dryRunSchema,
   instanceSchema,
@@ -14,46 +13,41 @@ import {
   walkSchema,
 } from '../../contract/schema.ts';
 import { json } from '../answer.ts';
-import { nextLink } from '../paging.ts';
-import { type Route, route } from '../route.ts';
+import { listAnswer, route } from '../operation-route.ts';
+import type { Route } from '../route.ts';
 import { idParams } from './instances.ts';
 
 const tag = 'Jobs';
-const Link = 'The next page, `rel="next"`, when there is one';
 const one = { 200: { description: 'The job', schema: jobSchema } };
 
 export const jobRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/instances/:id/plan',
+    operation: 'plan',
     name: 'getPlan',
-    needs: 'plan',
     summary: 'Shows the hops from where an instance is to a state, and what they cost. Changes nothing.',
     tag,
     params: idParams,
     query: planQuerySchema,
     answers: { 200: { description: 'The plan', schema: planSchema } },
-    handle: async ({ services, caller, params, query }) =>
-      json(200, await services.operations.plan(caller, params.id, query)),
   }),
   route({
     method: 'POST',
     path: '/instances/:id/plan',
+    operation: 'walk',
     name: 'walkPlan',
-    needs: 'walk',
     summary:
       'Walks an instance to a state, hop by hop, each in the ledger. `active` is passed through without a process. A walk that fails stays where it came to.',
     tag,
     params: idParams,
     body: walkSchema,
     answers: { 200: { description: 'The instance as it is at the end', schema: instanceSchema } },
-    handle: async ({ services, caller, params, body }) =>
-      json(200, await services.operations.walk(caller, params.id, body)),
   }),
   route({
     method: 'POST',
     path: '/jobs',
-    name: 'startJob',
+    operation: 'startJob',
     summary:
       'Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what it would do and whom it would pass over, and why.',
     tag,
@@ -62,58 +56,47 @@ export const jobRoutes: Route[] = [
       200: { description: 'What it would do', schema: dryRunSchema },
       202: { description: 'It runs', schema: jobStartedSchema, headers: { Location: 'Its address' } },
     },
-    async handle({ services, caller, body, path }) {
-      const answer = await services.operations.startJob(caller, body);
-      if ('dryRun' in answer) return json(200, answer.dryRun);
-      return json(202, { id: answer.id }, { location: `${path}/${answer.id}` });
-    },
+    answer: (result, { path }) =>
+      'dryRun' in result
+        ? json(200, result.dryRun)
+        : json(202, { id: result.id }, { location: `${path}/${result.id}` }),
   }),
   route({
     method: 'GET',
     path: '/jobs',
-    name: 'listJobs',
+    operation: 'listJobs',
     summary: 'Lists jobs, newest first.',
     tag,
     query: jobsQuerySchema,
-    answers: { 200: { description: 'A page of jobs', schema: z.array(jobSchema), headers: { Link } } },
-    async handle({ services, caller, query, path, search }) {
-      const { items, next } = await services.operations.listJobs(caller, query);
-      return json(200, items, nextLink(path, search, next));
-    },
+    answers: { 200: listAnswer('A page of jobs', jobSchema) },
   }),
   route({
     method: 'GET',
     path: '/jobs/:id',
-    name: 'getJob',
+    operation: 'getJob',
     summary: 'Shows a job and how far it is.',
     tag,
     params: idParams,
     answers: one,
-    handle: async ({ services, caller, params }) => json(200, await services.operations.getJob(caller, params.id)),
   }),
   route({
     method: 'DELETE',
     path: '/jobs/:id',
-    name: 'cancelJob',
+    operation: 'cancelJob',
     summary: 'Cancels a job: what is under way ends, nothing more begins. A job that has ended stays as it is.',
     tag,
     params: idParams,
     answers: one,
-    handle: async ({ services, caller, params }) => json(200, await services.operations.cancelJob(caller, params.id)),
   }),
   route({
     method: 'GET',
     path: '/jobs/:id/results',
+    operation: 'jobResults',
     name: 'listJobResults',
-    needs: 'jobResults',
     summary: 'Lists what became of each instance of a job, in the job’s order.',
     tag,
     params: idParams,
     query: jobResultsQuerySchema,
-    answers: { 200: { description: 'A page of results', schema: z.array(jobResultSchema), headers: { Link } } },
-    async handle({ services, caller, params, query, path, search }) {
-      const { items, next } = await services.operations.jobResults(caller, params.id, query);
-      return json(200, items, nextLink(path, search, next));
-    },
+    answers: { 200: listAnswer('A page of results', jobResultSchema) },
   }),
 ];

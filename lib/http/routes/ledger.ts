@@ -7,10 +7,11 @@ import {
   ledgerProofSchema,
   ledgerSegmentSchema,
 } from '../../contract/schema.ts';
-import { type Answer, empty, json } from '../answer.ts';
+import { type Answer, empty } from '../answer.ts';
 import { CSV_HEADER, csvRow } from '../csv.ts';
+import { route } from '../operation-route.ts';
 import { pour } from '../pour.ts';
-import { type Route, route } from '../route.ts';
+import { customRoute, type Route } from '../route.ts';
 
 const tag = 'Ledger';
 const JSON_LINES = 'application/jsonl';
@@ -27,9 +28,10 @@ const download = (mediaType: string, name: string) => ({
 });
 
 export const ledgerRoutes: Route[] = [
-  route({
+  customRoute({
     method: 'GET',
     path: '/events/export',
+    operation: 'exportEvents',
     name: 'exportEvents',
     summary:
       'Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger; the same one again is counted.',
@@ -61,39 +63,36 @@ export const ledgerRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/events/head',
+    operation: 'ledgerHead',
     name: 'getLedgerHead',
-    needs: 'ledgerHead',
     summary:
       'Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that nothing up to there was changed or removed.',
     tag,
     answers: { 200: { description: 'The signed head', schema: ledgerHeadSchema } },
-    handle: async ({ services, caller }) => json(200, await services.operations.ledgerHead(caller)),
   }),
   route({
     method: 'GET',
     path: '/events/verify',
-    name: 'verifyLedger',
+    operation: 'verifyLedger',
     summary:
       'Proves that no line of the ledger was changed, removed or reordered, or says which is the first that was.',
     tag,
     answers: { 200: { description: 'What was found', schema: ledgerProofSchema } },
-    handle: async ({ services, caller }) => json(200, await services.operations.verifyLedger(caller)),
   }),
   route({
     method: 'GET',
     path: '/events/segments',
+    operation: 'ledgerSegments',
     name: 'listLedgerSegments',
-    needs: 'ledgerSegments',
     summary: 'Lists the sealed months of the ledger, oldest first.',
     tag,
     answers: { 200: { description: 'The segments', schema: z.array(ledgerSegmentSchema) } },
-    handle: async ({ services, caller }) => json(200, await services.operations.ledgerSegments(caller)),
   }),
-  route({
+  customRoute({
     method: 'GET',
     path: '/events/segments/:id',
+    operation: 'exportSegment',
     name: 'exportLedgerSegment',
-    needs: 'exportSegment',
     summary:
       'Downloads a sealed month as JSON lines, each with its hash, the signed head last: a file that `npm run ledger:verify -- --file` proves by itself. Once it was taken whole, the month may be dropped after `WB_LEDGER_KEEP_DAYS`.',
     tag,

@@ -8,7 +8,8 @@ import {
   salvageSchema,
 } from '../../contract/schema.ts';
 import { attachment, attachmentHeaders, empty, json } from '../answer.ts';
-import { type Route, route } from '../route.ts';
+import { route } from '../operation-route.ts';
+import { customRoute, type Route } from '../route.ts';
 import { idParams } from './instances.ts';
 
 const tag = 'Repairs';
@@ -18,11 +19,11 @@ const BYTES = 'application/octet-stream';
 const contentDigest = (sha256: string) => `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
 
 export const repairRoutes: Route[] = [
-  route({
+  customRoute({
     method: 'GET',
     path: '/instances/:id/raw',
+    operation: 'raw',
     name: 'rawInstance',
-    needs: 'raw',
     summary:
       'Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing.',
     tag,
@@ -56,8 +57,8 @@ export const repairRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/instances/:id/salvage',
+    operation: 'salvage',
     name: 'salvageInstance',
-    needs: 'salvage',
     summary:
       'Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not. The file is left as it is; tmp is left out.',
     tag,
@@ -70,22 +71,18 @@ export const repairRoutes: Route[] = [
         headers: { Location: 'The address of the new instance' },
       },
     },
-    async handle({ services, caller, params, body, signal }) {
-      const salvaged = await services.operations.salvage(caller, params.id, body, signal);
-      return json(201, salvaged, { location: `/api/instances/${salvaged.instance.id}` });
-    },
+    cancellable: true,
+    answer: (salvaged) => json(201, salvaged, { location: `/api/instances/${salvaged.instance.id}` }),
   }),
   route({
     method: 'POST',
     path: '/instances/:id/restore',
-    name: 'restoreInstance',
+    operation: 'restoreInstance',
     summary:
       'Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is kept aside, a fault is cleared, the state stays.',
     tag,
     params: idParams,
     body: restoreInstanceSchema,
     answers: { 200: { description: 'The instance', schema: instanceSchema } },
-    handle: async ({ services, caller, params, body }) =>
-      json(200, await services.operations.restoreInstance(caller, params.id, body)),
   }),
 ];

@@ -9,20 +9,21 @@ import {
   execSchema,
   slugSchema,
 } from '../../contract/schema.ts';
-import { type Answer, empty, eventStream, eventText, json, type Sink } from '../answer.ts';
+import { type Answer, eventStream, eventText, json, type Sink } from '../answer.ts';
+import { route } from '../operation-route.ts';
 import { toProblem } from '../problem.ts';
-import { type Context, type Route, route } from '../route.ts';
+import { type Context, customRoute, type Route } from '../route.ts';
 import { idParams } from './instances.ts';
 
 const tag = 'Runs';
 const attachmentParams = idParams.extend({ attachment: slugSchema });
 
 export const runRoutes: Route[] = [
-  route({
+  customRoute({
     method: 'POST',
     path: '/instances/:id/exec',
+    operation: 'exec',
     name: 'execInInstance',
-    needs: 'exec',
     summary:
       'Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}` when it is bytes, and no piece ends within a character. Closing the connection stops the script.',
     tag,
@@ -38,42 +39,35 @@ export const runRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/instances/:id/eval',
+    operation: 'eval',
     name: 'evalInInstance',
-    needs: 'eval',
     summary: 'Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it.',
     tag,
     params: idParams,
     body: evalSchema,
     answers: { 200: { description: 'What it gave', schema: evalAnswerSchema } },
-    handle: async ({ services, caller, params, body, signal }) =>
-      json(200, await services.operations.eval(caller, params.id, body, signal)),
+    cancellable: true,
   }),
   route({
     method: 'PUT',
     path: '/instances/:id/attachments/:attachment',
+    operation: 'attach',
     name: 'attachToInstance',
-    needs: 'attach',
     summary:
       'Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends.',
     tag,
     params: attachmentParams,
     answers: { 200: { description: 'It holds', schema: attachmentSchema } },
-    handle: async ({ services, caller, params: { id, attachment } }) =>
-      json(200, await services.operations.attach(caller, id, attachment)),
   }),
   route({
     method: 'DELETE',
     path: '/instances/:id/attachments/:attachment',
+    operation: 'detach',
     name: 'detachFromInstance',
-    needs: 'detach',
     summary: 'Ends an attachment: the idle clock starts.',
     tag,
     params: attachmentParams,
     answers: { 204: { description: 'It has ended' } },
-    async handle({ services, caller, params: { id, attachment } }) {
-      await services.operations.detach(caller, id, attachment);
-      return empty(204);
-    },
   }),
 ];
 

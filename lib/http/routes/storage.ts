@@ -1,8 +1,8 @@
 /** Routes about how the store does. */
 
 import { storageCheckSchema, storageSchema } from '../../contract/schema.ts';
-import { json } from '../answer.ts';
-import { type Route, route } from '../route.ts';
+import { route } from '../operation-route.ts';
+import type { Route } from '../route.ts';
 
 const tag = 'System';
 
@@ -10,22 +10,20 @@ export const storageRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/settings/storage',
-    name: 'storage',
+    operation: 'storage',
     summary:
       'Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same whatever there is.',
     tag,
     answers: { 200: { description: 'How it does', schema: storageSchema } },
-    handle: async ({ services, caller }) => json(200, await services.operations.storage(caller)),
   }),
   route({
     method: 'POST',
     path: '/settings/storage/check',
-    name: 'checkStorage',
+    operation: 'checkStorage',
     summary:
       'Checks the registry’s structure, or measures what lies in the drawers. Answers after ten seconds at the latest; what is still `running` then goes on.',
     tag,
     body: storageCheckSchema,
     answers: { 200: { description: 'How it does, with what was found by then', schema: storageSchema } },
-    handle: async ({ services, caller, body }) => json(200, await services.operations.checkStorage(caller, body)),
   }),
 ];

@@ -2,7 +2,8 @@
 
 import { healthSchema, settingsPatchSchema, settingsSchema } from '../../contract/schema.ts';
 import { json } from '../answer.ts';
-import { type Route, route } from '../route.ts';
+import { route } from '../operation-route.ts';
+import { customRoute, type Route } from '../route.ts';
 
 const tag = 'System';
 
@@ -10,38 +11,38 @@ export const systemRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/settings',
-    name: 'getSettings',
+    operation: 'getSettings',
     summary: 'Shows the global thresholds of the ladder.',
     tag,
     answers: { 200: { description: 'The settings', schema: settingsSchema } },
-    handle: async ({ services, caller }) => json(200, await services.operations.getSettings(caller)),
   }),
   route({
     method: 'PATCH',
     path: '/settings',
-    name: 'patchSettings',
+    operation: 'patchSettings',
     summary: 'Changes the global thresholds of the ladder.',
     tag,
     body: settingsPatchSchema,
     answers: { 200: { description: 'The settings as they are now', schema: settingsSchema } },
-    handle: async ({ services, caller, body }) => json(200, await services.operations.patchSettings(caller, body)),
   }),
-  route({
+  customRoute({
     method: 'GET',
     path: '/healthz',
     root: true,
     name: 'health',
+    operation: null,
     summary: 'Answers while the process lives.',
     tag,
     access: 'open',
     answers: { 200: { description: 'It lives', schema: healthSchema } },
     handle: () => json(200, { status: 'ok' }),
   }),
-  route({
+  customRoute({
     method: 'GET',
     path: '/readyz',
     root: true,
     name: 'readiness',
+    operation: null,
     summary: 'Answers `ok` when the registry, the pool and the data folder can do their work, and `503` until then.',
     tag,
     access: 'open',
@@ -51,12 +52,12 @@ export const systemRoutes: Route[] = [
       return json(200, { status: 'ok' });
     },
   }),
-  route({
+  customRoute({
     method: 'GET',
     path: '/metrics',
     root: true,
+    operation: 'metricsText',
     name: 'metrics',
-    needs: 'metricsText',
     summary: 'Shows the metrics in the Prometheus text format.',
     tag,
     access: 'metrics',
@@ -69,11 +70,12 @@ export const systemRoutes: Route[] = [
       };
     },
   }),
-  route({
+  customRoute({
     method: 'GET',
     path: '/openapi.json',
     root: true,
     name: 'openapi',
+    operation: null,
     summary: 'Shows this document (OpenAPI 3.1).',
     tag,
     access: 'open',

@@ -16,8 +16,8 @@ import {
   wakeTimesQuerySchema,
 } from '../../contract/schema.ts';
 import { json } from '../answer.ts';
-import { nextLink } from '../paging.ts';
-import { type Route, route } from '../route.ts';
+import { listAnswer, route } from '../operation-route.ts';
+import type { Route } from '../route.ts';
 
 const tag = 'Tenants';
 const params = z.strictObject({ tenant: slugSchema });
@@ -26,49 +26,35 @@ export const tenantRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/tenants',
-    name: 'listTenants',
+    operation: 'listTenants',
     summary: 'Lists tenants by name with what they have and may have.',
     tag,
     query: tenantsQuerySchema,
-    answers: {
-      200: {
-        description: 'A page of tenants',
-        schema: z.array(tenantSchema),
-        headers: { Link: 'The next page, `rel="next"`, when there is one' },
-      },
-    },
-    async handle({ services, caller, query, path, search }) {
-      const { items, next } = await services.operations.listTenants(caller, query);
-      return json(200, items, nextLink(path, search, next));
-    },
+    answers: { 200: listAnswer('A page of tenants', tenantSchema) },
   }),
   route({
     method: 'GET',
     path: '/tenants/:tenant',
-    name: 'getTenant',
+    operation: 'getTenant',
     summary: 'Shows a tenant: counts by state, bytes by drawer, thresholds, quotas with their use.',
     tag,
     params,
     answers: { 200: { description: 'The tenant', schema: tenantSchema } },
-    handle: async ({ services, caller, params: { tenant } }) =>
-      json(200, await services.operations.getTenant(caller, tenant)),
   }),
   route({
     method: 'PATCH',
     path: '/tenants/:tenant',
-    name: 'patchTenant',
+    operation: 'patchTenant',
     summary: 'Changes a tenant’s thresholds and quotas. What it has beyond a new quota stays; it gets no more.',
     tag,
     params,
     body: tenantPatchSchema,
     answers: { 200: { description: 'The tenant as it is now', schema: tenantSchema } },
-    handle: async ({ services, caller, params: { tenant }, body }) =>
-      json(200, await services.operations.patchTenant(caller, tenant, body)),
   }),
   route({
     method: 'DELETE',
     path: '/tenants/:tenant',
-    name: 'forgetTenant',
+    operation: 'forgetTenant',
     summary:
       'Forgets a tenant for good: sandboxes, snapshots, blueprints, shares, keys, people, search words; the ledger keeps ids only. A job does it, which nothing cancels. With `dry_run` it only says what would go and what would still hold it; else its name must be in `confirm`.',
     tag,
@@ -78,43 +64,38 @@ export const tenantRoutes: Route[] = [
       200: { description: 'What would go', schema: tenantForgetPlanSchema },
       202: { description: 'It runs', schema: forgettingStartedSchema, headers: { Location: 'The address of its job' } },
     },
-    async handle({ services, caller, params: { tenant }, body, path }) {
-      const answer = await services.operations.forgetTenant(caller, tenant, body);
-      if ('plan' in answer) return json(200, answer.plan);
-      const { started } = answer;
-      return json(202, started, { location: path.replace(/\/tenants\/.*$/, `/jobs/${started.id}`) });
-    },
+    answer: (result, { path }) =>
+      'plan' in result
+        ? json(200, result.plan)
+        : json(202, result.started, { location: path.replace(/\/tenants\/.*$/, `/jobs/${result.started.id}`) }),
   }),
   route({
     method: 'GET',
     path: '/metrics/wakes',
-    name: 'wakeTimes',
+    operation: 'wakeTimes',
     summary: 'Shows how long wakes took in the last days, by where the file came from; kept over restarts.',
     tag: 'System',
     query: wakeTimesQuerySchema,
     answers: { 200: { description: 'Histograms with p50 and p99', schema: z.array(wakeTimeSchema) } },
-    handle: async ({ services, caller, query }) => json(200, await services.operations.wakeTimes(caller, query)),
   }),
   route({
     method: 'POST',
     path: '/settings/preview',
-    name: 'previewThresholds',
+    operation: 'previewThresholds',
     summary:
       'Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they would spare. Changes nothing.',
     tag: 'System',
     body: previewSchema,
     answers: { 200: { description: 'What would come, and what would not', schema: previewAnswerSchema } },
-    handle: async ({ services, caller, body }) => json(200, await services.operations.previewThresholds(caller, body)),
   }),
   route({
     method: 'POST',
     path: '/settings/simulate',
-    name: 'simulate',
+    operation: 'simulate',
     summary:
       'Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws. Changes nothing.',
     tag: 'System',
     body: simulateSchema,
     answers: { 200: { description: 'As it was and as it would have been', schema: simulationSchema } },
-    handle: async ({ services, caller, body }) => json(200, await services.operations.simulate(caller, body)),
   }),
 ];

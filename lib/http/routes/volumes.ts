@@ -16,16 +16,18 @@ import {
   volumeInfoSchema,
 } from '../../contract/schema.ts';
 import { asVolume } from '../../vfs/volumes.ts';
-import { empty, json } from '../answer.ts';
+import { json } from '../answer.ts';
 import { deleteFile, getFile, putFile } from '../files.ts';
+import { listAnswer, route } from '../operation-route.ts';
 import { nextLink } from '../paging.ts';
-import { type Route, route } from '../route.ts';
+import { customRoute, type Route } from '../route.ts';
 import { idParams } from './instances.ts';
 
 const tag = 'Volumes';
-// A fourth volume is `unknown_volume`, not a mere wrong value, so the name is narrowed by the handlers.
-const volumeParams = z.strictObject({ id: slugSchema, volume: z.string() });
-const fileParams = z.strictObject({ id: slugSchema, volume: z.string(), path: z.string() });
+// Another name than those of the three volumes is `unknown_volume`, which says more than a wrong value.
+const volume = z.string().transform(asVolume);
+const volumeParams = z.strictObject({ id: slugSchema, volume });
+const fileParams = z.strictObject({ id: slugSchema, volume, path: z.string() });
 const file = '/instances/:id/volumes/:volume/*';
 const IF_MATCH = { 'If-Match': 'Only when its ETag is one of these; `*`: only when it is there' };
 const IF_NONE_MATCH = { 'If-None-Match': 'Only when its ETag is none of these; `*`: only when there is nothing' };
@@ -35,40 +37,29 @@ export const volumeRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/instances/:id/volumes',
+    operation: 'volumes',
     name: 'listVolumes',
-    needs: 'volumes',
     summary: 'Lists the three volumes with what they hold and promise.',
     tag,
     params: idParams,
     answers: { 200: { description: 'Always the three', schema: z.array(volumeInfoSchema) } },
-    handle: async ({ services, caller, params }) => json(200, await services.operations.volumes(caller, params.id)),
   }),
   route({
     method: 'GET',
     path: '/instances/:id/volumes/:volume',
+    operation: 'files',
     name: 'listFiles',
-    needs: 'files',
     summary: 'Lists the files of a volume by path. Wakes nothing.',
     tag,
     params: volumeParams,
     query: filesQuerySchema,
-    answers: {
-      200: {
-        description: 'A page of files',
-        schema: z.array(fileInfoSchema),
-        headers: { Link: 'The next page, `rel="next"`, when there is one' },
-      },
-    },
-    async handle({ services, caller, params, query, path, search }) {
-      const { items, next } = await services.operations.files(caller, params.id, asVolume(params.volume), query);
-      return json(200, items, nextLink(path, search, next));
-    },
+    answers: { 200: listAnswer('A page of files', fileInfoSchema) },
   }),
   route({
     method: 'GET',
     path: '/instances/:id/folders/:volume',
+    operation: 'folder',
     name: 'listFolder',
-    needs: 'folder',
     summary: 'Lists what lies directly in a folder, folders first. Wakes nothing.',
     tag,
     params: volumeParams,
@@ -83,45 +74,34 @@ export const volumeRoutes: Route[] = [
         },
       },
     },
-    async handle({ services, caller, params, query, path, search }) {
-      const volume = asVolume(params.volume);
-      const { items, next, total } = await services.operations.folder(caller, params.id, volume, query);
-      return json(200, items, { ...nextLink(path, search, next), 'x-total-count': String(total) });
-    },
+    answer: ({ items, next, total }, { path, search }) =>
+      json(200, items, { ...nextLink(path, search, next), 'x-total-count': String(total) }),
   }),
   route({
     method: 'POST',
     path: '/instances/:id/folders/:volume',
-    name: 'makeFolder',
+    operation: 'makeFolder',
     summary: 'Makes a folder with what is missing above it, waking what sleeps.',
     tag,
     params: volumeParams,
     body: makeFolderSchema,
     answers: { 204: { description: 'Made' } },
-    async handle({ services, caller, params, body }) {
-      await services.operations.makeFolder(caller, params.id, asVolume(params.volume), body);
-      return empty(204);
-    },
   }),
   route({
     method: 'DELETE',
     path: '/instances/:id/folders/:volume',
-    name: 'deleteFolder',
+    operation: 'deleteFolder',
     summary: 'Deletes an empty folder, or with `recursive` one with all that is in it, waking what sleeps.',
     tag,
     params: volumeParams,
     query: deleteFolderQuerySchema,
     answers: { 204: { description: 'Deleted' } },
-    async handle({ services, caller, params, query }) {
-      await services.operations.deleteFolder(caller, params.id, asVolume(params.volume), query);
-      return empty(204);
-    },
   }),
-  route({
+  customRoute({
     method: 'GET',
     path: file,
+    operation: 'file',
     name: 'getFile',
-    needs: 'file',
     summary: 'Gives the bytes of a file, or a range of them. Wakes nothing.',
     tag,
     params: fileParams,
@@ -140,9 +120,10 @@ export const volumeRoutes: Route[] = [
     },
     handle: getFile,
   }),
-  route({
+  customRoute({
     method: 'PUT',
     path: file,
+    operation: 'putFile',
     name: 'putFile',
     summary: 'Writes a file, waking what sleeps. Durable when answered.',
     tag,
@@ -155,9 +136,10 @@ export const volumeRoutes: Route[] = [
     },
     handle: putFile,
   }),
-  route({
+  customRoute({
     method: 'DELETE',
     path: file,
+    operation: 'deleteFile',
     name: 'deleteFile',
     summary: 'Deletes a file, waking what sleeps.',
     tag,
@@ -169,22 +151,18 @@ export const volumeRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/instances/:id/volumes/:volume/move',
-    name: 'moveFile',
+    operation: 'moveFile',
     summary: 'Moves a file or a folder within its volume, waking what sleeps.',
     tag,
     params: volumeParams,
     body: moveSchema,
     answers: { 204: { description: 'Moved' } },
-    async handle({ services, caller, params, body }) {
-      await services.operations.moveFile(caller, params.id, asVolume(params.volume), body);
-      return empty(204);
-    },
   }),
   route({
     method: 'GET',
     path: '/instances/:id/search',
+    operation: 'search',
     name: 'searchFiles',
-    needs: 'search',
     summary: 'Searches names or contents. Wakes nothing.',
     tag,
     params: idParams,
@@ -196,22 +174,17 @@ export const volumeRoutes: Route[] = [
         headers: { 'X-Truncated': '`true` when there is more' },
       },
     },
-    async handle({ services, caller, params, query }) {
-      const { hits, truncated } = await services.operations.search(caller, params.id, query);
-      return json(200, hits, { 'x-truncated': String(truncated) });
-    },
+    answer: ({ hits, truncated }) => json(200, hits, { 'x-truncated': String(truncated) }),
   }),
   route({
     method: 'POST',
     path: '/instances/:id/query',
+    operation: 'query',
     name: 'queryFiles',
-    needs: 'query',
     summary: 'Runs read-only SQL over the file table. Wakes nothing; nothing else can be reached.',
     tag,
     params: idParams,
     body: sqlSchema,
     answers: { 200: { description: 'Rows', schema: sqlAnswerSchema } },
-    handle: async ({ services, caller, params, body }) =>
-      json(200, await services.operations.query(caller, params.id, body)),
   }),
 ];
