@@ -36,6 +36,7 @@ const COLLECTED_AFTER = 8;
 const PREPARE_MS = 10;
 
 const cacheFolder = process.env.NODE_COMPILE_CACHE;
+const rehearsals = Number(process.argv[2] ?? REHEARSALS);
 // SQLite asks its environment where to spill as it opens its first database.
 const scratch = openLive(':memory:', SCRATCH);
 for (const name of Object.keys(process.env)) delete process.env[name];
@@ -103,7 +104,7 @@ function say(message: FromInstance): void {
  */
 async function warmUp(file: string): Promise<void> {
   const profile = profileOf(DEFAULT_POLICY);
-  for (let id = 0; id < REHEARSALS; id += 1) {
+  for (let id = 0; id < rehearsals; id += 1) {
     if (id === COLLECTED_AFTER) globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     const vfs = openLive(file, { ...SCRATCH, walLater: true });
     await new Served(vfs, profile, shell, (message) => void serialize(message)).take({

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, vi } from 'vitest';
 import type { InstancePool, InstanceProcess, OpenSpec } from '../instance.ts';
 import { createPool } from '../pool.ts';
 
@@ -24,6 +24,8 @@ export function stage(options: { size?: number; maxActive?: number } = {}): Stag
   let folder = '';
   let pool: InstancePool;
   beforeAll(async () => {
+    // What these tests hold of a worker, they hold of one that is as warm as it is served.
+    vi.stubEnv('WB_TEST_REHEARSALS', undefined);
     folder = mkdtempSync(join(tmpdir(), 'winterdock-instance-'));
     pool = createPool({
       size: options.size ?? 1,
