@@ -15,7 +15,7 @@ import { openSqliteRegistry } from '../../registry/sqlite/open.ts';
 import { registryOfTestRun } from '../../registry/testing/delayed-registry.ts';
 import { instance } from '../../registry/testing/fixtures.ts';
 import type { NewInstance } from '../../registry/types.ts';
-import { createReaders } from '../../vfs/readers.ts';
+import { sharedReaders } from '../../testing/shared-readers.ts';
 import type { Volume } from '../../vfs/volumes.ts';
 import { ledgerEntry, systemAudit } from '../engine.ts';
 import { createSessions } from '../factory.ts';
@@ -85,7 +85,7 @@ export async function startDock({
       },
     }),
   );
-  const readers = createReaders({ maxFileBytes: config.maxFileBytes });
+  const readers = sharedReaders({ maxFileBytes: config.maxFileBytes });
   const pool = createPool({
     size: config.poolSize,
     maxActive: config.maxActive,
