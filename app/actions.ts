@@ -1,5 +1,5 @@
 'use server';
-/** What the frame of every page can do: sign out, and choose between paper and night. */
+/** Server actions of the layout: sign out, and choose the theme. */
 import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { cookieRules } from '#lib/auth/cookies.ts';
@@ -17,7 +17,7 @@ export async function signOut(): Promise<void> {
   redirect('/signin');
 }
 
-/** Remembers the chosen theme; `system` forgets it. */
+/** Stores the chosen theme in a cookie; `system` removes it. */
 export async function chooseTheme(form: FormData): Promise<void> {
   const theme = rawField(form, 'theme');
   const jar = await cookies();

@@ -1,10 +1,10 @@
-/** What the actors of ledger lines are called, as far as the visitor may know it. */
+/** Names of the actors in ledger lines, as far as the visitor may know them. */
 import { cache } from 'react';
 import { mayDo } from '#lib/contract/access.ts';
 import { getHost } from '#lib/host/host.ts';
 import { currentCaller } from './caller.ts';
 
-/** Actor to name: of people and of keys for whom both lists are open, of nobody else. Read once per request. */
+/** Actor to name: of people and keys whose lists the visitor may read, of nobody else. Read once per request. */
 export const actorNames = cache(async (): Promise<ReadonlyMap<string, string>> => {
   const caller = await currentCaller();
   if (caller === null) return new Map();

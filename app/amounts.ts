@@ -1,4 +1,4 @@
-/** Lengths of time and sizes as a person types them into a form. Pure. */
+/** Parses durations and sizes that a person types. Pure. */
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, sec: 1, m: 60, min: 60, h: 3600, d: 86_400 };
 const BYTES: Readonly<Record<string, number>> = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 };

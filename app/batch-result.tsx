@@ -1,7 +1,7 @@
 /**
- * What one restore or clone has made, and how far its starting has come: read from the ledger by the request's id, so
- * that it is the same in every tab and after a restart. The page is rendered again with each line of the ledger, which
- * keeps this live.
+ * The result of one restore or clone: the sandboxes it made, and how many have started. It is read from the ledger by
+ * the request's id, so it is the same in every tab and after a restart. The page refreshes with each ledger line, which
+ * keeps it live.
  */
 import Link from 'next/link';
 import { LiveStarted } from '#components/live/started.tsx';
@@ -12,7 +12,7 @@ import type { Event, Instance } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 
 const PAGE = 500;
-/** As far back as the ledger is read: most sandboxes of one call, and what else was made since. */
+/** How far back the ledger is read: enough for most batches and what was created since. */
 const PAGES = 6;
 const SHOWN = 12;
 const STARTS = ['start.done', 'start.progress'] as const;
@@ -28,7 +28,7 @@ async function idsMadeBy(caller: Caller, requestId: string): Promise<string[]> {
     });
     const mine = items.filter((event) => event.request_id === requestId);
     ids.push(...mine.flatMap(({ instance }) => (instance === null ? [] : [instance])));
-    // They were written together: the first line of another request behind them is the end of them.
+    // The lines of one request lie together: a line of another request behind them ends them.
     const ended = ids.length > 0 && items.at(-1)?.request_id !== requestId;
     if (ended || next === null) break;
     cursor = next;
@@ -54,7 +54,7 @@ async function rowOf(caller: Caller, id: string): Promise<Instance | null> {
   }
 }
 
-/** `requestId`: of the call that made them; `starting`: they were to start at once. */
+/** `requestId`: of the call that made the sandboxes. `starting`: they were to start at once. */
 export async function BatchResult({
   caller,
   requestId,

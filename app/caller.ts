@@ -1,4 +1,4 @@
-/** Who is looking at a page or pressed a button: the console's one question to the door. */
+/** Authentication of pages and actions: who sent this request. */
 import { headers } from 'next/headers';
 import { redirect } from 'next/navigation';
 import { cache } from 'react';
@@ -8,7 +8,7 @@ import { requestIdOf } from '#lib/auth/header.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
 
-/** The visitor, or null when nobody is signed in. Asked once per request. */
+/** The visitor, or null when nobody is signed in. Read once per request. */
 export const currentCaller = cache(async (): Promise<Caller | null> => {
   const { auth } = getHost();
   const sent = await headers();
@@ -19,19 +19,19 @@ export const currentCaller = cache(async (): Promise<Caller | null> => {
       address: await currentAddress(),
     });
   } catch (error) {
-    // Too many wrong keys from there: for a page that is nobody.
+    // Too many wrong keys from this address: a page treats that as not signed in.
     if (isWinterdockError(error) && error.code === 'rate_limited') return null;
     throw error;
   }
 });
 
-/** Where the visitor's request comes from, as the front saw it. */
+/** The visitor's address, as the front server saw it. */
 export async function currentAddress(): Promise<string | null> {
   const sent = await headers();
   return clientAddress(sent, sent.get(PEER_HEADER), getHost().config.trustProxy);
 }
 
-/** The visitor; whoever is not signed in is led to the sign-in page and from there back to `path`. */
+/** The visitor. Redirects to the sign-in page, and from there back to `path`, when nobody is signed in. */
 export async function requireCaller(path: string): Promise<Caller> {
   const caller = await currentCaller();
   if (caller === null) redirect(path === '/' ? '/signin' : `/signin?to=${encodeURIComponent(path)}`);
@@ -39,8 +39,8 @@ export async function requireCaller(path: string): Promise<Caller> {
 }
 
 /**
- * The number of the newest line of the ledger that the visitor may see; 0: there is none, or nobody is signed in. A
- * page that asks before it reads anything else is at least as new as that line. Asked once per request.
+ * The number of the newest ledger line that the visitor may see; 0 when there is none or nobody is signed in. A page
+ * that asks for it before it reads anything else is at least as new as that line. Read once per request.
  */
 export const ledgerSeq = cache(async (): Promise<number> => {
   const caller = await currentCaller();

@@ -1,4 +1,4 @@
-/** Handing the auth library's `Set-Cookie` values on through Next, which has no raw header in a server action. */
+/** Passes the auth library's `Set-Cookie` values on through Next, which has no raw header in a server action. */
 import { cookies } from 'next/headers';
 
 const SAME_SITE = ['lax', 'strict', 'none'] as const;

@@ -1,9 +1,9 @@
 'use client';
-/** A page that could not be rendered: what to do about it. */
+/** The error page: what to do when a page could not be rendered. */
 
 export default function PageError({ error, retry }: { error: unknown; retry: () => void }) {
-  // The server names what failed by its request's id. What has no name was refused before, or never came: it says
-  // itself why.
+  // An error of the server carries its request's id. Other errors were refused earlier or never arrived: their own
+  // message says why.
   const digest = error instanceof Error && 'digest' in error ? String(error.digest) : null;
   const refused = digest === null && error instanceof Error ? error.message : null;
   return (

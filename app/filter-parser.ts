@@ -1,20 +1,20 @@
-/** What the filters of an address ask for, as the API takes it. Pure. */
+/** Parses the filters of an address into the API's query. Pure. */
 import type { z } from 'zod';
 import { parseMoment } from './moments.ts';
 
 export interface ParsedFilters<F extends string, Q> {
-  /** Null when something is wrong: half a filter would show what nobody asked for. */
+  /** Null when a filter is wrong: applying the others would show something that nobody asked for. */
   query: Q | null;
   complaints: Partial<Record<F, string>>;
-  /** The filters alone, as they stand in the address. */
+  /** The filters, as they stand in the address. */
   filters: Record<string, string>;
 }
 
 const EDGES: Readonly<Record<string, 'first' | 'last' | undefined>> = { since: 'first', until: 'last' };
 
 /**
- * Reads `values`, the parameters of an address. `fixed` is asked for whatever they say; `since` and `until` are moments
- * in words, and `noMoment` says what is wrong with one that is none.
+ * Parses `values`, the address's parameters. `fixed`: values that always apply. `noMoment`: the complaint about a
+ * `since` or `until` that is not a moment.
  */
 export function readFilters<F extends string, Q>(
   values: Readonly<Record<string, string>>,

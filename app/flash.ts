@@ -1,7 +1,7 @@
 /**
- * What a form that was posted to an address of its own found out, kept for the page that shows it next: a browser
- * without scripts follows a redirect, and a redirect carries nothing. In this process only, for a while, for who asked.
- * Bundled pages and addresses are several copies of this module, so it is kept on `globalThis`.
+ * Flash messages: the result of a posted form, kept for the page that shows it next, because a redirect carries
+ * nothing. Kept in this process only, for a while, for the caller that posted. Pages and routes are bundled with
+ * separate copies of this module, so the store is on `globalThis`.
  */
 
 import type { Caller } from '#lib/auth/caller.ts';
@@ -28,7 +28,7 @@ function entries(): Map<string, Entry> {
   return place[KEY];
 }
 
-/** Keeps it and returns the name under which it is asked for. */
+/** Keeps a flash and returns the key to read it by. */
 export function keepFlash(caller: Caller, held: Flash): string {
   const kept = entries();
   const now = getHost().clock.now();
@@ -38,7 +38,9 @@ export function keepFlash(caller: Caller, held: Flash): string {
   return key;
 }
 
-/** What is kept under a name for this caller, or null. It may be asked for again, as a page may be read again. */
+/**
+ * The flash that this caller keeps under a key, or null. Reading does not remove it, because a page may be reloaded.
+ */
 export function readFlash(caller: Caller, key: string | undefined): Flash | null {
   const entry = key === undefined ? undefined : entries().get(key);
   if (entry === undefined || entry.actor !== caller.actor || entry.until <= getHost().clock.now()) return null;

@@ -1,4 +1,4 @@
-/** The bottom of every page: what this is, and the choice between paper and night. Works without JavaScript. */
+/** The footer of every page: what this is, and the choice of theme. Works without JavaScript. */
 import { SheetButton } from '#components/palette/sheet-button.tsx';
 import { chooseTheme } from './actions.ts';
 import type { Theme } from './theme.ts';
@@ -9,7 +9,7 @@ const CHOICES: readonly { value: Theme | 'system'; label: string }[] = [
   { value: 'dark', label: 'Night' },
 ];
 
-/** `shortcuts`: there are some, so the way to their sheet is shown. */
+/** `shortcuts`: shows the button for the list of shortcuts. */
 export function Footer({ theme, shortcuts }: { theme: Theme | undefined; shortcuts: boolean }) {
   return (
     <footer className="page no-print mt-auto w-full">

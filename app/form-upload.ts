@@ -1,6 +1,6 @@
 /**
- * Forms that are posted to an address of their own because what they send or get is too large for a server action: a
- * file that goes up, a bundle that comes down. The front has let them through only from the console itself.
+ * Forms that post to a route of their own because their data is too large for a server action: an upload, or a bundle
+ * to download. The front server admits them only from the console's own origin.
  */
 import type { UploadAnswer } from '#components/files/upload-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -19,7 +19,7 @@ async function* piecesOf(request: Request): AsyncGenerator<Uint8Array> {
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
 }
 
-/** A form with a file; the file is not read yet. Throws `validation`. */
+/** A form with a file, which is not read yet. Throws `validation`. */
 export function readUpload(request: Request) {
   return readFormUpload(piecesOf(request), request.headers.get('content-type'), getHost().config.maxSandboxBytes);
 }
@@ -38,7 +38,7 @@ export async function readFields(request: Request): Promise<URLSearchParams> {
   return new URLSearchParams(body.toString('utf8'));
 }
 
-/** Leads on to the page that shows what came of it: by a redirect, or in words for the form's own script. */
+/** Sends the visitor to the page with the result: by a redirect, or as JSON for the form's own script. */
 export function redirectTo(request: Request, to: string): Response {
   const asked = request.headers.get('accept') ?? '';
   if (asked.startsWith('application/json')) return Response.json({ to } satisfies UploadAnswer);
@@ -46,9 +46,9 @@ export function redirectTo(request: Request, to: string): Response {
 }
 
 /**
- * Answers a posted form by what `work` does for who posted it. What it throws is shown on `page`, which may have a
- * query and an anchor; whoever is not signed in is led to the sign-in page and from there to `page`. A 303 each time:
- * the form is never sent on.
+ * Answers a posted form with what `work` returns for its caller. An error is shown on `page`, which may have a query
+ * and an anchor. A visitor who is not signed in goes to the sign-in page and from there to `page`. Always a 303, so
+ * that the form is not sent again.
  */
 export async function answerForm(
   request: Request,

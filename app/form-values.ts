@@ -1,11 +1,11 @@
 /**
- * Reading what an action is called with. Anybody may call one with anything, so what it takes for a form or for text is
- * looked at here first.
+ * Checks the arguments of server actions. Anybody can call an action with anything, so forms and texts are checked here
+ * first.
  */
 import type { z } from 'zod';
 import { WinterdockError } from '#lib/base/errors.ts';
 
-/** The refusal of a call whose arguments no form of the console sends. */
+/** The error for arguments that no form of the console sends. */
 function unreadable(): WinterdockError {
   return new WinterdockError('bad_request', 'What was sent is not what this form sends.', {
     hint: 'Nothing was done. Reload the page and try again.',
@@ -24,12 +24,12 @@ export function textField(form: FormData, name: string): string {
   return rawField(form, name)?.trim() ?? '';
 }
 
-/** Throws `bad_request` unless all of these, which pages bind to their forms, are text. */
+/** Throws `bad_request` unless all of these bound arguments are text. */
 export function expectTexts(...bound: readonly unknown[]): void {
   if (!bound.every((one) => typeof one === 'string')) throw unreadable();
 }
 
-/** Throws `bad_request` unless what a page bound to its form, or got from it before, still has this shape. */
+/** Throws `bad_request` unless a bound argument, or an earlier state, has this shape. */
 export function expectShape(shape: z.ZodType, bound: unknown): void {
   if (!shape.safeParse(bound).success) throw unreadable();
 }

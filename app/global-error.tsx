@@ -1,9 +1,9 @@
 'use client';
-/** The frame itself could not be rendered. Stands alone: nothing but the console's styles may be missing. */
+/** The error page for the layout itself. It depends on nothing but the console's styles. */
 import './globals.css';
 
 export default function GlobalError({ error, retry }: { error: unknown; retry: () => void }) {
-  // What has no name of the server's was refused before, or never came: it says itself why.
+  // An error without a request id was refused earlier or never arrived: its own message says why.
   const digest = error instanceof Error && 'digest' in error ? String(error.digest) : null;
   const refused = digest === null && error instanceof Error ? error.message : null;
   return (

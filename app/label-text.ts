@@ -1,6 +1,6 @@
-/** Labels as a person types them: `key: value`, one a line. Pure. */
+/** Labels as text: `key: value`, one a line. Pure. */
 
-/** A line without a colon is a key without a value, which the schema judges. */
+/** Parses labels. A line without a colon is a key without a value, which the schema then judges. */
 export function parseLabels(text: string): Record<string, string> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   return Object.fromEntries(
@@ -11,7 +11,7 @@ export function parseLabels(text: string): Record<string, string> {
   );
 }
 
-/** Labels so that `labelsOf` reads them back. */
+/** The text that `parseLabels` reads back. */
 export function formatLabels(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map(([key, value]) => `${key}: ${value}`)

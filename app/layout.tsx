@@ -1,4 +1,4 @@
-/** The frame of every page: the masthead, the page, the foot. */
+/** The layout of every page: masthead, page, footer. */
 
 import { GeistMono } from 'geist/font/mono';
 import { GeistSans } from 'geist/font/sans';
@@ -21,10 +21,7 @@ export const dynamic = 'force-dynamic';
 /** See scripts/icons.ts. */
 const LINK_PICTURE = { url: '/link.png', width: 1200, height: 630, alt: 'Winterdock: sandboxes that sleep as files' };
 
-/**
- * What a browser, and whoever shows a link, is told of every page. The addresses in it are whole: they are read by
- * others.
- */
+/** Metadata for browsers and link previews. Its addresses are absolute, because others read them. */
 export function generateMetadata(): Metadata {
   const { publicUrl, port } = getHost().config;
   const description = 'Sandboxes that sleep as files.';

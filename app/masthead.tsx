@@ -1,6 +1,6 @@
 /**
- * The top of every page, one row at any width: the name, the places there are, the way to find anything, whether the
- * page is live, the way out. Where it is narrow the places fold into a menu, which the browser opens without a script.
+ * The masthead: one row at any width with the name, the navigation, the palette's button, the connection status and the
+ * way to sign out. On a narrow page the navigation folds into a menu that works without a script.
  */
 import Link from 'next/link';
 import { ConnectionStatus } from '#components/live/live-provider.tsx';
@@ -28,7 +28,7 @@ function Places({ label, places }: { label: string; places: readonly NavItem[] }
   );
 }
 
-/** At the end of the row, or of the menu: the width shows one of them. */
+/** Rendered twice, at the end of the row and of the menu; the width decides which one is visible. */
 function SignOut({ className }: { className: string }) {
   return (
     <form action={signOut} className={className}>
@@ -39,7 +39,7 @@ function SignOut({ className }: { className: string }) {
   );
 }
 
-/** `actor`: the visitor, as the ledger writes him. */
+/** `actor`: the visitor, as the ledger names them. */
 export function Masthead({ actor }: { actor: string }) {
   return (
     <header className="page">

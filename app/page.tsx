@@ -1,4 +1,4 @@
-/** The overview: how many are where, what is about to happen, what is wrong, what happened last. */
+/** The overview: counts by state, what is due, what needs a person, the last ledger lines. */
 import Link from 'next/link';
 import { WakePlot } from '#app/overview/wake-plot.tsx';
 import { LiveDiagram, LiveDockWords } from '#components/live/counts.tsx';
@@ -66,7 +66,7 @@ export default async function Overview() {
   const rendered = renderedAt();
   const empty = Object.values(states).every((count) => count === 0);
   const quiet = jobs.items.length === 0 && stuckCount === 0 && faultCounts.length === 0;
-  // The two columns shall end at about the same height.
+  // Balances the height of the two columns.
   const short = jobs.items.length === 0 && stuckCount === 0 && faulty.length < 4;
   const attention = (
     <>

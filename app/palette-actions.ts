@@ -1,5 +1,5 @@
 'use server';
-/** What the command palette asks the server: which moves a sandbox may make now. It changes nothing. */
+/** The palette's server action: reads a sandbox and the moves that are open to it. It changes nothing. */
 import type { SandboxChoice } from '#components/palette/items.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { slugSchema } from '#lib/contract/schema.ts';
@@ -9,7 +9,7 @@ import { expectTexts } from './form-values.ts';
 import { moveOffers } from './sandboxes/[id]/move-offers.ts';
 import { TABS, tabAddress } from './sandboxes/[id]/tab-names.ts';
 
-/** A sandbox and its offers, or null when there is none that the visitor may see, or not any more. */
+/** A sandbox and its moves, or null when there is none that the visitor may see, or it is deleted. */
 export async function sandboxForPalette(id: string): Promise<SandboxChoice | null> {
   expectTexts(id);
   const caller = await requireCaller('/');

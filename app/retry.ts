@@ -2,7 +2,7 @@
 import { refresh } from 'next/cache';
 import { wakeEventInWords } from '#components/ledger/event-words.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-/** Trying once more what a fault or an interruption stopped, from the overview and from the sandbox's own page. */
+/** Retries what a fault or an interruption stopped, from the overview and the sandbox's own page. */
 import type { Caller } from '#lib/auth/caller.ts';
 import { slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -11,8 +11,8 @@ import { expectTexts } from './form-values.ts';
 import { problemInWords, problemOf } from './problem.ts';
 
 /**
- * Wakes a sandbox with force: clears its fault and opens its file once more. A file that is still bad is refused again,
- * and nothing is lost.
+ * Wakes a sandbox with force: clears its fault and opens its file again. A file that is still bad is refused again, and
+ * nothing is lost.
  */
 export async function retryWake(id: string, _previous: ActionOutcome | null): Promise<ActionOutcome> {
   expectTexts(id);
@@ -34,10 +34,7 @@ const AGAIN = {
   freeze: (caller: Caller, id: string) => getHost().operations.freeze(caller, id, {}),
 };
 
-/**
- * Ends an operation that nobody carries out any more, by what has happened to the file, and does it again when `again`
- * says so.
- */
+/** Settles an interrupted operation by the state of the file, and starts it again where `again` says so. */
 export async function settleOperation(
   id: string,
   again: keyof typeof AGAIN | null,

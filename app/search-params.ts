@@ -1,8 +1,8 @@
-/** What a page's address says after its question mark, and addresses made of it. */
+/** The search parameters of a page's address, and addresses made from them. */
 
 export type SearchParams = Record<string, string | string[] | undefined>;
 
-/** The first value of each parameter that is not empty, trimmed: as the API would take it. */
+/** The first value of each parameter that is not empty, trimmed, as the API takes it. */
 export function singleValues(search: SearchParams): Record<string, string> {
   const pairs = Object.entries(search).flatMap(([key, value]): [string, string][] => {
     const first = (Array.isArray(value) ? value[0] : value)?.trim();

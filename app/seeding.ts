@@ -1,4 +1,4 @@
-/** Reading the form that makes many sandboxes from one copy, and saying what is wrong with it beside its fields. */
+/** Parses the form that makes sandboxes from a copy, and puts complaints beside its fields. */
 import type { z } from 'zod';
 import type { SeedField, SeedState } from '#components/sandbox/seed-form.tsx';
 import type { Caller } from '#lib/auth/caller.ts';
@@ -7,7 +7,7 @@ import { problemInWords, problemOf } from './problem.ts';
 
 const FIELDS: readonly SeedField[] = ['count', 'name', 'tenant', 'policy', 'start'];
 
-/** What was typed, for the fields, and as the contract takes it. What was left empty is absent. */
+/** What was typed, for the form, and as a request of the API. Empty fields are absent from the request. */
 export function seedRequest(form: FormData): { values: SeedState['values']; wish: Record<string, unknown> } {
   const values: SeedState['values'] = {};
   for (const field of FIELDS) values[field] = textField(form, field);
@@ -22,7 +22,7 @@ export function seedRequest(form: FormData): { values: SeedState['values']; wish
   return { values, wish };
 }
 
-/** What the contract has against it, each beside its field. */
+/** The schema's complaints, each beside its field. */
 export function seedErrors(values: SeedState['values'], error: z.ZodError): SeedState {
   const errors: SeedState['errors'] = {};
   for (const issue of error.issues) {
@@ -35,12 +35,12 @@ export function seedErrors(values: SeedState['values'], error: z.ZodError): Seed
   return { values, errors, problem: null };
 }
 
-/** What the engine had against it. */
+/** The engine's refusal. */
 export function seedRefusal(values: SeedState['values'], error: unknown, caller: Caller): SeedState {
   return { values, errors: {}, problem: problemInWords(problemOf(error, caller)) };
 }
 
-/** The part of a copy's page that tells what this call has made. */
+/** The section of a copy's page that shows the result of this call. */
 export function batchResultAddress(page: string, caller: Caller, starting: boolean): string {
   return `${page}?made=${caller.requestId}${starting ? '&starting=1' : ''}#made`;
 }

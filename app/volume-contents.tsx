@@ -1,4 +1,4 @@
-/** What a copy holds of each volume. */
+/** The contents of a copy, volume by volume. */
 import { sizeInWords } from '#components/ui/durations.ts';
 import { VOLUME_COLOURS } from '#components/ui/volume-names.tsx';
 import type { Snapshot } from '#lib/contract/schema.ts';

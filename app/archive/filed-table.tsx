@@ -1,4 +1,4 @@
-/** Archived sandboxes in rows: since when, who filed each and why. Cards on a narrow page. */
+/** Archived sandboxes in rows: when, by whom and why each was archived. Cards on a narrow page. */
 import Link from 'next/link';
 import { type ActorNames, actorInWords } from '#components/ledger/event-words.ts';
 import { StateMark } from '#components/sandbox/state-mark.tsx';
@@ -10,7 +10,7 @@ const LABELS_SHOWN = 3;
 
 export interface FiledSandbox {
   instance: Instance;
-  /** The line that put it here; the ledger of an old month may have been given up. */
+  /** The line that archived it; undefined when its month was dropped from the ledger. */
   line: Event | undefined;
 }
 

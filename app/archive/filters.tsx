@@ -1,4 +1,4 @@
-/** What the support desk looks for, as fields of a plain GET form. */
+/** The filters of the support desk, as fields of a plain GET form. */
 import Link from 'next/link';
 import type { ParsedFilters } from '../filter-parser.ts';
 import type { ArchiveFilter } from './query.ts';

@@ -1,4 +1,4 @@
-/** The support desk: what was filed away, found by anything, with who filed it and why. */
+/** The support desk: a searchable list of archived sandboxes, with who archived each and why. */
 import Form from 'next/form';
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
@@ -22,7 +22,7 @@ export const metadata = { title: 'Archive' };
 const PATH = '/archive';
 const PAGE_SIZE = 50;
 
-/** A page of the list, or why there is none in words; null for a page that is no longer there. */
+/** A page of the list, or the refusal in words; null for a page that no longer exists. */
 async function read(caller: Caller, query: ListQuery) {
   try {
     return await getHost().operations.listInstances(caller, query);
@@ -34,7 +34,7 @@ async function read(caller: Caller, query: ListQuery) {
   }
 }
 
-/** Each with the line that put it into the archive: one look into an index a row. */
+/** Each sandbox with the line that archived it: one index look-up per row. */
 async function withLines(caller: Caller, instances: FiledSandbox['instance'][]): Promise<FiledSandbox[]> {
   const { operations } = getHost();
   return Promise.all(

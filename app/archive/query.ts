@@ -1,11 +1,11 @@
-/** What the address of the support desk asks for, as the API takes it. Pure. */
+/** Parses the address of the support desk into the API's query. Pure. */
 import { type ListQuery, listQuerySchema } from '#lib/contract/schema.ts';
 import { type ParsedFilters, readFilters } from '../filter-parser.ts';
 
 const FILTERS = ['q', 'tenant', 'label', 'since', 'until', 'sort'] as const;
 export type ArchiveFilter = (typeof FILTERS)[number];
 
-/** `values`: the parameters of the address. `limit`: sandboxes on a page. */
+/** `values`: the address's parameters. `limit`: sandboxes on a page. */
 export function parseArchiveQuery(
   values: Readonly<Record<string, string>>,
   limit: number,

@@ -8,7 +8,7 @@ import { problemInWords, problemOf } from '../problem.ts';
 
 const figures = (count: number) => count.toLocaleString('en');
 
-/** Walks the whole ledger and says what was found. */
+/** Verifies the whole ledger and reports the result. */
 export async function proveLedger(_previous: ActionOutcome | null, _form: FormData): Promise<ActionOutcome | null> {
   const caller = await requireCaller('/audit');
   try {

@@ -1,4 +1,4 @@
-/** The whole of one ledger line, folded away below its sentence; each fact of it leads to the lines that share it. */
+/** All fields of one ledger line, in a disclosure below its sentence. Each field links to the lines that share it. */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import type { Event } from '#lib/contract/schema.ts';

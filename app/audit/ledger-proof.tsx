@@ -1,4 +1,4 @@
-/** The ledger as a proof: checking it, its signed head, and its sealed months with their downloads. */
+/** The proof of the ledger: its check, its signed head, and its sealed months with downloads. */
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';

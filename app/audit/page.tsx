@@ -1,5 +1,5 @@
 /**
- * The ledger of everything: filters and pages in the URL, what matches as a file, and the proof that nothing was
+ * The ledger of everything: filters and pages in the URL, exports of what matches, and the proof that nothing was
  * changed.
  */
 import Form from 'next/form';
@@ -29,7 +29,7 @@ export const metadata = { title: 'Audit' };
 const PATH = '/audit';
 const PAGE_SIZE = 50;
 
-/** A page of lines, or why there is none in words; null for a page that is no longer there. */
+/** A page of lines, or the refusal in words; null for a page that no longer exists. */
 async function read(caller: Caller, query: EventsQuery) {
   try {
     return await getHost().operations.events(caller, query);

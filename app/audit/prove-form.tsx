@@ -1,5 +1,5 @@
 'use client';
-/** The button that proves the ledger, and what it found. */
+/** The button that verifies the ledger, and its result. */
 import { useActionState } from 'react';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';

@@ -1,11 +1,11 @@
-/** What the address of the audit page asks for, as the API takes it. Pure. */
+/** Parses the address of the audit page into the API's query. Pure. */
 import { type EventsQuery, type ExportQuery, eventsQuerySchema } from '#lib/contract/schema.ts';
 import { type ParsedFilters, readFilters } from '../filter-parser.ts';
 
 const FILTERS = ['tenant', 'instance', 'type', 'actor', 'trigger', 'since', 'until'] as const;
 export type AuditFilter = (typeof FILTERS)[number];
 
-/** `values`: the parameters of the address. `limit`: lines on a page. */
+/** `values`: the address's parameters. `limit`: lines on a page. */
 export function parseAuditQuery(
   values: Readonly<Record<string, string>>,
   limit: number,
@@ -17,7 +17,7 @@ export function parseAuditQuery(
   });
 }
 
-/** Where the API streams every line that a query matches. */
+/** The API's export of every line that a query matches. */
 export function exportAddress(query: EventsQuery, format: ExportQuery['format']): string {
   const search = new URLSearchParams({ format });
   for (const name of FILTERS) {

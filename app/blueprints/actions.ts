@@ -1,5 +1,5 @@
 'use server';
-/** What can be done to blueprints from their pages. A file is uploaded to an address of its own (upload/route.ts). */
+/** Server actions of the blueprint pages. Uploads go to upload/route.ts. */
 import { redirect } from 'next/navigation';
 import type { SeedState } from '#components/sandbox/seed-form.tsx';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
@@ -11,7 +11,7 @@ import { problemInWords, problemOf } from '../problem.ts';
 import { batchResultAddress, seedErrors, seedRefusal, seedRequest } from '../seeding.ts';
 import type { MakeState } from './make-form.tsx';
 
-/** Makes a blueprint of a sandbox's work and leads to it. */
+/** Makes a blueprint of a sandbox's workspace and opens it. */
 export async function makeBlueprint(_previous: MakeState, form: FormData): Promise<MakeState> {
   const caller = await requireCaller('/blueprints');
   const values = { name: textField(form, 'name'), from_instance: textField(form, 'from_instance') };
@@ -34,7 +34,7 @@ export async function makeBlueprint(_previous: MakeState, form: FormData): Promi
   redirect(`/blueprints/${parsed.data.name}`);
 }
 
-/** Makes sandboxes from a blueprint and leads to what was made. */
+/** Makes sandboxes from a blueprint and shows the result. */
 export async function cloneBlueprint(name: string, _previous: SeedState, form: FormData): Promise<SeedState> {
   expectTexts(name);
   const caller = await requireCaller(`/blueprints/${name}`);
@@ -49,7 +49,7 @@ export async function cloneBlueprint(name: string, _previous: SeedState, form: F
   redirect(batchResultAddress(`/blueprints/${name}`, caller, parsed.data.start ?? false));
 }
 
-/** Deletes a blueprint when its name was typed. */
+/** Deletes a blueprint once its name was typed. */
 export async function removeBlueprint(
   name: string,
   _previous: ActionOutcome | null,

@@ -1,5 +1,5 @@
 'use client';
-/** Making a blueprint of the work of a sandbox. */
+/** The form that makes a blueprint of a sandbox's workspace. */
 import { useActionState } from 'react';
 import { Field } from '#components/ui/field.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';

@@ -1,4 +1,4 @@
-/** Every blueprint by name, and the two ways to make one: of a sandbox's work, or of an uploaded file. */
+/** All blueprints by name, and two ways to make one: from a sandbox's workspace, or from an uploaded file. */
 import { redirect } from 'next/navigation';
 import type { ReactNode } from 'react';
 import { BlueprintTable } from '#app/blueprints/blueprint-table.tsx';

@@ -1,7 +1,4 @@
-/**
- * What the explorer reads of the OpenAPI document, and how it puts a sandbox of the visitor's own into the examples.
- * Pure.
- */
+/** Reads the OpenAPI document for the explorer, and puts a sandbox of the visitor into its examples. Pure. */
 
 interface Media {
   schema?: { $ref?: string; items?: { $ref?: string } };
@@ -21,19 +18,19 @@ export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** One operation, ready to be shown. */
+/** One operation, ready to render. */
 export interface ListedOperation {
   name: string;
   method: string;
   path: string;
   summary: string;
   parameters: { name: string; place: string; required: boolean }[];
-  /** A body that runs as it stands; null when it takes none. */
+  /** An example body that works as it is; null when the operation takes none. */
   body: string | null;
   answers: { status: string; description: string; type: string | null }[];
 }
 
-/** The document with `own` in the place of the examples' sandbox, whose id may be used up. */
+/** The document with the sandbox `own` in its examples, because the original id may be taken for good. */
 export function withOwnSandbox(text: string, example: string, own: string): string {
   return text.replaceAll(example, own);
 }
@@ -56,7 +53,7 @@ function bodyOf({ requestBody }: Operation): string | null {
   return typeof example === 'string' ? example : JSON.stringify(example, null, 2);
 }
 
-/** All operations by their tag, in the order of the document. */
+/** All operations by tag, in the document's order. */
 export function operationsByTag(document: OpenApiDocument): [tag: string, operations: ListedOperation[]][] {
   const tags = new Map<string, ListedOperation[]>();
   for (const [path, methods] of Object.entries(document.paths)) {

@@ -1,21 +1,21 @@
 /**
- * What of the component is left out, named for those who hear the page, or said in the house's way. Its Markdown would
- * be markup made of texts, which the console's policy refuses everywhere.
+ * The Swagger UI plugin: parts that are left out, labelled for screen readers, or reworded. Its Markdown is switched
+ * off: it would turn text into markup, which the console's content policy forbids.
  */
 import type { Component, Plugin, System } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 
 const nothing: Component = () => null;
 
-/** The table of possible answers calls itself a region, of which there would be many without a name: it is a table. */
+/** The table of responses has the role of an unnamed region, once per operation: it gets the role of a table. */
 function beTable(place: HTMLElement | null): void {
   place?.querySelector('table[role="region"]')?.removeAttribute('role');
 }
 
-/** The component's plugin. Its layout, named `HouseLayout`, is the list of operations and nothing else. */
+/** The plugin. Its layout, `OperationsLayout`, is the list of operations and nothing else. */
 export function explorerPlugin({ React: { createElement } }: System): Plugin {
   return {
     components: {
-      HouseLayout: ({ getComponent }) =>
+      OperationsLayout: ({ getComponent }) =>
         createElement(
           'div',
           null,
@@ -37,7 +37,7 @@ export function explorerPlugin({ React: { createElement } }: System): Plugin {
     wrapComponents: {
       responses: (Original) => (properties) =>
         createElement('div', { ref: beTable }, createElement(Original, properties)),
-      // A parameter's field, whichever it is, is named by the parameter.
+      // Every parameter's field is labelled with the parameter's name.
       JsonSchemaForm: (Original) => (properties) =>
         createElement(
           'label',

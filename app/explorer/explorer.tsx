@@ -1,15 +1,14 @@
 'use client';
 /**
- * The interactive explorer: a component of others, loaded on this page only, in place of the plain list once it is
- * there. It asks nothing of any other origin, and gets no way to sign in: calls go out with the session that the
- * visitor has.
+ * The interactive explorer: Swagger UI, loaded on this page only, in the place of the plain list. It makes no request
+ * to another origin and offers no sign-in: calls use the visitor's session.
  */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type OpenApiDocument, withOwnSandbox } from './document.ts';
 import { explorerPlugin } from './explorer-plugin.ts';
 import { fetchAWhile } from './streams.ts';
 
-/** The document as the component gets it: this visitor's sandbox in the examples, and no word of keys. */
+/** The document for Swagger UI: with the visitor's sandbox in the examples, and without authentication schemes. */
 async function readDocument(example: string): Promise<Record<string, unknown>> {
   const own = `try-${Date.now().toString(36)}`;
   const answer = await fetch('/openapi.json');
@@ -17,7 +16,7 @@ async function readDocument(example: string): Promise<Record<string, unknown>> {
   const document = JSON.parse(withOwnSandbox(await answer.text(), example, own));
   delete document.security;
   delete document.components?.securitySchemes;
-  // The component shows summaries as they are, without their `code`.
+  // Swagger UI shows summaries without their `code` marks.
   for (const operation of Object.values(document.paths as OpenApiDocument['paths']).flatMap((methods) =>
     Object.values(methods),
   )) {
@@ -26,7 +25,7 @@ async function readDocument(example: string): Promise<Record<string, unknown>> {
   return document;
 }
 
-/** `children`: the plain list, which stays when the component does not come. */
+/** `children`: the plain list, which stays when Swagger UI cannot be loaded. */
 export function Explorer({ example, children }: { example: string; children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null);
   const begun = useRef(false);
@@ -44,7 +43,7 @@ export function Explorer({ example, children }: { example: string; children: Rea
       SwaggerUI({
         domNode,
         spec,
-        layout: 'HouseLayout',
+        layout: 'OperationsLayout',
         plugins: [explorerPlugin],
         docExpansion: 'list',
         defaultModelsExpandDepth: -1,

@@ -1,4 +1,4 @@
-/** The API in the browser: every call, to be read and to be tried under the visitor's own rights, and every error. */
+/** The API explorer: every call, to read and to try under the visitor's own rights, and every error. */
 import { PageSection } from '#components/ui/page-section.tsx';
 import { ERROR_STATUS, type ErrorCode } from '#lib/base/errors.ts';
 import { ERROR_WORDS } from '#lib/contract/error-words.ts';

@@ -1,7 +1,7 @@
-/** Every operation as plain HTML: what there is to read before, and without, JavaScript. */
+/** Every operation as plain HTML, for before JavaScript runs and without it. */
 import type { ListedOperation } from './document.ts';
 
-/** Text whose `code` is between backticks. */
+/** Text with `code` between backticks. */
 export function Prose({ text }: { text: string }) {
   const pieces = text.split('`').map((piece, at) => ({ at, piece }));
   return pieces.map(({ at, piece }) => (at % 2 === 1 ? <code key={at}>{piece}</code> : piece));

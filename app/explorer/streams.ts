@@ -1,4 +1,4 @@
-/** Calls whose answer never ends by itself, made to end: the explorer shows what came in a short while. */
+/** Ends calls whose answer never ends by itself: the explorer shows what arrived in a short while. */
 
 const AWHILE_MS = 3000;
 

@@ -1,4 +1,4 @@
-/** The parts of the component that the explorer touches; its own types know an older entry only. */
+/** The parts of Swagger UI that the explorer uses; its own types cover an older entry point only. */
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
   interface Outgoing {
     url: string;

@@ -1,4 +1,4 @@
-/** Jobs as rows: what each does to how many, how far it is, who started it and when. */
+/** Jobs in rows: what each does to how many, its progress, who started it and when. */
 import Link from 'next/link';
 import type { Job } from '#lib/contract/schema.ts';
 import { nameOfActor } from '../../components/ledger/event-words.ts';

@@ -1,4 +1,4 @@
-/** Every job, newest first: those that run and those that ended. */
+/** All jobs, running and ended, newest first. */
 import Link from 'next/link';
 import { redirect } from 'next/navigation';
 import { JobTable } from '#app/jobs/job-table.tsx';
@@ -19,7 +19,7 @@ const LOOK_MS = 10_000;
 export default async function Jobs({ searchParams }: { searchParams: Promise<SearchParams> }) {
   const { cursor } = singleValues(await searchParams);
   const caller = await requireCaller(PATH);
-  // What ends after this is told to the page.
+  // What ends after this line reaches the page through the stream.
   await ledgerSeq();
   const page = await getHost()
     .operations.listJobs(caller, { limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) })

@@ -1,4 +1,4 @@
-/** What needs a person: operations that are stuck and sandboxes that are faulted, each with its safe way out. */
+/** What needs a person: stuck operations and sandboxes with a fault, each with its safe way out. */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { StateMark } from '#components/sandbox/state-mark.tsx';
@@ -13,7 +13,7 @@ import { retryWake } from '../retry.ts';
 import { SandboxLink } from './sandbox-link.tsx';
 import { SettleForms } from './settle-forms.tsx';
 
-/** Under the name, past the mark. */
+/** Aligned with the name, past the mark. */
 const INDENT = 'ml-[1.375rem]';
 
 function Name({ instance, children }: { instance: Instance; children: ReactNode }) {
@@ -38,7 +38,7 @@ function More({ shown, count, href }: { shown: number; count: number; href: stri
   );
 }
 
-/** `count`: how many there are; `stuck`: those that are shown. `rendered`: the server's time in epoch seconds. */
+/** `count`: how many there are. `stuck`: those shown. `rendered`: the server's time in epoch seconds. */
 export function StuckOperations({
   stuck,
   count,
@@ -68,10 +68,7 @@ export function StuckOperations({
   );
 }
 
-/**
- * The way out of a fault, where there is one from here: an archived sandbox needs a reason, which its own page asks
- * for.
- */
+/** The way out of a fault. An archived sandbox has it on its own page, which asks for a reason. */
 function FaultWayOut({ instance, caller }: { instance: Instance; caller: Caller }) {
   if (!mayDo(caller, 'resume', { tenant: instance.tenant })) return null;
   if (instance.state === 'archived') {
@@ -90,7 +87,7 @@ function FaultWayOut({ instance, caller }: { instance: Instance; caller: Caller 
   );
 }
 
-/** `counts`: the faults that there are, with how many have each; `faulty`: the sandboxes that are shown. */
+/** `counts`: each present fault with how many have it. `faulty`: the sandboxes shown. */
 export function Faults({
   counts,
   faulty,

@@ -1,6 +1,6 @@
 /**
- * When how many move by themselves: a bar for each span of the coming time, in the colours of where they go. Each leads
- * to the list of them.
+ * Automatic moves over the coming time: a bar for each span, in the colours of the target states, linking to the list
+ * of sandboxes that move.
  */
 import type { State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../../components/sandbox/state-mark.tsx';
@@ -22,13 +22,13 @@ const KINDS: readonly [to: DueTo, one: string, many: string][] = [
 ];
 
 const HEIGHT = 112;
-/** Room above the bars for their numbers and below them for the times. */
+/** Room above the bars for numbers, and below them for times. */
 const TOP = 18;
 const BASE = HEIGHT - 20;
-/** A bar that stands for something is seen. */
+/** The least height of a bar. */
 const LEAST = 4;
 
-/** How many move in these spans, and where to: `412 suspend, 37 freeze`. */
+/** How many move in these spans, by target: `412 suspend, 37 freeze`. */
 export function dueInWords(spans: readonly DueSpan[]): { to: State; words: string }[] {
   return KINDS.flatMap(([to, one, many]) => {
     const count = spans.reduce((sum, span) => sum + span.to[to], 0);
@@ -40,7 +40,7 @@ function totalOf(span: DueSpan): number {
   return KINDS.reduce((sum, [to]) => sum + span.to[to], 0);
 }
 
-/** `1,234` as `1.2k`: a number above a narrow bar. */
+/** `1.2k` for 1,234: a number that fits above a narrow bar. */
 export function shortFigure(count: number): string {
   if (count < 1000) return String(count);
   const thousands = count / 1000;
@@ -81,7 +81,7 @@ function Bar({ span, at, of, most }: { span: DueSpan; at: number; of: number; mo
   );
 }
 
-/** The strip; nothing when nothing is due. Every third span's beginning is marked with how far off it is. */
+/** The strip; nothing when nothing is due. Every third span is marked with the time until it begins. */
 export function DueStrip({ spans }: { spans: readonly DueSpan[] }) {
   const most = Math.max(...spans.map(totalOf));
   const [first] = spans;

@@ -1,10 +1,10 @@
-/** What moves by itself within the hour: when how many, and the first of them by name. */
+/** The automatic moves of the next hour: how many when, and the first of them by name. */
 import Link from 'next/link';
 import { type DueSpan, DueStrip } from '#app/overview/due-strip.tsx';
 import type { Instance } from '#lib/contract/schema.ts';
 import { DueList } from './due-list.tsx';
 
-/** `spans` are the hour; `first`: those that are due soonest. `rendered`: the server's time in epoch seconds. */
+/** `spans`: the hour. `first`: those due soonest. `rendered`: the server's time in epoch seconds. */
 export function Due({
   spans,
   first,

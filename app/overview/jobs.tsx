@@ -1,4 +1,4 @@
-/** Jobs that run now, with how far each is. */
+/** The running jobs with their progress. */
 import Link from 'next/link';
 import { LiveJobBar, LiveJobFailures, LiveJobHeadline } from '#components/live/job.tsx';
 import { AutoRefresh } from '#components/ui/auto-refresh.tsx';
@@ -6,7 +6,7 @@ import type { Job } from '#lib/contract/schema.ts';
 
 const LOOK_MS = 10_000;
 
-/** `more`: whether there are others that are not shown. */
+/** `more`: there are others that are not shown. */
 export function RunningJobs({ jobs, more }: { jobs: readonly Job[]; more: boolean }) {
   return (
     <>

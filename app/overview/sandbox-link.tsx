@@ -15,7 +15,7 @@ export function SandboxLink({ instance }: { instance: Pick<Instance, 'id' | 'nam
   );
 }
 
-/** Signs of a name in a line of a short list. */
+/** The longest name in a line of a short list, in characters. */
 const LONGEST = 60;
 
 function shortened(name: string): string {

@@ -1,6 +1,4 @@
-/**
- * The ways out of an operation that was interrupted: settling it, and settling it to try it again where that is safe.
- */
+/** The ways out of an interrupted operation: settle it, or settle it and try it again where that is safe. */
 
 import { retryFor } from '#components/sandbox/stuck-words.ts';
 import { RetryForm } from '#components/ui/retry-form.tsx';
@@ -9,7 +7,7 @@ import { mayDo } from '#lib/contract/access.ts';
 import type { Instance } from '#lib/contract/schema.ts';
 import { settleOperation } from '../retry.ts';
 
-/** Nothing for one that is really under way, and for who may not. */
+/** Nothing while the operation is really under way, or for a visitor without the right. */
 export function SettleForms({ instance, caller }: { instance: Instance; caller: Caller }) {
   if (!instance.interrupted || !mayDo(caller, 'settle', { tenant: instance.tenant })) return null;
   const name = instance.name ?? instance.id;

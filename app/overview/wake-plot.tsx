@@ -1,7 +1,4 @@
-/**
- * How long wakes took, by where the file came from: a line from the median to the 99th of a hundred, on a scale of
- * powers of ten.
- */
+/** Wake times by source: a line from p50 to p99, on a logarithmic scale. */
 import type { WakeTime } from '#lib/contract/schema.ts';
 import { tookInWords } from '../../components/ui/durations.ts';
 
@@ -25,7 +22,7 @@ const SOURCE_WORDS: Readonly<Record<string, string>> = {
   fresh: 'a fresh file',
 };
 
-/** Where a time is on the scale, in percent. */
+/** The position of a time on the scale, in percent. */
 export function scalePosition(ms: number): number {
   const share = Math.log(Math.min(TO, Math.max(FROM, ms)) / FROM) / Math.log(TO / FROM);
   return Math.round(share * 10_000) / 100;
@@ -59,7 +56,7 @@ function Scale() {
           x={`${scalePosition(ms)}%`}
           y="11"
           textAnchor="middle"
-          // Beside another part of the page there is no room for every mark.
+          // Half a page wide there is no room for every mark.
           className={ms === 10 ? 'lg:max-xl:hidden' : undefined}
         >
           {words}

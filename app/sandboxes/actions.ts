@@ -1,5 +1,5 @@
 'use server';
-/** Creating a sandbox from the form. The API's own schema decides what is right. */
+/** The server action that creates a sandbox. The API's own schema validates the form. */
 import { redirect } from 'next/navigation';
 import type { CreateField, CreateState } from '#app/sandboxes/create-form.tsx';
 import { createSchema } from '#lib/contract/schema.ts';
@@ -11,7 +11,7 @@ import { problemInWords, problemOf } from '../problem.ts';
 
 const FIELDS: readonly CreateField[] = ['tenant', 'name', 'id', 'policy', 'labels', 'ephemeral', 'keep_hot'];
 
-/** Creates the sandbox and goes to it, or says what is wrong and where. */
+/** Creates the sandbox and opens it, or returns the complaints by field. */
 export async function createSandbox(_previous: CreateState, form: FormData): Promise<CreateState> {
   const caller = await requireCaller('/sandboxes');
   const values: CreateState['values'] = {};
@@ -31,7 +31,7 @@ export async function createSandbox(_previous: CreateState, form: FormData): Pro
       const field = FIELDS.find((name) => name === issue.path[0]);
       if (field === undefined) continue;
       const where = issue.path.slice(1).join('.');
-      // A wrong key of a label hides what is wrong with it one level down.
+      // For a wrong label key the message lies one level deeper.
       const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
       errors[field] ??= where === '' ? message : `${where}: ${message}`;
     }

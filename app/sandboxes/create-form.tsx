@@ -1,7 +1,7 @@
 'use client';
 /**
- * Creating a sandbox, in a form that folds away. What was typed stays when something is wrong; each complaint stands
- * beside its field.
+ * The form that creates a sandbox, in a disclosure. What was typed stays after a refusal; each complaint stands beside
+ * its field.
  */
 import { type ReactNode, useActionState, useEffect, useRef } from 'react';
 import { Outcome } from '../../components/ui/outcome.tsx';
@@ -65,7 +65,7 @@ export function CreateForm({
   tenants,
 }: {
   action: CreateAction;
-  /** Capability profiles by name, each with what it gives; the first is the default. */
+  /** Policies by name, each with what it allows; the first is the default. */
   policies: readonly { name: string; says: string }[];
   start: CreateState;
   open: boolean;
@@ -85,7 +85,7 @@ export function CreateForm({
       id="new"
       open={open || complains}
       onToggle={({ currentTarget }) => {
-        // Opened by whoever wants to write in it, not by the page.
+        // The visitor opens it, not the page.
         if (currentTarget.open && !open && !complains)
           currentTarget.querySelector<HTMLElement>('input, select')?.focus();
       }}

@@ -1,6 +1,6 @@
 /**
- * The filters that have no field of their own and come with a link, such as those of the overview: each said in words,
- * kept by the form, and taken away by a link.
+ * Filters without a field of their own, which come with a link such as those of the overview. They are shown in words,
+ * kept by the form, and removed by a link.
  */
 import Link from 'next/link';
 import { EXTRA_FILTERS, extraFilterInWords } from '#components/jobs/filter-words.ts';

@@ -1,4 +1,4 @@
-/** The filters of the list, as fields of a plain GET form. */
+/** The filters of the list of sandboxes, as fields of a plain GET form. */
 import Link from 'next/link';
 import { STATES } from '#lib/lifecycle/states.ts';
 import { FAULTS } from '#lib/lifecycle/words.ts';

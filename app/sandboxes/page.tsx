@@ -26,9 +26,9 @@ export const dynamic = 'force-dynamic';
 export const metadata = { title: 'Sandboxes' };
 
 const PAGE_SIZE = 50;
-/** Every id that is ticked goes into an address. */
+/** The ids of all ticked rows must fit into an address. */
 const LARGEST_PAGE = 100;
-/** What a wrong filter finds. */
+/** The result for an invalid filter. */
 const NO_PAGE = { items: [], total: 0, totalIsExact: true, next: null };
 const START: CreateState = { values: {}, errors: {}, problem: null };
 
@@ -75,14 +75,14 @@ export default async function Sandboxes({ searchParams }: { searchParams: Promis
     : { sort: 'updated', limit: PAGE_SIZE };
   const asOf = await ledgerSeq();
   const { operations } = getHost();
-  // A wrong filter shows nothing: everything, offered as what matches, would be acted upon.
+  // With an invalid filter nothing is shown: bulk actions would apply to everything that is listed.
   const wrong = Object.keys(complaints).length > 0;
   const { cursor: _cursor, ...filters } = values;
   const [page, exactTotal] = wrong
     ? [NO_PAGE, null]
     : await Promise.all([
         operations.listInstances(caller, query).catch((error: unknown) => {
-          // A page that is no longer there, or a bookmark with a mangled cursor: begin again with the same filters.
+          // The page no longer exists, or the cursor is mangled: start again with the same filters.
           if (isWinterdockError(error) && error.code === 'validation' && query.cursor !== undefined) return null;
           throw error;
         }),

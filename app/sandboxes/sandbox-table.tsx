@@ -1,6 +1,4 @@
-/**
- * Rows of the list: each says where its sandbox is and since when, and what happens to it next. Cards on a narrow page.
- */
+/** The rows of the list: each with its state, since when, and its next move. Cards on a narrow page. */
 import Link from 'next/link';
 import type { Instance } from '#lib/contract/schema.ts';
 import { RowClock } from '../../components/figures/idle-clock.tsx';
@@ -48,9 +46,7 @@ function Who({ instance }: { instance: Instance }) {
   );
 }
 
-/**
- * `rendered`: the server's time in epoch seconds. `choose`: the id of the form that the ticks of the rows belong to.
- */
+/** `rendered`: the server's time in epoch seconds. `choose`: the id of the form that the rows' checkboxes belong to. */
 export function SandboxTable({
   instances,
   rendered,

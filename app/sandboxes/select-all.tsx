@@ -1,7 +1,6 @@
 'use client';
 /**
- * Ticks every row of a page at once. A comfort of scripts: without them nothing of it is shown, and each row is ticked
- * by itself.
+ * A checkbox that ticks every row of the page. It appears once scripts run; without them each row is ticked by itself.
  */
 import { useEffect, useState } from 'react';
 

@@ -1,6 +1,6 @@
 /**
- * The form that says what to do with the rows that are ticked below it, or with everything that matches. Leads to a
- * page that only shows it.
+ * The form for bulk actions on the ticked rows, or on everything that matches. It leads to the dry run, which changes
+ * nothing.
  */
 import Link from 'next/link';
 import { JOB_WORDS, sandboxesInWords } from '#components/jobs/job-words.ts';
@@ -8,7 +8,7 @@ import { JOB_VERBS } from '#lib/lifecycle/verb-plan.ts';
 
 export const SELECTION_FORM = 'choose';
 
-/** `filter`: the filters of the page; `matching`: how many match, in words where it is not exact. */
+/** `filter`: the filters of the page. `total`: how many match. `exact`: false when there are at least so many. */
 export function SelectionBar({
   filter,
   total,

@@ -1,5 +1,5 @@
 'use server';
-/** What a person can do to their own account and sessions, and what an admin can do to others' sessions. */
+/** Server actions for one's own account and sessions, and for an admin, for others' sessions. */
 import { refresh } from 'next/cache';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { passwordChangeSchema } from '#lib/contract/schema.ts';
@@ -14,10 +14,10 @@ export type PasswordField = 'current' | 'next';
 
 const FIELDS: readonly PasswordField[] = ['current', 'next'];
 
-/** A password as it was typed: spaces are part of it. */
+/** A password as typed: spaces are part of it. */
 const passwordOf = (form: FormData, name: string) => rawField(form, name) ?? '';
 
-/** Changes the visitor's own password. Nothing that was typed comes back. */
+/** Changes the visitor's own password. The form never returns what was typed. */
 export async function changePassword(
   _previous: FormState<PasswordField>,
   form: FormData,

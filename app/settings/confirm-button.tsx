@@ -1,8 +1,5 @@
 'use client';
-/**
- * One button that changes something, and what became of it. `ask` makes it two clicks: what cannot be taken back is
- * opened first.
- */
+/** A button that changes something, with its outcome. `ask` adds a step: the button is in a disclosure. */
 import { useActionState } from 'react';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
@@ -19,9 +16,9 @@ export function ConfirmButton({
   action: ConfirmAction;
   button: string;
   doing: string;
-  /** What the button is about, for those who hear it: `the key deploy`. */
+  /** The object of the action, for screen readers: `the key deploy`. */
   label: string;
-  /** What opens the button, and what is said beside it. */
+  /** The label of the disclosure, and the text beside the button. */
   ask?: { open: string; says: string };
 }) {
   const [outcome, submit] = useActionState(action, null);

@@ -1,4 +1,4 @@
-/** One field of a settings form, with its note or what is wrong with it below. */
+/** The fields of settings forms, each with a note or a complaint below. */
 import type { ComponentProps, ReactNode } from 'react';
 
 function Below({ id, note, error }: { id: string; note?: ReactNode; error?: string }) {

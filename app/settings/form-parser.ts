@@ -1,11 +1,11 @@
-/** Reading settings forms and answering them, for their server actions. */
+/** Parses settings forms and builds the answers of their server actions. */
 import type { ZodError } from 'zod';
 import type { Caller } from '#lib/auth/caller.ts';
 import { textField } from '../form-values.ts';
 import { problemInWords, problemOf } from '../problem.ts';
 import type { FormState } from './form-state.ts';
 
-/** The trimmed values of the fields. Passwords are not for this. */
+/** The trimmed values of the fields. Not for passwords, whose spaces count. */
 export function trimmedFields<Field extends string>(form: FormData, fields: readonly Field[]): Record<Field, string> {
   return Object.fromEntries(fields.map((field) => [field, textField(form, field)])) as Record<Field, string>;
 }
@@ -21,7 +21,7 @@ function errorsOf<Field extends string>(issues: Issues, fields: readonly Field[]
   return errors;
 }
 
-/** The form again, with what its schema says beside the fields. */
+/** The form with the schema's complaints beside its fields. */
 export function invalidForm<Field extends string>(
   values: FormState<Field>['values'],
   error: ZodError,
@@ -30,7 +30,7 @@ export function invalidForm<Field extends string>(
   return { values, errors: errorsOf(error.issues, fields), outcome: null, secret: null };
 }
 
-/** The form again, with what the engine refused. What it says of a field stands beside that field. */
+/** The form with the engine's refusal. What concerns a field stands beside it. */
 export function refusedForm<Field extends string>(
   values: FormState<Field>['values'],
   error: unknown,

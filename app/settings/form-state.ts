@@ -1,11 +1,11 @@
-/** What a settings form is given back: what was typed, what is wrong and where, what became of it. */
+/** The state of a settings form: what was typed, the complaints by field, and the outcome. */
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 
 export interface FormState<Field extends string> {
   values: Partial<Record<Field, string>>;
   errors: Partial<Record<Field, string>>;
   outcome: ActionOutcome | null;
-  /** Shown this once: a link or a key. */
+  /** A link or a key, shown only this once. */
   secret: string | null;
 }
 
@@ -14,7 +14,7 @@ export type FormAction<Field extends string> = (
   form: FormData,
 ) => Promise<FormState<Field>>;
 
-/** A form that nobody has sent yet. */
+/** The state of a form that was not sent yet. */
 export function blank<Field extends string>(values: Partial<Record<Field, string>> = {}): FormState<Field> {
   return { values, errors: {}, outcome: null, secret: null };
 }

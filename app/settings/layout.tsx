@@ -1,4 +1,4 @@
-/** The frame of the settings: their pages, side by side. Each page says itself who may use it. */
+/** The layout of the settings: their tabs. Each page checks its own rights. */
 import type { ReactNode } from 'react';
 import { SETTINGS_NAV } from '#components/ui/nav-items.ts';
 import { NavLink } from '#components/ui/nav-link.tsx';

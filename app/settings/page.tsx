@@ -1,4 +1,4 @@
-/** One's own account: who one is here, the password, the open sessions. */
+/** The visitor's own account: name and rights, password, open sessions. */
 import { PageSection } from '#components/ui/page-section.tsx';
 import { mayDo } from '#lib/contract/access.ts';
 import { PASSWORD_LENGTH } from '#lib/contract/schema/access.ts';

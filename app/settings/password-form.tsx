@@ -1,5 +1,5 @@
 'use client';
-/** Changing one's own password. */
+/** The form that changes the visitor's own password. */
 import { useActionState } from 'react';
 import { Outcome } from '#components/ui/outcome.tsx';
 import { Submit } from '#components/ui/submit.tsx';
@@ -7,7 +7,7 @@ import type { PasswordField } from './actions.ts';
 import { InputField } from './form-fields.tsx';
 import { blank, type FormAction } from './form-state.ts';
 
-/** `email` lets a password manager know whose password it is. */
+/** `email`: tells a password manager whose password it is. */
 export function PasswordForm({
   action,
   email,

@@ -1,4 +1,4 @@
-/** A link or a key that is shown this once, to be taken along. */
+/** A link or a key that is shown only once, with a button that copies it. */
 import { CopyId } from '#components/ui/copy-id.tsx';
 
 export function SecretOnce({ secret, name, says }: { secret: string; name: string; says: string }) {

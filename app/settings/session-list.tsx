@@ -1,4 +1,4 @@
-/** Open sessions of a person, each with a way to end it. */
+/** The open sessions of a person, each with a button that ends it. */
 import { RelativeTime } from '#components/ui/relative-time.tsx';
 import type { PersonSession } from '#lib/contract/schema.ts';
 import { type ConfirmAction, ConfirmButton } from './confirm-button.tsx';

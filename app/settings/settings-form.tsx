@@ -1,6 +1,4 @@
-/**
- * What the forms of people and keys share: their frame of two columns, what became of them, and the choice of a role.
- */
+/** The shared frame of the forms of people and keys: two columns, the outcome, the choice of a role. */
 import type { ReactNode } from 'react';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
 import { SelectField } from './form-fields.tsx';
@@ -10,7 +8,7 @@ export function Wide({ children }: { children: ReactNode }) {
   return <div className="sm:col-span-2">{children}</div>;
 }
 
-/** The form; `made` stands above it: what is shown once. */
+/** The form. `made`: stands above it, for a secret that is shown once. */
 export function SettingsForm({
   submit,
   outcome,
@@ -37,7 +35,7 @@ export function SettingsForm({
   );
 }
 
-/** `value`: what was chosen last; made anew with it, for a select keeps what it began with. */
+/** `value`: the last choice. It is the key too, because a select keeps its first default. */
 export function RoleChoice({
   id,
   roles,
@@ -48,7 +46,7 @@ export function RoleChoice({
   id: string;
   roles: readonly { value: string; label: string }[];
   value: string | undefined;
-  /** What is chosen at first. */
+  /** The first choice. */
   begin?: string;
   error: string | undefined;
 }) {

@@ -1,6 +1,6 @@
 /**
- * Where the state diagram puts its nodes and edges. Two layouts, one geometry: every hop is a straight line between
- * facing sides, opposite hops keep to their own lanes. Pure; takes the hops from the state map.
+ * Positions of the state diagram's nodes and edges, in two layouts. Every hop is a straight line between facing sides;
+ * two opposite hops run side by side. Pure; the hops come from the state map.
  */
 import { HOPS, type State } from '#lib/lifecycle/states.ts';
 
@@ -15,11 +15,11 @@ export interface DiagramLayout {
   width: number;
   height: number;
   nodes: Readonly<Record<State, Box>>;
-  /** Distance of two opposite hops from the middle. */
+  /** Distance of each of two opposite hops from the middle. */
   lane: number;
 }
 
-/** Active is the quay along the top; what sleeps lies in drawers beneath it. */
+/** Active is the quay along the top; the states of sleep are drawers below it. */
 export const WIDE: DiagramLayout = {
   width: 1216,
   height: 364,
@@ -34,7 +34,7 @@ export const WIDE: DiagramLayout = {
   },
 };
 
-/** The same, turned: the quay stands at the left. For narrow pages and for the page of one sandbox. */
+/** The same, turned by 90 degrees, for narrow pages and for the page of one sandbox. */
 export const TALL: DiagramLayout = {
   width: 360,
   height: 550,
@@ -100,7 +100,7 @@ function edgeOf(layout: DiagramLayout, hop: (typeof HOPS)[number]): Edge {
   };
 }
 
-/** Every hop of the map as a line of this layout. */
+/** Every hop of the state map as a line in this layout. */
 export function edgesOf(layout: DiagramLayout): Edge[] {
   return HOPS.map((hop) => edgeOf(layout, hop));
 }

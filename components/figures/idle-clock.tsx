@@ -1,7 +1,7 @@
 'use client';
 /**
- * The idle clock of one sandbox: its next automatic move, the time left, and why. Activity stamps no ledger line, so
- * while a page shows a clock that can be set back by use, the row is asked for again now and then.
+ * The idle clock of one sandbox: its next automatic move, the time left, and the cause. Activity writes no ledger line,
+ * so a page polls the row while use can set its clock back.
  */
 import type { Instance } from '#lib/contract/schema.ts';
 import { useInstance } from '../live/live-data.tsx';
@@ -17,7 +17,7 @@ type Clocked = Pick<
 const WATCHED_MS = 15_000;
 const RAN_OUT_MS = 3000;
 
-/** Why nothing will happen to it by itself. */
+/** Why it will make no automatic move. */
 function whyStill(instance: Clocked, now: number): string {
   if (instance.state === 'deleted') return 'Nothing happens to it any more.';
   if (instance.fault !== null && instance.fault !== 'error') return 'Its fault stops every automatic move.';
@@ -48,10 +48,7 @@ function becauseInWords(because: string): string {
   return /^(idle|suspended) for /.test(readable) ? `once ${readable}` : readable;
 }
 
-/**
- * How often a row is asked for again: soon when its clock ran out without its move, and now and then while it is
- * watched in use.
- */
+/** How often a row is polled: soon when its clock ran out without a move, and now and then while it may be in use. */
 function everyMs(watched: boolean) {
   return ({ next, state }: Clocked): number | false => {
     if (next !== null && next.at * 1000 <= Date.now()) return RAN_OUT_MS;

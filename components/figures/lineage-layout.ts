@@ -1,16 +1,15 @@
 /**
- * Where the lineage of a sandbox or a copy is drawn: a tree that grows to the right on a wide page, an indented list on
- * a narrow one. Pure. Many like children are drawn as a few and a count of the rest, so that a restore of a thousand is
- * still a picture.
+ * Positions of a lineage tree: growing to the right on a wide page, an indented list on a narrow one. Many similar
+ * children are drawn as a few boxes and a count, so that a restore of a thousand stays readable. Pure.
  */
 import type { Lineage, LineageNode } from '#lib/contract/schema.ts';
 
 export interface PlacedNode {
-  /** `kind:id`, or `more:` and the parent's key for what stands for several. */
+  /** `kind:id`, or `more:` and the parent's key for a box that stands for several. */
   key: string;
-  /** Null for what stands for several. */
+  /** Null for a box that stands for several. */
   node: LineageNode | null;
-  /** How many sandboxes or copies stand here. */
+  /** How many sandboxes or copies the box stands for. */
   count: number;
   depth: number;
   x: number;
@@ -32,14 +31,14 @@ export interface LineageLayout {
   links: Link[];
 }
 
-/** Leaves of one parent that are drawn one by one; above it, one fewer and the rest together. */
+/** How many leaves of one parent are drawn one by one. From one more on, the last box stands for the rest. */
 const LEAVES_SHOWN = 6;
 const COLUMN = { width: 264, height: 54, gapX: 28, gapY: 12 } as const;
 const LINE = { width: 350, height: 52, gapY: 8, indent: 22, mostIndent: 132 } as const;
-/** What a stroke needs around a box. */
+/** Room for the stroke around a box. */
 const EDGE = 2;
 
-/** Width that a page has for the drawing beside its margin, and how many columns can be read in it. */
+/** The width of a page beside its margin, and how many columns are readable in it. */
 const ROOM = 944;
 export const MOST_COLUMNS = 5;
 
@@ -55,7 +54,7 @@ export function keyOf(node: Pick<LineageNode, 'kind' | 'id'>): string {
   return `${node.kind}:${node.id}`;
 }
 
-/** The tree of what the edges say, `current` (a key) never hidden in a count. */
+/** The tree that the edges form. `current` (a key) is never hidden in a count. */
 function branchesOf({ nodes, edges }: Lineage, current: string): Branch[] {
   const byKey = new Map(nodes.map((node) => [keyOf(node), node]));
   const children = new Map<string, string[]>();
@@ -118,7 +117,7 @@ export function columnLayout(lineage: Lineage, current: string): LineageLayout {
   };
 }
 
-/** One below the other, each generation further in. */
+/** One box below the other, each generation indented further. */
 export function lineLayout(lineage: Lineage, current: string): LineageLayout {
   const roots = branchesOf(lineage, current);
   const indent = Math.min(LINE.indent, LINE.mostIndent / Math.max(1, depthOf(roots)));
@@ -161,12 +160,12 @@ function acrossFrom(parent: PlacedNode, child: PlacedNode): string {
   return `M${start} ${fromY}H${(start + child.x) / 2}V${toY}H${child.x}`;
 }
 
-/** A text that fits into `room`, shortened in its middle. `letter`: the width of one, in the same unit. */
+/** A text shortened in its middle to fit into `room`. `letter`: the width of a letter, in the same unit. */
 export function shortened(text: string, room: number, letter: number): string {
   const most = Math.max(4, Math.floor(room / letter));
   const letters = [...text];
   if (letters.length <= most) return text;
-  // What came from one copy differs in the last signs of its name.
+  // Siblings differ in the last characters of their names.
   const end = Math.floor(most / 3);
   return `${letters
     .slice(0, most - 1 - end)

@@ -1,6 +1,6 @@
 /**
- * What came from what, as a picture drawn on the server from data: sandbox, copy, sandboxes. Each box leads to its page
- * and says what it takes on disk of its own. Lying on a wide page, an indented list on a narrow one.
+ * A lineage as an SVG drawn on the server: sandbox, copy, sandboxes made from it. Each box links to its page and shows
+ * its own size on disk. A tree on a wide page, an indented list on a narrow one.
  */
 import type { Lineage, LineageNode } from '#lib/contract/schema.ts';
 import { CopyMark } from '../sandbox/copy-mark.tsx';
@@ -17,11 +17,11 @@ import {
   shortened,
 } from './lineage-layout.ts';
 
-/** Width of a letter of the two lines in a box, in units of the drawing, a little generous. */
+/** Widths of a letter in the two lines of a box, in drawing units, slightly generous. */
 const NAME_LETTER = 6.9;
 const DETAIL_LETTER = 6;
 const INSET = 12;
-/** The boxes in a drawing are links, so it is no single picture. */
+/** A group, not an image: the boxes are links. */
 const ROLE = 'group';
 const MARK = 16;
 
@@ -35,7 +35,7 @@ function hrefOf(node: LineageNode): string | null {
   return node.kind === 'snapshot' ? `/snapshots/${node.id}` : `/blueprints/${node.id}`;
 }
 
-/** What a box says below its name: what it is, and what it takes on disk. */
+/** The second line of a box: what it is, and its size on disk. */
 function detailOf(node: LineageNode): string {
   const what = node.kind === 'instance' ? (node.state ?? 'sandbox') : node.kind;
   if (node.deleted) return node.kind === 'instance' ? 'deleted' : `${what}, deleted`;
@@ -92,7 +92,7 @@ function Drawing({
 }: {
   layout: LineageLayout;
   current: string;
-  /** There are more than the data hold. */
+  /** There are more nodes than the data include. */
   truncated: boolean;
   className: string;
 }) {
@@ -116,7 +116,7 @@ function Drawing({
   );
 }
 
-/** The same in words, for those who do not see the drawing. */
+/** The same in words, for screen readers. */
 function InWords({ lineage }: { lineage: Lineage }) {
   const byKey = new Map(lineage.nodes.map((node) => [keyOf(node), node]));
   const words = (key: string) => {

@@ -1,9 +1,9 @@
-/** How much of a quota is used: a bar and the words. Without a limit only the words. */
+/** How much of a quota is used: a bar and words. Only words where there is no limit. */
 
 const WIDTH = 1000;
 const HEIGHT = 8;
 
-/** `used` and `limit` in the same unit; `inWords` says them. */
+/** `used` and `limit` in the same unit; `inWords` formats them. */
 export function QuotaMeter({
   name,
   used,

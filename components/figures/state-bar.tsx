@@ -1,7 +1,4 @@
-/**
- * How many are in which state: a bar in the colours of the states, and the numbers with mark and name, each leading to
- * its list.
- */
+/** Counts by state: a bar in the colours of the states, and the numbers, each linking to its list. */
 import Link from 'next/link';
 import { STATES, type State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';
@@ -10,12 +7,12 @@ type Counts = Readonly<Record<State, number>>;
 
 const WIDTH = 1000;
 const HEIGHT = 14;
-/** The least that can be seen of a state that something is in. */
+/** The least width of a state with a count above zero. */
 const LEAST = 8;
 
 const LIVING = STATES.filter((state) => state !== 'deleted');
 
-/** The shares of the bar, left to right; what is little is drawn a little larger than it is. */
+/** The segments of the bar, left to right; small ones are drawn larger than they are. */
 export function sharesOf(counts: Counts): { state: State; x: number; width: number }[] {
   const present = LIVING.filter((state) => counts[state] > 0);
   const total = present.reduce((sum, state) => sum + counts[state], 0);
@@ -54,7 +51,7 @@ export function StateBar({ counts, className = '' }: { counts: Counts; className
   );
 }
 
-/** `tenant`: whose sandboxes the numbers are of. `all` also says which states nothing is in. */
+/** `tenant`: whose sandboxes are counted. `all`: shows states with no sandbox too. */
 export function StateCounts({ counts, tenant, all = false }: { counts: Counts; tenant: string; all?: boolean }) {
   const shown = LIVING.filter((state) => all || counts[state] > 0);
   return (

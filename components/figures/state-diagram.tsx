@@ -1,6 +1,6 @@
 /**
- * The state map as a picture, drawn on the server: from lib/lifecycle's map and nothing else. Each node leads to the
- * list of what is in it; with `current` set, that node is lit and the hops that are open from it stand out.
+ * The state map as an SVG drawn on the server, from lib/lifecycle's map only. Each node links to the list of its state.
+ * With `current`, that node is lit and its open hops stand out.
  */
 import { HOPS, hopsFrom, mayReach, STATES, type State } from '#lib/lifecycle/states.ts';
 import { StateMark } from '../sandbox/state-mark.tsx';
@@ -16,7 +16,7 @@ const WHERE: Readonly<Record<State, string>> = {
   deleted: 'a tombstone',
 };
 
-/** Distance of two cards in a drawer. */
+/** Distance between two cards in a drawer. */
 const CARD_STEP = 5;
 
 const HOUR = 3600;
@@ -24,9 +24,9 @@ const HOUR = 3600;
 interface DiagramProps {
   counts?: Readonly<Record<State, number>>;
   current?: State;
-  /** Of one sandbox: it has fewer hops. */
+  /** The sandbox is ephemeral: it has fewer hops. */
   ephemeral?: boolean;
-  /** The server's time in epoch seconds: the hops then lead to lists. */
+  /** The server's time in epoch seconds. With it, the hops link to lists. */
   rendered?: number;
 }
 
@@ -37,7 +37,7 @@ function Tip({ edge, faint }: { edge: Edge; faint: boolean }) {
   return <polygon points={points} className={faint ? 'tip tip-faint' : 'tip'} />;
 }
 
-/** Those that a hop may take: for one that the ladder takes by itself, those that it takes within the hour. */
+/** The list behind a hop: the sandboxes that may take it; for an automatic hop, those that take it within the hour. */
 function hopHref({ from, auto }: Edge, rendered: number): string {
   return `/sandboxes?state=${from}${auto ? `&due_until=${rendered + HOUR - 1}` : ''}`;
 }
@@ -48,7 +48,7 @@ function hopLabel({ from, to, label, auto }: Edge): string {
     : `${from} to ${to}: ${label}. Lists what is ${from}`;
 }
 
-/** `href`: where it leads, if anywhere. */
+/** `href`: the list that it links to, or null. */
 function Hop({
   edge,
   open,
@@ -189,7 +189,7 @@ function Node({ state, layout, counts, current, ephemeral }: { state: State; lay
   );
 }
 
-/** A gentle line of water across the wide drawing: above it a process runs, below it there is only the file. */
+/** A line of water across the wide drawing: above it a process runs, below it there is only the file. */
 function Waterline({ width, y }: { width: number; y: number }) {
   const waves = Math.ceil(width / 32);
   return (
@@ -243,7 +243,7 @@ function Drawing({
   );
 }
 
-/** The hops in words, for those who do not see the drawing. */
+/** The hops in words, for screen readers. */
 function HopsInWords({ current, ephemeral }: { current: State; ephemeral: boolean }) {
   const hops = HOPS.filter((hop) => hop.from === current && mayReach(hop.to, { ephemeral }));
   return (
@@ -258,7 +258,7 @@ function HopsInWords({ current, ephemeral }: { current: State; ephemeral: boolea
   );
 }
 
-/** The diagram of everything, with live counts: lying down on a wide page, upright on a narrow one. */
+/** The diagram of all sandboxes, with counts: horizontal on a wide page, vertical on a narrow one. */
 export function StateDiagram({
   counts,
   rendered,

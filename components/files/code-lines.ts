@@ -7,7 +7,7 @@ type Root = ReturnType<typeof lowlight.highlight>;
 type Content = Root['children'][number];
 type Element = Extract<Content, { type: 'element' }>;
 
-/** Longer lines are shown without colours: they are data, and would be thousands of spans. */
+/** Longer lines are not highlighted: they are data, and would become thousands of spans. */
 const MAX_LINE = 5000;
 
 function splitLines(nodes: readonly Content[]): Content[][] {
@@ -30,8 +30,8 @@ function splitLines(nodes: readonly Content[]): Content[][] {
 }
 
 /**
- * A text as lines that are elements of their own, numbered from `firstLine` (null: unnumbered); `marked` is the number
- * of the one to point out. An unknown language is plain text.
+ * A text as one element per line, numbered from `firstLine` (null: unnumbered). `marked`: the number of the line to
+ * highlight. An unknown language is plain text.
  */
 export function codeLines(
   text: string,

@@ -1,13 +1,10 @@
-/**
- * Code on paper: line by line, coloured by class names. Rendered on the server; nothing of it is markup of the file's
- * own.
- */
+/** Highlighted code, line by line, rendered on the server. Nothing in the file becomes markup. */
 import { toJsxRuntime } from 'hast-util-to-jsx-runtime';
 import { Fragment, jsx, jsxs } from 'react/jsx-runtime';
 import { SCROLLABLE } from '../ui/scrollable.ts';
 import { codeLines } from './code-lines.ts';
 
-/** `firstLine`: the number of its first line, or null when nobody knows. */
+/** `firstLine`: the number of its first line, or null when it is unknown. */
 export function Code({
   text,
   language,

@@ -1,12 +1,12 @@
-/** What was dropped or chosen, with whole folders walked through. In the browser only. */
+/** Dropped or chosen files, including those in folders. In the browser only. */
 
 export interface ChosenFile {
   file: File;
-  /** Its path below the folder it goes into: `a.txt`, or `photos/a.txt` from a folder. */
+  /** The path below the target folder: `a.txt`, or `photos/a.txt` from a folder. */
   relativePath: string;
 }
 
-/** The most files that are taken at once. */
+/** The most files of one drop. */
 const MAX_CHOSEN = 2000;
 
 function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
@@ -35,7 +35,7 @@ async function walk(entry: FileSystemEntry, above: string, found: ChosenFile[]):
   }
 }
 
-/** The files of a drop, those in dropped folders too, at most 2 000. */
+/** The files of a drop, including those in dropped folders, at most 2 000. */
 export async function droppedFiles(data: DataTransfer): Promise<ChosenFile[]> {
   // Entries are only there while the event is handled, so they are all taken before the first wait.
   const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? []);

@@ -1,5 +1,5 @@
 'use client';
-/** One thing to do with files that asks for one line: a name for something new, or where something is to go. */
+/** A file action with one text field: the name of something new, or a target path. */
 import { type ReactNode, useActionState } from 'react';
 import { Field } from '../ui/field.tsx';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
@@ -24,16 +24,16 @@ export function EntryForm({
   group,
 }: {
   id: string;
-  /** What the disclosure is called. */
+  /** The label of the disclosure. */
   name: string;
-  /** What the field is called. */
+  /** The label of the field. */
   field: string;
   value: string;
   note: ReactNode;
   button: string;
   doing: string;
   action: EntryAction;
-  /** Of the disclosures of one group one is open at a time. */
+  /** Only one disclosure of a group is open at a time. */
   group: string;
 }) {
   const [state, submit] = useActionState(action, { value, problem: null });

@@ -1,28 +1,28 @@
-/** Addresses of what is inside a sandbox: of its pages, and of the API's bytes. Pure. */
+/** Addresses of a sandbox's files: their pages, and the API's routes. Pure. */
 import type { VolumeInfo } from '#lib/contract/schema.ts';
 import { folderOf } from './file-tree.ts';
 
 export type VolumeName = VolumeInfo['volume'];
 
-/** Where the files of a sandbox are looked at: its page, or its page at the support desk. */
+/** The page that shows a sandbox's files: its own, or that of the support desk. */
 export interface FilesPage {
   id: string;
   at: '/sandboxes' | '/archive';
 }
 
 export interface FileView {
-  /** First byte of the part that is shown. */
+  /** The offset of the part to show. */
   from?: number;
-  /** A line to show and mark, from 1. */
+  /** A line to show and highlight, from 1. */
   line?: number;
-  /** As its source, where it is shown as something else. */
+  /** Shows the source of a file that would be rendered. */
   source?: boolean;
   edit?: boolean;
-  /** How many of a folder are listed. */
+  /** How many items of a folder to list. */
   shown?: number;
 }
 
-/** The page of a sandbox with a folder or a file of it open. */
+/** The page of a sandbox with a folder or a file open. */
 export function fileAddress({ id, at }: FilesPage, volume: VolumeName, path = '/', look: FileView = {}): string {
   const search = new URLSearchParams({ volume });
   if (path !== '/') search.set('path', path);
@@ -34,12 +34,12 @@ export function fileAddress({ id, at }: FilesPage, volume: VolumeName, path = '/
   return `${at}/${id}?${search}#${look.line === undefined ? 'inside' : `L${look.line}`}`;
 }
 
-/** Where the API gives and takes the bytes of a file. */
+/** The API route of a file's content. */
 export function bytesAddress(id: string, volume: VolumeName, path: string): string {
   return `/api/instances/${encodeURIComponent(id)}/volumes/${volume}${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Where the API lists a folder; `cursor` for a later page. */
+/** The API route that lists a folder; `cursor`: of a later page. */
 export function folderAddress(
   id: string,
   volume: VolumeName,
@@ -53,8 +53,8 @@ export function folderAddress(
 }
 
 /**
- * The path that a link in the file at `path` leads to, inside its volume: `../b.md` in `/docs/a.md` is `/b.md`. Null
- * for what leads elsewhere (another site, another scheme, a mark in the same file) or out of the volume.
+ * The path inside the volume that a link in the file at `path` leads to: `../b.md` in `/docs/a.md` is `/b.md`. Null for
+ * a link out of the volume, to another site or scheme, or within the same file.
  */
 export function linkedPath(path: string, link: string): string | null {
   if (link === '' || link.startsWith('#') || link.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(link)) return null;
@@ -63,7 +63,7 @@ export function linkedPath(path: string, link: string): string | null {
   try {
     decoded = decodeURIComponent(bare);
   } catch {
-    // A stray percent sign is one of the name.
+    // A stray percent sign belongs to the name.
     decoded = bare;
   }
   const steps = decoded.startsWith('/') ? [] : folderOf(path).split('/').filter(Boolean);

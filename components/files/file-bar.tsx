@@ -1,7 +1,7 @@
 'use client';
 /**
- * What may be put into the open folder: files, a new text file, a new folder. Plain forms; with scripts files are sent
- * with their progress.
+ * Adds to the open folder: uploads, a new text file, a new folder. Plain forms; with scripts, uploads show their
+ * progress.
  */
 import { useRef } from 'react';
 import { chosenFiles } from './dropped-files.ts';
@@ -14,7 +14,7 @@ export interface BarActions {
   makeFolder: EntryAction;
 }
 
-/** One file by a form of its own, for a browser without scripts. */
+/** Uploads one file, for a browser without scripts. */
 function PlainUpload({ action, volume, folder }: { action: string; volume: VolumeName; folder: string }) {
   return (
     <details className="unfold act" name="put">
@@ -87,10 +87,10 @@ export function FileBar({
 }: {
   volume: VolumeName;
   folder: string;
-  /** The address that takes a plain upload. */
+  /** The address of a plain upload. */
   uploadTo: string;
   actions: BarActions;
-  /** What writing does besides, or null. */
+  /** A note that writing wakes the sandbox, or null. */
   wakes: string | null;
 }) {
   const { ready } = useFiles();

@@ -1,8 +1,7 @@
 'use client';
 /**
- * The tree of a volume. On the server and without scripts a list of links, each with the folders above what is open;
- * with scripts a tree by the pattern of WAI-ARIA, whose folders are read when they are opened. Moving through it reads
- * nothing.
+ * The tree of a volume. Without scripts it is a list of links, with the folders above the open one. With scripts it is
+ * a WAI-ARIA tree that loads a folder when it is opened; moving the focus loads nothing.
  */
 import Link from 'next/link';
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
@@ -33,7 +32,7 @@ function merged(known: Folders, fresh: readonly Folder[]): Folders {
   ]);
 }
 
-/** The folders as far as they were read, those of the server first, and the ways to read more of them. */
+/** The loaded folders, at first those from the server, and functions that load more. */
 function useFolders(place: FilesPage, volume: VolumeName, given: readonly Folder[], openPath: string) {
   const { change } = useFiles();
   const [folders, setFolders] = useState<Folders>(() => merged(new Map(), given));
@@ -99,9 +98,9 @@ export function FileBrowser({
 }: {
   place: FilesPage;
   volume: VolumeName;
-  /** The folders above what is open, from the top. */
+  /** The folders above the open path, from the root. */
   folders: readonly Folder[];
-  /** The folder or file that the page shows; a folder's path ends with a slash. */
+  /** The open folder or file; a folder's path ends with a slash. */
   openPath: string;
 }) {
   const { ready } = useFiles();
@@ -110,7 +109,7 @@ export function FileBrowser({
   const [focused, setFocused] = useState(openPath);
   const list = useRef<HTMLUListElement>(null);
   const typed = useRef({ text: '', at: 0 });
-  /** Where the focus goes once more of a folder is there: to the first that is new. */
+  /** Where the focus goes once more items are loaded: to the first new one. */
   const awaited = useRef<{ within: string; index: number } | null>(null);
   const entry = lines.some(({ path }) => path === focused) ? focused : lines[0]?.path;
 

@@ -1,16 +1,13 @@
-/**
- * What the browser asks of the API about files: folders to list, files to send, to take away and to put back. Never
- * throws.
- */
+/** The browser's API calls for files: list a folder, upload, delete, undo a deletion. They never throw. */
 import type { FolderItem, Problem } from '#lib/contract/schema.ts';
 import type { ActionOutcome } from '../ui/outcome.tsx';
 import { bytesAddress, folderAddress, type VolumeName } from './file-address.ts';
 import type { Folder } from './file-tree.ts';
 import type { UploadEnd } from './upload-queue.ts';
 
-/** Larger files are not held in the browser, so that deleting them cannot be undone. */
+/** Larger files are not kept in the browser, so their deletion cannot be undone. */
 export const UNDO_BYTES = 16 * 1024 * 1024;
-/** How much of a folder is read at a time. */
+/** Items of a folder per request. */
 export const FOLDER_PAGE = 500;
 
 const LOST: ActionOutcome = {
@@ -19,7 +16,7 @@ const LOST: ActionOutcome = {
   hint: 'Look at the files before trying again.',
 };
 
-/** A file as the browser held it when it was deleted. */
+/** A deleted file, kept in the browser for undo. */
 export interface DeletedFile {
   volume: VolumeName;
   path: string;
@@ -36,7 +33,7 @@ async function refusalIn(answer: Response): Promise<ActionOutcome> {
   }
 }
 
-/** Reads a folder, or with `before` its next page behind what was read. */
+/** Reads a folder, or, with `before`, the page after what was read. */
 export async function readFolder(
   id: string,
   volume: VolumeName,
@@ -59,7 +56,7 @@ export async function readFolder(
   }
 }
 
-/** Sends one file, telling how far it is; it takes the place of another only with `replace`. */
+/** Uploads one file and reports progress. It replaces an existing file only with `replace`. */
 export function sendFile(
   address: string,
   file: Blob,
@@ -93,7 +90,7 @@ function saidIn(text: string, status: number): string {
   }
 }
 
-/** Reads a file, then deletes exactly what was read. */
+/** Reads a file, then deletes exactly that version. */
 export async function deleteWithUndo(
   id: string,
   volume: VolumeName,
@@ -112,7 +109,7 @@ export async function deleteWithUndo(
   }
 }
 
-/** Puts a deleted file back, unless something else has taken its place. */
+/** Restores a deleted file, unless something else has taken its path. */
 export async function undoDelete(id: string, { volume, path, content }: DeletedFile): Promise<ActionOutcome> {
   try {
     const answer = await fetch(bytesAddress(id, volume, path), {

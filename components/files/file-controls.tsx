@@ -1,7 +1,5 @@
 'use client';
-/**
- * What may be done with one file or folder: another name or place, and deleting it, with a way back while there is one.
- */
+/** The controls of one file or folder: rename or move, and delete, with undo where the file is small enough. */
 import { useActionState, useState } from 'react';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 import { Submit } from '../ui/submit.tsx';
@@ -29,7 +27,7 @@ export function FileControls({
   path: string;
   /** Bytes; null for a folder. */
   size: number | null;
-  /** Of what the page shows; null for a folder. */
+  /** The version that the page shows; null for a folder. */
   etag: string | null;
   actions: FileActions;
 }) {

@@ -1,7 +1,7 @@
 'use client';
 /**
- * A small text file, edited in place. It is saved over exactly the version that was opened; what was typed is never
- * lost to a refusal.
+ * Edits a small text file in place. Saving replaces exactly the version that was opened; a refusal keeps what was
+ * typed.
  */
 import Link from 'next/link';
 import { useActionState } from 'react';
@@ -10,9 +10,9 @@ import { Submit } from '../ui/submit.tsx';
 
 export interface EditState {
   text: string;
-  /** The version that saving goes over. */
+  /** The version that saving replaces. */
   etag: string;
-  /** The version that somebody else has made meanwhile. */
+  /** A version that somebody else saved meanwhile. */
   newer: string | null;
   outcome: ActionOutcome | null;
 }
@@ -27,13 +27,13 @@ export function FileEditor({
   action,
   done,
 }: {
-  /** The file's way from the top of the sandbox. */
+  /** The file's path with its volume. */
   title: string;
   text: string;
   etag: string;
   lineEnd: '\n' | '\r\n';
   action: EditAction;
-  /** The page of the file. */
+  /** Where Done leads: the page of the file. */
   done: string;
 }) {
   const [state, submit] = useActionState(action, { text, etag, newer: null, outcome: null });

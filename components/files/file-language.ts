@@ -1,4 +1,4 @@
-/** Which language a file is highlighted as, by its name. Pure. */
+/** The highlighting language of a file, by its name. Pure. */
 
 const BY_EXTENSION: Readonly<Record<string, string>> = {
   bash: 'bash',
@@ -56,7 +56,7 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 
 const BY_NAME: Readonly<Record<string, string>> = { dockerfile: 'bash', makefile: 'makefile', gnumakefile: 'makefile' };
 
-/** What follows the last dot of a file's name, in lower case; '' when there is none. */
+/** The extension of a file's name, in lower case; '' when there is none. */
 export function extensionOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return name.includes('.') ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : '';

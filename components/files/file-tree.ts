@@ -1,41 +1,40 @@
-/**
- * Paths of folders and files, and the tree of them that is on the page: what is visible, and where a key leads. Pure.
- */
+/** Paths, and the state of the file tree: which lines are visible, and what a key does. Pure. */
 import type { FolderItem } from '#lib/contract/schema.ts';
 
-/** A folder as far as it was read. */
+/** A folder with the items loaded so far. */
 export interface Folder {
   /** `/` or `/a/b/`. */
   path: string;
   items: readonly FolderItem[];
-  /** Where the next page begins, or null. */
+  /** The cursor of the next page, or null. */
   next: string | null;
-  /** How many there are on all pages. */
+  /** Items on all pages. */
   total: number;
 }
 
 /** One line of the tree. */
 export interface TreeLine {
   /**
-   * Full path; a folder's ends with a slash. That of `more` is its folder's with a star, which no path ends with alone.
+   * The full path; a folder's ends with a slash. For `more` it is the folder's path with a star, which no real path
+   * consists of.
    */
   path: string;
   name: string;
   kind: FolderItem['kind'] | 'more';
   size: number;
   level: number;
-  /** The folder it lies in. */
+  /** The folder that contains it. */
   within: string;
-  /** How many lie in `more` besides what is shown. */
+  /** For `more`: how many items are not loaded. */
   left: number;
 }
 
-/** The folder that a path lies in: `/a/` for `/a/b`, the path itself for a folder. */
+/** The folder of a path: `/a/` for `/a/b`, the path itself for a folder. */
 export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1) || '/';
 }
 
-/** The folder that something lies in: `/` for `/a/` and for `/a`. */
+/** The parent folder: `/` for `/a/` and for `/a`. */
 export function parentFolder(path: string): string {
   return folderOf(path.replace(/\/$/, ''));
 }
@@ -46,24 +45,24 @@ export function nameOf(path: string): string {
   return bare.slice(bare.lastIndexOf('/') + 1);
 }
 
-/** A folder's way from the top: `/a/b/` gives `/a/`, `/a/b/`. */
+/** The folders along a path: `/a/b/` gives `/a/`, `/a/b/`. */
 export function pathSteps(folder: string): { name: string; path: string }[] {
   const names = folder.split('/').filter((name) => name !== '');
   return names.map((name, index) => ({ name, path: `/${names.slice(0, index + 1).join('/')}/` }));
 }
 
-/** Every folder that is open when `path` is looked at, from the top: `/`, `/a/` for `/a/b`. */
+/** Every folder that is open when `path` is shown, from the root: `/`, `/a/` for `/a/b`. */
 export function foldersAbove(path: string): string[] {
   return ['/', ...pathSteps(folderOf(path)).map((step) => step.path)];
 }
 
-/** A folder with an item in it that stands behind what was read of it, so that what is open is always in the tree. */
+/** A folder with one more item, which lies beyond the loaded ones: the open file is always in the tree. */
 export function withItem(folder: Folder, item: FolderItem): Folder {
   if (folder.items.some(({ name }) => name === item.name)) return folder;
   return { ...folder, items: [...folder.items, item] };
 }
 
-/** A folder that was read anew, with what was read of its later pages before. */
+/** A reloaded folder together with the later pages that were loaded before. */
 export function mergeReread(known: Folder | undefined, fresh: Folder): Folder {
   if (known === undefined || fresh.next === null || known.items.length <= fresh.items.length) return fresh;
   const names = new Set(fresh.items.map(({ name }) => name));
@@ -71,7 +70,7 @@ export function mergeReread(known: Folder | undefined, fresh: Folder): Folder {
   return { ...fresh, items: [...fresh.items, ...later], next: known.next };
 }
 
-/** The lines that are visible: the root's, and those below each open folder as far as it was read. */
+/** The visible lines: the root's, and those of each open folder, as far as loaded. */
 export function visibleLines(folders: ReadonlyMap<string, Folder>, open: ReadonlySet<string>): TreeLine[] {
   const lines: TreeLine[] = [];
   const add = (path: string, level: number): void => {
@@ -93,7 +92,7 @@ export function visibleLines(folders: ReadonlyMap<string, Folder>, open: Readonl
 
 export type TreeStep = { focus: string } | { open: string } | { close: string } | null;
 
-/** What a key does in the tree, by the pattern of WAI-ARIA: where the focus goes, or which folder opens or closes. */
+/** What a key does, by the WAI-ARIA tree pattern: moves the focus, or opens or closes a folder. */
 export function treeStep(lines: readonly TreeLine[], at: string, key: string, open: ReadonlySet<string>): TreeStep {
   const index = lines.findIndex(({ path }) => path === at);
   const line = lines[index];
@@ -122,7 +121,10 @@ export function treeStep(lines: readonly TreeLine[], at: string, key: string, op
   }
 }
 
-/** The next line whose name begins with what was typed; the line itself counts once more than one sign was typed. */
+/**
+ * Type-ahead: the next line whose name begins with the typed text. The current line counts once more than one character
+ * was typed.
+ */
 export function typeAhead(lines: readonly TreeLine[], at: string, typed: string): string | null {
   const wanted = typed.toLowerCase();
   const start = lines.findIndex(({ path }) => path === at) + (typed.length === 1 ? 1 : 0);

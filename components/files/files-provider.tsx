@@ -1,7 +1,7 @@
 'use client';
 /**
- * What the files of a sandbox stand on: takes what is dropped on it, keeps what was deleted until it is put back or the
- * page is left, and tells the tree which folders have changed. Stays while the visitor goes from file to file.
+ * The context of a sandbox's file pages: it uploads dropped files, keeps deleted ones for undo until the page is left,
+ * and tells the tree which folders changed. It stays mounted while the visitor moves between files.
  */
 import { useRouter } from 'next/navigation';
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useState } from 'react';
@@ -12,14 +12,14 @@ import { type DeletedFile, deleteWithUndo, undoDelete } from './file-calls.ts';
 import { folderOf, foldersAbove } from './file-tree.ts';
 import { UploadList, useUploads } from './uploads.tsx';
 
-/** Told to the tree: these folders are to be read again. A new object each time. */
+/** Tells the tree to reload these folders. A new object for each change. */
 interface Change {
   volume: VolumeName;
   folders: readonly string[];
 }
 
 interface FilesContextValue {
-  /** False until the page's scripts run: then plain forms are what there is. */
+  /** False until the page's scripts run; until then plain forms are used. */
   ready: boolean;
   change: Change | null;
   remove(volume: VolumeName, path: string): Promise<void>;
@@ -33,7 +33,7 @@ const DeskContext = createContext<FilesContextValue>({
   upload: () => {},
 });
 
-/** The desk that a part of the page stands on. */
+/** The context's value. Throws outside the provider. */
 export function useFiles(): FilesContextValue {
   return use(DeskContext);
 }
@@ -41,14 +41,14 @@ export function useFiles(): FilesContextValue {
 interface Deleted {
   key: number;
   held: DeletedFile;
-  /** What became of putting it back. */
+  /** The outcome of the undo. */
   outcome: ActionOutcome | null;
   busy: boolean;
 }
 
 const KEPT = 5;
 
-/** `blocked`: nothing may be written now. `folder`: where what is dropped goes. */
+/** `blocked`: nothing can be written now. `folder`: where dropped files go. */
 export function FilesProvider({
   place,
   volume,
@@ -61,7 +61,7 @@ export function FilesProvider({
   volume: VolumeName;
   folder: string;
   blocked: boolean;
-  /** What stands above all. */
+  /** Shown above the files. */
   bar: ReactNode;
   children: ReactNode;
 }) {
@@ -78,7 +78,7 @@ export function FilesProvider({
 
   const changed = (where: VolumeName, paths: readonly string[]) => {
     const folders = new Set(paths.map(folderOf));
-    // What was made above a file is new in the folder above that.
+    // A new folder changes the folder above it too.
     setChange({ volume: where, folders: [...new Set([...folders].flatMap(foldersAbove))] });
     router.refresh();
   };
@@ -133,7 +133,7 @@ export function FilesProvider({
     router.push(fileAddress({ id, at }, where, folderOf(path)), { scroll: false });
   };
 
-  // The button that deleted is gone with its file: the focus goes on to the way back.
+  // The delete button is gone with its file: the focus moves to Undo.
   const newest = deleted.at(-1)?.key;
   useEffect(() => {
     if (newest !== undefined) box.current?.querySelector<HTMLElement>(`[data-undo="${newest}"]`)?.focus();

@@ -1,6 +1,5 @@
 /**
- * JSON as a tree that keeps what the file says: the order and doubling of keys, every digit of a number, every escape.
- * Pure.
+ * JSON as a tree that is true to the file: order and duplicates of keys, every digit of a number, every escape. Pure.
  */
 
 export type JsonNode =
@@ -10,7 +9,7 @@ export type JsonNode =
 
 type Branch = Extract<JsonNode, { kind: 'array' | 'object' }>;
 
-/** A tree over these is too large to fold on a page. */
+/** Larger trees are too much for a page. */
 const MAX_NODES = 3000;
 const MAX_DEPTH = 40;
 
@@ -21,7 +20,7 @@ function isJson(text: string): boolean {
     JSON.parse(text);
     return true;
   } catch {
-    // Not JSON after all: it is shown as the text that it is.
+    // It is not JSON: it is shown as text.
     return false;
   }
 }
@@ -31,7 +30,7 @@ function leafOf(token: string): JsonNode {
   return { kind, text: token };
 }
 
-/** The tree of a JSON text; null when it is none, or too large or too deep for a page. */
+/** The tree of a JSON text; null when it is not JSON, or too large or too deep for a page. */
 export function jsonTree(text: string): JsonNode | null {
   if (!isJson(text)) return null;
   const above: Branch[] = [];

@@ -1,4 +1,4 @@
-/** JSON that can be folded, without a script: every object and list is a disclosure. */
+/** Foldable JSON without a script: every object and list is a disclosure. */
 import type { JsonNode } from './json-tree.ts';
 
 const OPEN_DEPTH = 2;
@@ -53,7 +53,7 @@ export function JsonView({ node, name = null, depth = 0 }: { node: JsonNode; nam
       </summary>
       <div className="json-members">
         {node.members.map((member, index) => (
-          // A file may have a key twice, and its order is what it is.
+          // A file may have a key twice, and the order is fixed: the index is a valid key.
           <JsonView key={`${index}${member.key ?? ''}`} node={member.value} name={member.key} depth={depth + 1} />
         ))}
       </div>

@@ -1,6 +1,6 @@
 /**
- * A Markdown file as it is meant to look. Its own HTML stays text, its images come from the same volume or not at all,
- * and its links lead to files beside it or, marked as foreign, out of the console; nothing in it can run.
+ * A rendered Markdown file. HTML in it stays text. Images load only from the same volume. Links lead to files beside
+ * it, or are marked as external. Nothing in it can run.
  */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
@@ -14,11 +14,11 @@ import { isImage } from './preview-kind.ts';
 interface Within {
   place: FilesPage;
   volume: VolumeName;
-  /** Of the file. */
+  /** The path of the file. */
   path: string;
 }
 
-/** A heading of the file stands below those of the page. */
+/** Headings of the file rank below those of the page. */
 function heading(level: 3 | 4 | 5 | 6) {
   const Tag = `h${level}` as const;
   return function Heading({ children, id }: { children?: ReactNode; id?: string }) {

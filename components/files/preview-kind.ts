@@ -1,5 +1,5 @@
 /**
- * How a part of a file is shown, from its bytes and its name: code, Markdown, JSON, a table, an image, or bytes. Pure.
+ * Chooses how a part of a file is shown, from its bytes and its name: code, Markdown, JSON, table, image or hex. Pure.
  */
 import papaparse from 'papaparse';
 import { extensionOf, languageOf } from './file-language.ts';
@@ -16,7 +16,7 @@ const MAX_COLUMNS = 40;
 export interface TablePreview {
   head: string[];
   rows: string[][];
-  /** How many there are in this part, the head aside. */
+  /** Rows in this part, without the header. */
   rowsThere: number;
   columnsThere: number;
 }
@@ -31,31 +31,31 @@ type Shown =
   | { kind: 'hex'; rows: { offset: string; hex: string; text: string }[] };
 
 export type PreviewKind = Shown & {
-  /** Bytes of the part that are shown; the next part begins behind them. */
+  /** How many bytes of the part are shown; the next part begins after them. */
   bytes: number;
-  /** Whether it could be shown as its source too, or the other way round. */
+  /** Whether the visitor can switch between rendered and source. */
   twofold: boolean;
 };
 
 export interface FilePart {
   path: string;
   bytes: Uint8Array;
-  /** Where the bytes begin in the file. */
+  /** The offset of the bytes in the file. */
   from: number;
-  /** Of the whole file. */
+  /** Bytes of the whole file. */
   size: number;
-  /** Its source is wanted, where it would be shown as something else. */
+  /** The visitor asked for the source of a file that would be rendered. */
   source: boolean;
 }
 
-/** Images that a browser only shows and never runs; the API sends the same ones with their own type. */
+/** Image types that cannot run scripts; the API serves the same ones with their own type. */
 const IMAGES: readonly string[] = ['avif', 'gif', 'jpeg', 'jpg', 'png', 'webp'];
 
 export function isImage(path: string): boolean {
   return IMAGES.includes(extensionOf(path));
 }
 
-/** How many bytes at the end are the beginning of a sign that goes on behind them. */
+/** Bytes at the end that begin a character that the part does not complete. */
 function cutSign(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -65,24 +65,24 @@ function cutSign(bytes: Uint8Array): number {
   return 0;
 }
 
-/** How many bytes at the beginning are the end of a sign that began before them. */
+/** Bytes at the beginning that end a character of the part before. */
 function headless(bytes: Uint8Array): number {
   const start = bytes.subarray(0, 4).findIndex((byte) => byte < 0x80 || byte >= 0xc0);
   return Math.max(0, start);
 }
 
-/** The bytes as UTF-8 text, or null when they are none. */
+/** The bytes decoded as UTF-8, or null when they are not text. */
 export function decodeText(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? null : text;
   } catch {
-    // Fatal decoding says by throwing that the bytes are no text.
+    // Fatal decoding throws when the bytes are not text.
     return null;
   }
 }
 
-/** As much of a text as a page shows: whole lines where the file goes on, and not too many. */
+/** As much of a text as a page shows: not too many lines, and whole ones where the file goes on. */
 function wholeLines(text: string, last: boolean): string {
   let end = text.length;
   let at = -1;
@@ -108,7 +108,7 @@ function hexRows(bytes: Uint8Array, from: number) {
   return rows;
 }
 
-/** Values separated by commas or tabs as a table, the first row its head; null when there is none. */
+/** Comma- or tab-separated values as a table with a header row; null when it is not one. */
 export function parseTable(text: string, tabs: boolean): TablePreview | null {
   const { data } = papaparse.parse<string[]>(text, { delimiter: tabs ? '\t' : '', skipEmptyLines: 'greedy' });
   const columnsThere = Math.max(0, ...data.map((row) => row.length));
@@ -119,10 +119,7 @@ export function parseTable(text: string, tabs: boolean): TablePreview | null {
   return { head: even(head), rows: rows.slice(0, MAX_ROWS).map(even), rowsThere: rows.length, columnsThere };
 }
 
-/**
- * What a text is shown as besides its source, or null. Markdown and JSON are only known as a whole from their
- * beginning.
- */
+/** The rendered form of a text, or null. Markdown and JSON need the whole file. */
 function rendered(path: string, text: string, part: FilePart): Shown | null {
   const extension = extensionOf(path);
   const complete = part.from === 0 && part.bytes.length >= part.size;
@@ -138,7 +135,7 @@ function rendered(path: string, text: string, part: FilePart): Shown | null {
   return null;
 }
 
-/** Decides how to show a part of a file. */
+/** Chooses how to show a part of a file. */
 export function previewOf(part: FilePart): PreviewKind {
   const { path, from, size, source } = part;
   if (size === 0) return { kind: 'empty', bytes: 0, twofold: false };
@@ -160,12 +157,12 @@ export function previewOf(part: FilePart): PreviewKind {
   return { kind: 'code', text: shown, language: languageOf(path), bytes: shownBytes, twofold: other !== null };
 }
 
-/** Where the part before `from` begins, of a file that is shown as `kind`. */
+/** The offset of the part before `from`, for a file shown as `kind`. */
 export function partBefore(from: number, kind: PreviewKind['kind']): number {
   return Math.max(0, from - (kind === 'hex' ? HEX_BYTES : PART_BYTES));
 }
 
-/** Where a line begins in the bytes, from 1; null when there are fewer. */
+/** The offset of a line (the first is 1); null when there are fewer. */
 export function startOfLine(bytes: Uint8Array, line: number): number | null {
   let at = 0;
   for (let passed = 1; passed < line; passed += 1) {
@@ -176,14 +173,14 @@ export function startOfLine(bytes: Uint8Array, line: number): number | null {
   return at;
 }
 
-/** How many lines end in the bytes. */
+/** The number of line ends in the bytes. */
 export function lineEnds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) count += 1;
   return count;
 }
 
-/** Text that can be written back as it was: its line ends are all the same. */
+/** Text that can be edited and saved unchanged otherwise: all its line ends are the same. Null where they are mixed. */
 export function editable(text: string): { text: string; lineEnd: '\n' | '\r\n' } | null {
   const windows = text.includes('\r\n');
   const plain = text.replaceAll('\r\n', '\n');

@@ -1,4 +1,4 @@
-/** A part of one file, looked at safely: text escaped, Markdown without its own HTML, images inert, bytes as hex. */
+/** Shows a part of one file safely: text escaped, Markdown without HTML, images inert, binary data as hex. */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { exactMoment, sizeInWords } from '../ui/durations.ts';
@@ -15,11 +15,11 @@ export interface PreviewedPart {
   size: number;
   /** Epoch seconds. */
   mtime: number;
-  /** Where the part begins. */
+  /** The offset of the part. */
   from: number;
-  /** Number of its first line, or null when nobody knows. */
+  /** The number of its first line, or null when it is unknown. */
   firstLine: number | null;
-  /** A line to point out. */
+  /** The line to highlight. */
   marked: number | null;
   preview: PreviewKind;
 }
@@ -97,7 +97,7 @@ function Body({ place, volume, opened }: { place: FilesPage; volume: VolumeName;
   }
 }
 
-/** Which part of the file this is, and the ways to the others. */
+/** Which part of the file this is, with links to the others. */
 function Parts({ place, volume, opened }: { place: FilesPage; volume: VolumeName; opened: PreviewedPart }) {
   const { path, size, from, preview } = opened;
   const end = from + preview.bytes;
@@ -129,7 +129,7 @@ function Parts({ place, volume, opened }: { place: FilesPage; volume: VolumeName
   );
 }
 
-/** `children`: what may be done with the file. */
+/** `children`: the controls of the file. */
 export function Preview({
   place,
   volume,

@@ -1,17 +1,16 @@
 'use client';
 /**
- * A form with one file, of any size. A plain multipart form; with JavaScript the same form is sent with its progress
- * shown, can be broken off, and ends on the same page. The file comes last, so that what else was filled in is known
- * before it.
+ * A form with one file of any size. It is a plain multipart form; with JavaScript it shows progress, can be cancelled,
+ * and ends on the same page. The file is the last field, so that the server has the others before it.
  */
 import { useRouter } from 'next/navigation';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { sizeInWords } from '../ui/durations.ts';
 import { type ActionOutcome, Outcome } from '../ui/outcome.tsx';
 
-/** What the address that takes the form answers when it is asked for JSON. */
+/** The JSON answer of the form's address. */
 export interface UploadAnswer {
-  /** Where the result is shown. */
+  /** The address that shows the result. */
   to: string;
 }
 
@@ -26,7 +25,7 @@ const LOST: ActionOutcome = {
   hint: 'The connection broke, or the file changed while it was read. Nothing of it was kept; try again.',
 };
 
-/** Sends the form, telling how far it is. Rejects when the connection breaks; null when it was broken off. */
+/** Sends the form and reports progress. Rejects when the connection breaks; null when it was cancelled. */
 function send(form: HTMLFormElement, stop: AbortSignal, tell: (progress: Progress) => void): Promise<string | null> {
   const request = new XMLHttpRequest();
   return new Promise((resolve, reject) => {
@@ -58,9 +57,9 @@ export function UploadForm({
   children,
 }: {
   id: string;
-  /** The address that takes it. */
+  /** The address of the form. */
   action: string;
-  /** What the file is, as the name of its field. */
+  /** The label of the file field. */
   file: string;
   note: string;
   button: string;

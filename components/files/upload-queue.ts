@@ -1,11 +1,11 @@
-/** Files on their way into a sandbox: which is sent, how far it is, what stands against it. Pure. */
+/** The queue of uploads: which one runs, its progress, what stopped it. Pure. */
 
 interface Waiting {
-  /** Told apart by this. */
+  /** Unique. */
   key: string;
-  /** Where it goes, inside its volume. */
+  /** The target path inside the volume. */
   path: string;
-  /** The API's address of it. */
+  /** The API address that it is sent to. */
   address: string;
   /** Bytes. */
   size: number;
@@ -17,7 +17,7 @@ export interface QueuedUpload extends Waiting {
   state: UploadState;
   /** Bytes. */
   sent: number;
-  /** Whether it may take the place of what is there. */
+  /** Whether it may replace an existing file. */
   replace: boolean;
   says: string | null;
 }
@@ -31,7 +31,7 @@ export type QueueAction =
   | { type: 'end'; key: string; end: UploadEnd }
   | { type: 'clear' };
 
-/** How many are sent at the same time. */
+/** Uploads at the same time. */
 const AT_ONCE = 2;
 
 function change(queue: readonly QueuedUpload[], key: string, how: Partial<QueuedUpload>): QueuedUpload[] {
@@ -64,13 +64,13 @@ export function uploadQueue(queue: readonly QueuedUpload[], action: QueueAction)
   }
 }
 
-/** The uploads to begin now. */
+/** The uploads to start now. */
 export function toBegin(queue: readonly QueuedUpload[]): QueuedUpload[] {
   const free = AT_ONCE - queue.filter(({ state }) => state === 'sending').length;
   return queue.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, free));
 }
 
-/** How it stands, in a sentence for the ear; '' before anything was sent. */
+/** The status in a sentence for screen readers; '' before the first upload. */
 export function queueInWords(queue: readonly QueuedUpload[]): string {
   if (queue.length === 0) return '';
   const count = (state: UploadState) => queue.filter((upload) => upload.state === state).length;

@@ -1,5 +1,5 @@
 'use client';
-/** Sending files into a sandbox, two at a time: the queue, and how each of them stands. */
+/** Uploads files into a sandbox, two at a time: the queue and the state of each. */
 import { useEffect, useReducer, useRef } from 'react';
 import { sizeInWords } from '../ui/durations.ts';
 import type { ChosenFile } from './dropped-files.ts';
@@ -17,7 +17,7 @@ export interface Uploads {
   clear(): void;
 }
 
-/** `onChanged` is called with the folders that have something new in them once nothing is left to send. */
+/** Calls `onChanged` with the folders that have new files once the queue is empty. */
 export function useUploads(id: string, onChanged: (paths: readonly string[]) => void): Uploads {
   const [queue, act] = useReducer(uploadQueue, []);
   const files = useRef(new Map<string, File>());
@@ -129,7 +129,7 @@ function Line({ upload, uploads }: { upload: QueuedUpload; uploads: Uploads }) {
   );
 }
 
-/** How many lines are shown; those that need a decision come first. */
+/** Lines shown; those that need a decision come first. */
 const SHOWN = 50;
 const URGENCY: Readonly<Record<QueuedUpload['state'], number>> = {
   exists: 0,

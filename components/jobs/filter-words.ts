@@ -1,4 +1,4 @@
-/** What the filters of a list that have no field of their own ask for, in words. Pure. */
+/** Filters that have no field of their own, in words. Pure. */
 import { exactMoment } from '../ui/durations.ts';
 
 const moment = (value: string) => (/^\d{1,11}$/.test(value) ? exactMoment(Number(value)) : value);
@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, (value: string) => string>> = {
 
 export const EXTRA_FILTERS: readonly string[] = Object.keys(WORDS);
 
-/** `moving by itself until 2026-…`; null for a filter that is known by its name. */
+/** `moving by itself until 2026-…`; null for a filter that has a field. */
 export function extraFilterInWords(name: string, value: string): string | null {
   return Object.hasOwn(WORDS, name) ? (WORDS[name]?.(value) ?? null) : null;
 }

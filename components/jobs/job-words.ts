@@ -1,4 +1,4 @@
-/** What the console calls jobs: their verbs, how far they are, what they are about. Pure. */
+/** Jobs in words: verbs, progress, filters. Pure. */
 import type { Job, JobFilter } from '#lib/contract/schema.ts';
 import type { JobKind } from '#lib/lifecycle/verb-plan.ts';
 import { extraFilterInWords } from './filter-words.ts';
@@ -8,7 +8,7 @@ interface Forms {
   order: string;
   /** `Suspending`, while it runs. */
   doing: string;
-  /** `Suspended`, of those that are done. */
+  /** `Suspended`, for the finished ones. */
   done: string;
 }
 
@@ -28,19 +28,19 @@ export function sandboxesInWords(count: number): string {
   return `${count.toLocaleString('en')} ${count === 1 ? 'sandbox' : 'sandboxes'}`;
 }
 
-/** How many of a job have a result. */
+/** How many sandboxes of a job have a result. */
 export function finishedCount(job: Pick<Job, 'done' | 'failed' | 'skipped'>): number {
   return job.done + job.failed + job.skipped;
 }
 
-/** The first words of a job's headline: what it does or did to how many. */
+/** The first half of a job's headline: what it does or did, to how many. */
 export function jobHeadline(job: Pick<Job, 'verb' | 'state' | 'chosen' | 'filter'>): string {
   const { order, doing, done } = JOB_WORDS[job.verb];
   if (job.verb === 'forget') return `${job.state === 'running' ? doing : done} the tenant ${job.filter?.tenant ?? ''}`;
   return `${job.state === 'running' ? doing : order} ${sandboxesInWords(job.chosen)}`;
 }
 
-/** The rest of it: how far it is or how it ended. */
+/** The second half: how far it is, or how it ended. */
 export function jobStatusInWords(job: Pick<Job, 'state' | 'chosen' | 'done' | 'failed' | 'skipped'>): string {
   const settled = finishedCount(job).toLocaleString('en');
   if (job.state === 'running') {
@@ -55,7 +55,7 @@ export function jobStatusInWords(job: Pick<Job, 'state' | 'chosen' | 'done' | 'f
   return wrong.length === 0 ? 'all done' : `${job.done.toLocaleString('en')} done, ${wrong.join(', ')}`;
 }
 
-/** What a filter chooses, in words: `tenant acme, state suspended`; everything when it is empty. */
+/** A filter in words: `tenant acme, state suspended`; everything when it is empty. */
 export function filterInWords(filter: JobFilter): string {
   const words = Object.entries(filter).map(
     ([key, value]) => extraFilterInWords(key, String(value)) ?? `${key === 'q' ? 'found by' : key} ${value}`,
@@ -64,7 +64,7 @@ export function filterInWords(filter: JobFilter): string {
 }
 
 /**
- * Labels as they are typed, a line each: `key: value` sets one, `key:` alone takes it away. A line without a colon is a
+ * Label changes as text, one a line: `key: value` sets a label, `key:` alone removes it. A line without a colon is a
  * key without a value.
  */
 export function labelChanges(text: string): Record<string, string | null> {

@@ -1,4 +1,4 @@
-/** A ledger line as a sentence. Pure: it says only what the line says. */
+/** A ledger line as a sentence. Pure: it adds nothing to what the line says. */
 import type { Event } from '#lib/contract/schema.ts';
 import type { State } from '#lib/lifecycle/states.ts';
 import { tookInWords } from '../ui/durations.ts';
@@ -22,7 +22,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   fresh: 'with a fresh file',
 };
 
-/** What each kind of line says was done, before its object. One that ends in `of` or `as` is about a sandbox. */
+/** The verb phrase of each type of line. One that ends in `of` or `as` is followed by the sandbox. */
 const TYPES: Readonly<Record<string, string>> = {
   'instance.created': 'registered',
   'instance.imported': 'imported',
@@ -120,10 +120,10 @@ const TYPES: Readonly<Record<string, string>> = {
   'reconcile.rolled_forward': 'finished what was half done to',
 };
 
-/** The types of lines that the console has words for, to choose from. A line may be of another one. */
+/** The types to filter by: those that the console has words for. A line may be of another type. */
 export const EVENT_TYPES: readonly string[] = ['transition', ...Object.keys(TYPES)];
 
-/** A trigger in two words, for a column, and as the reason in a sentence. */
+/** A trigger: in two words for a column, and as the reason in a sentence. */
 const TRIGGERS: Readonly<Record<Event['trigger'], { short: string; because: string | null }>> = {
   request: { short: 'a request', because: null },
   idle: { short: 'idle', because: 'it was idle' },
@@ -139,7 +139,7 @@ const TRIGGERS: Readonly<Record<Event['trigger'], { short: string; because: stri
   stop: { short: 'server stop', because: 'the server stopped' },
 };
 
-/** What actors are called: by people who may know it. */
+/** Actors by name, as far as the visitor may know them. */
 export type ActorNames = ReadonlyMap<string, string>;
 
 /** Who did it: the ladder, the server, or the actor by name. */
@@ -150,7 +150,7 @@ export function actorInWords(event: Pick<Event, 'actor' | 'via' | 'trigger'>, na
   return names?.get(event.actor) ?? nameOfActor(event.actor);
 }
 
-/** An actor as the ledger writes it, as a person says it. */
+/** The ledger's name of an actor in words. */
 export function nameOfActor(actor: string): string {
   if (actor === 'key:admin') return 'The admin key';
   if (actor === 'nobody') return 'Somebody';
@@ -158,7 +158,7 @@ export function nameOfActor(actor: string): string {
   return actor.startsWith('user:') ? 'A person' : actor;
 }
 
-/** `2026-10: lines 1 to 31, kept for 90 days`, as the line of a month says it. */
+/** The reason of a line about a month: `2026-10: lines 1 to 31, kept for 90 days`. */
 const MONTH = /^(\d{4})-(\d{2}): lines (\d+) to (\d+)(?:, (.+))?$/;
 const MONTHS = [
   'January',
@@ -185,11 +185,11 @@ function monthInWords(reason: string | null): string | null {
   return `the ledger of ${name} ${year} (${[count, ...(kept === undefined ? [] : [kept])].join(', ')})`;
 }
 
-/** A hash as it stands in a reason, with its beginning, which is enough to tell it by. */
+/** A hash in a reason; group 1 is its beginning, which is enough to recognise it. */
 const HASH = /\b(sha256:[0-9a-f]{12})[0-9a-f]{52}\b/g;
 
 /**
- * The reason that a line gives, its hashes shortened, or null when there is none or the rest of the line says it
+ * The reason of a line, with hashes shortened; null when there is none, or when the rest of the sentence says it
  * already.
  */
 export function reasonInWords(event: Pick<Event, 'type' | 'reason' | 'actor'>): string | null {
@@ -199,12 +199,12 @@ export function reasonInWords(event: Pick<Event, 'type' | 'reason' | 'actor'>): 
   return told || event.reason === null ? null : event.reason.replace(HASH, '$1…');
 }
 
-/** Whether there are words for a type of line. */
+/** Whether the console has words for a type of line. */
 export function hasWords(type: string): boolean {
   return type === 'transition' || Object.hasOwn(TYPES, type);
 }
 
-/** What was done, without its object: `suspended`, `failed to freeze`. */
+/** What was done, without the sandbox: `suspended`, `failed to freeze`. */
 export function actionInWords(event: Pick<Event, 'type' | 'from' | 'to' | 'reason' | 'instance'>): string {
   if (event.type === 'transition' && event.to !== null) {
     if (event.to === 'active' && event.from === 'archived') return 'revived';
@@ -218,23 +218,23 @@ export function actionInWords(event: Pick<Event, 'type' | 'from' | 'to' | 'reaso
   return event.instance === null ? words.replace(/ (?:of|as|for)$/, '') : words;
 }
 
-/** Where the file came from, for wakes. */
+/** The drawer that a wake took the file from. */
 export function sourceInWords(event: Pick<Event, 'source'>): string | null {
   return event.source === null ? null : (SOURCES[event.source] ?? event.source);
 }
 
-/** How a wake went: `It woke from the cold drawer in 34 ms.` */
+/** A wake in a sentence: `It woke from the cold drawer in 34 ms.` */
 export function wakeEventInWords({ source, took_ms }: { source?: Event['source']; took_ms: number | null }): string {
   const from = source === undefined || source === null ? '' : ` ${sourceInWords({ source })}`;
   return `It woke${from}${took_ms === null ? '' : ` in ${tookInWords(took_ms)}`}.`;
 }
 
-/** Why it happened, in a word or two. */
+/** The trigger in a word or two. */
 export function triggerInWords(event: Pick<Event, 'trigger'>): string {
   return TRIGGERS[event.trigger].short;
 }
 
-/** The sentence that explains where a sandbox is: who put it there, why, from where and how long that took. */
+/** Why a sandbox is where it is: who put it there, why, from where, and how long that took. */
 export function whyItIsHere(event: Event, names?: ActorNames): string {
   const parts = [`${actorInWords(event, names)} ${actionInWords(event)} it`];
   const source = sourceInWords(event);

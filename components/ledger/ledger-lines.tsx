@@ -59,8 +59,8 @@ function What({ event, showInstance, names }: { event: Event; showInstance: bool
 }
 
 /**
- * `rendered`: the server's time in epoch seconds. `showInstance` names the sandbox in each line; `names`: what actors
- * are called; `more`: a disclosure that says more of a line, beside its sentence.
+ * `rendered`: the server's time in epoch seconds. `showInstance`: names the sandbox in each line. `names`: actors by
+ * name. `more`: a disclosure with more about a line.
  */
 export function LedgerLines({
   events,

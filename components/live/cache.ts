@@ -1,6 +1,6 @@
 /**
- * What the event stream told, in React Query's cache: rows, counts, the last lines. Each is kept with the number of the
- * ledger's newest line when it was read, so that something older never takes its place, in whatever order things
+ * The event stream's data in React Query's cache: rows, counts, the last lines. Each value carries the number of the
+ * ledger's newest line when it was read, so that an older value never replaces a newer one, in whatever order they
  * arrive.
  */
 import { hashKey, type QueryClient } from '@tanstack/react-query';
@@ -18,9 +18,9 @@ export interface CachedValue<T> {
 export type States = Changes['states'];
 export type Counts = Pick<Changes, 'states' | 'faults'>;
 
-/** Rows that no leaf shows yet: a page that is on its way may show them. */
+/** Rows that no component shows yet: a page that is still loading may show them. */
 const LOOSE_ROWS = 1000;
-/** More lines than any page shows. */
+/** More than any page shows. */
 const LINES = 100;
 
 export const countsKey = ['counts'] as const;
@@ -42,12 +42,12 @@ export function jobKey(id: string): readonly ['job', string] {
   return ['job', id];
 }
 
-/** The cache key of how many were started of what one call made. */
+/** The cache key of how many sandboxes of one batch have started. */
 export function startedKey(requestId: string): readonly ['started', string] {
   return ['started', requestId];
 }
 
-/** The later of two: a job only goes on, and ends once. */
+/** The later of two states of a job: it only goes forward, and ends once. */
 export function laterJob(kept: Job | undefined, next: Job): Job {
   if (kept === undefined || (kept.finished === null) !== (next.finished === null)) {
     return kept === undefined || kept.finished === null ? next : kept;
@@ -55,24 +55,24 @@ export function laterJob(kept: Job | undefined, next: Job): Job {
   return finishedCount(next) >= finishedCount(kept) ? next : kept;
 }
 
-/** The newer of two: by the ledger first, for only that is one order for all; then by arrival. */
+/** The newer of two values: by ledger line, the only order that all agree on, then by arrival. */
 export function newer<T>(kept: CachedValue<T> | undefined, next: CachedValue<T>): CachedValue<T> {
   if (kept === undefined || next.seq > kept.seq) return next;
   return next.seq === kept.seq && next.at >= kept.at ? next : kept;
 }
 
-/** What to show: what was rendered on the server as of `asOf`, at `renderedMs`, or what arrived since. */
+/** The value to show: what the server rendered as of line `asOf`, at `renderedMs`, or what arrived since. */
 export function valueToShow<T>(kept: CachedValue<T> | undefined, rendered: T, asOf: number, renderedMs: number): T {
   return kept === undefined ? rendered : newer({ seq: asOf, at: renderedMs, value: rendered }, kept).value;
 }
 
-/** Newest first, as the ledger lists them; of one line only one; at most `limit`. */
+/** Merges lines, newest first, each once, at most `limit`. */
 export function mergeLines(a: readonly Event[], b: readonly Event[], limit: number): Event[] {
   const bySeq = new Map([...a, ...b].map((event) => [event.seq, event]));
   return [...bySeq.values()].sort((x, y) => y.time_ms - x.time_ms || y.seq - x.seq).slice(0, limit);
 }
 
-/** Adds lines that were heard. */
+/** Adds ledger lines that the stream delivered. */
 export function addLines(queries: QueryClient, events: readonly Event[]): void {
   queries.setQueryData<Event[]>(linesKey, (lines = []) => mergeLines(lines, events, LINES));
 }
@@ -81,7 +81,7 @@ function keep<T>(queries: QueryClient, key: readonly string[], next: CachedValue
   queries.setQueryData<CachedValue<T>>(key, (kept) => newer(kept, next));
 }
 
-/** Patches everything that the changes tell of. `at` in epoch milliseconds. */
+/** Applies changes to every value they name. */
 export function applyChanges(queries: QueryClient, changes: Changes, at: number): void {
   const { seq, rows, states, faults, tenants, jobs, starts } = changes;
   const loose = looseRows(queries);
@@ -113,20 +113,20 @@ function looseRows(queries: QueryClient): Map<string, CachedValue<Instance>> {
   return made;
 }
 
-/** A row that was told before a leaf showed it. */
+/** A row that arrived before a component showed it. */
 export function unshownInstance(queries: QueryClient, id: string): CachedValue<Instance> | undefined {
   return looseRows(queries).get(id);
 }
 
-/** Whether a leaf shows the row now. */
+/** Whether a component shows the row now. */
 export function isShown(queries: QueryClient, id: string): boolean {
   const query = queries.getQueryCache().get(hashKey(instanceKey(id)));
   return query !== undefined && query.getObserversCount() > 0;
 }
 
 /**
- * Reads one row through the API. It is as of the newest line that was heard before, or of `asOf`. Throws when the
- * answer is not a row.
+ * Reads one row through the API. The value is as of the newest line seen before the request, or of `asOf`. Throws when
+ * the answer is not a row.
  */
 export async function readInstance(
   queries: QueryClient,

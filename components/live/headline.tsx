@@ -1,6 +1,6 @@
 'use client';
 import { type HeadlineFields, headlineDetail, headlineWord } from '../sandbox/state-words.ts';
-/** Where a sandbox is and since when, in words that keep up with the clock. */
+/** Where a sandbox is and since when, in words that follow the clock. */
 import { exactMoment } from '../ui/durations.ts';
 import { useNow } from '../ui/use-now.ts';
 

@@ -1,7 +1,7 @@
 'use client';
 /**
- * Says that something the visitor began has ended, wherever in the console he is by then. What the page shows itself is
- * not said again.
+ * Shows a toast when something that the visitor began has ended, on whatever page they are by then. What the open page
+ * shows itself is not repeated.
  */
 import { usePathname } from 'next/navigation';
 import { useEffect, useRef } from 'react';
@@ -11,10 +11,10 @@ import { toast } from '../ui/toasts.tsx';
 import { onLedgerLine } from './ledger-listener.ts';
 
 const JOB_ENDS: readonly string[] = ['job.done', 'job.cancelled'];
-/** Jobs of his that may have ended together. */
+/** How many jobs are looked at: those that may have ended together. */
 const LOOKED_AT = 20;
 
-/** The jobs of `actor` that have ended, newest first. None when the server does not say. */
+/** The ended jobs of `actor`, newest first. None when the server does not answer. */
 async function endedJobs(actor: string): Promise<Job[]> {
   const answer = await fetch(`/api/jobs?limit=${LOOKED_AT}`, { headers: { accept: 'application/json' } });
   if (!answer.ok) return [];
@@ -22,7 +22,7 @@ async function endedJobs(actor: string): Promise<Job[]> {
   return jobs.filter((job) => job.actor === actor && job.finished !== null);
 }
 
-/** Says how a job ended. One that passed over or failed some is no success. */
+/** A toast for a job that ended. A job that skipped or failed some is not a success. */
 function sayJob(job: Job): void {
   toast({
     key: `job ${job.id}`,
@@ -32,15 +32,15 @@ function sayJob(job: Job): void {
   });
 }
 
-/** How starting what was made from a copy went: `60 of 60 started from the blueprint notes.` */
+/** A toast for a batch that has started: `60 of 60 started from the blueprint notes.` */
 function sayStart({ reason }: Event): void {
   const [, started, total] = /^(\d+) of (\d+) started/.exec(reason ?? '') ?? [];
   if (reason !== null) toast({ ok: started === total, says: `${reason}.` });
 }
 
 /**
- * `actor`: the visitor, as the ledger writes him; `since`: nothing is said of what ended before, in epoch seconds; the
- * first counts.
+ * `actor`: the visitor, as the ledger names them. `since`: only what ended at or after this time is reported, in epoch
+ * seconds.
  */
 export function JobNotifier({ actor, since }: { actor: string; since: number }) {
   const pathname = usePathname();
@@ -51,7 +51,7 @@ export function JobNotifier({ actor, since }: { actor: string; since: number }) 
   useEffect(
     () =>
       onLedgerLine((event) => {
-        // Another tab says it when this one is not looked at.
+        // A hidden tab stays silent: a visible one shows the toast.
         if (event.actor !== actor || document.visibilityState !== 'visible') return;
         if (event.type === 'start.done') sayStart(event);
         if (!JOB_ENDS.includes(event.type)) return;
@@ -63,7 +63,7 @@ export function JobNotifier({ actor, since }: { actor: string; since: number }) 
               if (here.current !== `/jobs/${job.id}`) sayJob(job);
             }
           },
-          // The server does not answer just now: the job's page and the ledger say it all the same.
+          // No answer just now: the job's page and the ledger show the result anyway.
           () => {},
         );
       }),

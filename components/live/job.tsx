@@ -1,5 +1,5 @@
 'use client';
-/** A job as it is now: its headline, how far it is, its bar, its tabs, and what there is only while it runs. */
+/** Live parts of a job: headline, status, progress bar, tabs, and what is shown only while it runs. */
 import type { ReactNode } from 'react';
 import type { Job } from '#lib/contract/schema.ts';
 import { finishedCount, jobHeadline, jobStatusInWords } from '../jobs/job-words.ts';
@@ -16,7 +16,7 @@ export function LiveJobHeadline({ job }: Props) {
   return jobHeadline(useJob(job));
 }
 
-/** `3 of 5 so far`. `marked`: in the colour of faults when some failed. */
+/** `3 of 5 so far`. `marked`: in the fault colour when some failed. */
 export function LiveJobStatus({ job, marked = false }: Props & { marked?: boolean }) {
   const now = useJob(job);
   return <span className={marked && now.failed > 0 ? 'text-fault-ink' : undefined}>{jobStatusInWords(now)}</span>;
@@ -29,7 +29,7 @@ export function LiveJobFailures({ job }: Props) {
   return <span className="text-small text-fault-ink">{failed.toLocaleString('en')} failed so far</span>;
 }
 
-/** The bar. `label` says what it is of; default: the headline. */
+/** The progress bar. `label`: its accessible name; the headline by default. */
 export function LiveJobBar({ job, label }: Props & { label?: string }) {
   const now = useJob(job);
   return <ProgressBar label={label ?? jobHeadline(now)} value={finishedCount(now)} max={now.chosen} />;
@@ -42,13 +42,13 @@ export function WhileRunning({ job, children }: Props & { children: ReactNode })
 
 interface JobTab {
   name: string;
-  /** Whose number stands beside the name; absent: of all. */
+  /** The outcome whose count stands beside the name; absent: all of them. */
   counts?: 'done' | 'failed' | 'skipped';
   href: string;
   current: boolean;
 }
 
-/** The results by what became of them, with their numbers. */
+/** Tabs that filter the results by outcome, with counts. */
 export function LiveJobTabs({ job, tabs }: Props & { tabs: readonly JobTab[] }) {
   const now = useJob(job);
   const count = ({ counts }: JobTab) => (counts === undefined ? finishedCount(now) : now[counts]);

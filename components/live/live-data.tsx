@@ -1,7 +1,7 @@
 'use client';
 /**
- * What leaves of a page read: what the server rendered, or what the event stream told since. Without JavaScript, and
- * before the first line, that is the page as it was rendered.
+ * Hooks for the client components of a page: each returns what the server rendered, or what the event stream delivered
+ * since. Without JavaScript the page stays as it was rendered.
  */
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use } from 'react';
@@ -24,7 +24,7 @@ import {
 } from './cache.ts';
 
 interface Moment {
-  /** The ledger's newest line before the page was read; -1: not known, so whatever was told is newer. */
+  /** The ledger's newest line before the page was read; -1: unknown, so everything that arrives counts as newer. */
   asOf: number;
   /** The server's time at rendering, epoch seconds. */
   rendered: number;
@@ -33,17 +33,14 @@ interface Moment {
 const MomentContext = createContext<Moment>({ asOf: -1, rendered: 0 });
 
 /**
- * Says of the leaves in it when they were read. `asOf`: the ledger's newest line before that; `rendered`: epoch
+ * Tells the components in it when their data was read. `asOf`: the ledger's newest line before that. `rendered`: epoch
  * seconds.
  */
 export function AsOf({ asOf, rendered, children }: Moment & { children: ReactNode }) {
   return <MomentContext value={{ asOf, rendered }}>{children}</MomentContext>;
 }
 
-/**
- * A row as it is now. `everyMs`: it is also asked for so often, because use sets its clock back without a line in the
- * ledger.
- */
+/** The current row of a sandbox. `everyMs`: polls it too, because activity resets its clock without a ledger line. */
 export function useInstance(initial: Instance, rendered: number, everyMs: (row: Instance) => number | false): Instance {
   const queries = useQueryClient();
   const { asOf } = use(MomentContext);
@@ -62,7 +59,7 @@ export function useInstance(initial: Instance, rendered: number, everyMs: (row: 
 
 const never = () => false as const;
 
-/** A row as it is now, from what the stream told. */
+/** The current row of a sandbox, from the stream only. */
 export function useStreamedInstance(initial: Instance, rendered: number): Instance {
   return useInstance(initial, rendered, never);
 }
@@ -73,31 +70,31 @@ function useKept<T>(key: readonly string[], initial: T): T {
   return valueToShow(data, initial, asOf, rendered * 1000);
 }
 
-/** How many are in which state, of everything that the visitor may see. */
+/** Counts by state, of everything that the visitor may see. */
 export function useStateCounts(states: States): States {
   const { data } = useQuery<CachedValue<Counts>>({ queryKey: countsKey, queryFn: skipToken });
   const { asOf, rendered } = use(MomentContext);
   return valueToShow(data && { ...data, value: data.value.states }, states, asOf, rendered * 1000);
 }
 
-/** How many of a tenant are in which state. */
+/** Counts by state, of one tenant. */
 export function useTenantStateCounts(tenant: string, states: States): States {
   return useKept(tenantKey(tenant), states);
 }
 
-/** A job as it is now: what was rendered, or what was told when that is further. */
+/** The current state of a job: the later of what was rendered and what the stream delivered. */
 export function useJob(initial: Job): Job {
   const { data } = useQuery<Job>({ queryKey: jobKey(initial.id), queryFn: skipToken });
   return data === undefined ? initial : laterJob(data, initial);
 }
 
-/** How many were started of what one call made: of what was rendered and what was told, the more. */
+/** How many sandboxes of one batch have started: the larger of what was rendered and what the stream delivered. */
 export function useStartedCount(requestId: string, started: number): number {
   const { data = 0 } = useQuery<number>({ queryKey: startedKey(requestId), queryFn: skipToken });
   return Math.max(data, started);
 }
 
-/** The last lines of the ledger, newest first: as many as were rendered, those that `fits` lets through. */
+/** The last ledger lines that `fits` accepts, newest first, at most `limit`. */
 export function useLedgerLines(initial: readonly Event[], limit: number, fits: (event: Event) => boolean): Event[] {
   const { data } = useQuery<Event[]>({ queryKey: linesKey, queryFn: skipToken });
   return data === undefined ? [...initial] : mergeLines(initial, data.filter(fits), limit);

@@ -1,5 +1,5 @@
 'use client';
-/** The last lines of the ledger, with those that are heard as they come. */
+/** The last ledger lines, with new ones as they arrive. */
 import { useCallback } from 'react';
 import type { Event } from '#lib/contract/schema.ts';
 import type { ActorNames } from '../ledger/event-words.ts';

@@ -1,7 +1,7 @@
 'use client';
 /**
- * Keeps a page live: what the event stream tells is patched into React Query's cache, which the leaves of the page show
- * at once; the server renders the rest again when a line makes it wrong.
+ * Keeps a page live. Events are patched into React Query's cache, which client components show at once; the server
+ * renders the rest of the page again when a line makes it stale.
  */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { usePathname, useSearchParams } from 'next/navigation';
@@ -15,7 +15,7 @@ import { openSharedStream } from './shared-stream.ts';
 import type { StreamListener, StreamStatus } from './stream.ts';
 import { useRefresh } from './use-refresh.ts';
 
-/** Lines are shown at most so often: nobody reads faster. */
+/** New lines are shown at most this often: nobody reads faster. */
 const LINES_EVERY_MS = 500;
 const CONNECTING: StreamStatus = { is: 'connecting' };
 const StatusContext = createContext<StreamStatus>(CONNECTING);
@@ -25,7 +25,7 @@ function same(a: StreamStatus, b: StreamStatus): boolean {
 }
 
 /**
- * Calls `act` with what was gathered: at once, and then at most every `everyMs`. Returns how to add and how to stop.
+ * Batches items: calls `act` at once, then at most every `everyMs`. Returns functions that add items and that stop it.
  */
 function gathering<T>(everyMs: number, act: (items: T[]) => void): { add(items: readonly T[]): void; stop(): void } {
   let gathered: T[] = [];
@@ -43,7 +43,7 @@ function gathering<T>(everyMs: number, act: (items: T[]) => void): { add(items: 
   };
 }
 
-/** `after`: the last line of the ledger when the page was rendered. */
+/** `after`: the ledger's last line when the page was rendered. */
 export function LiveProvider({ after, children }: { after: number; children: ReactNode }) {
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1 } } }));
   const [status, setStatus] = useState<StreamStatus>(CONNECTING);
@@ -101,8 +101,8 @@ function Sign({ well }: { well: boolean }) {
 }
 
 /**
- * Whether the page keeps up. Without JavaScript: when it was read, with a link to read it again. `rendered`: `14:02:11
- * UTC`.
+ * Whether the page is up to date. Without JavaScript: when it was read, with a link that reads it again. `rendered`:
+ * `14:02:11 UTC`.
  */
 export function ConnectionStatus({ rendered }: { rendered: string }) {
   const status = use(StatusContext);

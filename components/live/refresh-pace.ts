@@ -1,6 +1,6 @@
 /**
- * When a page that has become wrong is rendered again: at once after a lone line, more and more seldom while many come,
- * and never so often that rendering becomes what the server does. Pure: takes the time as an argument, in milliseconds.
+ * How often a stale page is refreshed: at once after a single line, less often the more lines come, and never so often
+ * that rendering becomes the server's main work. Pure: takes the time as an argument, in milliseconds.
  */
 import type { Urgency } from './refresh-urgency.ts';
 
@@ -8,14 +8,14 @@ const SOON_MS = 120;
 const LATER_MS = 10_000;
 const LEAST_MS = 1000;
 const MOST_MS = 15_000;
-/** The rate of lines is taken over so long. */
+/** The rate of lines is measured over this time. */
 const WINDOW_MS = 5000;
-/** For each line a second: at one a second it is rendered every three, at five every fifteen. */
+/** Per line a second: at one a second the page is refreshed every 3 s, at five every 15 s. */
 const PER_RATE_MS = 3000;
-/** So long without a line, a burst is over, and is followed soon. */
+/** After this time without a line a burst is over, and the page is refreshed soon. */
 const QUIET_MS = 600;
 const QUIET_EVERY_MS = 3000;
-/** A page that takes long to render is rendered the less often, up to a limit. */
+/** The pause is at least this many times what the last refresh took, up to a limit. */
 const TOOK_TIMES = 5;
 const TOOK_MOST_MS = 5000;
 
@@ -26,7 +26,7 @@ export class RefreshPace {
   #last = Number.NEGATIVE_INFINITY;
   #took = 0;
 
-  /** A line concerns the page. */
+  /** Notes a line that makes the page stale. */
   hear(urgency: Urgency, now: number): void {
     if (urgency === null) return;
     if (urgency === 'later') {
@@ -37,7 +37,7 @@ export class RefreshPace {
     this.#heard.push(now);
   }
 
-  /** How long until the page should be rendered again, as things are at `now`; null: it is as it should be. */
+  /** Milliseconds until the next refresh, as of `now`; null: the page is not stale. */
   wait(now: number): number | null {
     const least = this.#last + Math.max(LEAST_MS, Math.min(TOOK_MOST_MS, TOOK_TIMES * this.#took));
     const times: number[] = [];
@@ -46,14 +46,14 @@ export class RefreshPace {
     return times.length === 0 ? null : Math.max(0, Math.min(...times) - now);
   }
 
-  /** It is being rendered: what was heard so far is settled. */
+  /** A refresh begins: it covers all lines noted so far. */
   begin(now: number): void {
     this.#now = null;
     this.#later = null;
     this.#last = now;
   }
 
-  /** It was rendered. */
+  /** The refresh has ended. */
   end(now: number): void {
     this.#took = now - this.#last;
     this.#last = now;

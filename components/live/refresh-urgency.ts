@@ -1,10 +1,10 @@
 /**
- * Which lines of the ledger make a page wrong, and how soon it should be read again. What leaves patch by themselves
- * can wait; what the server has to arrange anew cannot. Pure.
+ * Which ledger lines make a page stale, and how soon the server should render it again. Values that components patch
+ * themselves can wait; lists that the server has to sort or filter again cannot. Pure.
  */
 import type { Event, Job } from '#lib/contract/schema.ts';
 
-/** `now`: something on it is wrong; `later`: only its order or its edges may be; null: it is as it was. */
+/** `now`: something on the page is stale. `later`: only its order or its edges may be. null: nothing is. */
 export type Urgency = 'now' | 'later' | null;
 
 export interface OpenPage {
@@ -24,7 +24,7 @@ const JOB = /^job\./;
 const RIGHTS = /^(?:settings|tenant|person|invitation|password|session|key|ledger|registry|signin|access)\./;
 
 const filters = ['tenant', 'instance', 'type', 'actor', 'trigger'] as const;
-/** What an address of the list says that no change of a row makes it enter or leave; a state only a transition does. */
+/** Filters of the list that no change of a row affects. (A state changes only by a transition.) */
 const FIXED: readonly string[] = ['tenant', 'state', 'sort', 'limit', 'cursor'];
 
 const overview: Rule = ({ type, instance }) => {
@@ -80,7 +80,7 @@ const only =
   ({ type, instance }, { shows }) =>
     pattern.test(type) ? 'now' : instance !== null && shows(instance) ? 'later' : null;
 
-/** The first that fits the address. A page without a rule is read again for every line. */
+/** The first rule that matches the address applies. A page without a rule is refreshed at every line. */
 const RULES: readonly (readonly [RegExp, Rule])[] = [
   [/^\/$/, overview],
   [/^\/sandboxes$/, sandboxes],
@@ -90,24 +90,24 @@ const RULES: readonly (readonly [RegExp, Rule])[] = [
   [/^\/tenants\/[^/]+$/, tenantPage],
   [/^\/audit$/, audit],
   [/^\/(?:snapshots|blueprints|shares)(?:\/|$)/, only(COPIES)],
-  // What it shows is asked of every sandbox, and decided on, not watched.
+  // The page shows a dry run over all sandboxes: a person decides on it, so it does not change under them.
   [/^\/jobs\/new$/, () => null],
   [/^\/jobs(?:\/|$)/, only(JOB)],
   [/^\/settings(?:\/|$)/, only(RIGHTS)],
   [/^\/explorer$/, () => null],
 ];
 
-/** How soon a page should be read again because of a line. */
+/** How soon the page should be refreshed because of a line. */
 export function urgencyOf(event: Event, page: OpenPage): Urgency {
-  // Rendering a page that shows private files is itself such a line: it would ask for the next one for ever.
+  // Showing private files writes such a line itself: refreshing on it would never end.
   if (event.type === 'private.read' && !page.pathname.startsWith('/audit')) return null;
   const rule = RULES.find(([pattern]) => pattern.test(page.pathname))?.[1];
   return rule === undefined ? 'now' : rule(event, page);
 }
 
 /**
- * How soon a page should be read again because a job came further. `before`: what was told of it last. The bars and
- * numbers follow by themselves; results are listed by the server, and so is which jobs there are.
+ * How soon the page should be refreshed because a job progressed. `before`: its last known state. Bars and numbers
+ * update themselves; the server lists the results and the jobs.
  */
 export function jobUrgency(job: Job, before: Job | undefined, { pathname }: OpenPage): Urgency {
   if (pathname === `/jobs/${job.id}`) return 'now';

@@ -1,5 +1,5 @@
 'use client';
-/** Where a sandbox is and since when, as it is now: in a row, in the headline of its page, in its diagram. */
+/** The live status of a sandbox: in a row, in its page's headline, in its diagram. */
 import type { Instance } from '#lib/contract/schema.ts';
 import { SandboxDiagram } from '../figures/state-diagram.tsx';
 import { StateMark } from '../sandbox/state-mark.tsx';
@@ -26,7 +26,7 @@ export function RowStatus({ instance, rendered }: Props) {
   );
 }
 
-/** The mark alone. */
+/** The state mark alone. */
 export function RowMark({ instance, rendered, size, className }: Props & { size: number; className: string }) {
   const row = useStreamedInstance(instance, rendered);
   return <StateMark state={row.state} fault={row.fault} size={size} className={className} />;

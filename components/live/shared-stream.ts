@@ -1,8 +1,8 @@
 /**
- * The one stream that all tabs of a browser share: the tab that holds a lock keeps it open and passes on what it hears.
- * A tab that closes, sleeps or hangs is followed by another, which begins after the last line that it saw, so nothing
- * is missed. Where a page may not take locks (plain HTTP on a LAN address) each visible tab has its own. Knows nothing
- * of React or of what the lines mean.
+ * One event stream for all tabs of a browser. The tab that holds a lock keeps the connection and passes on what it
+ * receives. When that tab closes, sleeps or hangs, another takes over after the last line that it saw, so nothing is
+ * missed. Where a page may not take locks (plain HTTP on a LAN address) each visible tab has its own stream. It knows
+ * nothing of React or of what the lines mean.
  */
 import type { Changes, Event } from '#lib/contract/schema.ts';
 import { openStream, type StreamListener, StreamPosition, type StreamStatus } from './stream.ts';
@@ -15,14 +15,14 @@ type Message =
   | { kind: 'hello' };
 
 const NAME = 'winterdock.events';
-/** The tab that keeps the stream passes on every beat of the server, which come every 15 s. */
+/** The tab that keeps the stream passes on every heartbeat of the server, one each 15 s. */
 const HUNG_MS = 25_000;
 const LOOK_MS = 5000;
 const OUT_MS = 500;
 
 const isVisible = () => document.visibilityState === 'visible';
 
-/** Joins the shared stream. Returns the way out. */
+/** Joins the shared stream. Returns a function that leaves it. */
 function joinShared(seen: StreamPosition, heard: StreamListener): () => void {
   const channel = new BroadcastChannel(NAME);
   let left = false;
@@ -30,7 +30,7 @@ function joinShared(seen: StreamPosition, heard: StreamListener): () => void {
   let status: StreamStatus = { is: 'connecting' };
   /** Closes the stream; set while this tab keeps it. */
   let close: (() => void) | undefined;
-  /** The place in the queue for the lock, or the lock itself: aborted to give it up. */
+  /** Aborting it gives up the lock, or the place in the queue for it. */
   let place: AbortController | undefined;
 
   const say = (message: Message) => {
@@ -50,7 +50,8 @@ function joinShared(seen: StreamPosition, heard: StreamListener): () => void {
         status = next;
         heard.onStatus(next);
         say({ kind: 'status', status, seen: seen.seq });
-        // Whoever signs in again opens a stream; the others are told first, lest each of them asks too.
+        // The session has ended: the other tabs are told first, so that they do not all ask too. Signing in opens a new
+        // stream.
         if (next.is === 'out') setTimeout(() => place?.abort(), OUT_MS);
       },
       onGap() {
@@ -59,7 +60,7 @@ function joinShared(seen: StreamPosition, heard: StreamListener): () => void {
       },
     });
 
-  /** Keeps the stream for as long as this tab has the lock. `steal` takes it from a tab that hangs. */
+  /** Waits for the lock and keeps the stream while this tab holds it. `steal` takes the lock from a tab that hangs. */
   const queue = (steal: boolean) => {
     place?.abort();
     const mine = new AbortController();
@@ -76,7 +77,7 @@ function joinShared(seen: StreamPosition, heard: StreamListener): () => void {
       place = undefined;
       if (!mine.signal.aborted) queue(false);
     };
-    // It rejects when the place was given up, and when the lock was taken away.
+    // It rejects when the wait was aborted, and when the lock was stolen.
     navigator.locks.request(NAME, steal ? { steal } : { signal: mine.signal }, lead).then(over, over);
   };
 
@@ -125,7 +126,7 @@ function joinShared(seen: StreamPosition, heard: StreamListener): () => void {
   };
 }
 
-/** A stream of this tab's own, open only while the tab is looked at. Returns the way out. */
+/** A stream of this tab's own, open only while the tab is visible. Returns a function that closes it. */
 function keepOwn(seen: StreamPosition, heard: StreamListener): () => void {
   let close: (() => void) | undefined;
   const follow = () => {
@@ -145,8 +146,8 @@ function keepOwn(seen: StreamPosition, heard: StreamListener): () => void {
 }
 
 /**
- * Listens to the ledger from the line after `seq` on, until the returned function is called. A page that sleeps lets go
- * of the stream.
+ * Delivers ledger lines after line `seq` until the returned function is called. A page that the browser puts to sleep
+ * gives the stream up.
  */
 export function openSharedStream(seq: number, heard: StreamListener): () => void {
   const seen = new StreamPosition(seq);

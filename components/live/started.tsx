@@ -1,8 +1,8 @@
 'use client';
-/** How far the resumes of what was just made have come, as it is now. */
+/** How many sandboxes of a new batch have started, live. */
 import { useStartedCount } from './live-data.tsx';
 
-/** `requestId`: of the call that made them; `ended`: nothing more is started; `problem`: why, when some are not. */
+/** `requestId`: of the call that made them. `ended`: no more will start. `problem`: why some did not. */
 export function LiveStarted({
   requestId,
   started,

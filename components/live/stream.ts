@@ -1,36 +1,35 @@
 /**
- * One connection to the server's event stream that is kept open: comes back after the last line that was seen, notices
- * a line that has gone silent, and tells a session that has ended from a server that is away. Knows nothing of tabs or
- * of React.
+ * One connection to the server's event stream, kept open. It resumes after the last line seen, notices a silent
+ * connection, and tells an ended session from an unreachable server. It knows nothing of tabs or of React.
  */
 import type { Changes, Event, Problem } from '#lib/contract/schema.ts';
 
 export type StreamStatus =
   | { is: 'connecting' }
   | { is: 'live' }
-  /** `since`: the last sign of the server, epoch milliseconds. */
+  /** `since`: when the server last sent something, epoch milliseconds. */
   | { is: 'behind'; since: number }
-  /** The session has ended: nothing comes until somebody signs in again. */
+  /** The session has ended: nothing arrives until somebody signs in again. */
   | { is: 'out' };
 
-/** What comes over the line. */
+/** Receives what the stream delivers. */
 export interface StreamListener {
   /** New lines in order, at least one, each once. */
   onEvents(events: Event[]): void;
   onChanges(changes: Changes): void;
   onStatus(status: StreamStatus): void;
-  /** Something may have been missed: read everything again. */
+  /** Events may have been missed: read everything again. */
   onGap(): void;
 }
 
 const STREAM = '/api/events/stream';
-/** The server beats every 15 s. */
+/** The server sends a heartbeat every 15 s. */
 const SILENCE_MS = 20_000;
 const LOOK_MS = 2500;
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
 
-/** How far the ledger was seen. */
+/** The last ledger line that was delivered. */
 export class StreamPosition {
   seq: number;
 
@@ -38,7 +37,7 @@ export class StreamPosition {
     this.seq = seq;
   }
 
-  /** The events that are new, in order; from then on they are seen. */
+  /** Returns the new events in order and moves past them. */
   take(events: readonly Event[]): Event[] {
     return events.filter(({ seq }) => {
       if (seq <= this.seq) return false;
@@ -47,15 +46,15 @@ export class StreamPosition {
     });
   }
 
-  /** Nothing up to `seq` is to come any more. */
+  /** Moves to line `seq`: nothing up to it will arrive any more. */
   reach(seq: number): void {
     this.seq = Math.max(this.seq, seq);
   }
 }
 
 /**
- * Opens the stream and keeps it open. The browser sends `Last-Event-ID` when it reconnects by itself. Returns the
- * closer.
+ * Opens the stream and keeps it open. On its own reconnects the browser sends `Last-Event-ID`. Returns a function that
+ * closes it.
  */
 export function openStream(seen: StreamPosition, heard: StreamListener): () => void {
   let source: EventSource | undefined;
@@ -66,7 +65,7 @@ export function openStream(seen: StreamPosition, heard: StreamListener): () => v
   let lost = false;
   let closed = false;
   let gathered: Event[] = [];
-  // A timer of a hidden tab may wait for a minute; a message does not.
+  // A hidden tab's timer may wait for a minute; a message does not.
   const tick = new MessageChannel();
   const flush = () => {
     const events = gathered;
@@ -119,7 +118,7 @@ export function openStream(seen: StreamPosition, heard: StreamListener): () => v
     });
     stream.onerror = (event) => {
       behind();
-      // The server's own word, or its refusal: the browser would ask for ever, or not at all.
+      // The server ended or refused the stream: the browser alone would retry for ever, or never.
       if (event instanceof MessageEvent) end((JSON.parse(event.data) as Problem).code);
       else if (stream.readyState === EventSource.CLOSED) void ask();
     };
@@ -130,14 +129,16 @@ export function openStream(seen: StreamPosition, heard: StreamListener): () => v
     heard.onStatus({ is: 'out' });
   };
 
-  /** The server has ended the stream and said why. */
+  /** The server has ended the stream, with a code. */
   const end = (code: string) => {
     drop();
     if (code === 'unauthorized') out();
     else retry = setTimeout(open, code === 'forbidden' ? 0 : wait);
   };
 
-  /** Asks why it was refused, and opens again when nothing is wrong, more and more seldom while something is. */
+  /**
+   * Asks why the stream was refused. Opens it again when nothing is wrong, and retries less and less often otherwise.
+   */
   const ask = async () => {
     drop();
     const status = await fetch(STREAM, { method: 'HEAD' }).then(

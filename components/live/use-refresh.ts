@@ -1,16 +1,16 @@
 'use client';
-/** Renders the page again when it has become wrong, at its pace, and not while nobody looks. */
+/** Refreshes a stale page, at the pace of refresh-pace.ts, and only while it is visible. */
 import { useRouter } from 'next/navigation';
 import { useEffect, useRef, useState, useTransition } from 'react';
 import { RefreshPace } from './refresh-pace.ts';
 import type { Urgency } from './refresh-urgency.ts';
 
-/** The pace is looked at so often while something waits, because it changes with what comes. */
+/** How often the pace is checked while a refresh is due: new lines change it. */
 const LOOK_MS = 500;
-/** A rendering that has not come back by then is not waited for. */
+/** A refresh that has not come back by then is given up. */
 const LOST_MS = 30_000;
 
-/** Returns how to say that the page has become wrong, once for each line that makes it so. */
+/** Returns a function to call with the urgency of each new line. */
 export function useRefresh(): (urgencies: readonly Urgency[]) => void {
   const router = useRouter();
   const [pace] = useState(() => new RefreshPace());

@@ -1,7 +1,7 @@
 'use client';
 /**
- * The palette's list with its field: typing narrows it, the arrows move in it, Enter chooses. Knows nothing of what is
- * chosen from.
+ * The palette's field and list: typing filters, the arrow keys move, Enter chooses. It knows nothing of the items'
+ * meaning.
  */
 import { CommandGroup, CommandInput, CommandItem, CommandList, CommandRoot } from 'cmdk';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
@@ -25,8 +25,8 @@ function Row({ item, onSelect }: { item: PaletteItem; onSelect: () => void }) {
 }
 
 /**
- * `fresh`: the list belongs to what is typed; Enter waits for that, so that nothing is chosen unseen. `directly`: with
- * Ctrl or ⌘.
+ * `fresh`: the list is the result for the current text. Enter waits for that, so that nobody chooses an item unseen.
+ * `directly`: Enter was pressed with Ctrl or ⌘.
  */
 export function Chooser({
   typed,
@@ -44,7 +44,7 @@ export function Chooser({
   placeholder: string;
   groups: readonly PaletteGroup[];
   fresh: boolean;
-  /** Enter was pressed already. */
+  /** Enter was pressed while the palette was loading. */
   entered?: boolean;
   onChoose: (action: PaletteAction, directly: boolean) => void;
   onBack?: () => void;
@@ -61,7 +61,7 @@ export function Chooser({
   };
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    // What was typed before goes on at its end.
+    // Typing continues at the end of what was typed before.
     field.current?.focus();
     field.current?.setSelectionRange(field.current.value.length, field.current.value.length);
   }, []);
@@ -129,7 +129,7 @@ export function Chooser({
   );
 }
 
-/** What the keys do here. */
+/** Hints: what the keys do here. */
 export function KeyHints({ children }: { children: ReactNode }) {
   return <p className="palette-keys">{children}</p>;
 }

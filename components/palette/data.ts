@@ -1,16 +1,17 @@
 /**
- * What the palette reads through the API while somebody types: sandboxes a page at a time, and the names of everything
- * else.
+ * The palette's queries while somebody types: pages of sandboxes, and the names of tenants, blueprints and snapshots.
  */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { createClient } from '#lib/client/client.ts';
 import { matches } from './items.ts';
 
-/** Typing that pauses for so long is asked for. */
+/** A query is sent after typing pauses for this long. */
 const PAUSE_MS = 120;
 const PAGE = 7;
-/** So many newest blueprints and snapshots are known by name; of each kind that matches so many are shown. */
+/**
+ * How many of the newest blueprints and snapshots are searched by name, and how many matches of each kind are shown.
+ */
 const NAMES = 200;
 const SHOWN = 4;
 const LONGEST_TENANT = 63;
@@ -27,8 +28,8 @@ function useSettled(text: string): string {
 }
 
 /**
- * Sandboxes that match what is typed, last active first; what is no longer asked for is cancelled. `fresh`: they are
- * those of what stands there now, not of what stood there before.
+ * Sandboxes that match the text, last active first. Outdated queries are cancelled. `fresh`: the result belongs to the
+ * current text.
  */
 export function useSandboxes(typed: string) {
   const wanted = typed.trim();
@@ -79,7 +80,7 @@ async function readNames(signal: AbortSignal): Promise<Named[]> {
   ];
 }
 
-/** At most so many of each kind. */
+/** The first few of each kind. */
 function fewOfEach(named: readonly Named[]): Named[] {
   const counts = new Map<string, number>();
   return named.filter(({ detail }) => {
@@ -91,8 +92,8 @@ function fewOfEach(named: readonly Named[]): Named[] {
 }
 
 /**
- * Tenants, blueprints and snapshots whose name matches, a few of each: tenants of all, the others of the newest. None
- * while nothing is typed.
+ * Tenants, blueprints and snapshots whose name matches, a few of each: among all tenants, and the newest of the others.
+ * None while the field is empty.
  */
 export function useNames(typed: string): Named[] {
   const wanted = typed.trim();

@@ -1,7 +1,7 @@
 'use client';
 import { useState } from 'react';
 import { Skeleton } from '../ui/skeleton.tsx';
-/** The palette's first step: whatever has a name or an address, by a few letters. */
+/** The palette's first step: find anything that has a name or an address. */
 import { Chooser, KeyHints } from './chooser.tsx';
 import { useNames, useSandboxes } from './data.ts';
 import { type PaletteAction, type PaletteItem, pageItems, recentItems, sandboxItems } from './items.ts';
@@ -14,10 +14,10 @@ export function FindStep({
   onType,
   onAction,
 }: {
-  /** The visitor, as the ledger writes him. */
+  /** The visitor, as the ledger names them. */
   actor: string;
   typed: string;
-  /** Enter was pressed before there was anything to choose from. */
+  /** Enter was pressed before the list was there. */
   entered: boolean;
   onType: (typed: string) => void;
   onAction: (action: PaletteAction, directly: boolean) => void;

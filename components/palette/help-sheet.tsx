@@ -1,5 +1,5 @@
 'use client';
-/** The sheet of all shortcuts, made from their table, and the switch that turns those of one letter off. */
+/** The list of all shortcuts, generated from their table, and the switch that turns single-letter shortcuts off. */
 import { useEffect, useRef, useState } from 'react';
 import { keyInWords, SHORTCUTS } from './shortcut-table.ts';
 import { letterShortcutsOn, setLetterShortcuts } from './shortcuts.tsx';

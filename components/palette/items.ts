@@ -1,4 +1,4 @@
-/** What the palette offers: its pages, and what may be done with one sandbox, as lists of things to choose. Pure. */
+/** The palette's items: pages, sandboxes, and what can be done with one sandbox. Pure. */
 import type { Instance } from '#lib/contract/schema.ts';
 import type { MoveOffer } from '../sandbox/moves.tsx';
 import { numberInWords, VERB_WORDS } from '../sandbox/state-words.ts';
@@ -10,15 +10,15 @@ export type PaletteSandbox = Pick<
   'id' | 'name' | 'tenant' | 'state' | 'fault' | 'fault_reason' | 'state_since' | 'pending' | 'interrupted'
 >;
 
-/** A sandbox with what may be done to it now. */
+/** A sandbox with the moves that are open to it now. */
 export interface SandboxChoice {
   sandbox: PaletteSandbox;
-  /** Its parts, which are looked at. */
+  /** The tabs of its page. */
   parts: readonly { name: string; href: string }[];
   offers: readonly MoveOffer[];
 }
 
-/** A sandbox that was looked at in this browser. */
+/** A sandbox that was visited in this browser. */
 export interface RecentSandbox {
   id: string;
   name: string | null;
@@ -33,14 +33,14 @@ export type PaletteAction =
   | { kind: 'sheet' };
 
 export interface PaletteItem {
-  /** Its own in the whole list. */
+  /** Unique in the list. */
   value: string;
   name: string;
-  /** In smaller words beside it. */
+  /** Smaller text beside the name. */
   detail?: string;
-  /** Drawn before it. */
+  /** Its state mark is drawn before the name. */
   sandbox?: PaletteSandbox;
-  /** What choosing it does; null: it cannot be chosen, and `detail` says why. */
+  /** What choosing it does. null: it cannot be chosen, and `detail` says why. */
   action: PaletteAction | null;
 }
 
@@ -49,7 +49,7 @@ export interface PaletteGroup {
   items: readonly PaletteItem[];
 }
 
-/** Whether each typed word begins a word of `text`. */
+/** Whether each typed word is the beginning of a word of `text`. */
 export function matches(typed: string, text: string): boolean {
   const words = text.toLowerCase().split(/[\s/_.:-]+/);
   const wanted = typed
@@ -63,7 +63,7 @@ function goes(href: string, name: string, detail?: string): PaletteItem {
   return { value: `go ${href}`, name, detail, action: { kind: 'go', href } };
 }
 
-/** The pages that match, and what else can be done from anywhere. */
+/** The pages that match, and the actions that work on every page. */
 export function pageItems(typed: string): PaletteItem[] {
   const pages = [...MAIN_NAV, ...OTHER_PAGES, ...TOOL_NAV, ...SETTINGS_NAV.filter(({ exact }) => exact !== true)].map(
     ({ href, name }) => goes(href, name, href),
@@ -75,7 +75,7 @@ export function pageItems(typed: string): PaletteItem[] {
   return [...pages, ...actions].filter(({ name, detail }) => matches(typed, `${name} ${detail ?? ''}`));
 }
 
-/** Sandboxes found, and at the end more of them where there are. */
+/** The sandboxes found, and an item that loads more where there are more. */
 export function sandboxItems(found: readonly PaletteSandbox[], more: boolean): PaletteItem[] {
   const items: PaletteItem[] = found.map((sandbox) => ({
     value: `sandbox ${sandbox.id}`,
@@ -87,7 +87,7 @@ export function sandboxItems(found: readonly PaletteSandbox[], more: boolean): P
   return more ? [...items, { value: 'more', name: 'More of them', action: { kind: 'more' } }] : items;
 }
 
-/** Sandboxes looked at before that match. */
+/** Recently visited sandboxes that match. */
 export function recentItems(recent: readonly RecentSandbox[], typed: string): PaletteItem[] {
   return recent
     .filter(({ id, name }) => matches(typed, `${name ?? ''} ${id}`))
@@ -99,7 +99,7 @@ export function recentItems(recent: readonly RecentSandbox[], typed: string): Pa
     }));
 }
 
-/** Where a wish that is no single move, or needs more than a press, is granted. */
+/** An item for an offer that needs more than one press: a plan, a reason, a confirmation. */
 function wayTo(id: string, offer: MoveOffer): PaletteItem {
   const { verb, hops, whyNot } = offer;
   const { label, does } = VERB_WORDS[verb];
@@ -113,7 +113,7 @@ function wayTo(id: string, offer: MoveOffer): PaletteItem {
     };
   }
   if (whyNot !== null) return { value, name: label, detail: whyNot, action: null };
-  // What is for good or against a fault is confirmed where everything about it can be seen.
+  // A move that is final or forced is confirmed on the page, where everything about it is visible.
   if (verb === 'delete' || offer.force !== null)
     return {
       value,
@@ -125,7 +125,7 @@ function wayTo(id: string, offer: MoveOffer): PaletteItem {
   return { value, name: label, detail: does, action: { kind: 'move', offer } };
 }
 
-/** What may be done with a sandbox: look at it first, then its moves, those that may not be made last. */
+/** What can be done with a sandbox: its tabs first, then its moves, the forbidden ones last. */
 export function moveGroups({ sandbox: { id }, parts, offers }: SandboxChoice, typed: string): PaletteGroup[] {
   const looks = [goes(`/sandboxes/${id}`, 'Open', 'Its page'), ...parts.map(({ name, href }) => goes(href, name))];
   const moves = offers.map((offer) => wayTo(id, offer));

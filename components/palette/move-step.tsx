@@ -1,5 +1,5 @@
 'use client';
-/** The palette's second step: one sandbox, what may be done with it and what not, and for a revival the reason. */
+/** The palette's second step: one sandbox with its open and forbidden moves, and the reason for a revival. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { MOVES_IN_PROGRESS, type MoveOffer } from '../sandbox/moves.tsx';
@@ -9,7 +9,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { Chooser, KeyHints } from './chooser.tsx';
 import { moveGroups, type PaletteSandbox, type SandboxChoice } from './items.ts';
 
-/** How the palette learns what may be done with a sandbox; null: there is none. */
+/** The server action that reads a sandbox and its moves; null: there is no such sandbox. */
 export type LoadSandbox = (id: string) => Promise<SandboxChoice | null>;
 
 function Reason({ name, onGive }: { name: string; onGive: (reason: string) => void }) {

@@ -1,6 +1,6 @@
 /**
- * Sandboxes that were looked at in this browser, newest first, for one visitor. A convenience: where storage is refused
- * there are none.
+ * Recently visited sandboxes of one visitor, newest first, in this browser's local storage. A convenience: a browser
+ * that refuses storage has none.
  */
 import type { RecentSandbox } from './items.ts';
 
@@ -10,7 +10,7 @@ function keyOf(actor: string): string {
   return `winterdock.recent.${actor}`;
 }
 
-/** Those of `actor`, as the ledger writes him. */
+/** The recent sandboxes of `actor`. */
 export function readRecent(actor: string): RecentSandbox[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(keyOf(actor)) ?? '[]');
@@ -20,26 +20,26 @@ export function readRecent(actor: string): RecentSandbox[] {
         typeof each?.id === 'string' && (each.name === null || typeof each.name === 'string'),
     );
   } catch {
-    // Refused, or not ours.
+    // Storage is refused, or holds something else.
     return [];
   }
 }
 
-/** Forgets those of everybody. */
+/** Removes everybody's. */
 export function clearRecent(): void {
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(keyOf(''))) localStorage.removeItem(key);
   } catch {
-    // Refused: then nothing was kept either.
+    // Storage is refused: then nothing was stored either.
   }
 }
 
-/** Remembers that `actor` looked at it. */
+/** Records that `actor` visited a sandbox. */
 export function addRecent(actor: string, { id, name }: RecentSandbox): void {
   const others = readRecent(actor).filter((each) => each.id !== id);
   try {
     localStorage.setItem(keyOf(actor), JSON.stringify([{ id, name }, ...others].slice(0, KEPT)));
   } catch {
-    // Refused or full: nothing depends on it.
+    // Storage is refused or full: nothing depends on it.
   }
 }

@@ -1,5 +1,5 @@
 'use client';
-/** The way to the sheet of shortcuts without a key. There once scripts run: without them there are no shortcuts. */
+/** Opens the list of shortcuts without a key. It appears once scripts run: without them there are no shortcuts. */
 import { useEffect, useState } from 'react';
 import { openShortcutSheet } from './shortcuts.tsx';
 

@@ -1,11 +1,11 @@
-/** The shortcuts of the console: the only table of them. The listener, the sheet and their test read it. Pure. */
+/** The shortcuts of the console: the only table of them, for the listener, the help sheet and the tests. Pure. */
 import { MAIN_NAV, TOOL_NAV } from '../ui/nav-items.ts';
 
-/** What a shortcut does, besides going somewhere. */
+/** What a shortcut does other than opening a page. */
 export type ShortcutAction = 'palette' | 'sheet' | 'find' | 'create' | 'next' | 'previous' | 'choose' | 'message';
 
 export interface Shortcut {
-  /** Pressed one after the other; `mod` is Ctrl, or ⌘ on a Mac, held with the next. */
+  /** Pressed one after the other. `mod` is Ctrl, or ⌘ on a Mac, held together with the next key. */
   keys: readonly string[];
   says: string;
   does: ShortcutAction | { go: string } | 'native';
@@ -47,9 +47,7 @@ export const SHORTCUTS: readonly Group[] = [
 
 const ALL = SHORTCUTS.flatMap(({ shortcuts }) => shortcuts);
 
-/**
- * What a press of a key does after `before`, the first key of a pair: a shortcut, `waits` for a second key, or nothing.
- */
+/** What a key press does after `before`, the first key of a pair: a shortcut, `waits` for the second key, or null. */
 export function shortcutFor(before: string | null, key: string): Shortcut | 'waits' | null {
   const wanted = before === null ? [key] : [before, key];
   const hit = ALL.find(
@@ -61,7 +59,7 @@ export function shortcutFor(before: string | null, key: string): Shortcut | 'wai
   return begins ? 'waits' : null;
 }
 
-/** A key as it is written on a keyboard. */
+/** The label of a key on a keyboard. */
 export function keyInWords(key: string, mac: boolean): string {
   if (key === 'mod') return mac ? '⌘' : 'Ctrl';
   if (key === 'Escape') return 'Esc';

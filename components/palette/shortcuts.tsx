@@ -1,42 +1,42 @@
 'use client';
 /**
- * Listens for the shortcuts of the table and does them. Nothing is taken from whoever types: not from fields, lists and
- * trees that have keys of their own, a terminal, an open dialog, nor with a modifier. Shortcuts of one letter can be
- * switched off; the browser remembers it.
+ * Listens for shortcuts and runs them. It ignores keys that belong to something else: fields, lists and trees with keys
+ * of their own, a terminal, an open dialog, any key with a modifier. Single-letter shortcuts can be switched off; the
+ * browser remembers it.
  */
 import { useRouter } from 'next/navigation';
 import { useEffect, useRef } from 'react';
 import { type ShortcutAction, shortcutFor } from './shortcut-table.ts';
 
 const SETTING = 'winterdock.shortcuts';
-/** How long the first key of a pair waits for the second. */
+/** How long the first key of a pair waits for the second one. */
 const PAIR_MS = 1500;
 const OWN_KEYS =
   'input, textarea, select, [contenteditable], dialog, .xterm, [role="tree"], [role="listbox"], [role="menu"], [role="grid"], [role="application"], [data-own-keys]';
 
-/** Whether shortcuts of one letter are on. In a browser that may not remember, they are. */
+/** Whether single-letter shortcuts are on, as they are where storage is refused. */
 export function letterShortcutsOn(): boolean {
   try {
     return localStorage.getItem(SETTING) !== 'off';
   } catch {
-    // Storage is refused: what was never set is on.
+    // Storage is refused: the default is on.
     return true;
   }
 }
 
-/** Switches them on or off, here and in tabs opened later. */
+/** Switches single-letter shortcuts on or off, here and in tabs opened later. */
 export function setLetterShortcuts(on: boolean): void {
   try {
     if (on) localStorage.removeItem(SETTING);
     else localStorage.setItem(SETTING, 'off');
   } catch {
-    // Storage is refused: the choice cannot be kept, and the switch shows that by falling back.
+    // Storage is refused: the choice is not kept, and the switch falls back visibly.
   }
 }
 
 const SHEET_WANTED = 'winterdock:sheet';
 
-/** Has the sheet of shortcuts shown by whoever listens for the keys. */
+/** Asks the key listener to open the list of shortcuts. */
 export function openShortcutSheet(): void {
   document.dispatchEvent(new Event(SHEET_WANTED));
 }
@@ -45,7 +45,7 @@ function visible<E extends HTMLElement>(selector: string): E[] {
   return [...document.querySelectorAll<E>(selector)].filter((element) => element.checkVisibility());
 }
 
-/** The links that open rows, from the top of the page to its foot. */
+/** The links that open rows, in page order. */
 function rowLinks(): HTMLElement[] {
   return visible('main table tbody tr').flatMap((row) => row.querySelector<HTMLElement>('a[href]') ?? []);
 }
@@ -105,7 +105,7 @@ export function Shortcuts({ onPalette, onSheet }: { onPalette: () => void; onShe
       if (event.defaultPrevented || event.isComposing) return;
       const { key, ctrlKey, metaKey, altKey, target } = event;
       if ((ctrlKey || metaKey) && !altKey && !event.shiftKey && key.toLowerCase() === 'k') {
-        // A terminal has its own use of it: deleting to the end of the line.
+        // A terminal uses this key itself: it deletes to the end of the line.
         if (target instanceof Element && target.closest('.xterm') !== null) return;
         event.preventDefault();
         forget();

@@ -1,5 +1,6 @@
 /**
- * The sign of a copy: a snapshot is a sealed card, a blueprint a drawn sheet. Decorative: the name stands beside it.
+ * The icon of a copy: a sealed card for a snapshot, a drawn sheet for a blueprint. Decorative: the name stands beside
+ * it.
  */
 export function CopyMark({
   kind,
@@ -9,7 +10,7 @@ export function CopyMark({
   className,
 }: {
   kind: 'snapshot' | 'blueprint';
-  /** Pixels, or units of the drawing that it stands in. */
+  /** Pixels, or units of the drawing that contains it. */
   size?: number;
   x?: number;
   y?: number;

@@ -1,4 +1,4 @@
-/** A walk through the state map: where it begins and every state that it passes, in order. */
+/** The hops of a plan: the first state, and every state after it in order. */
 import { Fragment } from 'react';
 import type { State } from '#lib/lifecycle/states.ts';
 import { StateMark } from './state-mark.tsx';

@@ -1,7 +1,7 @@
 'use client';
 /**
- * What may be done to a sandbox and what not: allowed moves are buttons in plain forms, forbidden ones are greyed with
- * the reason in words. What may be done is decided on the server; this only shows it.
+ * The moves of a sandbox: open ones are buttons in plain forms, forbidden ones are disabled with the reason. The server
+ * decides which are open; this only renders them.
  */
 import Link from 'next/link';
 import { useActionState } from 'react';
@@ -12,25 +12,25 @@ import { numberInWords, VERB_WORDS } from './state-words.ts';
 
 export interface MoveOffer {
   verb: Verb;
-  /** Null when the move is allowed, otherwise why not. */
+  /** Null when the move is open, otherwise the reason. */
   whyNot: string | null;
-  /** Offers to force it: what that would do. */
+  /** What forcing the move would do, where that is offered. */
   force: string | null;
-  /** The hops of a plan that does what the move alone may not, where there is one. */
+  /** The hops of a plan that reaches what this move alone cannot, where there is one. */
   hops: readonly State[] | null;
 }
 
 export interface MoveOutcome extends ActionOutcome {
   verb: Verb;
-  /** What was typed, so that nothing is lost. */
+  /** The reason that was typed, so that it is not lost. */
   reason: string;
-  /** Offered after a refusal that force would overcome. */
+  /** What forcing it would do, after a refusal that force overcomes. */
   force: string | null;
 }
 
 export type MoveAction = (previous: MoveOutcome | null, form: FormData) => Promise<MoveOutcome | null>;
 
-/** What a move is called while it is under way. */
+/** The label of a move while it runs. */
 export const MOVES_IN_PROGRESS: Readonly<Record<Verb, string>> = {
   resume: 'Waking…',
   suspend: 'Suspending…',
@@ -121,7 +121,7 @@ function Allowed({ offer, id, outcome }: { offer: MoveOffer; id: string; outcome
   );
 }
 
-/** All of them for one reason, which is said once. */
+/** Several moves forbidden for the same reason, which is shown once. */
 function AllForbidden({ offers, whyNot }: { offers: readonly MoveOffer[]; whyNot: string }) {
   return (
     <div className="grid gap-2">

@@ -1,7 +1,7 @@
 'use client';
 /**
- * Making new sandboxes from a snapshot or a blueprint: how many, under which name, for whom, and whether they start at
- * once.
+ * The form that makes sandboxes from a snapshot or a blueprint: how many, their name, their tenant, and whether they
+ * start at once.
  */
 import { useActionState } from 'react';
 import { Field } from '../ui/field.tsx';
@@ -27,7 +27,7 @@ export function SeedForm({
   verb: 'Restore' | 'Clone';
   action: SeedAction;
   start: SeedState;
-  /** Names of capability profiles to choose from; none when the profile is given. */
+  /** Policies to choose from; none when the policy is given. */
   policies: readonly string[];
 }) {
   const [{ values, errors, problem }, submit] = useActionState(action, start);

@@ -1,7 +1,4 @@
-/**
- * What left in bundles, in rows: which volumes, private or not, signed or not, the hash, who and when. Cards on a
- * narrow page.
- */
+/** Shares in rows: which volumes, private or not, signed or not, the hash, who and when. Cards on a narrow page. */
 import Link from 'next/link';
 import type { Share } from '#lib/contract/schema.ts';
 import { nameOfActor } from '../ledger/event-words.ts';
@@ -45,7 +42,7 @@ function Members({ share }: { share: Share }) {
   );
 }
 
-/** `rendered`: the server's time in epoch seconds. `showInstance` names the sandbox and its tenant in each row. */
+/** `rendered`: the server's time in epoch seconds. `showInstance`: names the sandbox and its tenant in each row. */
 export function ShareTable({
   shares,
   rendered,

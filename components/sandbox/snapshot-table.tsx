@@ -1,4 +1,4 @@
-/** Snapshots in rows: what each is, whose, what is in it, what came from it. Cards on a narrow page. */
+/** Snapshots in rows: name, sandbox, contents, and what was made from each. Cards on a narrow page. */
 import Link from 'next/link';
 import type { Snapshot } from '#lib/contract/schema.ts';
 import { sizeInWords } from '../ui/durations.ts';
@@ -26,7 +26,7 @@ function Who({ snapshot }: { snapshot: Snapshot }) {
   );
 }
 
-/** `rendered`: the server's time in epoch seconds. `showSource` names the sandbox and its tenant in each row. */
+/** `rendered`: the server's time in epoch seconds. `showSource`: names the sandbox and its tenant in each row. */
 export function SnapshotTable({
   snapshots,
   rendered,

@@ -1,11 +1,11 @@
 /**
- * The sign of a state: a colour and a shape of its own, so that neither is needed alone. Decorative: the name stands
- * beside it.
+ * The icon of a state: a colour and a shape of its own, so that each works without the other. Decorative: the name
+ * stands beside it.
  */
 import type { State } from '#lib/lifecycle/states.ts';
 import type { Fault } from '#lib/lifecycle/words.ts';
 
-/** Outlines take the colour of the text; what is drawn on a colour is ink, whatever the page is. */
+/** Outlines take the text colour. Strokes on a coloured shape are always ink. */
 const outline = { stroke: 'currentColor', strokeWidth: 1.25 } as const;
 const inside = { stroke: 'var(--on-colour)', strokeWidth: 1.25 } as const;
 
@@ -61,7 +61,7 @@ export function StateMark({
 }: {
   state: State;
   fault?: Fault | null;
-  /** Pixels, or units of the drawing that it stands in. */
+  /** Pixels, or units of the drawing that contains it. */
   size?: number;
   x?: number;
   y?: number;

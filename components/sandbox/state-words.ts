@@ -1,11 +1,11 @@
-/** What the console calls states, faults, verbs and moves. Pure; made from the state map's own words. */
+/** States, faults, verbs and moves in words. Pure; built on the words of the state map. */
 import type { Instance } from '#lib/contract/schema.ts';
 import type { State, Verb } from '#lib/lifecycle/states.ts';
 import { waysOut } from '#lib/lifecycle/ways-out.ts';
 import type { Fault } from '#lib/lifecycle/words.ts';
 import { agoInWords, lengthInWords } from '../ui/durations.ts';
 
-/** A state as a person hears it: where the sandbox is, before the state's own name. */
+/** The first word of a state's headline. */
 const STANDING: Readonly<Record<State, string>> = {
   created: 'Registered',
   active: 'Awake',
@@ -57,7 +57,7 @@ export function headlineDetail(instance: HeadlineFields, now: number): string {
   return `${instance.state} ${agoInWords(seconds)}`;
 }
 
-/** What has happened to a sandbox with a fault, in plain words. */
+/** What each fault means. */
 export const FAULT_HAPPENED: Readonly<Record<Fault, string>> = {
   error: 'Its process crashed or ran out of memory. Everything that was answered is safe; the next wake clears this.',
   unknown: 'Filing it failed three times, so it is left alone until somebody decides. The ledger has the cause.',
@@ -66,7 +66,7 @@ export const FAULT_HAPPENED: Readonly<Record<Fault, string>> = {
   missing: 'Its file is not where the row says. Nothing was started in its place.',
 };
 
-/** The same with the ways out of it, in one text. */
+/** What each fault means, with the ways out. */
 export const FAULT_MEANS: Readonly<Record<Fault, string>> = {
   error: FAULT_HAPPENED.error,
   unknown: `${FAULT_HAPPENED.unknown} ${waysOut('unknown')}`,
@@ -83,7 +83,7 @@ export const VERB_WORDS: Readonly<Record<Verb, { label: string; does: string }>>
   delete: { label: 'Delete', does: 'Remove the file for good. Its ledger stays.' },
 };
 
-/** What the ladder will do, as the subject's verb: `suspends`, `freezes`. */
+/** What the ladder will do, as a verb: `suspends`, `freezes`. */
 export const MOVE_WORDS: Readonly<Record<State, string>> = {
   created: 'returns to created',
   active: 'wakes',
@@ -109,7 +109,7 @@ const NUMBERS = [
   'twelve',
 ];
 
-/** Small numbers in words, null for larger ones. */
+/** A small number in words, null for a larger one. */
 export function numberInWords(count: number): string | null {
   return NUMBERS[count] ?? null;
 }
@@ -118,12 +118,12 @@ function figures(count: number): string {
   return count.toLocaleString('en');
 }
 
-/** The headline of the dock: what is awake, asleep and filed away, in words. */
+/** The headline of the overview: how many are awake, asleep and archived, in words. */
 export function dockInWords(states: Readonly<Record<State, number>>): string {
   const asleep = states.suspended + states.frozen;
   if (states.created + states.active + asleep + states.archived === 0) return 'The dock is empty.';
   const counts = [states.active, asleep, states.archived];
-  // Words and figures do not mix in one sentence.
+  // A sentence uses either words or figures for its numbers.
   const inWords = counts.every((count) => numberInWords(count) !== null);
   const said = counts.map((count) => (count === 0 ? 'none' : inWords ? numberInWords(count) : figures(count)));
   const words = [`${said[0]} awake`, `${said[1]} asleep`, `${said[2]} filed away`];

@@ -1,4 +1,4 @@
-/** What the console says of operations that take too long. Pure. */
+/** Operations that take too long, in words. Pure. */
 import type { Instance } from '#lib/contract/schema.ts';
 import { mayReach, VERB_TARGET, type Verb } from '#lib/lifecycle/states.ts';
 import { lengthInWords } from '../ui/durations.ts';
@@ -13,7 +13,7 @@ const BEING: Readonly<Record<string, string>> = {
   prefetch: 'being brought home',
 };
 
-/** Verbs that may be tried again without asking anybody anew: what they do is undone by the next call. */
+/** Verbs that can be retried without asking a person: the next call undoes what they do. */
 const AGAIN: Readonly<
   Record<string, { label: string; verb: Extract<Verb, 'resume' | 'suspend' | 'freeze'> } | undefined>
 > = {
@@ -34,7 +34,7 @@ export function stuckInWords({ pending, pending_since, interrupted }: StuckField
     : `${begun}, and still under way. A restart of the server would settle it.`;
 }
 
-/** The way to try it once more, or null for what only a person decides. */
+/** How to retry the operation, or null when only a person can decide. */
 export function retryFor({ pending, ephemeral }: Pick<Instance, 'pending' | 'ephemeral'>) {
   const again = AGAIN[pending ?? ''];
   return again !== undefined && mayReach(VERB_TARGET[again.verb], { ephemeral }) ? again : null;

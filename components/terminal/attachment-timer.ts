@@ -1,21 +1,18 @@
 /**
- * How long an open terminal holds its sandbox awake: while it is used, and not for ever because its tab was forgotten.
- * Knows the time it is told, and neither the page nor the server.
+ * How long an open terminal keeps its sandbox awake: while it is used, and not for ever because its tab was forgotten.
+ * Pure: takes the time as an argument, in epoch milliseconds.
  */
 
-/**
- * Longer than a meeting that one types through, shorter than a night: twice the 15 min after which an idle sandbox is
- * put to sleep.
- */
+/** Longer than a meeting, shorter than a night: twice the 15 min after which an idle sandbox is suspended. */
 export const RELEASE_MINUTES = 30;
 
 const LET_GO_MS = RELEASE_MINUTES * 60_000;
 
 export interface AttachmentTimerListener {
-  /** Hold it, or hold on to it; `first` when it was not held. */
+  /** Attach, or renew. `first`: it was not attached before. */
   renew(first: boolean): void;
   end(): void;
-  /** It was let go for want of use, at that moment in epoch milliseconds; null when it is used again. */
+  /** It was released because nobody used it, at this time in epoch milliseconds; null: it is used again. */
   released(at: number | null): void;
 }
 
@@ -25,7 +22,7 @@ export class AttachmentTimer {
   #awake = false;
   #holds = false;
 
-  /** Opening it is use. `now` in epoch milliseconds, as everywhere here. */
+  /** Opening the terminal counts as use. */
   constructor(listener: AttachmentTimerListener, now: number) {
     this.#listener = listener;
     this.#usedAt = now;
@@ -39,7 +36,7 @@ export class AttachmentTimer {
     if (!this.#holds) this.tick(now);
   }
 
-  /** What sleeps is not held, and somebody else's waking it is no use of this terminal. */
+  /** A sleeping sandbox is not attached. When somebody else wakes it, that is no use of this terminal. */
   setAwake(awake: boolean, now: number): void {
     if (awake === this.#awake) return;
     this.#awake = awake;
@@ -47,7 +44,7 @@ export class AttachmentTimer {
     else this.release();
   }
 
-  /** To be called again and again: holds on, or lets go. */
+  /** To be called at an interval: renews or releases. */
   tick(now: number): void {
     if (this.#isUnused(now)) {
       if (!this.#holds) return;
@@ -60,7 +57,7 @@ export class AttachmentTimer {
     }
   }
 
-  /** Ends it, until the next look. */
+  /** Releases it until the next tick. */
   release(): void {
     if (!this.#holds) return;
     this.#holds = false;

@@ -1,40 +1,41 @@
 /**
- * Says to the server that a terminal is open and used, again and again, until it is closed or forgotten: what holds the
- * sandbox awake under its user. A lease, not a connection, of which a browser has few. Talks to the API only.
+ * Tells the server again and again that a terminal is open and in use; that keeps the sandbox awake. It ends when the
+ * terminal is closed or unused. A lease and not a connection, because a browser has few of those. Talks to the API
+ * only.
  */
 import { AttachmentTimer } from './attachment-timer.ts';
 
-/** Well within the lease, also where a hidden tab's timers run once a minute. */
+/** Well within the lease, even where a hidden tab's timers run once a minute. */
 const RENEW_MS = 40_000;
 
 export interface AttachmentListener {
-  /** The server has heard of it, or of its end. */
+  /** The server was told of the attachment, or of its end. */
   onChanged(): void;
-  /** It let go for want of use at that moment, in epoch milliseconds; null when it is used again. */
+  /** The attachment ended because the terminal was unused; epoch milliseconds. null: it is used again. */
   onReleased(at: number | null): void;
 }
 
 export interface Attachment {
   /** A key was pressed or something was printed. */
   used(): void;
-  /** The sandbox woke or fell asleep: only one that is awake is held. */
+  /** The sandbox woke or fell asleep: only an awake one is kept attached. */
   setAwake(awake: boolean): void;
-  /** Ends it for good; closing the page does too. */
+  /** Ends the attachment for good, as closing the page does. */
   leave(): void;
 }
 
-/** An id of its own; plain HTTP pages have no `randomUUID`. */
+/** A random id; plain HTTP pages have no `randomUUID`. */
 function newAttachment(): string {
   const random = crypto.getRandomValues(new Uint32Array(3));
   return `tab-${Array.from(random, (part) => part.toString(36)).join('')}`;
 }
 
-/** A terminal on sandbox `id` is open. */
+/** Attaches a terminal to sandbox `id`. */
 export function attach(id: string, { onChanged, onReleased }: AttachmentListener): Attachment {
   const address = `/api/instances/${encodeURIComponent(id)}/attachments/${newAttachment()}`;
-  // A server that is away for a moment hears of it the next time.
+  // When the server is unreachable, the next renewal tells it.
   const renew = () => fetch(address, { method: 'PUT' }).catch(() => undefined);
-  // What gets lost on the way is ended by the lease.
+  // When the request is lost, the lease runs out.
   const end = () => fetch(address, { method: 'DELETE', keepalive: true }).catch(() => undefined);
   const attachmentTimer = new AttachmentTimer(
     {

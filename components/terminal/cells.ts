@@ -1,13 +1,13 @@
 /**
- * How many cells a character takes on the screen, and what belongs together in one: the one table for the emulator,
- * which draws, and the line editor, which has to know where. Pure.
+ * How many cells a character takes, and which characters share a cell. The one table for the emulator, which draws, and
+ * for the line editor, which computes the cursor. Pure.
  */
 
-/** What the emulator carries from one code point to the next, packed as it wants it: kind, width, whether it joined. */
+/** The emulator's state between two code points, in its packed form: kind, width, whether it joined. */
 type Properties = number;
 
 const PLAIN = 0;
-/** A pictograph: a selector makes it wide, a skin tone joins it. */
+/** A pictograph: a variation selector makes it wide, a skin tone joins it. */
 const PICTOGRAPH = 1;
 /** Ends in a zero-width joiner: a pictograph that follows is part of it. */
 const JOINER = 2;
@@ -50,7 +50,7 @@ function widthOf(code: number): 0 | 1 | 2 {
 const packed = (kind: number, width: number, joins: boolean): Properties =>
   (kind << 3) | (width << 1) | (joins ? 1 : 0);
 
-/** What `code` is after what `before` stands for: 0 at a beginning. */
+/** The properties of `code` after `before`; 0 at the beginning. */
 function propertiesOf(code: number, before: Properties): Properties {
   const kind = before >> 3;
   const widthBefore = (before >> 1) & 3;
@@ -71,7 +71,7 @@ function isPictograph(code: number): boolean {
   return code > 0xff && /^\p{Extended_Pictographic}$/u.test(String.fromCodePoint(code));
 }
 
-/** The emulator's own form of the table. */
+/** The table in the emulator's form. */
 export const UNICODE = { version: 'winterdock', wcwidth: widthOf, charProperties: propertiesOf } as const;
 
 export interface Cluster {
@@ -80,7 +80,7 @@ export interface Cluster {
   width: number;
 }
 
-/** A text in pieces that are drawn, and stepped over, as one. A line break is a piece without width. */
+/** Splits a text into clusters, each drawn and stepped over as one. A line break is a cluster of width 0. */
 export function clustersOf(text: string): Cluster[] {
   const clusters: Cluster[] = [];
   let before: Properties = 0;

@@ -1,4 +1,4 @@
-/** The console's own colours as the emulator wants them, read from the page, and read again when the theme changes. */
+/** The console's colours as an emulator theme, read from the page, and again when the theme changes. */
 import type { ITheme } from '@xterm/xterm';
 
 const TOKENS: Readonly<Partial<Record<keyof ITheme, string>>> = {
@@ -29,7 +29,7 @@ const TOKENS: Readonly<Partial<Record<keyof ITheme, string>>> = {
   brightWhite: '--ink',
 };
 
-/** The colours as they are for `element` now. */
+/** The present colours of `element`. */
 export function coloursOf(element: HTMLElement): ITheme {
   const probe = document.createElement('span');
   element.append(probe);

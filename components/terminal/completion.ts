@@ -1,12 +1,12 @@
 /**
- * The name of a file that is being typed: which folder to ask for, and what its answer makes of the line. The folder is
- * read where it rests, which wakes nothing. Talks to the API only.
+ * Completion of file names: which folder to list, and how to complete the line. The folder is read at rest, which wakes
+ * nothing. Talks to the API only.
  */
 import type { FolderItem } from '#lib/contract/schema.ts';
 
-/** What is being typed, as a place to look in. */
+/** The name being typed, and the folder to look in. */
 export interface CompletionQuery {
-  /** As it is typed, before the name: `src/`. */
+  /** What stands before the name, as typed: `src/`. */
   typed: string;
   /** The beginning of the name. */
   begin: string;
@@ -18,10 +18,10 @@ export interface CompletionQuery {
 
 const VOLUMES = ['workspace', 'memory', 'tmp'];
 const MOST = 500;
-/** What a shell would take apart or take for something else. */
+/** Characters that are special to a shell. */
 const SPECIAL = /[\s'"\\`$&|;<>()*?[\]#!~]/g;
 
-/** What stands before the cursor and may be a name; `cwd` is where names are looked for. */
+/** The name before the cursor. `cwd`: where relative names are looked up. */
 export function completionQuery(before: string, cwd: string): CompletionQuery {
   const word = /(?:\\.|[^\s'"`;|&<>()\\=])*$/.exec(before)?.[0] ?? '';
   const path = word.replace(/\\(.)/g, '$1');
@@ -41,7 +41,7 @@ export function completionQuery(before: string, cwd: string): CompletionQuery {
   };
 }
 
-/** What there is that begins so, folders with a slash. Empty when it cannot be told. */
+/** Names that begin so, folders with a slash. Empty when the folder cannot be read. */
 export async function completionNames(id: string, { volume, folder, begin }: CompletionQuery): Promise<string[]> {
   if (volume === null) return VOLUMES.filter((name) => name.startsWith(begin)).map((name) => `${name}/`);
   if (!VOLUMES.includes(volume)) return [];
@@ -54,12 +54,12 @@ export async function completionNames(id: string, { volume, folder, begin }: Com
       .filter(({ name }) => name.startsWith(begin) && (begin !== '' || !name.startsWith('.')))
       .map(({ name, kind }) => (kind === 'dir' ? `${name}/` : name));
   } catch {
-    // Without an answer nothing is completed.
+    // Without an answer there is no completion.
     return [];
   }
 }
 
-/** What the names have in common. */
+/** The longest common beginning of the names. */
 function common(names: readonly string[]): string {
   const [first = '', ...others] = names;
   let length = first.length;
@@ -67,7 +67,7 @@ function common(names: readonly string[]): string {
   return first.slice(0, length);
 }
 
-/** What to type on: the rest of the only name, or of what all have in common. */
+/** The text to insert: the rest of the only name, or of the common beginning. */
 export function continuation({ begin }: CompletionQuery, names: readonly string[]): string {
   const rest = common(names).slice(begin.length).replace(SPECIAL, '\\$&');
   return names.length === 1 && !names[0]?.endsWith('/') ? `${rest} ` : rest;

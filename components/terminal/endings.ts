@@ -1,13 +1,13 @@
-/** The terminal's own lines on the screen: what a run woke and how it ended. Pure. */
+/** The terminal's own lines: what a run woke and how it ended. Pure. */
 import type { EvalAnswer } from '#lib/contract/schema.ts';
 import { StreamText } from './output.ts';
 import type { RunOutcome } from './runs.ts';
 import { endInWords, type WakeResult, wakeInWords } from './words.ts';
 
-/** The colours of our own words; a sign stands beside each. */
+/** Colours of the terminal's own lines; each line has a sign too. */
 export const STYLE = { quiet: '\x1b[90m', bad: '\x1b[31m', good: '\x1b[32m', plain: '\x1b[0m' } as const;
 
-/** A line for the screen, and the same for a screen reader. */
+/** A line: for the screen, and for a screen reader. */
 export interface TerminalLine {
   line: string;
   spoken: string;
@@ -15,24 +15,24 @@ export interface TerminalLine {
 
 const { quiet, bad, good, plain } = STYLE;
 
-/** Words from elsewhere without what would steer the screen. */
+/** Removes control characters from a text of the sandbox. */
 function printable(text: string): string {
   return new StreamText({ fresh: true, by: null }).take(text).replaceAll(plain, '');
 }
 
-/** That it had to be woken; null when it was awake. */
+/** A line that says what was woken; null when the sandbox was awake. */
 export function wakeLine(woke: WakeResult): TerminalLine | null {
   const words = wakeInWords(woke);
   return words === null ? null : { line: `${quiet}↑ ${words}${plain}`, spoken: words };
 }
 
-/** The value of an evaluated code, or its error; null when there is neither. */
+/** The value of evaluated code, or its error; null when there is neither. */
 export function resultOf({ ok, value, error }: EvalAnswer): string | null {
   if (!ok) return error ?? 'It failed.';
   return value === undefined ? null : JSON.stringify(value);
 }
 
-/** How a run ended. */
+/** The lines that say how a run ended. */
 export function endLines(outcome: RunOutcome): TerminalLine[] {
   if (outcome === 'stopped') return [{ line: `${bad}^C${plain} ${quiet}stopped${plain}`, spoken: 'stopped' }];
   if ('problem' in outcome) {

@@ -1,23 +1,23 @@
 /**
- * What was run in one sandbox, for the arrow keys. Kept in the tab's own session storage, by person and sandbox:
- * commands may hold secrets, so they go when the tab is closed, and nobody who signs in after finds another's.
+ * The command history of one sandbox, in the tab's session storage, by person and sandbox. Commands may hold secrets:
+ * they go when the tab is closed, and the next person to sign in does not see them.
  */
 const MOST_CHARACTERS = 100_000;
 
 const keyOf = (person: string, id: string) => `winterdock.history.${person}.${id}`;
 
-/** Lines run before, oldest first; none where the browser keeps nothing. */
+/** Earlier lines, oldest first; none where the browser has no storage. */
 export function readHistory(person: string, id: string): string[] {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(keyOf(person, id)) ?? '[]');
     return Array.isArray(kept) ? kept.filter((line) => typeof line === 'string') : [];
   } catch {
-    // Storage that is forbidden or was written by someone else: an empty history is as good.
+    // Storage is forbidden or holds something else: an empty history will do.
     return [];
   }
 }
 
-/** Keeps the newest lines. */
+/** Stores the newest lines. */
 export function writeHistory(person: string, id: string, lines: readonly string[]): void {
   const kept: string[] = [];
   let characters = 0;
@@ -29,6 +29,6 @@ export function writeHistory(person: string, id: string, lines: readonly string[
   try {
     sessionStorage.setItem(keyOf(person, id), JSON.stringify(kept));
   } catch {
-    // Full or forbidden: the history lives as long as the page.
+    // Storage is full or forbidden: the history lives as long as the page.
   }
 }

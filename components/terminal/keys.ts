@@ -1,4 +1,4 @@
-/** What an emulator sends for keys and pastes, as keys of the line editor. Pure. */
+/** Parses an emulator's input into keys of the line editor. Pure. */
 import type { EditorKey } from './line-editor.ts';
 
 const PASTE_BEGIN = '\x1b[200~';
@@ -44,17 +44,17 @@ const KEYS: Readonly<Record<string, Exclude<EditorKey['name'], 'text'>>> = {
 };
 
 const ESCAPE = '\x1b';
-/** What comes after escape, when it is a key of its own. */
+/** An escape sequence that is one key. */
 const AFTER_ESCAPE = /^(?:\[[0-?]*[A-Za-z~]|O[A-Z]|[^[O])/u;
 const TEXT = /^\P{Cc}+/u;
 
-/** The keys in what was sent at once; what is unknown is left out. A paste is one text, whatever is in it. */
+/** The keys in one piece of input. Unknown sequences are ignored. A paste is one text, whatever it contains. */
 export function keysOf(sent: string): EditorKey[] {
   const keys: EditorKey[] = [];
   let rest = sent;
   while (rest !== '') {
     if (rest.startsWith(PASTE_BEGIN)) {
-      // It ends where what was sent ends: what looks like an end before that was in the paste, and must not run
+      // The paste ends where the input ends. An end marker before that is part of the pasted text, and must not run
       // anything.
       const end = rest.lastIndexOf(PASTE_END);
       keys.push({ name: 'text', text: rest.slice(PASTE_BEGIN.length, end < 0 ? undefined : end) });

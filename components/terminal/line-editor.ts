@@ -1,6 +1,6 @@
 /**
- * The line that is being typed: a pure step from a key to the next state and, with some keys, a wish. Knows the history
- * and the last cut text; nothing of screens, sandboxes or browsers.
+ * The line editor: a pure step from a key to the next state and, for some keys, a command for the terminal. It knows
+ * the history and the last cut text, and nothing of screens, sandboxes or browsers.
  */
 import { clustersOf } from './cells.ts';
 
@@ -23,27 +23,27 @@ export type EditorKey =
     }
   | { name: 'text'; text: string };
 
-/** What a key asks for besides a changed line. */
+/** What a key asks of the terminal besides a changed line. */
 export type EditorCommand = { run: string } | 'interrupt' | 'clear' | 'leave' | 'complete' | null;
 
 export interface Editor {
   text: string;
-  /** Where the cursor stands: an index into `text`, never inside a cluster. */
+  /** The cursor: an index into `text`, never inside a cluster. */
   at: number;
-  /** What was run before, oldest first. */
+  /** Earlier lines, oldest first. */
   history: readonly string[];
-  /** How far back the shown line is: 0 is what was typed here. */
+  /** How many lines back in the history the shown line is; 0: the new line. */
   back: number;
-  /** What was typed before going back. */
+  /** The new line, kept while an earlier one is shown. */
   draft: string;
-  /** What was cut last. */
+  /** The last cut text. */
   cut: string;
-  /** What the history is searched for, or null. */
+  /** The text that the history is searched for, or null. */
   search: string | null;
 }
 
 const KEPT = 200;
-/** Lines longer than this are not kept: they are data, not commands. */
+/** Longer lines do not enter the history: they are data, not commands. */
 const KEPT_LENGTH = 4000;
 const INDENT = '    ';
 
@@ -53,8 +53,8 @@ export function emptyEditor(history: readonly string[]): Editor {
 }
 
 /**
- * The history with what was run now: nothing blank, nothing twice in a row, nothing that begins with a space, as shells
- * have it.
+ * The history with one more line. As in shells, it skips blank lines, repetitions of the last line, and lines that
+ * begin with a space.
  */
 export function addToHistory(history: readonly string[], text: string): readonly string[] {
   if (text.trim() === '' || text.startsWith(' ') || text.length > KEPT_LENGTH || history.at(-1) === text)
@@ -68,7 +68,7 @@ const inserted = (editor: Editor, text: string): Editor => ({
   at: editor.at + text.length,
 });
 
-/** Without what is between two places; `keep`: it can be pasted. */
+/** Removes the text between two positions. `keep`: as the cut text, for pasting. */
 function without(editor: Editor, from: number, to: number, keep: boolean): Editor {
   if (from === to) return editor;
   return {
@@ -103,7 +103,7 @@ function wordRight({ text, at }: Editor): number {
   return place;
 }
 
-/** The beginning of what stands between blanks before the cursor. */
+/** The start of the word before the cursor, where words are separated by blanks. */
 function blankLeft({ text, at }: Editor): number {
   return at - (/\S*\s*$/.exec(text.slice(0, at))?.[0].length ?? 0);
 }
@@ -115,14 +115,14 @@ function endOf({ text, at }: Editor): number {
   return end < 0 ? text.length : end;
 }
 
-/** The line of the history that is `back` steps old. */
+/** Shows the line `back` steps back in the history. */
 function recalled(editor: Editor, back: number): Editor {
   const draft = editor.back === 0 ? editor.text : editor.draft;
   const text = back === 0 ? draft : (editor.history.at(-back) ?? '');
   return { ...editor, text, at: text.length, back, draft };
 }
 
-/** Up and down go from line to line of what has several, then through the history. */
+/** Up and down move between the lines of a multi-line text, then through the history. */
 function vertical(editor: Editor, step: -1 | 1): Editor {
   const start = startOf(editor);
   const column = editor.at - start;
@@ -159,7 +159,7 @@ function moved(editor: Editor, motion: Motion): Editor {
   }
 }
 
-/** The newest line that holds `search`, older than `back` steps. */
+/** Shows the newest line with `search` that is more than `back` steps back. */
 function found(editor: Editor, search: string, back: number): Editor {
   for (let steps = back; steps <= editor.history.length; steps += 1) {
     const place = editor.history.at(-steps)?.indexOf(search) ?? -1;
@@ -168,7 +168,7 @@ function found(editor: Editor, search: string, back: number): Editor {
   return { ...editor, search };
 }
 
-/** A key while the history is searched; null when it ends the search and then does what it always does. */
+/** A key during a history search; null when the key ends the search and then has its usual effect. */
 function searched(editor: Editor, search: string, key: EditorKey): Editor | null {
   switch (key.name) {
     case 'text':
@@ -185,7 +185,7 @@ function searched(editor: Editor, search: string, key: EditorKey): Editor | null
   }
 }
 
-/** What a text may be when it is put into the line: without what moves cursors or changes direction. */
+/** Removes characters that move cursors or change the text direction. */
 function plain(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
@@ -193,7 +193,7 @@ function plain(text: string): string {
     .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) => (character === '\n' ? character : ''));
 }
 
-/** The state after `key`, and what it asks for. */
+/** The state after `key`, and the command that the key asks for. */
 export function press(editor: Editor, key: EditorKey): [Editor, EditorCommand] {
   if (editor.search !== null) {
     const next = searched(editor, editor.search, key);

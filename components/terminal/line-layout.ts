@@ -1,24 +1,24 @@
 /**
- * Where a line that is being typed stands on a screen: its rows, where it wraps, where the cursor is. Pure; what it
- * says is what an emulator of the same width does, for both measure by cells.ts.
+ * The layout of the edited line on a screen: rows, wraps, cursor. Pure; an emulator of the same width wraps in the same
+ * way, because both measure by cells.ts.
  */
 import { clustersOf } from './cells.ts';
 
 interface Row {
   text: string;
-  /** The next row goes on where this one is full: no line break between them. */
+  /** The row is full and continues on the next one, without a line break. */
   wraps: boolean;
 }
 
 export interface LineLayout {
   rows: Row[];
-  /** Where the cursor is, from 0. */
+  /** The cursor's position, from 0. */
   row: number;
   column: number;
 }
 
 /**
- * Lays `text` out after `prompt` (its width in cells is `promptWidth`), on rows of `columns` cells, with the cursor at
+ * Lays out `text` after `prompt` (whose width in cells is `promptWidth`) on rows of `columns` cells, with the cursor at
  * index `at`. Rows after a line break begin with `more`.
  */
 export function layOut(
@@ -50,7 +50,7 @@ export function layOut(
     } else {
       if (width + cluster.width > columns) {
         begin(true, '', 0);
-        // The cursor before a cluster that did not fit stands where the cluster does.
+        // The cursor before a cluster that did not fit stands on the cluster's row.
         look();
       }
       last().text += cluster.text;
@@ -60,7 +60,7 @@ export function layOut(
     look();
   }
   if (width >= columns) {
-    // A full last row: the cursor waits at the beginning of the next.
+    // The last row is full: the cursor stands at the beginning of the next one.
     begin(true, '', 0);
     look();
   }
@@ -70,17 +70,14 @@ export function layOut(
 const up = (rows: number) => (rows > 0 ? `\x1b[${rows}A` : '');
 const right = (columns: number) => (columns > 0 ? `\x1b[${columns}C` : '');
 
-/**
- * What to write where the first row is to be, so that the layout shows with the cursor in its place. At most `height`
- * rows are shown.
- */
+/** The output that draws the layout from its first row on, with the cursor in its place. At most `height` rows. */
 export function renderLayout(layout: LineLayout, height: number): { text: string; row: number } {
   const start = Math.max(0, Math.min(layout.row - Math.floor(height / 2), layout.rows.length - height));
   const shown = layout.rows.slice(start, start + height);
   const body = shown
     .map(({ text, wraps }, at) => {
       if (at === shown.length - 1) return text;
-      // A row that is followed by an empty one is made to wrap by a blank.
+      // A blank makes a full row wrap when an empty row follows.
       return text + (wraps ? (shown[at + 1]?.text === '' ? ' \r' : '') : '\r\n');
     })
     .join('');
@@ -88,7 +85,7 @@ export function renderLayout(layout: LineLayout, height: number): { text: string
   return { text: `\r\x1b[J${body}\r${up(shown.length - 1 - row)}${right(layout.column)}`, row };
 }
 
-/** What to write to come from a cursor in `row` of what is drawn back to its beginning. */
+/** The output that moves the cursor from `row` back to the beginning of the layout. */
 export function cursorToStart(row: number): string {
   return `\r${up(row)}`;
 }

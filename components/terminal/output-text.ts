@@ -1,15 +1,15 @@
-/** Output as it can be shown: bytes that are no text as U+FFFD, which whoever shows it says. Pure. */
+/** Output as text for a screen: bytes that are not text become U+FFFD; the caller tells the reader. Pure. */
 import type { ExecAnswer } from '#lib/contract/schema.ts';
 
 type Encoding = ExecAnswer['stdout_encoding'];
 
-/** A piece of output as text for a screen. */
+/** A piece of output as text. */
 export function outputText(text: string, encoding: Encoding): string {
   if (encoding === undefined) return text;
   return new TextDecoder().decode(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)));
 }
 
-/** Whether some of an answer's output is not what was said. */
+/** Whether some of an answer's output was not text. */
 export function isBinary({
   stdout_encoding,
   stderr_encoding,

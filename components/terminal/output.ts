@@ -1,25 +1,25 @@
 /**
- * What a sandbox may do to the screen: write text, break lines and colour what it writes. Every other control sequence
- * is left out, so that no output moves the cursor over what stands there, renames the page, or makes the emulator
- * answer as if a person had typed. Pure, but for what it remembers from piece to piece.
+ * Filters a sandbox's output: it may write text, break lines and set colours. Every other control sequence is dropped,
+ * so that output cannot move the cursor over earlier text, rename the page, or make the emulator send input. Pure,
+ * except for its state between two pieces.
  */
 
 const ESCAPE = '\x1b';
 const BELL = '\x07';
 const STRING_END = `${ESCAPE}\\`;
-/** A sequence that is longer than this is none. */
+/** A longer sequence is treated as text. */
 const LONGEST = 4096;
-/** Colours and attributes that a stream carries from one piece to the next. */
+/** The longest style that a stream keeps between two pieces. */
 const LONGEST_STYLE = 200;
 
 const CONTROL_SEQUENCE = /^\[[0-?]*[ -/]*[@-~]/;
 const UNFINISHED_SEQUENCE = /^\[[0-?]*[ -/]*$/;
 const OTHER_SEQUENCE = /^[ -/]*[0-~]/;
 const STRING_SEQUENCE = /^[\]PX^_]/;
-/** Control and direction characters that are no part of a text. */
+/** Control and direction characters, which are never shown. */
 const UNPRINTABLE = /[\u202a-\u202e\u2066-\u2069]|(?![\n\r\t])\p{Cc}/gu;
 
-/** The six levels of the colour cube that the 256 colours hold. */
+/** The six levels of the 256-colour cube. */
 const LEVELS = [0, 95, 135, 175, 215, 255];
 
 function nearestLevel(value: number): number {
@@ -35,8 +35,8 @@ const colourOf = (red: number, green: number, blue: number) =>
 const byte = (value: number | undefined) => (value !== undefined && value >= 0 && value <= 255 ? value : 0);
 
 /**
- * Bold, italic, underlined, inverse, struck through, their ends, and the colours by number. Never dim, blinking or
- * invisible.
+ * Allowed styles: bold, italic, underlined, inverse, struck through, their ends, and colours by number. Not allowed:
+ * dim, blinking, invisible.
  */
 function isAllowed(code: number): boolean {
   return (
@@ -48,7 +48,7 @@ function isAllowed(code: number): boolean {
   );
 }
 
-/** What a style sequence says, as codes that may be passed on; 0 is a reset. */
+/** The allowed codes of a style sequence; 0 is a reset. */
 function stylesOf(parameters: string): string[] {
   const codes = parameters.split(/[;:]+/).map(Number);
   const styles: string[] = [];
@@ -66,11 +66,11 @@ function stylesOf(parameters: string): string[] {
   return styles;
 }
 
-/** Where the screen's cursor is, for the streams that share it. */
+/** The screen's cursor, shared by the streams that write to it. */
 export interface ScreenPosition {
-  /** At the beginning of a line. */
+  /** The cursor is at the beginning of a line. */
   fresh: boolean;
-  /** Who wrote there last. */
+  /** The stream that wrote last. */
   by: object | null;
 }
 
@@ -81,14 +81,14 @@ export class StreamText {
   #style = '';
   #held = '';
 
-  /** `sign` is put before each line, `base` (`31`) is its colour; both may be empty. */
+  /** `sign`: put before each line. `base` (`31`): its colour. Both may be empty. */
   constructor(place: ScreenPosition, { sign = '', base = '' }: { sign?: string; base?: string } = {}) {
     this.#place = place;
     this.#sign = sign;
     this.#base = base;
   }
 
-  /** What to write to the screen for a piece of output. A sequence that is not whole yet waits for the next piece. */
+  /** The filtered text of a piece of output. An incomplete sequence waits for the next piece. */
   take(piece: string): string {
     let rest = this.#held + piece;
     this.#held = '';
@@ -113,7 +113,7 @@ export class StreamText {
     return out === '' ? '' : `${begin}${out}${ESCAPE}[0m`;
   }
 
-  /** Characters of the sequence after its escape; null when it is not whole. */
+  /** The length of the sequence after its escape character; null when it is incomplete. */
   #sequence(after: string, style: (codes: string[]) => void): number | null {
     const control = CONTROL_SEQUENCE.exec(after)?.[0];
     if (control !== undefined) {
@@ -145,7 +145,7 @@ export class StreamText {
     const text = raw.replace(UNPRINTABLE, '');
     if (text === '') return '';
     const goesOn = !this.#place.fresh && this.#place.by === this;
-    // Two streams on one line could not be told apart.
+    // Two streams never share a line: they could not be told apart.
     const first = this.#place.fresh || goesOn ? '' : '\n';
     this.#place.fresh = text.endsWith('\n');
     this.#place.by = this;

@@ -1,7 +1,7 @@
 'use client';
 /**
- * A terminal that needs nothing but a form: a command is sent, and what it said is on the page. The directory is
- * carried, variables are not.
+ * A terminal as a plain form: it sends a command, and the page shows the output. It keeps the working directory, but no
+ * variables.
  */
 import { useActionState } from 'react';
 import { SCROLLABLE } from '../ui/scrollable.ts';
@@ -9,7 +9,7 @@ import { Submit } from '../ui/submit.tsx';
 import { endInWords, type RunEnd, type WakeResult, wakeInWords } from './words.ts';
 
 export interface FormRun {
-  /** Distinguishes runs on one page. */
+  /** Unique on the page. */
   key: string;
   command: string;
   cwd: string;
@@ -65,7 +65,7 @@ function Entry({ run }: { run: FormRun }) {
   );
 }
 
-/** `blocked`: why nothing can be run now; `wakes`: what running does besides. Both in a sentence, or null. */
+/** `blocked`: why nothing can be run now. `wakes`: a note that running wakes the sandbox. Sentences, or null. */
 export function PlainForm({
   action,
   blocked,

@@ -1,11 +1,11 @@
-/** Runs what was typed through the API and reports what it says while it runs. Talks to the API only. */
+/** Runs a command through the API and reports its output as it comes. Talks to the API only. */
 import type { EvalAnswer, Problem } from '#lib/contract/schema.ts';
 import { isBinary, outputText } from './output-text.ts';
 import type { Language, RunEnd, WakeResult } from './words.ts';
 
 export interface RunListener {
   onWoke(woke: WakeResult): void;
-  /** The next piece is read when this one was taken. */
+  /** The next piece is read once this promise resolves. */
   onOutput(stream: 'stdout' | 'stderr', text: string): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ const LOST: RunOutcome = {
 
 const END = '\n\n';
 
-/** The blocks of a stream of events, as they come. */
+/** The blocks of an event stream, as they arrive. */
 async function* blocksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let waiting = '';
@@ -40,7 +40,7 @@ async function* blocksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<strin
       waiting = waiting.slice(end + END.length);
       looked = 0;
     }
-    // A block of megabytes comes in many pieces, and none is searched twice.
+    // A large block arrives in many pieces; each piece is searched once.
     looked = Math.max(0, waiting.length - 1);
   }
 }
@@ -112,7 +112,7 @@ async function evaluate(
 
 /**
  * Runs `text` in sandbox `id`: a script in `cwd`, or code of a language. Resolves with how it ended, also when it could
- * not run; never rejects. Aborting `signal` closes the connection, which ends it on the server.
+ * not start; never rejects. Aborting `signal` closes the connection, which stops the run on the server.
  */
 export async function runTyped(
   id: string,
@@ -126,7 +126,7 @@ export async function runTyped(
       ? await runScript(id, text, cwd, listener, signal)
       : await evaluate(id, language, text, listener, signal);
   } catch {
-    // Network failures and a stop by the visitor look alike from here, and mean the same: no end was heard.
+    // A network failure and a stop by the visitor look the same here, and mean the same: no end arrived.
     return signal.aborted ? 'stopped' : LOST;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The emulator on the page: xterm.js under our policy, in our colours and typeface, as large as its place. Loaded only
- * when a terminal is opened. Knows nothing of lines or sandboxes.
+ * The emulator on the page: xterm.js with the console's content policy, colours and typeface, as large as its element.
+ * Loaded when a terminal is first opened. It knows nothing of lines or sandboxes.
  */
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
@@ -10,7 +10,7 @@ import { coloursOf, onThemeChange } from './colours.ts';
 
 const SCROLLBACK = 5000;
 const FONT_SIZE = 13;
-/** What WCAG AA asks of text, whatever colours a program chooses. */
+/** The contrast that WCAG AA requires, whatever colours a program chooses. */
 const CONTRAST = 4.5;
 
 export interface Screen {
@@ -19,9 +19,8 @@ export interface Screen {
 }
 
 /**
- * Runs `open` while style elements are made as elements that hold no style: their rules go into sheets that scripts
- * own, to which the page's policy, that allows no inline style, does not apply. The emulator makes them only when it
- * opens.
+ * Runs `open` while `createElement` returns style elements that put their rules into constructed style sheets: the
+ * page's content policy forbids inline styles. The emulator creates its styles only while it opens.
  */
 function withOwnedStyles(open: () => void): void {
   const create = document.createElement.bind(document);
@@ -52,7 +51,7 @@ function withOwnedStyles(open: () => void): void {
   try {
     open();
   } finally {
-    // The document's own method, from its prototype, is back.
+    // The prototype's own method is visible again.
     Reflect.deleteProperty(document, 'createElement');
   }
 }
@@ -62,8 +61,8 @@ interface Painter {
 }
 
 /**
- * The emulator sets colours that have no class by a style attribute, which the policy forbids; the same by the object
- * model is allowed.
+ * The emulator sets colours without a class through the style attribute, which the content policy forbids. Setting them
+ * through the object model is allowed.
  */
 function paintByObjectModel(terminal: Terminal): void {
   const { _core } = terminal as unknown as {
@@ -76,7 +75,7 @@ function paintByObjectModel(terminal: Terminal): void {
   };
 }
 
-/** Opens an emulator in `place`, which is on the page and has a size. */
+/** Opens an emulator in `place`, an element that is on the page and has a size. */
 export function openScreen(place: HTMLElement, label: string): Screen {
   Terminal.strings.promptLabel = label;
   const terminal = new Terminal({

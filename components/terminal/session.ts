@@ -1,6 +1,6 @@
 /**
- * A terminal at work: keys go through the line editor, lines are run, output goes to the screen. The shell inside has
- * no terminal of its own: each line is a run of its own, in the directory that the one before left. Knows nothing of
+ * A terminal session: keys go to the line editor, lines are run, output goes to the screen. The sandbox's shell has no
+ * terminal of its own: each line is a separate run, in the directory that the one before left. It knows nothing of
  * React.
  */
 import type { Terminal } from '@xterm/xterm';
@@ -16,24 +16,24 @@ import { type RunOutcome, runTyped } from './runs.ts';
 import type { Language, WakeResult } from './words.ts';
 
 export interface SessionListener {
-  /** A run begins: what a screen reader hears of it. */
+  /** A run begins; for a screen reader. */
   onBegin(line: string): void;
-  /** Output and endings as plain text, for a screen reader. */
+  /** Output and endings as plain text; for a screen reader. */
   onSaid(text: string): void;
-  /** A line was recalled or completed, which nobody typed. */
+  /** The line changed without typing: recalled or completed. */
   onShown(line: string): void;
   onRunning(running: boolean): void;
   /** A key was pressed or something was printed. */
   onUsed(): void;
-  /** It was asleep, and is awake now. */
+  /** The sandbox was asleep and is awake now. */
   onWoke(): void;
-  /** The keyboard leaves. */
+  /** The keyboard focus leaves the terminal. */
   onLeave(): void;
 }
 
-/** Keys that are kept while a command runs. */
+/** Most keys kept while a command runs. */
 const AHEAD = 1000;
-/** Output that can be copied with one click. */
+/** Most characters of output kept for Copy. */
 const COPIED = 1_000_000;
 
 const { quiet, plain } = STYLE;
@@ -51,7 +51,7 @@ export class Session {
   #editor: Editor;
   #language: Language = 'shell';
   #cwd = '/workspace';
-  /** The row of what is drawn that the cursor is in. */
+  /** The row of the drawn layout that the cursor is in. */
   #row = 0;
   #running: AbortController | null = null;
   #ahead: EditorKey[] = [];
@@ -67,7 +67,7 @@ export class Session {
     terminal.attachCustomKeyEventHandler((event) => this.#takesKey(event));
     terminal.onData((sent) => this.#take(sent));
     terminal.onResize(() => this.#running === null && this.#draw());
-    // A paste comes as one piece and runs nothing by itself.
+    // A paste is one piece and runs nothing by itself.
     terminal.write('\x1b[?2004h');
     this.#draw();
   }
@@ -81,23 +81,23 @@ export class Session {
     if (this.#running === null) this.#draw();
   }
 
-  /** Copies the selection, or else what the last command said. */
+  /** Copies the selection, or else the last command's output. */
   copy(): void {
     copyText(this.#terminal, this.#terminal.getSelection() || this.#lastOutput);
   }
 
-  /** Puts text into the line, as if it had been typed. */
+  /** Inserts text into the line, as if it had been typed. */
   type(text: string): void {
     this.#press({ name: 'text', text });
   }
 
-  /** Ends the running command, here and on the server. */
+  /** Stops the running command, here and on the server. */
   stop(): void {
     this.#ahead = [];
     this.#running?.abort();
   }
 
-  /** Ends what runs, and writes nothing more: the screen goes. */
+  /** Stops the running command and writes nothing more, because the screen closes. */
   close(): void {
     this.#closed = true;
     this.stop();
@@ -109,7 +109,7 @@ export class Session {
     if (this.#running === null) this.#draw();
   }
 
-  /** Says whether the emulator takes a key; what it does not take is the browser's. */
+  /** Whether the emulator handles a key; the browser handles the others. */
   #takesKey(event: KeyboardEvent): boolean {
     const { key, ctrlKey, shiftKey, altKey, metaKey, type } = event;
     const command = (ctrlKey || metaKey) && !altKey;
@@ -132,7 +132,7 @@ export class Session {
     else this.#takeKeys(keysOf(sent));
   }
 
-  /** What comes while a command runs waits for its end. */
+  /** Keys that come while a command runs wait for its end. */
   #takeKeys(keys: readonly EditorKey[]): void {
     for (const key of keys) {
       if (this.#running === null) this.#press(key);
@@ -168,7 +168,7 @@ export class Session {
       const text = `search “${this.#editor.search}”: `;
       return { text: `${quiet}${text}${plain}`, width: cells(text) };
     }
-    // A guest may have named its directory so that it would steer the screen.
+    // The directory's name comes from the sandbox and may hold control characters.
     const cwd = this.#cwd.replace(/[\p{Cc}\p{Cf}]/gu, '?');
     const short = cells(cwd) * 2 > this.#terminal.cols ? `…/${cwd.split('/').at(-1)}` : cwd;
     const text = this.#language === 'shell' ? `${short} ${PROMPTS.shell} ` : `${PROMPTS[this.#language]} `;
@@ -184,7 +184,7 @@ export class Session {
     this.#row = row;
   }
 
-  /** Leaves the line as it is and begins a new one below it. */
+  /** Keeps the line on the screen and begins a new one below it. */
   #close(sign = ''): void {
     this.#draw({ ...this.#editor, at: this.#editor.text.length, search: null }, Number.MAX_SAFE_INTEGER);
     this.#terminal.write(`${sign}\r\n`);
@@ -196,7 +196,7 @@ export class Session {
     if (this.#language !== 'shell') return this.type('\t');
     const wanted = completionQuery(text.slice(0, at), this.#cwd);
     const names = await completionNames(this.#id, wanted);
-    // What was typed meanwhile goes before what was asked for.
+    // Keys typed while the completion was read take precedence over it.
     if (this.#editor.text !== text || this.#editor.at !== at || this.#running !== null) return;
     const more = continuation(wanted, names);
     if (more !== '') {
@@ -244,7 +244,7 @@ export class Session {
     this.#takeKeys(this.#ahead.splice(0));
   }
 
-  /** Resolves when the emulator has taken it in, so that a flood is read no faster than it is shown. */
+  /** Resolves when the emulator has taken the text, so that a flood is read no faster than it is shown. */
   #write(text: string): Promise<void> {
     return new Promise((resolve) => this.#terminal.write(text, resolve));
   }
@@ -265,7 +265,7 @@ export class Session {
     for (const told of endLines(outcome)) this.#tell(told);
   }
 
-  /** A line of ours, on a line of its own. */
+  /** Writes one of the terminal's own lines, on a new line. */
   #tell({ line, spoken }: TerminalLine): void {
     this.#terminal.write(`${this.#place.fresh ? '' : '\r\n'}${line}\r\n`);
     this.#place.fresh = true;
@@ -273,7 +273,7 @@ export class Session {
   }
 }
 
-/** Copies a text, also where the page may not write to the clipboard by itself. What was selected is no longer. */
+/** Copies a text, also where the page may not use the clipboard API. It clears the selection. */
 function copyText(terminal: Terminal, text: string): void {
   if (text === '') return;
   terminal.clearSelection();

@@ -1,7 +1,7 @@
 'use client';
 /**
- * The terminal of one sandbox: the plain form, and with JavaScript an emulator in the very place of it. While it is
- * open and the sandbox awake, it is attached, until nobody has used it for long; opening it wakes nothing.
+ * The terminal of one sandbox: the plain form, replaced by an emulator where JavaScript runs. While it is open and in
+ * use it keeps an awake sandbox attached. Opening it wakes nothing.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useReducer, useRef, useState } from 'react';
@@ -14,7 +14,7 @@ import { type ExecAction, PlainForm } from './plain-form.tsx';
 import type { Session, SessionListener } from './session.ts';
 import { LANGUAGE_NAMES, type Language } from './words.ts';
 
-/** What a screen reader hears of one run; the rest of a long one is on the screen. */
+/** Most characters of one run for a screen reader; the rest of a long one is on the screen. */
 const HEARD = 2000;
 const HEARD_RUNS = 20;
 
@@ -31,7 +31,7 @@ function heard(runs: readonly Heard[], event: Hearing): readonly Heard[] {
   if ('begins' in event) {
     return [...runs.slice(1 - HEARD_RUNS), { key: (last?.key ?? 0) + 1, line: event.begins, said: '' }];
   }
-  // A flood changes nothing once enough was heard, but for the end, which is a line of ours.
+  // Once the limit is reached only the terminal's own last line is added.
   if (last === undefined || (last.said.length >= HEARD && !event.says.startsWith('\n'))) return runs;
   const cut = event.says.slice(0, HEARD);
   const more = cut.length < event.says.length || last.said.length + cut.length >= HEARD ? `${cut}…` : cut;
@@ -39,7 +39,7 @@ function heard(runs: readonly Heard[], event: Hearing): readonly Heard[] {
 }
 
 /**
- * Attached while the sandbox is awake, or was woken from here since it was last seen asleep, and this terminal is used.
+ * Attached while the terminal is used and the sandbox is awake, or was woken from here since it was last seen asleep.
  */
 function useAttachment(id: string, state: Instance['state'], open: boolean) {
   const attachment = useRef<Attachment>(null);
@@ -47,7 +47,7 @@ function useAttachment(id: string, state: Instance['state'], open: boolean) {
   const queries = useQueryClient();
   useEffect(() => {
     if (!open) return;
-    // No line of the ledger tells of it: the page's clock is told from here.
+    // No ledger line tells of it: the page's clock is updated from here.
     const onChanged = () => void queries.invalidateQueries({ queryKey: instanceKey(id) });
     const opened = attach(id, { onChanged, onReleased: setLetGoAt });
     attachment.current = opened;
@@ -73,12 +73,12 @@ export function Terminal({
   wakes,
 }: {
   id: string;
-  /** Whose history it is. */
+  /** The person whose history it is. */
   person: string;
   state: Instance['state'];
   action: ExecAction;
   languages: readonly Language[];
-  /** Why nothing can be run now; what running does besides. Both in a sentence, or null. */
+  /** Why nothing can be run now, and a note that running wakes the sandbox. Sentences, or null. */
   blocked: string | null;
   wakes: string | null;
 }) {

@@ -1,21 +1,21 @@
-/** How a run began and ended, in words: the same on the plain form, on the screen and for a screen reader. Pure. */
+/** How a run began and ended, in words: for the plain form, the screen and a screen reader. Pure. */
 import type { ExecAnswer, Instance } from '#lib/contract/schema.ts';
 import { tookInWords } from '../ui/durations.ts';
 
 export interface WakeResult {
-  /** How it was found. */
+  /** How the sandbox was found: `hot`, `warm` or `cold`. */
   woke: string;
-  /** The state that it was woken from, where it was not hot. */
+  /** The state that it was woken from; null when it was hot. */
   from: Instance['state'] | null;
   took_ms: number;
 }
 
 export interface RunEnd extends Pick<ExecAnswer, 'exit_code' | 'took_ms' | 'timed_out' | 'truncated'> {
-  /** Whether some of the output was no text, so that it is not shown as it is. */
+  /** Whether some of the output was not text. */
   binary: boolean;
 }
 
-/** What woke it and how long that took; null when it was awake. */
+/** What was woken and how long that took; null when it was awake. */
 export function wakeInWords({ woke, from, took_ms }: WakeResult): string | null {
   if (woke === 'hot') return null;
   const took = tookInWords(took_ms);
@@ -34,7 +34,7 @@ export function endInWords({ took_ms, timed_out, truncated, binary }: Omit<RunEn
   ].join(' · ');
 }
 
-/** What may be typed: a script, or code of a language. */
+/** What a person types: a shell script, or code of a language. */
 export type Language = 'shell' | 'js' | 'python';
 
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {

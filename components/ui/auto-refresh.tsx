@@ -1,7 +1,7 @@
 'use client';
 /**
- * Reads a page again now and then while something on it is under way, and only while somebody looks: the net below what
- * the stream tells, for what it could not. Shows nothing.
+ * Refreshes a page at an interval while something on it is under way and the page is visible. It covers for events that
+ * the stream could not deliver. Renders nothing.
  */
 import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';

@@ -1,4 +1,4 @@
-/** The way to a page from the place that leads to it, above its heading. */
+/** Breadcrumbs: links to the pages above this one, over its heading. */
 import Link from 'next/link';
 import { Fragment } from 'react';
 

@@ -1,5 +1,5 @@
 'use client';
-/** An id that can be taken along with one click. Without JavaScript it is plain text, selected as a whole. */
+/** An id with a button that copies it. Without JavaScript it is plain text that one click selects whole. */
 import { useEffect, useState } from 'react';
 
 /** `label` names the button where the text itself should not be read out: `Copy the key`. */
@@ -20,7 +20,7 @@ export function CopyId({ id, className, label }: { id: string; className?: strin
     <span className={`inline-flex max-w-full items-baseline gap-2 ${className ?? ''}`}>
       <code className="min-w-0 select-all [overflow-wrap:anywhere]">{id}</code>
       {state !== 'refused' && (
-        // It has its place before the browser says that it can, so that nothing beside it moves.
+        // The button takes its room before the browser knows that it can copy, so that nothing beside it moves.
         <button
           type="button"
           className={`button button-quiet !min-h-6 w-16 ${state === 'unknown' ? 'invisible' : ''}`}
@@ -28,7 +28,7 @@ export function CopyId({ id, className, label }: { id: string; className?: strin
           onClick={() => {
             navigator.clipboard.writeText(id).then(
               () => setState('copied'),
-              // Refused by the browser: the id is still there to be selected by hand.
+              // The browser refused: the id can still be selected by hand.
               () => setState('refused'),
             );
           }}

@@ -1,4 +1,4 @@
-/** Something that may not be done now: its button, greyed, and why not, in words. */
+/** A disabled button with the reason, in words. */
 
 export function DisabledAction({
   id,
@@ -9,7 +9,7 @@ export function DisabledAction({
   id: string;
   label: string;
   whyNot: string;
-  /** Where its neighbours would be small. */
+  /** Draws it small, like the buttons beside it. */
   quiet?: boolean;
 }) {
   return (

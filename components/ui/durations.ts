@@ -25,7 +25,7 @@ export function lengthInWords(seconds: number): string {
   return 'a moment';
 }
 
-/** The days that are left, the last one counted whole: `1 day`, `90 days`. */
+/** Days, rounded up: `1 day`, `90 days`. */
 export function daysInWords(seconds: number): string {
   const days = Math.max(1, Math.ceil(seconds / DAY));
   return `${days} ${days === 1 ? 'day' : 'days'}`;

@@ -1,4 +1,4 @@
-/** Facts as on a printed form: a name above, what is so below. */
+/** A description list: each fact's name above its value. */
 import type { ReactNode } from 'react';
 
 export function FactList({ children }: { children: ReactNode }) {

@@ -1,4 +1,4 @@
-/** One field of a form: its name, the control, and below it a note or what is wrong with what was typed. */
+/** One form field: its label, the control, and below it a note or the complaint about its value. */
 import type { ReactNode } from 'react';
 
 interface ControlProps {

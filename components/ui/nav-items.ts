@@ -1,17 +1,17 @@
-/** The places of the console: for its navigation, the palette and the shortcuts. The only list of them. */
+/** The navigation items of the console: for the masthead, the palette and the shortcuts. The only list of them. */
 
 export interface NavItem {
   href: string;
   name: string;
-  /** The key that leads there after `g`. */
+  /** The shortcut: `g`, then this key. */
   key?: string;
-  /** Nothing below its address belongs to it. */
+  /** Current only at exactly this address, not below it. */
   exact?: true;
-  /** Other addresses that belong to it. */
+  /** Other addresses where it is the current item. */
   also?: readonly string[];
 }
 
-/** What is looked after. */
+/** The main navigation. */
 export const MAIN_NAV: readonly NavItem[] = [
   { href: '/', name: 'Overview', key: 'o', exact: true },
   { href: '/sandboxes', name: 'Sandboxes', key: 's', also: ['/jobs'] },
@@ -21,20 +21,20 @@ export const MAIN_NAV: readonly NavItem[] = [
   { href: '/audit', name: 'Audit', key: 'u' },
 ];
 
-/** What it is looked after with. */
+/** The tools at the foot of the navigation. */
 export const TOOL_NAV: readonly NavItem[] = [
   { href: '/explorer', name: 'Explorer', key: 'e' },
   { href: '/settings', name: 'Settings', key: ',' },
 ];
 
-/** Pages below a place that have an address of their own. */
+/** Pages without an item in the navigation. */
 export const OTHER_PAGES: readonly NavItem[] = [
   { href: '/blueprints', name: 'Blueprints' },
   { href: '/shares', name: 'Shares' },
   { href: '/jobs', name: 'Jobs' },
 ];
 
-/** The pages of the settings, side by side. */
+/** The tabs of the settings. */
 export const SETTINGS_NAV: readonly NavItem[] = [
   { href: '/settings', name: 'Account', exact: true },
   { href: '/settings/people', name: 'People' },

@@ -1,5 +1,5 @@
 'use client';
-/** A link of the navigation that knows when it is where the visitor is. */
+/** A navigation link that marks itself as current. */
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 
@@ -11,10 +11,10 @@ export function NavLink({
   children,
 }: {
   href: string;
-  /** Looks like a tab, by the rules of its row. */
+  /** Drawn as a tab. */
   tab?: boolean;
   exact?: boolean;
-  /** Other places that belong to this one. */
+  /** Other addresses where it is current. */
   also?: readonly string[];
   children: string;
 }) {
@@ -29,7 +29,7 @@ export function NavLink({
       aria-current={here ? 'page' : undefined}
       data-name={children}
       onClick={({ currentTarget }) => {
-        // In a menu that is open, the choice closes it.
+        // Choosing an item closes the menu.
         const menu = currentTarget.closest<HTMLElement>('[popover]');
         if (menu?.matches(':popover-open')) menu.hidePopover();
       }}

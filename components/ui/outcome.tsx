@@ -1,4 +1,4 @@
-/** What became of the last thing a person asked for, in words. */
+/** The outcome of a person's last action, in words. */
 
 export interface ActionOutcome {
   ok: boolean;

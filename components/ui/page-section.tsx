@@ -1,5 +1,5 @@
 /**
- * One part of a page: its name and a note in the margin, its matter beside it; stacked where there is no room for a
+ * One section of a page: its name and a note in the margin, its content beside it. Stacked where there is no room for a
  * margin.
  */
 import type { ReactNode } from 'react';

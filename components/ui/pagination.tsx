@@ -1,4 +1,4 @@
-/** The way through a list that is shown a page at a time. Nothing where everything is on one page. */
+/** Links to the first and the next page of a list. Nothing where everything is on one page. */
 import Link from 'next/link';
 
 export function Pagination({ first, next }: { first: string | null; next: string | null }) {

@@ -1,4 +1,4 @@
-/** How far something is: a native progress bar with its words beside it. */
+/** A native progress bar with its words beside it. */
 export function ProgressBar({ label, value, max }: { label: string; value: number; max: number }) {
   return (
     <div className="flex items-center gap-4">

@@ -1,5 +1,5 @@
 'use client';
-/** A moment as people say it, with the exact one on hover. */
+/** A relative time, with the exact one on hover. */
 import { agoInWords, exactMoment, lengthInWords } from './durations.ts';
 import { useNow } from './use-now.ts';
 

@@ -1,5 +1,5 @@
 'use client';
-/** Removing something for good: its id is typed before anything happens. */
+/** Removes something for good, once its id is typed. */
 import { useActionState } from 'react';
 import { Field } from './field.tsx';
 import { type ActionOutcome, Outcome } from './outcome.tsx';
@@ -8,8 +8,8 @@ import { Submit } from './submit.tsx';
 export type RemoveAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome | null>;
 
 /**
- * `what`: `snapshot`, for the button; `id`: what is to be typed; `keeps`: what stays, in a sentence; `order`: the verb;
- * `reason`: it may be said why.
+ * `what`: the noun on the button (`snapshot`). `id`: what must be typed. `keeps`: what stays, in a sentence. `order`:
+ * the verb. `reason`: asks for a reason too.
  */
 export function RemoveForm({
   what,
@@ -22,7 +22,7 @@ export function RemoveForm({
   what: string;
   id: string;
   keeps: string;
-  /** On the button, and while it is pressed. */
+  /** The button's label, and its label while the form runs. */
   order?: readonly [string, string];
   reason?: boolean;
   action: RemoveAction;

@@ -1,12 +1,12 @@
 'use client';
-/** Trying once more what a fault stopped: one button, and what became of it. */
+/** One button that tries again what a fault stopped, and its outcome. */
 import { type ActionOutcome, Outcome } from './outcome.tsx';
 import { Submit } from './submit.tsx';
 import { useActionMessage } from './use-action-message.ts';
 
 export type RetryAction = (previous: ActionOutcome | null) => Promise<ActionOutcome>;
 
-/** `name`: of the sandbox, for who hears the button and for the message: a sandbox without a fault leaves the list. */
+/** `name`: the sandbox, for screen readers and for the toast: without its fault, the sandbox leaves the list. */
 export function RetryForm({ label, name, action }: { label: string; name: string; action: RetryAction }) {
   const [outcome, submit] = useActionMessage(action, name);
   return (

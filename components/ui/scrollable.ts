@@ -1,4 +1,2 @@
-/**
- * What a box that scrolls needs so that the keyboard reaches it; browsers differ in whether they do this themselves.
- */
+/** Props that let the keyboard focus a scrolling box. Not every browser does this by itself. */
 export const SCROLLABLE = { tabIndex: 0 } as const;

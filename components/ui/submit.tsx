@@ -1,5 +1,5 @@
 'use client';
-/** A form's button that says what it is doing while it does it. */
+/** A submit button whose label changes while the form runs. */
 import type { ReactNode } from 'react';
 import { useFormStatus } from 'react-dom';
 
@@ -12,7 +12,7 @@ export function Submit({
   describedBy,
 }: {
   children: ReactNode;
-  /** What to show while the form is under way. */
+  /** The label while the form runs. */
   doing: string;
   className?: string;
   name?: string;

@@ -1,4 +1,4 @@
-/** The parts of one thing as links, one of them current. Works without JavaScript; the URL says which part is open. */
+/** Tabs as links; the URL says which one is current. Works without JavaScript. */
 import Link from 'next/link';
 
 export interface Tab {

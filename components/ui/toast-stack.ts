@@ -1,18 +1,18 @@
-/** Which messages stand on the screen and which wait. Pure: the caller says what came and what was dismissed. */
+/** Which toasts are visible and which wait. Pure: takes what came and what was dismissed. */
 import type { ActionOutcome } from './outcome.tsx';
 
-/** What a person is told: what really happened, and what may be done about it. */
+/** A message: what really happened, and what can be done about it. */
 export interface ToastMessage extends ActionOutcome {
-  /** Something to do about it, such as taking it back. The message leaves once it is pressed. */
+  /** A button, such as Undo. Pressing it dismisses the message. */
   action?: { label: string; run: () => void };
-  /** Where to look. */
+  /** Where to see more. */
   link?: { label: string; href: string };
-  /** A later message with the same key takes the place of the earlier one. */
+  /** A later message with the same key replaces this one. */
   key?: string;
 }
 
 export interface Toast extends ToastMessage {
-  /** Its own number. */
+  /** Unique. */
   number: number;
 }
 
@@ -22,8 +22,8 @@ const SHORT_MS = 8000;
 const LONG_MS = 20_000;
 
 /**
- * How long a message stays while nobody looks at it closely; null: until it is dismissed. Failures stay, and offers
- * stay longer.
+ * How long a message stays unless the pointer or the focus is on it; null: until it is dismissed. Failures stay; a
+ * message with a button or a link stays longer.
  */
 export function toastLifetimeMs({ ok, action, link }: ToastMessage): number | null {
   if (!ok) return null;
@@ -31,8 +31,8 @@ export function toastLifetimeMs({ ok, action, link }: ToastMessage): number | nu
 }
 
 /**
- * Adds a message to those that are there, oldest first. When more stand than fit, the oldest good news makes room;
- * failures are never pushed out.
+ * Adds a message, oldest first. When there are more than fit, the oldest success makes room; failures are never
+ * dropped.
  */
 export function withToast(toasts: readonly Toast[], added: Toast): readonly Toast[] {
   const same = added.key === undefined ? -1 : toasts.findIndex(({ key }) => key === added.key);
@@ -42,7 +42,7 @@ export function withToast(toasts: readonly Toast[], added: Toast): readonly Toas
   return leaves === undefined ? all : all.filter((toast) => toast !== leaves);
 }
 
-/** Those on the screen, oldest first; the others wait for a place. */
+/** The visible messages, oldest first; the others wait. */
 export function visibleToasts(toasts: readonly Toast[]): readonly Toast[] {
   return toasts.slice(0, MAX_VISIBLE_TOASTS);
 }

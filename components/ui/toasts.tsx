@@ -1,8 +1,8 @@
 'use client';
 /**
- * Messages that outlive what they are about: a row that left its list, a job that ended while another page was open.
- * They stand at the bottom of the window, or at its top where they would cover the focus. What can be said in its place
- * is said there (outcome.tsx).
+ * Toasts: messages about something that is no longer on the page, such as a row that left its list or a job that ended
+ * elsewhere. They stand at the bottom of the window, or at its top where they would cover the focus. An outcome that
+ * can be shown in place is shown there (outcome.tsx).
  */
 import Link from 'next/link';
 import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from 'react';
@@ -36,7 +36,7 @@ function dismiss(number: number): void {
   become(toasts.filter((toast) => toast.number !== number));
 }
 
-/** Says something in the corner of the window, in the browser only. Returns how to take it back. */
+/** Shows a toast, in the browser only. Returns a function that takes it back. */
 export function toast(words: ToastMessage): () => void {
   last += 1;
   const number = last;
@@ -44,14 +44,14 @@ export function toast(words: ToastMessage): () => void {
   return () => dismiss(number);
 }
 
-/** Whether what is typed there is meant for it: Escape belongs to it then. */
+/** Whether an element uses the Escape key itself. */
 function keepsEscape(target: EventTarget | null): boolean {
   return (
     target instanceof Element && target.closest('input, textarea, select, [contenteditable], dialog, .xterm') !== null
   );
 }
 
-/** Stays out of the way: at the top while the focus is where the messages would stand. */
+/** The edge of the window for the messages: the top while the focus is where they would stand at the bottom. */
 function useSide(stack: RefObject<HTMLElement | null>, count: number): 'top' | 'bottom' {
   const [side, setSide] = useState<'top' | 'bottom'>('bottom');
   useEffect(() => {
@@ -62,7 +62,7 @@ function useSide(stack: RefObject<HTMLElement | null>, count: number): 'top' | '
       if (own === null || focused === null || focused === document.body || own.contains(focused)) return;
       const { top, bottom, left, right } = focused.getBoundingClientRect();
       const mine = own.getBoundingClientRect();
-      // The page as a whole holds the focus after a skip link; it is not covered by covering a corner of it.
+      // After a skip link the whole page has the focus; covering a corner of it does not hide it.
       if (bottom - top > window.innerHeight / 2 || right < mine.left || left > mine.right) return;
       if (bottom > window.innerHeight - mine.height - 24) setSide('top');
       else if (top < mine.height + 24) setSide('bottom');
@@ -122,7 +122,7 @@ function Message({ toast: { number, ok, says, hint, action, link }, held }: { to
   );
 }
 
-/** Where the messages stand. Once in the frame. */
+/** The list of toasts. Rendered once, by the layout. */
 export function Toasts() {
   const all = useSyncExternalStore(
     watch,
@@ -154,7 +154,7 @@ export function Toasts() {
     return () => document.removeEventListener('keydown', press);
   }, [newest]);
 
-  // A message that leaves takes the focus with it: it goes back to where it was.
+  // A dismissed message loses the focus: it goes back to where it was.
   const count = all.length;
   const before = useRef(count);
   useEffect(() => {

@@ -1,15 +1,12 @@
 'use client';
-/**
- * For forms that leave the page when they succeed, as a row does that left its list: what went well is said in a
- * corner.
- */
+/** For a form that disappears when it succeeds, such as a row that leaves its list: a toast says that it succeeded. */
 import { useActionState, useEffect, useState } from 'react';
 import type { ActionOutcome } from './outcome.tsx';
 import { toast } from './toasts.tsx';
 
 /**
- * Like `useActionState`: the outcome to show in place, and what the form does. A success is said by a message
- * and not in place, once scripts run; without them it stays in place.
+ * Like `useActionState`: returns the outcome to show in place, and the form's action. With scripts, a success is shown
+ * as a toast instead of in place.
  */
 export function useActionMessage(
   action: (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome>,

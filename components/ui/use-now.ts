@@ -1,5 +1,8 @@
 'use client';
-/** One second hand for the whole page. Before hydration and on the server it stands at the server's time. */
+/**
+ * One clock for all components of a page: one timer, ticking every second. On the server and before hydration it shows
+ * the server's time.
+ */
 import { useSyncExternalStore } from 'react';
 
 const listeners = new Set<() => void>();
@@ -25,8 +28,8 @@ function subscribe(listener: () => void): () => void {
 }
 
 /**
- * The present in epoch seconds, moving once a second. `rendered` is the server's time when it rendered: what the first
- * paint shows, and the least that is ever returned, so that a browser's slow clock never runs behind the server's.
+ * The present in epoch seconds, once a second. `rendered`: the server's time at rendering. The first paint shows it,
+ * and no later value is below it, so that a slow browser clock never runs behind the server.
  */
 export function useNow(rendered: number): number {
   return useSyncExternalStore(

@@ -1,5 +1,6 @@
 /**
- * One archived sandbox at the support desk: why it is here, what is inside, and the way back. Looking wakes nothing.
+ * One archived sandbox at the support desk: why it is here, its files, and the form that revives it. Reading wakes
+ * nothing.
  */
 import type { Metadata } from 'next';
 import Link from 'next/link';
@@ -48,7 +49,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: instance === null ? 'Nothing filed' : `${instance.name ?? instance.id}, in the archive` };
 }
 
-/** The end of its ledger, newest line first. */
+/** The last lines of its ledger, newest first. */
 async function LastLines({ caller, id, rendered }: { caller: Caller; id: string; rendered: number }) {
   const [events, names] = await Promise.all([
     getHost().operations.instanceEvents(caller, id, { limit: LINES_SHOWN }),

@@ -7,7 +7,7 @@ import { requireCaller } from '../../caller.ts';
 import { expectTexts } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 
-/** Cancels it; a job that has ended stays as it is, which the page then shows. */
+/** Cancels a job. One that has ended stays as it is, which the page then shows. */
 export async function cancelJob(id: string, _previous: ActionOutcome | null): Promise<ActionOutcome | null> {
   expectTexts(id);
   const caller = await requireCaller(`/jobs/${id}`);

@@ -1,5 +1,5 @@
 'use client';
-/** Ends a job that runs: nothing more begins. */
+/** Cancels a running job: it begins nothing more. */
 import { useActionState } from 'react';
 import { type ActionOutcome, Outcome } from '../../../components/ui/outcome.tsx';
 import { Submit } from '../../../components/ui/submit.tsx';

@@ -1,4 +1,4 @@
-/** What became of each sandbox of a job, with the reason where it did not go as asked. */
+/** The outcome for each sandbox of a job, with the reason where it was not done. */
 import type { Job, JobResult } from '#lib/contract/schema.ts';
 import { JOB_WORDS } from '../../../components/jobs/job-words.ts';
 

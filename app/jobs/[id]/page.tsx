@@ -1,6 +1,6 @@
 /**
- * One job: how far it is, the way to cancel it, and what became of each sandbox. It is read from the registry: closing
- * the page ends nothing.
+ * One job: its progress, the button that cancels it, and the outcome for each sandbox. The job runs on the server:
+ * closing the page does not end it.
  */
 import Link from 'next/link';
 import { notFound, redirect } from 'next/navigation';
@@ -39,7 +39,7 @@ async function readJob(caller: Caller, id: string): Promise<Job> {
   }
 }
 
-/** A page of results; null for one that is no longer there, or where there is no job. */
+/** A page of results; null when the page no longer exists, or the job does not. */
 async function readResults(caller: Caller, id: string, query: JobResultsQuery) {
   try {
     return await getHost().operations.jobResults(caller, id, query);
@@ -86,7 +86,7 @@ function About({ job, rendered }: { job: Job; rendered: number }) {
   );
 }
 
-/** Why a forgetting has no way to be cancelled, and where it is told what still holds the tenant. */
+/** Why a forget job cannot be cancelled, with a link to what still holds the tenant. */
 function ForgetNote({ job }: { job: Job }) {
   const tenant = job.filter?.tenant;
   return (
@@ -110,7 +110,7 @@ export default async function JobPage({ params, searchParams }: Props) {
   const { id } = await params;
   const path = `/jobs/${encodeURIComponent(id)}`;
   const caller = await requireCaller(path);
-  // What ends after this is told to the page.
+  // What ends after this line reaches the page through the stream.
   await ledgerSeq();
   const values = singleValues(await searchParams);
   const parsed = jobResultsQuerySchema.safeParse({ limit: PAGE_SIZE, outcome: values.outcome, cursor: values.cursor });

@@ -1,5 +1,5 @@
 'use server';
-/** Starting a job from the page that showed what it would do. */
+/** Starts a job from the page of its dry run. */
 import { redirect } from 'next/navigation';
 import { z } from 'zod';
 import { sandboxesInWords } from '#components/jobs/job-words.ts';
@@ -18,8 +18,8 @@ const CHOSEN = z.object({
 });
 
 /**
- * Starts it and leads to its page. Revive needs a reason; delete the typed number, which must still be how many there
- * are.
+ * Starts the job and opens its page. Revive needs a reason. Delete needs the number of sandboxes typed, and it must
+ * still be right.
  */
 export async function startSelected(
   chosen: Selection,

@@ -1,4 +1,4 @@
-/** What to label many with. A plain form: it leads to the same page, which then shows what that would do. */
+/** The labels to set on many sandboxes. A plain GET form: it reloads the page with the dry run. */
 import { Field } from '#components/ui/field.tsx';
 import type { Selection } from '../../sandboxes/selection.ts';
 

@@ -1,7 +1,4 @@
-/**
- * What a verb would do to many, before it does it: the walks, what is lost, who is passed over and why. Changes
- * nothing.
- */
+/** The dry run of a job: the plans, what is lost, who is skipped and why. It changes nothing. */
 
 import Link from 'next/link';
 import { StartJob } from '#app/jobs/new/start-job.tsx';
@@ -62,12 +59,12 @@ function Counted({
   );
 }
 
-/** By where they begin, in the order of the lifecycle. */
+/** Sorted by their first state, in the order of the lifecycle. */
 function inOrder(plans: DryRun['plans']): DryRun['plans'] {
   return plans.toSorted((a, b) => STATES.indexOf(a.from) - STATES.indexOf(b.from));
 }
 
-/** Where a choice came from. */
+/** The list that the selection came from. */
 function backOf({ of }: Selection): string {
   return 'filter' in of ? addressWith('/sandboxes', of.filter) : '/sandboxes';
 }

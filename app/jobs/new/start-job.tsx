@@ -1,5 +1,5 @@
 'use client';
-/** The form that starts a job once it was shown what it would do. */
+/** The form that starts a job after its dry run. */
 import { useActionState } from 'react';
 import type { JobVerb } from '#lib/lifecycle/verb-plan.ts';
 import { JOB_WORDS, sandboxesInWords } from '../../../components/jobs/job-words.ts';

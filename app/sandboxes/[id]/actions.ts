@@ -4,7 +4,7 @@ import { wakeEventInWords } from '#components/ledger/event-words.ts';
 import type { MoveOutcome } from '#components/sandbox/moves.tsx';
 import { tookInWords } from '#components/ui/durations.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-/** What can be done to one sandbox from its page. Each answers with what really happened, in words. */
+/** Server actions of a sandbox's page. Each answers with the real outcome, in words. */
 import type { Caller } from '#lib/auth/caller.ts';
 import { type PatchInput, reasonSchema, slugSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -15,7 +15,7 @@ import { problemInWords, problemOf } from '../../problem.ts';
 
 const HOUR = 3600;
 
-/** What force overcomes, by the code of the refusal. */
+/** What force would do, by the code of the refusal that it overcomes. */
 const FORCE_WOULD: Readonly<Record<string, string>> = {
   conflict: 'End the running calls at once.',
   corrupt: 'Clear the fault and try to open the file once more.',
@@ -57,7 +57,7 @@ async function carryOut(
   }
 }
 
-/** Moves the sandbox as the form says. Revive needs a reason, delete the typed id. */
+/** Moves the sandbox. Revive needs a reason, delete the typed id. */
 export async function moveSandbox(
   id: string,
   _previous: MoveOutcome | null,

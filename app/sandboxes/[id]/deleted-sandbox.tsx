@@ -1,4 +1,4 @@
-/** What is left of a deleted sandbox: its name in the ledger. */
+/** The page of a deleted sandbox: its snapshots and its ledger. */
 import Link from 'next/link';
 import { LedgerLines } from '#components/ledger/ledger-lines.tsx';
 import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';

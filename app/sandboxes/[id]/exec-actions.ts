@@ -14,13 +14,13 @@ const RUNS_KEPT = 5;
 const OUTPUT_KEPT = 100_000;
 const OLDER_OUTPUT_KEPT = 4000;
 
-/** What was said before, as the page sends it back. */
+/** The earlier runs, as the page sends them back. */
 const SAID_BEFORE = z.object({
   cwd: z.string(),
   runs: z.array(z.object({ output: z.array(z.object({ stream: z.string(), text: z.string() })) })),
 });
 
-/** Runs it and gives back what it said, after what was said before. */
+/** Runs a command and returns its output after the earlier runs. */
 export async function runCommand(id: string, previous: PlainState, form: FormData): Promise<PlainState> {
   expectTexts(id);
   expectShape(SAID_BEFORE, previous);

@@ -5,10 +5,7 @@ import { fileAddress, type VolumeName } from '#components/files/file-address.ts'
 import type { EditState } from '#components/files/file-editor.tsx';
 import { folderOf, parentFolder } from '#components/files/file-tree.ts';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-/**
- * What is done to the files of a sandbox from its page, by plain forms. Each answers with what stood against it, or
- * leads on.
- */
+/** Server actions for a sandbox's files, by plain forms. Each returns the refusal, or redirects to the result. */
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { getHost } from '#lib/host/host.ts';
@@ -24,7 +21,7 @@ function refusalOf(error: unknown, caller: Caller): ActionOutcome {
   return { ok: false, ...problemInWords(problemOf(error, caller)) };
 }
 
-/** The path that a typed name means in `folder`; '' for none. */
+/** The path of a typed name in `folder`; '' for an empty name. */
 function pathIn(folder: string, typed: string): string {
   const name = typed.replace(/^\/+|\/+$/g, '');
   return name === '' ? '' : folder + name;
@@ -32,7 +29,7 @@ function pathIn(folder: string, typed: string): string {
 
 const NO_NAME: ActionOutcome = { ok: false, says: 'It needs a name.' };
 
-/** Makes what `make` makes at the path that was typed, which may not be taken, and leads to `place` of it. */
+/** Creates something at the typed path, which must be free, and redirects to `place` of it. */
 async function makeEntry(
   { id, folder, form }: { id: string; folder: string; form: FormData },
   make: (caller: Caller, path: string) => Promise<unknown>,
@@ -50,7 +47,7 @@ async function makeEntry(
   redirect(place(path));
 }
 
-/** Makes an empty text file in `folder` and leads to its editor. */
+/** Creates an empty text file in `folder` and opens its editor. */
 export async function createTextFile(
   id: string,
   volume: VolumeName,
@@ -66,7 +63,7 @@ export async function createTextFile(
   );
 }
 
-/** Makes a folder in `folder` and leads to it. */
+/** Creates a folder in `folder` and opens it. */
 export async function createFolder(
   id: string,
   volume: VolumeName,
@@ -82,7 +79,7 @@ export async function createFolder(
   );
 }
 
-/** Moves what is at `path` (a folder's ends with a slash) to the typed path, and leads to it there. */
+/** Moves the entry at `path` (a folder's ends with a slash) to the typed path and opens it there. */
 export async function renameEntry(
   id: string,
   volume: VolumeName,
@@ -103,10 +100,7 @@ export async function renameEntry(
   redirect(fileAddress({ id, at: AT }, volume, path.endsWith('/') ? `${to}/` : to));
 }
 
-/**
- * Deletes a folder with all in it, or a file if it is still the version that the form was made for; leads to the folder
- * above.
- */
+/** Deletes a folder with its content, or a file if it is still the version on the page. Opens the parent folder. */
 export async function removeEntry(
   id: string,
   volume: VolumeName,
@@ -130,7 +124,7 @@ export async function removeEntry(
   redirect(fileAddress({ id, at: AT }, volume, folder ? parentFolder(path) : folderOf(path)));
 }
 
-/** The ETag of what is at `path` now; null when there is nothing. */
+/** The present ETag of the file at `path`; null when there is none. */
 async function etagNow(caller: Caller, id: string, volume: VolumeName, path: string): Promise<string | null> {
   try {
     return (await getHost().operations.fileStat(caller, id, volume, path)).etag;
@@ -140,7 +134,7 @@ async function etagNow(caller: Caller, id: string, volume: VolumeName, path: str
   }
 }
 
-/** Saves an edited text over the version that was opened, or over the newer one that the visitor was told of. */
+/** Saves an edited text over the version that was opened, or over a newer one that the visitor was told of. */
 export async function saveFile(
   id: string,
   volume: VolumeName,

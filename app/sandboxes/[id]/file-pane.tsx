@@ -1,4 +1,4 @@
-/** What stands beside the tree: the open file, its editor, or the open folder; with what may be done with it. */
+/** The pane beside the tree: the open file, its editor, or the open folder, with their controls. */
 import Link from 'next/link';
 import { type FilesPage, fileAddress, type VolumeName } from '#components/files/file-address.ts';
 import { FileControls } from '#components/files/file-controls.tsx';
@@ -68,7 +68,7 @@ export function FilePane({
   );
 }
 
-/** `folder`: null when it is not there. */
+/** `folder`: null when it does not exist. */
 export function FolderPane({
   place,
   volume,

@@ -1,4 +1,4 @@
-/** Searching the files of a sandbox by name and by content: a plain form whose question is in the address. */
+/** The search through a sandbox's files, by name or by content: a plain GET form. */
 import Link from 'next/link';
 import { type FilesPage, fileAddress } from '#components/files/file-address.ts';
 import { type ActionOutcome, Outcome } from '#components/ui/outcome.tsx';
@@ -38,7 +38,7 @@ export function SearchForm({ place, query }: { place: FilesPage; query: FileQuer
   );
 }
 
-/** The text with what was searched for marked in it. */
+/** A text with the matches highlighted. */
 function Marked({ text, wanted }: { text: string; wanted: string }) {
   const at = text.toLowerCase().indexOf(wanted.toLowerCase());
   if (at < 0) return text;

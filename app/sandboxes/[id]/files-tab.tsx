@@ -1,4 +1,4 @@
-/** The tab of what is inside: the files, and questions in SQL. */
+/** The Files tab: the volumes, and SQL over them. */
 
 import { SqlBox } from '#app/sandboxes/[id]/sql-box.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';

@@ -1,5 +1,5 @@
 'use client';
-/** Holding the idle clock: keep a sandbox hot, or let nothing happen to it before a moment. */
+/** Holds the idle clock: keeps a sandbox hot, or allows no move before a given time. */
 import { useActionState } from 'react';
 import { type ActionOutcome, Outcome } from '../../../components/ui/outcome.tsx';
 import { Submit } from '../../../components/ui/submit.tsx';

@@ -1,4 +1,4 @@
-/** The rest of the row, as a printed form: what was set and where the file is. */
+/** The rest of the sandbox's row: its settings and where its file is. */
 import type { ReactNode } from 'react';
 import { sizeInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';

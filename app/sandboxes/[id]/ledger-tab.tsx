@@ -1,4 +1,4 @@
-/** The tab of everything that happened to a sandbox, newest first, a page at a time. */
+/** The Ledger tab: everything that happened to a sandbox, newest first, in pages. */
 
 import { redirect } from 'next/navigation';
 import { LedgerLines } from '#components/ledger/ledger-lines.tsx';

@@ -1,6 +1,6 @@
 /**
- * Which moves a sandbox may make now, and why not the others: from the visitor's role, the map, its fault and its
- * pending verb. Pure.
+ * Which moves are open to a sandbox now, and why the others are not: by the visitor's role, the state map, its fault
+ * and its pending operation. Pure.
  */
 import type { MoveOffer } from '#components/sandbox/moves.tsx';
 import { mayDo, type Rights, whyNot as whyMayNot } from '#lib/contract/access.ts';
@@ -35,7 +35,7 @@ function reasonAgainst(verb: Verb, instance: Instance): string | null {
   return null;
 }
 
-/** The hops of a plan that does what one move may not: only where the map is what stands against it. */
+/** The hops of a plan that reaches what a single move cannot; only where the state map is the obstacle. */
 function hopsFor(verb: Verb, instance: Instance, visitor: Rights): State[] | null {
   const { state, fault, pending, vfs_path, tenant } = instance;
   const target = VERB_TARGET[verb];
@@ -46,7 +46,7 @@ function hopsFor(verb: Verb, instance: Instance, visitor: Rights): State[] | nul
   return hops !== null && hops.length > 1 ? hops : null;
 }
 
-/** One offer for each verb, in the order of the lifecycle. Revive shows only where it differs from resume. */
+/** One offer per verb, in the order of the lifecycle. Revive is listed only where it differs from resume. */
 export function moveOffers(instance: Instance, visitor: Rights): MoveOffer[] {
   return VERBS.map((verb) => {
     const against = whyMayNot(visitor, OPERATION[verb], { tenant: instance.tenant }) ?? reasonAgainst(verb, instance);

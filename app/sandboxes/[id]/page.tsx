@@ -1,4 +1,4 @@
-/** One sandbox: where it is and why, what happens next, what may be done; below it its parts in tabs. */
+/** One sandbox: where it is and why, its next automatic move, its open moves, and its tabs. */
 import type { Metadata } from 'next';
 import { notFound } from 'next/navigation';
 import { cache } from 'react';

@@ -1,6 +1,6 @@
 'use server';
 /**
- * The ways out of a damaged file that change something: a snapshot in its place, and what is readable of it in a new
+ * Server actions that repair a damaged sandbox: restore a snapshot in its place, or salvage what is readable into a new
  * sandbox.
  */
 import { refresh } from 'next/cache';
@@ -13,7 +13,7 @@ import { expectTexts, textField } from '../../form-values.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 import type { SalvageState } from './repair-state.ts';
 
-/** As many of what is lost as the page names; the new sandbox has the whole list. */
+/** How many lost items the page names; the new sandbox has the whole list. */
 const LOST_NAMED = 10;
 
 function files(count: number): string {

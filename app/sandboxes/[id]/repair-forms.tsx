@@ -1,8 +1,5 @@
 'use client';
-/**
- * The forms of a damaged sandbox: which snapshot to put in its place, and what to call the sandbox that what is
- * readable goes into.
- */
+/** The repair forms: which snapshot to restore, and how to name the sandbox with the salvaged files. */
 import Link from 'next/link';
 import { useActionState } from 'react';
 import { Field } from '#components/ui/field.tsx';
@@ -13,7 +10,7 @@ import type { SalvageAction, SalvageState, SnapshotChoice } from './repair-state
 
 type RestoreAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome>;
 
-/** `name`: of the sandbox, for the message: its notice is gone once it is restored. */
+/** `name`: of the sandbox, for the toast: the notice is gone once the sandbox is restored. */
 export function RestoreForm({
   action,
   name,
@@ -49,7 +46,7 @@ export function RestoreForm({
   );
 }
 
-/** What is not in the new sandbox, as far as it is named here. */
+/** The lost items, as far as the page names them. */
 function LostList({ made }: { made: NonNullable<SalvageState['made']> }) {
   if (made.lostCount === 0) return null;
   const more = made.lostCount - made.lost.length;

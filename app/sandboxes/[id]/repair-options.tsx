@@ -18,7 +18,7 @@ import { retryWake } from '../../retry.ts';
 import { restoreInPlace, salvage } from './repair-actions.ts';
 import { RestoreForm, SalvageForm } from './repair-forms.tsx';
 
-/** Snapshots to choose from, newest first. */
+/** How many snapshots to choose from, newest first. */
 const CHOICES = 20;
 
 const TITLES: Readonly<Record<WayOut, { title: string; does: string }>> = {

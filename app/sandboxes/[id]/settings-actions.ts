@@ -2,7 +2,7 @@
 import { refresh } from 'next/cache';
 import { z } from 'zod';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
-/** Saving the settings of a sandbox, and deleting it from there. */
+/** Server actions of the Settings tab: save, and delete the sandbox. */
 import type { Caller } from '#lib/auth/caller.ts';
 import { isWinterdockError } from '#lib/base/errors.ts';
 import { type PatchInput, reasonSchema, slugSchema } from '#lib/contract/schema.ts';
@@ -14,7 +14,7 @@ import { problemInWords, problemOf } from '../../problem.ts';
 import { SETTING_KEYS, SETTING_NAMES, type SettingsState, type SettingsText } from './settings-state.ts';
 import { mergeSettings, parseSettings, settingsAsText } from './settings-values.ts';
 
-/** How often a change by someone else in the same moment is looked at anew. */
+/** Attempts to save when somebody else changes the row at the same moment. */
 const ATTEMPTS = 5;
 
 const baseSchema = z.strictObject(
@@ -26,12 +26,12 @@ function baseIn(form: FormData): SettingsText | null {
     const parsed = baseSchema.safeParse(JSON.parse(textField(form, 'base')));
     return parsed.success ? parsed.data : null;
   } catch {
-    // Not a form of ours: as if it had been begun now.
+    // Not a form of the console: treated as begun now.
     return null;
   }
 }
 
-/** Writes if nobody did since `tag` was read; false when somebody did. */
+/** Writes if the row is still the version `tag`; false when it is not. */
 async function wrote(caller: Caller, id: string, patch: PatchInput, tag: string): Promise<boolean> {
   try {
     await getHost().operations.patchInstance(caller, id, patch, { ifMatch: tag });
@@ -42,7 +42,10 @@ async function wrote(caller: Caller, id: string, patch: PatchInput, tag: string)
   }
 }
 
-/** Saves what was changed. What someone else changed meanwhile stays; where both did, the person decides. */
+/**
+ * Saves what the person changed. What somebody else changed meanwhile stays; where both changed a setting, the person
+ * decides.
+ */
 export async function saveSettings(id: string, _previous: SettingsState, form: FormData): Promise<SettingsState> {
   expectTexts(id);
   const caller = await requireCaller(`/sandboxes/${id}?tab=settings`);

@@ -1,5 +1,5 @@
 'use client';
-/** The form of a sandbox's settings. It carries what held when it was shown, so that nobody's change is lost. */
+/** The settings form. It carries the values it was shown with, so that nobody's change is lost. */
 import { useActionState, useState } from 'react';
 import { Field } from '#components/ui/field.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
@@ -24,7 +24,7 @@ export function SandboxSettingsForm({
   placeholders,
   action,
 }: {
-  /** What holds now, as it would be typed. */
+  /** The present values as text. */
   held: SettingsText;
   ephemeral: boolean;
   policies: readonly { name: string; says: string }[];
@@ -33,7 +33,7 @@ export function SandboxSettingsForm({
 }) {
   const [state, submit] = useActionState(action, BLANK);
   const [answered, answer] = useState(state);
-  // The page follows what others change; a form in which someone types stays as it was begun.
+  // The page follows others' changes; a form that somebody is typing in stays as it began.
   const [begun, begin] = useState<SettingsText | null>(null);
   if (answered !== state) {
     answer(state);

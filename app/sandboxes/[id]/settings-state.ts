@@ -1,4 +1,4 @@
-/** What the form of a sandbox's settings holds. Safe for the browser: no schema is in it. Pure. */
+/** The state of the settings form. Safe for the browser: it imports no schema. Pure. */
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 
 export const SETTING_KEYS = [
@@ -14,9 +14,9 @@ export type Setting = (typeof SETTING_KEYS)[number];
 export type SettingsText = Record<Setting, string>;
 
 export interface SettingsState {
-  /** What was typed, when it is to be typed on. */
+  /** What was typed, when the form is shown again. */
   values: Partial<SettingsText>;
-  /** What held when that was begun; null: what holds now. */
+  /** The values that the form began with; null: the present ones. */
   base: SettingsText | null;
   errors: Partial<Record<Setting, string>>;
   outcome: ActionOutcome | null;

@@ -1,4 +1,4 @@
-/** The tab of a sandbox's settings: what a person may change, what else its row says, and deleting it. */
+/** The Settings tab: what a person may change, the rest of the row, and delete. */
 import Link from 'next/link';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
 import { thresholdInWords } from '#components/ui/durations.ts';
@@ -15,7 +15,7 @@ import { deleteSandbox, saveSettings } from './settings-actions.ts';
 import { SandboxSettingsForm } from './settings-form.tsx';
 import { settingsAsText } from './settings-values.ts';
 
-/** Those that there are to choose from, and the one that it has where that is another. */
+/** The policies to choose from, and the sandbox's own where it is not among them. */
 function policiesFor(policy: string) {
   const known = POLICY_CHOICES.some(({ name }) => name === policy);
   return known ? POLICY_CHOICES : [...POLICY_CHOICES, { name: policy, says: 'as it is, not offered' }];

@@ -1,6 +1,6 @@
 /**
- * The settings of a sandbox as they stand in a form: what holds as it would be typed, what typed settings ask for, and
- * what becomes of them when someone else changed some meanwhile. Pure.
+ * Settings as text in a form: formatting the present values, parsing typed ones, and merging them with what somebody
+ * else changed meanwhile. Pure.
  */
 import { thresholdInWords } from '#components/ui/durations.ts';
 import { type Instance, type PatchInput, patchSchema } from '#lib/contract/schema.ts';
@@ -9,7 +9,7 @@ import { formatLabels, parseLabels } from '../../label-text.ts';
 import { formatMinute, parseMoment } from '../../moments.ts';
 import { SETTING_KEYS, type Setting, type SettingsState, type SettingsText } from './settings-state.ts';
 
-/** What holds, as it would be typed. */
+/** The present values as text. */
 export function settingsAsText(
   instance: Pick<
     Instance,
@@ -31,8 +31,9 @@ export function settingsAsText(
 const same = (a: string, b: string) => a.replace(/\r\n/g, '\n') === b.replace(/\r\n/g, '\n');
 
 /**
- * Lays what was typed over what holds now. `base` is what the person saw: what of it was left alone is as it is now.
- * `changed` is what the person changed, `clashes` is what of that someone else changed to something else.
+ * Merges typed values with the present ones. `base`: what the person saw; a setting that they did not change takes its
+ * present value. `changed`: the settings they changed. `clashes`: those of them that somebody else changed to something
+ * else.
  */
 export function mergeSettings(
   typed: SettingsText,
@@ -50,7 +51,7 @@ function lengthOf(text: string): number | null | undefined {
   return text === '' ? null : (parseDuration(text) ?? undefined);
 }
 
-/** What the changed settings ask for, judged by the API's own schema. Complaints are by field. */
+/** Parses the changed settings with the API's own schema. Complaints are by field. */
 export function parseSettings(
   values: SettingsText,
   changed: readonly Setting[],
@@ -76,7 +77,7 @@ export function parseSettings(
     const field = SETTING_KEYS.find((name) => name === issue.path[0]);
     if (field === undefined) continue;
     const where = issue.path.slice(1).join('.');
-    // A wrong key of a label hides what is wrong with it one level down.
+    // For a wrong label key the message lies one level deeper.
     const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
     errors[field] ??= where === '' ? message : `${where}: ${message}`;
   }

@@ -1,4 +1,4 @@
-/** The tab of what leaves: shipping a bundle, checking out the work, and every bundle that left. */
+/** The Shares tab: ship a bundle, check out the workspace, and the list of shares. */
 import { redirect } from 'next/navigation';
 import { ShareTable } from '#components/sandbox/share-table.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';

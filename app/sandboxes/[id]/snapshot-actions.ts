@@ -1,5 +1,5 @@
 'use server';
-/** Taking a snapshot of a sandbox from its tab. */
+/** The server action that takes a snapshot. */
 import { refresh } from 'next/cache';
 import { sizeInWords, tookInWords } from '#components/ui/durations.ts';
 import { takeSnapshotSchema } from '#lib/contract/schema.ts';

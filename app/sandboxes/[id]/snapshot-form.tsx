@@ -1,5 +1,5 @@
 'use client';
-/** Taking a snapshot, under a tag. */
+/** The form that takes a snapshot, with an optional tag. */
 import Link from 'next/link';
 import { useActionState } from 'react';
 import { Field } from '#components/ui/field.tsx';
@@ -8,10 +8,10 @@ import { Submit } from '#components/ui/submit.tsx';
 
 export interface SnapshotState {
   tag: string;
-  /** What is wrong with the tag. */
+  /** The complaint about the tag. */
   error?: string;
   outcome: ActionOutcome | null;
-  /** Id of the snapshot that was taken. */
+  /** The id of the snapshot that was taken. */
   made?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The tab of copies: taking a snapshot, those there are, and what came from what. */
+/** The Snapshots tab: take a snapshot, the snapshots there are, and the lineage. */
 import Link from 'next/link';
 import { SnapshotTable } from '#components/sandbox/snapshot-table.tsx';
 import { DisabledAction } from '#components/ui/disabled-action.tsx';
@@ -14,7 +14,7 @@ import { whyNoCopy } from './why-not.ts';
 
 const SHOWN = 20;
 
-/** The newest snapshots of it. */
+/** The newest snapshots. */
 async function Snapshots({ caller, id, rendered }: { caller: Caller; id: string; rendered: number }) {
   const { items, next } = await getHost().operations.listSnapshots(caller, { source: id, limit: SHOWN });
   return (

@@ -1,5 +1,5 @@
 'use server';
-/** Asking the files of a sandbox in SQL. It only reads, and wakes nothing. */
+/** Runs read-only SQL over a sandbox's files. It wakes nothing. */
 import type { SqlState } from '#app/sandboxes/[id]/sql-box.tsx';
 import { sqlSchema } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';

@@ -1,7 +1,7 @@
 'use client';
 /**
- * Read-only SQL over the three volumes, and its answer as a table. A plain form: without JavaScript the answer is on
- * the next page.
+ * A form for read-only SQL over the three volumes, with the answer as a table. Without JavaScript the answer is on the
+ * next page.
  */
 import { type KeyboardEvent, useActionState } from 'react';
 import type { SqlAnswer } from '#lib/contract/schema.ts';
@@ -14,7 +14,7 @@ import { sqlTable } from './sql-table.ts';
 export interface SqlState {
   sql: string;
   answer: SqlAnswer | null;
-  /** How long the answer took, in milliseconds. */
+  /** Milliseconds that the query took. */
   tookMs: number;
   problem: { says: string; hint?: string } | null;
 }

@@ -1,4 +1,4 @@
-/** The answer of a query as a table of texts. Pure. */
+/** A query's answer as a table of texts. Pure. */
 import type { SqlAnswer } from '#lib/contract/schema.ts';
 
 const TEXT_SHOWN = 400;
@@ -6,12 +6,12 @@ const TEXT_SHOWN = 400;
 interface Cell {
   key: number;
   text: string;
-  /** `quiet`: it stands for something that is not text. */
+  /** `quiet`: a placeholder for a value that is not text. */
   kind: 'text' | 'number' | 'quiet';
 }
 
 export interface SqlTable {
-  /** Two columns may have one name: the key is the position. */
+  /** Two columns may have the same name, so the key is the position. */
   columns: { key: number; name: string; isNumeric: boolean }[];
   rows: { key: number; cells: Cell[] }[];
 }
@@ -28,7 +28,7 @@ function isNumeric(values: unknown[]): boolean {
   return given.length > 0 && given.every((value) => typeof value === 'number');
 }
 
-/** `value`: a string, a number, null, or `{base64}` for bytes that are no text. */
+/** `value`: a string, a number, null, or `{base64}` for bytes that are not text. */
 function cellOf(value: unknown): Omit<Cell, 'key'> {
   if (value === null || value === undefined) return { text: 'NULL', kind: 'quiet' };
   if (typeof value === 'number') return { text: String(value), kind: 'number' };

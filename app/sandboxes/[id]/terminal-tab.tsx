@@ -1,4 +1,4 @@
-/** The tab of the terminal: who may type into it, and what typing does besides. */
+/** The Terminal tab: the terminal, or why no command can run. */
 
 import { RELEASE_MINUTES } from '#components/terminal/attachment-timer.ts';
 import { Terminal } from '#components/terminal/terminal.tsx';

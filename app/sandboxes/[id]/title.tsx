@@ -1,4 +1,4 @@
-/** The top of a sandbox's page: what it is called, where it is and since when, and what is wrong with it. */
+/** The top of a sandbox's page: its name, where it is and since when, and notices of what is wrong. */
 import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { TitleStatus } from '#components/live/sandbox-status.tsx';
@@ -10,10 +10,10 @@ import type { Instance } from '#lib/contract/schema.ts';
 import { notOffered } from '../policies.ts';
 import { tabAddress } from './tab-names.ts';
 
-/** As many as leave what happens next on the first screen. */
+/** Few enough that the next move stays on the first screen. */
 const LABELS_SHOWN = 8;
 
-/** `from`: the place that leads to it. */
+/** `from`: the list above it, for the breadcrumbs. */
 export function Title({
   instance,
   rendered,
@@ -56,7 +56,7 @@ export function Title({
   );
 }
 
-/** What is wrong with a sandbox; `children` are the ways out of it, which are otherwise named in the text. */
+/** The notice of a fault. `children`: the ways out of it, which the text names otherwise. */
 export function FaultNotice({ instance, children }: { instance: Instance; children?: ReactNode }) {
   const { fault, fault_reason: reason } = instance;
   if (fault === null) return null;
@@ -73,7 +73,7 @@ export function FaultNotice({ instance, children }: { instance: Instance; childr
   );
 }
 
-/** What a sandbox has that is not offered any more, and what that gives. */
+/** The notice of a policy or workbook that is no longer offered, and what it still gives. */
 export function NotOfferedNotice({ instance }: { instance: Instance }) {
   const said = notOffered(instance);
   if (said.length === 0) return null;
@@ -89,8 +89,8 @@ export function NotOfferedNotice({ instance }: { instance: Instance }) {
 }
 
 /**
- * An operation that nobody carries out any more holds the sandbox: what it was, and the ways out. `rendered`: the
- * server's time in epoch seconds.
+ * The notice of an interrupted operation, with the ways out as children. `rendered`: the server's time in epoch
+ * seconds.
  */
 export function InterruptedNotice({
   instance,

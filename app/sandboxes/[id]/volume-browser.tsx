@@ -1,4 +1,4 @@
-/** What is in the three volumes, read where the file rests: looking wakes nothing. */
+/** The file browser of the three volumes. It reads files at rest, which wakes nothing. */
 
 import Link from 'next/link';
 import { type FilesPage, fileAddress, type VolumeName } from '#components/files/file-address.ts';
@@ -48,7 +48,7 @@ function PathLinks({ place, volume, folder }: { place: FilesPage; volume: Volume
   );
 }
 
-/** Everything, or why nothing can be read, in words: a damaged file has a page too. */
+/** Everything, or the refusal in words: a damaged sandbox has a page too. */
 async function read(caller: Caller, id: string, query: FileQuery) {
   try {
     return await readVolume(caller, id, query);
@@ -57,7 +57,7 @@ async function read(caller: Caller, id: string, query: FileQuery) {
   }
 }
 
-/** `at`: the page that it stands on; at the support desk nothing is written. */
+/** `at`: the page that shows it. At the support desk nothing is written. */
 export async function VolumeBrowser({
   instance,
   search,
@@ -72,7 +72,7 @@ export async function VolumeBrowser({
   const caller = await requireCaller(`${at}/${id}`);
   const values = singleValues(search);
   const requested = VOLUMES.find((known) => known === values.volume) ?? 'workspace';
-  // A volume that may not be looked into is not opened; its tab says why.
+  // A volume that the visitor may not read is not opened; its tab says why.
   const mayLook = whyNot(caller, 'files', { volume: requested }) === null;
   const volume = mayLook ? requested : 'workspace';
   const refusal = whyNot(caller, 'volumes');
@@ -83,7 +83,7 @@ export async function VolumeBrowser({
       </PageSection>
     );
   }
-  // Names may begin and end with spaces, so the path is taken as it is.
+  // File names may begin or end with spaces, so the path is not trimmed.
   const query = parseFileQuery(values, volume, mayLook ? first(search.path) : undefined);
   const contents = await read(caller, id, query);
   const note =

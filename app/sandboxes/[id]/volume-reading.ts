@@ -1,6 +1,6 @@
 /**
- * What the page of files reads: the folders above what is open, a part of the open file, and what was searched for.
- * Wakes nothing.
+ * The reads of the file pages: the folders above the open path, a part of the open file, search results. They wake
+ * nothing.
  */
 import type { FileView, VolumeName } from '#components/files/file-address.ts';
 import { FOLDER_PAGE } from '#components/files/file-calls.ts';
@@ -14,14 +14,14 @@ import type { SearchHit } from '#lib/contract/schema.ts';
 import { getHost } from '#lib/host/host.ts';
 import { problemInWords, problemOf } from '../../problem.ts';
 
-/** How far into a file lines are counted; contents are searched as far. */
+/** How far into a file lines are counted, which is as far as its content is searched. */
 const COUNTED_BYTES = 8 * 1024 * 1024;
 /** The largest text that is edited in place. */
 const EDITED_BYTES = 256 * 1024;
 const MAX_SHOWN = 10_000;
 const HITS = 100;
 
-/** What an address asks for. */
+/** What the address asks for. */
 export interface FileQuery {
   volume: VolumeName;
   /** A folder's ends with a slash. */
@@ -34,7 +34,7 @@ function whole(value: string | undefined): number | undefined {
   return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
-/** Reads the parameters of an address. `volume`: the one that the visitor may look into. */
+/** Parses the address's parameters. `volume`: one that the visitor may read. */
 export function parseFileQuery(
   values: Readonly<Record<string, string>>,
   volume: VolumeName,
@@ -68,7 +68,7 @@ function isAbsence(error: unknown): boolean {
   return isWinterdockError(error) && ['not_found', 'conflict', 'validation'].includes(error.code);
 }
 
-/** The folders above a path, from the top, as far as they are there; and the path, a folder's with its slash. */
+/** The folders along a path, from the root, as far as they exist; and the path, a folder's with its slash. */
 async function readFolders(caller: Caller, id: string, { volume, path, look }: FileQuery) {
   const read = (at: string) =>
     readOne(caller, id, volume, at, at === folderOf(path) ? (look.shown ?? FOLDER_PAGE) : FOLDER_PAGE);
@@ -94,7 +94,7 @@ interface Edited {
   lineEnd: '\n' | '\r\n';
 }
 
-/** An open file: the part that is shown, its ETag, and its text where it is to be edited (or why it is not). */
+/** An open file: the visible part, its ETag, and its text for the editor, or the reason why it cannot be edited. */
 export interface OpenFile {
   opened: PreviewedPart;
   etag: string;
@@ -110,11 +110,11 @@ async function editedText(caller: Caller, id: string, volume: VolumeName, path: 
   return plain === null ? 'Its line ends are mixed: saving it here would change them.' : { ...plain, etag: stat.etag };
 }
 
-/** Where the part with a line begins, on the grid of parts that begin at the top. */
+/** The offset of the part that contains a line, at a line's beginning. */
 async function partWith(caller: Caller, id: string, volume: VolumeName, path: string, line: number): Promise<number> {
   const { content } = await getHost().operations.file(caller, id, volume, path, { start: 0, end: COUNTED_BYTES - 1 });
   const start = startOfLine(content, line) ?? 0;
-  // A little before it, so that it does not stand at the edge.
+  // Some lines earlier, so that the line is not at the edge.
   return start < PART_BYTES / 2 ? 0 : (startOfLine(content, Math.max(1, line - 20)) ?? 0);
 }
 
@@ -161,7 +161,7 @@ async function search(caller: Caller, id: string, { volume, find }: FileQuery): 
   });
 }
 
-/** Reads everything that is shown; throws when nothing of the sandbox can be read. */
+/** Reads everything that the page shows. Throws when nothing of the sandbox can be read. */
 export async function readVolume(caller: Caller, id: string, asked: FileQuery) {
   const refusal = (error: unknown): ActionOutcome => ({ ok: false, ...problemInWords(problemOf(error, caller)) });
   const [infos, { folders, path, missing }, found] = await Promise.all([
@@ -177,7 +177,7 @@ export async function readVolume(caller: Caller, id: string, asked: FileQuery) {
   return { infos, folders: withOpened(folders, path, file), path, found, file };
 }
 
-/** The folders with the open file in them, also when it stands behind what was read of its folder. */
+/** The folders with the open file in them, even when it lies beyond the loaded items. */
 function withOpened(folders: Folder[], path: string, file: OpenFile | ActionOutcome | null): Folder[] {
   const within = parentFolder(path);
   return folders.map((folder) => {

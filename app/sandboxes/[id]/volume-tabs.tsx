@@ -1,4 +1,4 @@
-/** The three volumes: what each holds and promises, and the way into it. */
+/** The tabs of the three volumes: what each holds, whether it survives sleep, whether it ships. */
 import Link from 'next/link';
 import { type FilesPage, fileAddress } from '#components/files/file-address.ts';
 import { sizeInWords } from '#components/ui/durations.ts';
@@ -6,7 +6,7 @@ import { VOLUME_COLOURS } from '#components/ui/volume-names.tsx';
 import type { VolumeInfo } from '#lib/contract/schema.ts';
 import { VOLUME_CONTRACTS } from '#lib/vfs/volumes.ts';
 
-/** `closed`: why its contents are not for this visitor, or null. */
+/** `closed`: why the visitor may not read it, or null. */
 export function VolumeTab({
   place,
   info,

@@ -1,5 +1,5 @@
 'use server';
-/** Making keys for programs, and taking them back. */
+/** Server actions that create and revoke keys for programs. */
 import { refresh } from 'next/cache';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { keyInputSchema } from '#lib/contract/schema.ts';
@@ -15,7 +15,7 @@ export type KeyField = 'name' | 'role' | 'tenant' | 'expires';
 const FIELDS: readonly KeyField[] = ['name', 'role', 'tenant', 'expires'];
 const DAY = 86_400;
 
-/** Makes a key, which is shown this once. `expires` in the form is a number of days; empty: never. */
+/** Creates a key, which is shown only once. `expires` in the form: a number of days; empty: never. */
 export async function createKey(_previous: FormState<KeyField>, form: FormData): Promise<FormState<KeyField>> {
   const caller = await requireCaller('/settings/keys');
   const values = trimmedFields(form, FIELDS);

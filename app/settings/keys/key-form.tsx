@@ -1,5 +1,5 @@
 'use client';
-/** Making a key: it is shown here, once. */
+/** The form that creates a key and shows it once. */
 import { useActionState } from 'react';
 import { Submit } from '#components/ui/submit.tsx';
 import { InputField, SelectField } from '../form-fields.tsx';

@@ -1,4 +1,4 @@
-/** The keys of programs: which there are, what they may do, when they were used last; making one and revoking one. */
+/** The keys of programs: their rights and last use; forms to create and to revoke one. */
 import { daysInWords } from '#components/ui/durations.ts';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';

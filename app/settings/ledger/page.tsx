@@ -1,6 +1,4 @@
-/**
- * The ledger as a proof: checking it, its signed head, its sealed months. The lines themselves are on the audit page.
- */
+/** The proof of the ledger: its check, its signed head, its sealed months. The lines are on the audit page. */
 import Link from 'next/link';
 import { whyNot } from '#lib/contract/access.ts';
 import { LedgerProofSections, readSegments } from '../../audit/ledger-proof.tsx';

@@ -1,5 +1,5 @@
 'use server';
-/** Inviting people, changing what they may do, shutting them out. */
+/** Server actions for people: invite, change rights, disable. */
 import { refresh } from 'next/cache';
 import { headers } from 'next/headers';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
@@ -18,7 +18,7 @@ export type PersonField = 'name' | 'role' | 'tenants';
 const INVITE_FIELDS: readonly InviteField[] = ['email', 'role', 'tenants'];
 const PERSON_FIELDS: readonly PersonField[] = ['name', 'role', 'tenants'];
 
-/** The link at the address that the visitor came by, unless the server knows its public one. */
+/** The link at the visitor's own address of the server, unless the server knows its public one. */
 async function linkHere(link: string): Promise<string> {
   const { publicUrl } = getHost().config;
   const origin = (await headers()).get('origin');
@@ -27,7 +27,7 @@ async function linkHere(link: string): Promise<string> {
   return `${new URL(origin).origin}${pathname}${search}`;
 }
 
-/** Makes an invitation. Its link is shown this once. */
+/** Creates an invitation. Its link is shown only once. */
 export async function invitePerson(_previous: FormState<InviteField>, form: FormData): Promise<FormState<InviteField>> {
   const caller = await requireCaller('/settings/people');
   const values = trimmedFields(form, INVITE_FIELDS);
@@ -84,7 +84,7 @@ export async function changePerson(
   return { values, errors: {}, outcome: { ok: true, says: 'It holds from now on.' }, secret: null };
 }
 
-/** Shuts a person out, or lets them in again. */
+/** Disables or enables a person's account. */
 export async function setDisabled(
   id: string,
   disabled: boolean,

@@ -1,5 +1,5 @@
 'use client';
-/** Inviting someone: the link is shown here, once, and taken along by hand. */
+/** The form that creates an invitation and shows its link once. */
 import { useActionState } from 'react';
 import { Submit } from '#components/ui/submit.tsx';
 import { InputField } from '../form-fields.tsx';

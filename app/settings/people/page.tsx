@@ -1,4 +1,4 @@
-/** Everyone who has an account, the invitations that are open, and a way to invite. */
+/** Everyone who has an account, the open invitations, and the form for a new one. */
 
 import Link from 'next/link';
 import { daysInWords } from '#components/ui/durations.ts';

@@ -1,5 +1,5 @@
 'use client';
-/** What a person is called and may do. */
+/** The form for a person's name, role and tenants. */
 import { useActionState } from 'react';
 import { Submit } from '#components/ui/submit.tsx';
 import { InputField } from '../form-fields.tsx';

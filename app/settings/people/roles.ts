@@ -1,4 +1,4 @@
-/** The roles that a person can be given, as the options of a form. */
+/** The roles of people, as options of a form. */
 import { PERSON_ROLES } from '#lib/auth/roles.ts';
 import { ROLE_MEANS } from '../words.ts';
 

@@ -1,5 +1,5 @@
 'use server';
-/** Asking for what takes long: the registry's check, a walk through the drawers. */
+/** Starts the long checks: of the registry, and of every file in the drawers. */
 import { refresh } from 'next/cache';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import type { StorageCheckInput } from '#lib/contract/schema.ts';

@@ -1,11 +1,11 @@
-/** What the state of the store means, in sentences. Pure. */
+/** The state of the store in sentences. Pure. */
 import { sizeInWords } from '#components/ui/durations.ts';
 import type { Storage } from '#lib/contract/schema.ts';
 
 const figures = (count: number) => count.toLocaleString('en');
 const counted = (count: number, one: string, many: string) => `${figures(count)} ${count === 1 ? one : many}`;
 
-/** What is wrong now, the worst first; nothing when nothing is. */
+/** What is wrong now, the worst first; empty when nothing is. */
 export function troublesOf({ registry, drawers, disk, places, memory, scrub }: Storage): string[] {
   const said: string[] = [];
   if (registry.check?.ok === false) said.push(`The registry did not pass its check: ${registry.check.says}`);
@@ -22,7 +22,7 @@ export function troublesOf({ registry, drawers, disk, places, memory, scrub }: S
   return said;
 }
 
-/** When wakes begin to be refused for want of places. */
+/** At how many processes wakes are refused. */
 export function placesInWords({ serving, most }: Storage['places']): string {
   const left = Math.max(0, most - serving);
   if (left === 0) return `All ${figures(most)} are taken: every further wake is refused with capacity.`;
@@ -31,21 +31,21 @@ export function placesInWords({ serving, most }: Storage['places']): string {
   return `${free}. A wake is refused with capacity once none is.`;
 }
 
-/** What happens when the memory that all sandboxes share is short. */
+/** What happens when the memory for processes runs short. */
 export function memoryInWords({ limit_bytes: limit }: Storage['memory']): string {
   return limit === null
     ? 'The memory of all processes together has no limit.'
     : 'Where another has no room in the memory, the sandbox that was used longest ago and does nothing is suspended for it; when none may be, a wake is refused with capacity.';
 }
 
-/** How what lies there compares with what the rows say, for one drawer that has rows. */
+/** The files of a drawer compared with its rows. */
 export function comparedInWords(files: number, rows: number): string {
   if (files === rows) return 'as many files as rows';
   if (files > rows) return `${counted(files - rows, 'file', 'files')} more than rows`;
   return `${counted(rows - files, 'file is', 'files are')} missing`;
 }
 
-/** How many files a walk compared, and what came of it: `1,204 files of 3.1 GB, all as they were filed`. */
+/** How many files a scrub compared, with the result: `1,204 files of 3.1 GB, all as they were filed`. */
 export function comparedByWalk({ files, bytes, rotten }: NonNullable<Storage['scrub']['walk']>): string {
   const found = rotten === 0 ? 'all as they were filed' : `${figures(rotten)} no longer as filed`;
   return files === 0 ? 'no file yet' : `${counted(files, 'file', 'files')} of ${sizeInWords(bytes)}, ${found}`;
@@ -56,12 +56,12 @@ export function backupInWords({ sandboxes, bytes }: NonNullable<Storage['backup'
   return `${counted(sandboxes, 'sandbox', 'sandboxes')} of ${sizeInWords(bytes)}`;
 }
 
-/** How many things of a backup were not sound when they were copied. */
+/** How many items of a backup were not sound when they were copied. */
 export function wrongInWords(wrong: number): string {
   return `${counted(wrong, 'of them was', 'of them were')} not sound`;
 }
 
-/** The drawers of a measure that hold something, in their order, with what they are for. */
+/** What each folder of the data directory is for. */
 export const DRAWER_MEANS: Readonly<Record<string, string>> = {
   live: 'awake and suspended sandboxes',
   cold: 'frozen sandboxes',

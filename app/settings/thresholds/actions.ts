@@ -1,5 +1,5 @@
 'use server';
-/** Setting the thresholds of all or of one tenant: first what that would do, then doing it. */
+/** Sets the thresholds of all or of one tenant, in two steps: a preview, then the change. */
 import { refresh } from 'next/cache';
 import type { Caller } from '#lib/auth/caller.ts';
 import { slugSchema } from '#lib/contract/schema.ts';
@@ -37,8 +37,8 @@ async function set(caller: Caller, tenant: string | null, changed: ThresholdsPat
 }
 
 /**
- * Shows what the typed thresholds would do, or sets them when that is what was seen: numbers that were changed since
- * are looked at first. `tenant` null: the global ones.
+ * Previews the typed thresholds, or sets them when their preview was shown. Values that changed since are previewed
+ * first. `tenant` null: the global thresholds.
  */
 export async function setThresholds(
   tenant: string | null,

@@ -1,6 +1,4 @@
-/**
- * The thresholds of the ladder, of all and of each tenant; what a change would do at once, and what it would have done.
- */
+/** The thresholds of the ladder, global and per tenant: what a change would do now, and what it would have done. */
 
 import Form from 'next/form';
 import Link from 'next/link';
@@ -29,7 +27,7 @@ const MEANS = {
   idle_to_freeze_s: 'Once suspended for so long its file goes into the cold drawer.',
 };
 
-/** The tenant that the address names, null for all; `unknown` when there is none that the visitor may see. */
+/** The tenant in the address; null for all; `unknown` when the visitor may see no such tenant. */
 async function scopeOf(caller: Caller, name: string | undefined): Promise<Tenant | null | 'unknown'> {
   if (name === undefined) return null;
   if (!slugSchema.safeParse(name).success) return 'unknown';

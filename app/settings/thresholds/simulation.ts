@@ -1,4 +1,4 @@
-/** What the simulator is asked by an address, and what its answer rests on, in words. Pure. */
+/** The simulator's query, parsed from an address, and the limits of its answer, in words. Pure. */
 
 import { spanInWords, type TradePoint } from '#app/settings/thresholds/trade-layout.ts';
 import { lengthInWords } from '#components/ui/durations.ts';
@@ -9,7 +9,7 @@ const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
 
-/** Thresholds that the curve goes through, beside the present one and the one asked for. */
+/** The thresholds on the curve, besides the present one and the requested one. */
 const CURVE: readonly number[] = [
   MINUTE,
   2 * MINUTE,
@@ -26,7 +26,7 @@ const CURVE: readonly number[] = [
 export const PERIODS: readonly number[] = [1, 7, 30, 90];
 const DEFAULT_DAYS = 7;
 const LONGEST_SECONDS = 52 * 7 * DAY;
-/** Fewer suspensions for idleness than this say little. */
+/** Fewer suspensions than this are too few for a conclusion. */
 const FEW = 20;
 
 export interface SimulationQuery {
@@ -37,7 +37,7 @@ export interface SimulationQuery {
   complaints: Partial<Record<'suspend' | 'freeze', string>>;
 }
 
-/** Reads `values`, the parameters of an address; what is absent or wrong is as it is now. */
+/** Parses `values`, the address's parameters; absent or wrong ones take the present value. */
 export function parseSimulationQuery(
   values: Readonly<Record<string, string>>,
   present: { idle_to_suspend_s: number; idle_to_freeze_s: number },
@@ -58,7 +58,7 @@ export function parseSimulationQuery(
   return { suspend, freeze, days, curve, complaints };
 }
 
-/** The points of the curve, from the shortest threshold on. */
+/** The points of the curve, by threshold, the shortest first. */
 export function pointsOf({ curve }: Pick<Simulation, 'curve'>): TradePoint[] {
   return curve.map(({ idle_to_suspend_s: threshold, would, estimated_wakes: estimated }) => ({
     threshold,
@@ -67,7 +67,7 @@ export function pointsOf({ curve }: Pick<Simulation, 'curve'>): TradePoint[] {
   }));
 }
 
-/** Why the numbers are worth less than they look, a sentence each; nothing when they are not. */
+/** Limits of the numbers, one sentence each; empty when there are none. */
 export function caveatsOf(
   done: Pick<Simulation, 'since' | 'until' | 'first' | 'idle_ends' | 'cut'>,
   days: number,

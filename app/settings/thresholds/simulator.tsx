@@ -1,7 +1,4 @@
-/**
- * The simulator's part of the page: what is asked, what the ledger answers as a curve and as a table, and what that
- * rests on.
- */
+/** The simulator: the form, the answer as a curve and a table, and its limits. */
 import Form from 'next/form';
 import Link from 'next/link';
 import { TradeCurve } from '#app/settings/thresholds/trade-curve.tsx';
@@ -123,7 +120,7 @@ function Table({
   );
 }
 
-/** `present`: the thresholds that hold for all, or for the tenant. `values`: the parameters of the address. */
+/** `present`: the present thresholds, global or of the tenant. `values`: the address's parameters. */
 export async function Simulator({
   caller,
   tenant,

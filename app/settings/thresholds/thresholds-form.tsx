@@ -1,5 +1,5 @@
 'use client';
-/** The form of thresholds: it says what they would do to the sandboxes that are there, and only then sets them. */
+/** The form for thresholds: it previews their effect on the present sandboxes, and then sets them. */
 import { useActionState } from 'react';
 import { Field } from '#components/ui/field.tsx';
 import { Outcome } from '#components/ui/outcome.tsx';
@@ -12,7 +12,7 @@ const TITLES: Readonly<Record<Threshold, string>> = {
 };
 const BLANK: ThresholdsState = { values: {}, errors: {}, outcome: null, preview: null };
 
-/** `held`: what holds now, as it would be typed. `notes` stand below the fields, `empty` in one that is empty. */
+/** `held`: the present values as text. `notes`: below the fields. `empty`: placeholders. */
 export function ThresholdsForm({
   held,
   notes,

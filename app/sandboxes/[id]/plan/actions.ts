@@ -1,5 +1,5 @@
 'use server';
-/** Walking a plan from the page that showed it. */
+/** Runs a plan from the page that showed it. */
 import { redirect } from 'next/navigation';
 import type { ActionOutcome } from '#components/ui/outcome.tsx';
 import { reasonSchema } from '#lib/contract/schema.ts';
@@ -9,7 +9,10 @@ import { requireCaller } from '../../../caller.ts';
 import { expectTexts, textField } from '../../../form-values.ts';
 import { problemInWords, problemOf } from '../../../problem.ts';
 
-/** Walks there and leads back to the sandbox. A walk that breaks off says so; the sandbox stays where it came to. */
+/**
+ * Runs the plan and returns to the sandbox's page. A plan that stops half-way says so; the sandbox stays in the state
+ * it reached.
+ */
 export async function runPlan(
   id: string,
   to: State,

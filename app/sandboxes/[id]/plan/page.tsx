@@ -1,6 +1,6 @@
 /**
- * A wish of several hops for one sandbox: each hop, what is lost on the way, and the form that walks it. Changes
- * nothing by itself.
+ * A plan of several hops for one sandbox: each hop, what is lost, and the form that runs it. The page changes nothing
+ * by itself.
  */
 
 import Link from 'next/link';
@@ -38,7 +38,7 @@ function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** What the losses are here and now. */
+/** The losses as of now. */
 function Now({ plan }: { plan: Plan }) {
   const said = [
     ...(plan.tmp === null

@@ -1,5 +1,5 @@
 'use client';
-/** The form that walks a plan once it was shown. Deleting asks for the typed id. */
+/** The form that runs the plan shown above it. Delete asks for the typed id. */
 import { useActionState } from 'react';
 import type { State } from '#lib/lifecycle/states.ts';
 import { Field } from '../../../../components/ui/field.tsx';
@@ -8,7 +8,7 @@ import { Submit } from '../../../../components/ui/submit.tsx';
 
 export type PlanAction = (previous: ActionOutcome | null, form: FormData) => Promise<ActionOutcome>;
 
-/** `busy`: calls run or terminals are attached, which force would end at once. */
+/** `busy`: calls are running or terminals are attached; force would end them at once. */
 export function PlanForm({
   id,
   to,

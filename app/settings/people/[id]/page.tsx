@@ -1,4 +1,4 @@
-/** One person: what they may do, whether they may come in, where they are signed in. */
+/** One person: rights, account status, open sessions. */
 import { notFound } from 'next/navigation';
 import { PageSection } from '#components/ui/page-section.tsx';
 import { RelativeTime } from '#components/ui/relative-time.tsx';
