@@ -102,13 +102,20 @@ import type {
 
 /** Every operation of the route table. */
 export interface Calls {
-  /** Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or activity, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under way. Looking wakes nothing. */
+  /**
+   * Lists instances, newest activity first, a page at a time; `since` and `until` bound their last state change or
+   * activity, `due_since` and `due_until` their next automatic move; `pending` asks for those with an operation under
+   * way. Looking wakes nothing.
+   */
   listInstances(query?: ListQuery, options?: CallOptions): Pages<Instance>;
   /** Creates an instance. It has no process and no file until its first resume or call. */
   createInstance(input: CreateInput, options?: CallOptions): Promise<Instance>;
   /** Shows an instance. Looking wakes nothing. */
   getInstance(id: string, options?: CallOptions): Promise<Instance>;
-  /** Changes what a person may change without a transition. A policy holds from the next start of a process. With `If-Match` only what nobody changed meanwhile. */
+  /**
+   * Changes what a person may change without a transition. A policy holds from the next start of a process. With
+   * `If-Match` only what nobody changed meanwhile.
+   */
   patchInstance(id: string, input?: PatchInput, options?: CallOptions): Promise<Instance>;
   /** Deletes an archived instance for good. Its id is never used again. */
   deleteInstance(id: string, input?: DeleteInput, options?: CallOptions): Promise<void>;
@@ -116,7 +123,10 @@ export interface Calls {
   resumeInstance(id: string, input?: ResumeInput, options?: CallOptions): Promise<ResumeAnswer>;
   /** Brings the file home without starting a process. It is filed back by itself when nothing comes. */
   prefetchInstance(id: string, options?: CallOptions): Promise<PrefetchAnswer>;
-  /** Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a start of the server does. Without one nothing changes. */
+  /**
+   * Rolls an operation that nobody carries out any more (`interrupted`) forward or back by looking at the file, as a
+   * start of the server does. Without one nothing changes.
+   */
   settleInstance(id: string, options?: CallOptions): Promise<Instance>;
   /** Ends the process and keeps the file where it is. An ephemeral instance ends at its time instead: `conflict`. */
   suspendInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
@@ -126,11 +136,19 @@ export interface Calls {
   archiveInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
   /** Brings an archived instance back to active. */
   reviveInstance(id: string, input?: VerbBodyInput, options?: CallOptions): Promise<Instance>;
-  /** Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`, `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}` when it is bytes, and no piece ends within a character. Closing the connection stops the script. */
+  /**
+   * Runs a shell script, waking what sleeps. Any byte may go in (`stdin_base64`) and come out: an output that is no
+   * UTF-8 comes in base64, and its encoding says so. With `Accept: text/event-stream` the events `woke`, `stdout`,
+   * `stderr` and `exit` are sent as they happen; a piece of output is `{"text"}`, or `{"text","encoding":"base64"}`
+   * when it is bytes, and no piece ends within a character. Closing the connection stops the script.
+   */
   execInInstance(id: string, input: ExecInput, options?: CallOptions): Promise<ExecAnswer>;
   /** Evaluates JavaScript or Python, waking what sleeps. Closing the connection stops it. */
   evalInInstance(id: string, input: EvalInput, options?: CallOptions): Promise<EvalAnswer>;
-  /** Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the attachment and renews it by the same call; one that is not renewed ends. */
+  /**
+   * Holds it as it is while a terminal is open: no automatic move. Wakes nothing. The caller makes up the id of the
+   * attachment and renews it by the same call; one that is not renewed ends.
+   */
   attachToInstance(id: string, attachment: string, options?: CallOptions): Promise<Attachment>;
   /** Ends an attachment: the idle clock starts. */
   detachFromInstance(id: string, attachment: string, options?: CallOptions): Promise<void>;
@@ -198,17 +216,32 @@ export interface Calls {
   inspectBundle(body: Upload, options?: CallOptions): Promise<Inspection>;
   /** Makes a new instance of a bundle, or of a bare VFS file. */
   importBundle(body: Upload, query: ImportQuery, options?: CallOptions): Promise<Instance>;
-  /** Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing. */
+  /**
+   * Gives the file of an instance that is not awake byte for byte as it lies, all volumes, deleted bytes and damage
+   * included; an archived one compressed (zstd). With `part=log` what SQLite left beside it. Opens and wakes nothing.
+   */
   rawInstance(id: string, query?: RawQuery, options?: CallOptions): Promise<Download>;
-  /** Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not. The file is left as it is; tmp is left out. */
+  /**
+   * Makes a new instance of what is readable of the file of one that is not awake, file by file, and says what is not.
+   * The file is left as it is; tmp is left out.
+   */
   salvageInstance(id: string, input?: SalvageInput, options?: CallOptions): Promise<SalvageAnswer>;
-  /** Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is kept aside, a fault is cleared, the state stays. */
+  /**
+   * Puts a snapshot of the same tenant in the place of the file of an instance that is not awake. What was there is
+   * kept aside, a fault is cleared, the state stays.
+   */
   restoreInstance(id: string, input: RestoreInstanceInput, options?: CallOptions): Promise<Instance>;
   /** Shows the hops from where an instance is to a state, and what they cost. Changes nothing. */
   getPlan(id: string, query: PlanQuery, options?: CallOptions): Promise<Plan>;
-  /** Walks an instance to a state, hop by hop, each in the ledger. `active` is passed through without a process. A walk that fails stays where it came to. */
+  /**
+   * Walks an instance to a state, hop by hop, each in the ledger. `active` is passed through without a process. A walk
+   * that fails stays where it came to.
+   */
   walkPlan(id: string, input: WalkInput, options?: CallOptions): Promise<Instance>;
-  /** Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what it would do and whom it would pass over, and why. */
+  /**
+   * Does a verb to many instances: to those named, or to everything that matches now. With `dry_run` it only says what
+   * it would do and whom it would pass over, and why.
+   */
   startJob(input: StartJobInput, options?: CallOptions): Promise<DryRun | JobStarted>;
   /** Lists jobs, newest first. */
   listJobs(query?: JobsQuery, options?: CallOptions): Pages<Job>;
@@ -224,7 +257,11 @@ export interface Calls {
   getTenant(tenant: string, options?: CallOptions): Promise<Tenant>;
   /** Changes a tenant’s thresholds and quotas. What it has beyond a new quota stays; it gets no more. */
   patchTenant(tenant: string, input?: TenantPatchInput, options?: CallOptions): Promise<Tenant>;
-  /** Forgets a tenant for good: sandboxes, snapshots, blueprints, shares, keys, people, search words; the ledger keeps ids only. A job does it, which nothing cancels. With `dry_run` it only says what would go and what would still hold it; else its name must be in `confirm`. */
+  /**
+   * Forgets a tenant for good: sandboxes, snapshots, blueprints, shares, keys, people, search words; the ledger keeps
+   * ids only. A job does it, which nothing cancels. With `dry_run` it only says what would go and what would still hold
+   * it; else its name must be in `confirm`.
+   */
   forgetTenant(
     tenant: string,
     input?: ForgetTenantInput,
@@ -232,25 +269,52 @@ export interface Calls {
   ): Promise<TenantForgetPlan | ForgettingStarted>;
   /** Shows how long wakes took in the last days, by where the file came from; kept over restarts. */
   wakeTimes(query?: WakeTimesQuery, options?: CallOptions): Promise<WakeTime[]>;
-  /** Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they would spare. Changes nothing. */
+  /**
+   * Counts what other thresholds, global or of a tenant, would suspend, freeze or end within a minute, and what they
+   * would spare. Changes nothing.
+   */
   previewThresholds(input?: PreviewInput, options?: CallOptions): Promise<PreviewAnswer>;
-  /** Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws. Changes nothing. */
+  /**
+   * Computes from the ledger what other thresholds would have made of the last days: process-hours, cold wakes, thaws.
+   * Changes nothing.
+   */
   simulate(input?: SimulateInput, options?: CallOptions): Promise<Simulation>;
   /** Lists what happened to an instance, newest first. */
   listInstanceEvents(id: string, query?: InstanceEventsQuery, options?: CallOptions): Pages<Event>;
-  /** Lists what happened, newest first. A refusal that repeats is its first line, then one line now and then with how often, since when and when last. */
+  /**
+   * Lists what happened, newest first. A refusal that repeats is its first line, then one line now and then with how
+   * often, since when and when last.
+   */
   listEvents(query?: EventsQuery, options?: CallOptions): Pages<Event>;
-  /** Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events `changes`, the rows and counts that lines are about as they are now, and how far the jobs and the starts of what was made are, at most twice a second; as events `beat`, every 15 s, how far it told; and as an event `gap` that lines were passed over because there were too many or they were dropped: then read everything again. When the key or the session ends, the last event is `error` with the problem `unauthorized`; when its rights change, with `forbidden`: then follow again. */
+  /**
+   * Streams the ledger as it grows (server-sent events; `id` is the sequence number). `Last-Event-ID`, or the query
+   * `last_event_id` where a header cannot be set, resumes after that line. `with=changes` also sends, as events
+   * `changes`, the rows and counts that lines are about as they are now, and how far the jobs and the starts of what
+   * was made are, at most twice a second; as events `beat`, every 15 s, how far it told; and as an event `gap` that
+   * lines were passed over because there were too many or they were dropped: then read everything again. When the key
+   * or the session ends, the last event is `error` with the problem `unauthorized`; when its rights change, with
+   * `forbidden`: then follow again.
+   */
   streamEvents(query?: StreamQuery, options?: CallOptions): Promise<Download>;
-  /** Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is itself a line of the ledger; the same one again is counted. */
+  /**
+   * Downloads the ledger, newest first, as CSV or JSON lines, narrowed by the filters of the list. The download is
+   * itself a line of the ledger; the same one again is counted.
+   */
   exportEvents(query: ExportQuery, options?: CallOptions): Promise<Download>;
-  /** Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that nothing up to there was changed or removed. */
+  /**
+   * Says, signed, how far the ledger goes: number and hash of its last line. Kept elsewhere, it proves later that
+   * nothing up to there was changed or removed.
+   */
   getLedgerHead(options?: CallOptions): Promise<LedgerHead>;
   /** Proves that no line of the ledger was changed, removed or reordered, or says which is the first that was. */
   verifyLedger(options?: CallOptions): Promise<LedgerProof>;
   /** Lists the sealed months of the ledger, oldest first. */
   listLedgerSegments(options?: CallOptions): Promise<LedgerSegment[]>;
-  /** Downloads a sealed month as JSON lines, each with its hash, the signed head last: a file that `npm run ledger:verify -- --file` proves by itself. Once it was taken whole, the month may be dropped after `WB_LEDGER_KEEP_DAYS`. */
+  /**
+   * Downloads a sealed month as JSON lines, each with its hash, the signed head last: a file that `npm run
+   * ledger:verify -- --file` proves by itself. Once it was taken whole, the month may be dropped after
+   * `WB_LEDGER_KEEP_DAYS`.
+   */
   exportLedgerSegment(id: string, options?: CallOptions): Promise<Download>;
   /** Shows who is calling and what the role allows. */
   me(options?: CallOptions): Promise<Me>;
@@ -276,9 +340,15 @@ export interface Calls {
   createKey(input: KeyInput, options?: CallOptions): Promise<CreatedKey>;
   /** Revokes a key, at once and for open streams too. */
   revokeKey(id: string, options?: CallOptions): Promise<void>;
-  /** Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same whatever there is. */
+  /**
+   * Shows how the store does: the registry, the ledger, the drawers, the disk, the places for processes. Costs the same
+   * whatever there is.
+   */
   storage(options?: CallOptions): Promise<Storage>;
-  /** Checks the registry’s structure, or measures what lies in the drawers. Answers after ten seconds at the latest; what is still `running` then goes on. */
+  /**
+   * Checks the registry’s structure, or measures what lies in the drawers. Answers after ten seconds at the latest;
+   * what is still `running` then goes on.
+   */
   checkStorage(input: StorageCheckInput, options?: CallOptions): Promise<Storage>;
   /** Shows the global thresholds of the ladder. */
   getSettings(options?: CallOptions): Promise<Settings>;

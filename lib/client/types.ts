@@ -1,6 +1,6 @@
 /**
- * What the calls take and answer, as plain types: whoever installs the client needs nothing else for them. Printed from the contract's schemas by
- * `npm run client:calls`. Not to be written by hand.
+ * What the calls take and answer, as plain types: the client's users need no schema library. Printed from the
+ * contract's schemas by `npm run client:calls`. Not to be written by hand.
  */
 
 export type Attachment = {
@@ -59,7 +59,10 @@ export type CreateInput = {
   policy?: 'posix' | 'minimal' | undefined;
   keep_hot?: boolean | undefined;
   idle_to_suspend_s?: number | undefined;
-  /** Another name of `idle_to_suspend_s`: idle seconds until it is suspended, or, ephemeral, archived and deleted. Both are taken when they say the same. */
+  /**
+   * Another name of `idle_to_suspend_s`: idle seconds until it is suspended, or, ephemeral, archived and deleted. Both
+   * are taken when they say the same.
+   */
   timeout_secs?: number | undefined;
   idle_to_freeze_s?: number | undefined;
   labels?: Record<string, string> | undefined;
@@ -569,7 +572,10 @@ export type PatchInput = {
   keep_hot?: boolean | undefined;
   hold_until?: number | null | undefined;
   idle_to_suspend_s?: number | null | undefined;
-  /** Another name of `idle_to_suspend_s`: idle seconds until it is suspended, or, ephemeral, archived and deleted. Both are taken when they say the same. */
+  /**
+   * Another name of `idle_to_suspend_s`: idle seconds until it is suspended, or, ephemeral, archived and deleted. Both
+   * are taken when they say the same.
+   */
   timeout_secs?: number | null | undefined;
   idle_to_freeze_s?: number | null | undefined;
   policy?: 'posix' | 'minimal' | undefined;

@@ -3,11 +3,15 @@
  * have types. Throws for a kind of schema that the contract does not use yet: its case is to be added here.
  */
 import type { z } from 'zod';
+import { docComment } from './doc-comment.ts';
 
 /**
  * `input`: what may be sent. `output`: what was read. They differ by defaults and by numbers that may arrive as words.
  */
 export type Side = 'input' | 'output';
+
+/** Most members lie at this depth; the formatter moves those that lie deeper. */
+const MEMBER_INDENT = 2;
 
 /** Gives a name to an object that has one; undefined writes it out. */
 export type NameOf = (schema: z.core.$ZodType, side: Side) => string | undefined;
@@ -70,5 +74,5 @@ function objectType(
 /** What the schema says of itself, for who reads the type. */
 function commentOf(schema: z.core.$ZodType): string {
   const { description } = schema as z.ZodType;
-  return description === undefined ? '' : `/** ${description.replaceAll('*/', '* /')} */\n`;
+  return description === undefined ? '' : docComment(description, MEMBER_INDENT);
 }

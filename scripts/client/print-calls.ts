@@ -13,6 +13,7 @@ import { ROUTES } from '../../lib/http/routes.ts';
 import { ROOT } from '../build.ts';
 import { ensurePeers } from '../peers.ts';
 import { toolAt } from '../run.ts';
+import { docComment } from './doc-comment.ts';
 import type { Side } from './plain-type.ts';
 import { TypeBook } from './print-types.ts';
 
@@ -115,7 +116,7 @@ export async function printedFiles(
   const types = new TypeBook();
   const signatures = routes.map(
     (route) =>
-      `  /** ${route.summary.replaceAll('*/', '* /')} */\n  ${route.name}(${argumentsOf(route, types).join(', ')}): ${answeredBy(route, types).type};`,
+      `${docComment(route.summary, 2)}  ${route.name}(${argumentsOf(route, types).join(', ')}): ${answeredBy(route, types).type};`,
   );
   const named = types.asked();
   // No call answers with it: it is what each may fail with.

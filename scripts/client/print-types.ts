@@ -56,8 +56,8 @@ export class TypeBook {
   /** lib/client/types.ts. */
   typesText(): string {
     return `/**
- * What the calls take and answer, as plain types: whoever installs the client needs nothing else for them. Printed from the contract's schemas by
- * \`npm run client:calls\`. Not to be written by hand.
+ * What the calls take and answer, as plain types: the client's users need no schema library. Printed from the
+ * contract's schemas by \`npm run client:calls\`. Not to be written by hand.
  */
 
 ${this.#each((name, { text }) => `export type ${name} = ${text};\n`)}`;
@@ -66,7 +66,10 @@ ${this.#each((name, { text }) => `export type ${name} = ${text};\n`)}`;
   /** lib/client/types.test.ts. */
   testText(): string {
     const used = [...new Set([...this.#types.values()].map(({ schemaName }) => schemaName))].sort();
-    return `/** Holds each plain type against its schema; the compiler does the work. Printed by \`npm run client:calls\`. Not to be written by hand. */
+    return `/**
+ * Holds each plain type against its schema; the compiler does the work. Printed by \`npm run client:calls\`. Not to be
+ * written by hand.
+ */
 import { expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
 import type { ${used.join(', ')} } from '../contract/schema.ts';
