@@ -171,7 +171,7 @@ export async function trouble(folder: string, tenant: string, nowMs: number): Pr
         verb: n === 0 ? ('archive' as const) : ('label' as const),
         reason: 'the season is over, and nobody has asked for any of this since the great migration',
         labels: n === 0 ? null : { season: 'over' },
-        asked: { filter: { tenant } },
+        request: { filter: { tenant } },
         tenants: [tenant],
         actor: 'key:admin',
         via: 'console' as const,

@@ -18,7 +18,7 @@ import { makeFolder } from '../lib/base/effects.ts';
 import { isWinterdockError, messageOf } from '../lib/base/errors.ts';
 import { issuerOf } from '../lib/base/signing.ts';
 import { lockStores } from '../lib/front/lock.ts';
-import { openRegistryRows } from '../lib/registry/sqlite/registry-rows.ts';
+import { openLiveRegistryReader } from '../lib/registry/sqlite/live-reader.ts';
 import { askPassphrase, refuse, say, size, time } from './backup/terminal.ts';
 
 const USAGE =
@@ -166,7 +166,7 @@ async function one(want: Asked, id: string, backup: OpenedBackup, config: Config
 }
 
 function rowThere(config: Config, id: string): string | null {
-  const registry = openRegistryRows(config.registryPath);
+  const registry = openLiveRegistryReader(config.registryPath);
   try {
     return registry.row(id)?.state ?? null;
   } finally {

@@ -12,7 +12,7 @@ import { jsonColumn } from '../columns.ts';
 import { blob, index, integer, primaryKey, sql, sqliteTable, text, uniqueIndex } from '../drizzle.ts';
 
 /** `false` as the first migration wrote it: of drizzle's own the next one would make the table anew. */
-const NO = 0 as unknown as boolean;
+const FALSE = 0 as unknown as boolean;
 
 export const instances = sqliteTable(
   'instances',
@@ -36,9 +36,9 @@ export const instances = sqliteTable(
     pending: jsonColumn<Intent>('pending'),
     created: integer('created').notNull(),
     stateSince: integer('state_since').notNull(),
-    keepHot: integer('keep_hot', { mode: 'boolean' }).notNull().default(NO),
+    keepHot: integer('keep_hot', { mode: 'boolean' }).notNull().default(FALSE),
     holdUntil: integer('hold_until'),
-    ephemeral: integer('ephemeral', { mode: 'boolean' }).notNull().default(NO),
+    ephemeral: integer('ephemeral', { mode: 'boolean' }).notNull().default(FALSE),
     policy: text('policy').notNull(),
     idleToSuspendSeconds: integer('idle_to_suspend_s'),
     idleToFreezeSeconds: integer('idle_to_freeze_s'),

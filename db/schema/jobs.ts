@@ -16,7 +16,7 @@ export const jobs = sqliteTable(
     /** Key to value, or to null for one that goes. */
     labels: jsonColumn<Record<string, string | null>>('labels'),
     /** What was asked for, as it was asked. */
-    asked: jsonColumn<unknown>('asked').notNull(),
+    request: jsonColumn<unknown>('asked').notNull(),
     /** The tenants that it may concern; null: all. */
     tenants: jsonColumn<string[]>('tenants'),
     actor: text('actor').notNull(),

@@ -17,7 +17,7 @@ export const tenants = sqliteTable('tenants', {
  * Tenants that are being forgotten, and that were. While one is not finished, triggers refuse whatever would be made
  * for its tenant, and let its shares go and its lines of the ledger give up their texts.
  */
-export const forgettings = sqliteTable(
+export const tenantForgettings = sqliteTable(
   'forgettings',
   {
     /** The id of the job that shows how far it is. */
@@ -28,7 +28,7 @@ export const forgettings = sqliteTable(
     started: integer('started').notNull(),
     finished: integer('finished'),
     /** What its later steps need to know of what its earlier ones remove: ids alone; null at the end. */
-    about: jsonColumn<{ actors: string[]; jobs: string[] }>('about'),
+    forgottenIds: jsonColumn<{ actors: string[]; jobs: string[] }>('about'),
   },
   (table) => [
     uniqueIndex('forgettings_open').on(table.tenant).where(sql`finished is null`),

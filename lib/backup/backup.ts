@@ -14,7 +14,7 @@ import { WinterdockError } from '../base/errors.ts';
 import type { Signer } from '../base/signing.ts';
 import { headPathOf } from '../ledger/head-file.ts';
 import { copyPath } from '../registry/copies.ts';
-import { openRegistryRows, type RegistryRows } from '../registry/sqlite/registry-rows.ts';
+import { type LiveRegistryReader, openLiveRegistryReader } from '../registry/sqlite/live-reader.ts';
 import { copyResting, Moved, objectAt } from './copying.ts';
 import { encryptKeys, keyFilesOf, readKeys } from './keys.ts';
 import {
@@ -77,13 +77,13 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
   // Before the registry, so that the ledger goes through it.
   const head = await smallFile(options, headPathOf(config.registryPath), count);
   const begun = clock.now();
-  const live = openRegistryRows(config.registryPath);
+  const live = openLiveRegistryReader(config.registryPath);
   const draft = target.draft();
-  let moment: RegistryRows | null = null;
+  let moment: LiveRegistryReader | null = null;
   try {
     live.copyTo(draft);
     const registry = await objectAt(draft);
-    moment = openRegistryRows(draft);
+    moment = openLiveRegistryReader(draft);
     const copies = await copyCopies(options, moment, live, count);
     const parts: RowParts = {
       dataFolder: config.dataFolder,
@@ -128,7 +128,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
 
 async function copyRows(
   parts: RowParts,
-  moment: RegistryRows,
+  moment: LiveRegistryReader,
   progress: BackupOptions['progress'],
 ): Promise<BackupRow[]> {
   const all = moment.count();
@@ -150,8 +150,8 @@ async function copyRows(
  */
 async function copyCopies(
   { config, target }: BackupOptions,
-  moment: RegistryRows,
-  live: RegistryRows,
+  moment: LiveRegistryReader,
+  live: LiveRegistryReader,
   count: (object: ObjectRef) => void,
 ): Promise<BackupCopy[]> {
   const copies: BackupCopy[] = [];

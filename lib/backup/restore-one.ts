@@ -13,8 +13,8 @@ import { land } from '../bundles/landing.ts';
 import { plan } from '../lifecycle/plan.ts';
 import { parseCopyPath } from '../registry/copies.ts';
 import type { Registry } from '../registry/registry.ts';
+import { openLiveRegistryReader } from '../registry/sqlite/live-reader.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
-import { openRegistryRows } from '../registry/sqlite/registry-rows.ts';
 import type { InstanceRow, NewInstance } from '../registry/types.ts';
 import { ledgerEntry, livePath, MEMORY } from '../sessions/engine.ts';
 import { moveToOrphans } from '../sessions/file-locations.ts';
@@ -141,7 +141,7 @@ async function rowIn(backup: OpenedBackup, id: string, draft: string): Promise<I
   await backup.prepare([registry]);
   try {
     await copyFile(await backup.path(registry, 'the registry'), draft);
-    const file = openRegistryRows(draft);
+    const file = openLiveRegistryReader(draft);
     try {
       const row = file.row(id);
       if (row === null) throw new WinterdockError('corrupt', `The backup's registry has no row of "${id}".`);

@@ -52,7 +52,7 @@ function feedOf(dropped = 0, last = 100) {
         // The name of a job says whose it is: `acme+globex`, `all`.
         async get(id) {
           read.push(id);
-          return { id, tenants: id === 'all' ? null : id.split('+'), asked: { filter: {} }, done: 7 } as JobRow;
+          return { id, tenants: id === 'all' ? null : id.split('+'), request: { filter: {} }, done: 7 } as JobRow;
         },
       },
     },

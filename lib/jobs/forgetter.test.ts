@@ -93,7 +93,7 @@ test('while a tenant is being forgotten nothing is made for it, by nobody, and o
       const both = json.find(({ email }) => email === 'both-acme@example.com')?.id;
       // As a server that was killed right after it began.
       const actor = 'key:admin';
-      await host.registry.forgettings.begin(
+      await host.registry.tenantForgettings.begin(
         { job: 'job-of-it', tenant: 'acme', actor, via: 'api', started: 1_765_500_000 },
         {
           timeMs: host.clock.now(),

@@ -68,7 +68,7 @@ export class Forgetter {
   /** Goes on with what an earlier server left. */
   async start(): Promise<void> {
     const { registry, clock } = this.#parts;
-    const open = await registry.forgettings.open();
+    const open = await registry.tenantForgettings.open();
     for (const forgetting of open) this.#take(forgetting);
     for (const job of await registry.jobs.running()) {
       // Killed after the last step.
@@ -95,7 +95,7 @@ export class Forgetter {
       tenant,
       reason: `the job ${forgetting.job} forgets it`,
     });
-    await registry.forgettings.begin(forgetting, told);
+    await registry.tenantForgettings.begin(forgetting, told);
     const open = { ...forgetting, finished: null };
     await this.#jobOf(open);
     this.#take(open);
@@ -136,7 +136,7 @@ export class Forgetter {
       verb: 'forget' as const,
       reason: null,
       labels: null,
-      asked: { filter: { tenant } },
+      request: { filter: { tenant } },
       tenants: [tenant],
       actor,
       via,
@@ -188,10 +188,10 @@ export class Forgetter {
       await registry.jobs.record(job.id, [{ position, outcome: 'done', reason, timeMs: clock.now() }]);
     }
     const digest = new NoteDigest();
-    for await (const note of eachOf(await registry.forgettings.notes(job.id))) digest.take(note);
+    for await (const note of eachOf(await registry.tenantForgettings.notes(job.id))) digest.take(note);
     const reason = `${said.join(', ')}; ${digest.words()}`;
     const told = ledgerEntry({ clock }, null, cause, FORGOTTEN, { tenant, reason });
-    await registry.forgettings.finish(job.id, epochSeconds(clock), told);
+    await registry.tenantForgettings.finish(job.id, epochSeconds(clock), told);
     failpoint?.('forget:finished');
     await registry.jobs.end(job.id, 'done', epochSeconds(clock), this.#jobLine(job, 'job.done'));
   }
@@ -205,20 +205,20 @@ export class Forgetter {
     }
     await auth.keys.flush();
     let limited = 0;
-    for (const { id, others } of await registry.forgettings.people(tenant)) {
+    for (const { id, others } of await registry.tenantForgettings.people(tenant)) {
       await auth.people.change(id, others.length === 0 ? { disabled: true } : { tenants: others });
       if (others.length > 0) limited += 1;
     }
-    return { ...(await registry.forgettings.removeAccess(job.id, tenant)), 'people who had others too': limited };
+    return { ...(await registry.tenantForgettings.removeAccess(job.id, tenant)), 'people who had others too': limited };
   }
 
   /** A job that concerned others too ends by itself. */
   async #jobs(job: JobRow, tenant: string, cause: AuditContext): Promise<RemovedCounts> {
     const { registry, runner } = this.#parts;
-    const running = () => registry.forgettings.runningJobs(job.id, tenant);
+    const running = () => registry.tenantForgettings.runningJobs(job.id, tenant);
     for (const { id, only } of await running()) if (only) await runner.cancel(id, cause);
     while (!this.#stopping && (await running()).length > 0) await setTimeout(POLL_MS);
-    return this.#stopping ? {} : registry.forgettings.removeJobs(job.id, tenant);
+    return this.#stopping ? {} : registry.tenantForgettings.removeJobs(job.id, tenant);
   }
 
   /** Every sandbox walks to `deleted`, whatever state it is in; none is left when this resolves. */
@@ -248,7 +248,7 @@ export class Forgetter {
       await few(items.map((item) => () => remove(item.id, item.position)));
       position = next;
     }
-    const rest = await registry.forgettings.living(tenant, ROWS);
+    const rest = await registry.tenantForgettings.living(tenant, ROWS);
     if (failed.length === 0) await few(rest.map((id) => () => remove(id, null)));
     if (failed.length > 0) throw failed[0];
     if (!this.#stopping && rest.length === ROWS) await this.#sandboxes(job, tenant, cause);
@@ -260,13 +260,13 @@ export class Forgetter {
    */
   async #copies(tenant: string, cause: AuditContext): Promise<RemovedCounts> {
     const { registry, copies, clock } = this.#parts;
-    const { forgettings } = registry;
+    const { tenantForgettings } = registry;
     const told = (type: string) => ({ ...ledgerEntry({ clock }, null, cause, type), tenant });
-    const snapshots = await forgettings.snapshots(tenant);
+    const snapshots = await tenantForgettings.snapshots(tenant);
     for (const id of snapshots) {
       await registry.copies.deleteSnapshot(id, epochSeconds(clock), told('snapshot.deleted'));
     }
-    const blueprints = await forgettings.blueprints(tenant);
+    const blueprints = await tenantForgettings.blueprints(tenant);
     for (const name of blueprints) await registry.copies.deleteBlueprint(name, told('blueprint.deleted'));
     // A file that the disk does not let go keeps this step from its end.
     while (!this.#stopping) {
@@ -290,21 +290,21 @@ export class Forgetter {
   }
 
   async #records(tenant: string): Promise<RemovedCounts> {
-    const { forgettings } = this.#parts.registry;
-    while (!this.#stopping && (await forgettings.emptyTombstones(tenant, ROWS))) await setImmediate();
-    const { shares = 0 } = await forgettings.removeRecords(tenant);
+    const { tenantForgettings } = this.#parts.registry;
+    while (!this.#stopping && (await tenantForgettings.emptyTombstones(tenant, ROWS))) await setImmediate();
+    const { shares = 0 } = await tenantForgettings.removeRecords(tenant);
     return { shares };
   }
 
   async #ledger(job: JobRow, tenant: string): Promise<RemovedCounts> {
     const { registry, signer, clock } = this.#parts;
-    const { forgettings } = registry;
+    const { tenantForgettings } = registry;
     // What is counted of refusals and not written yet would be written after it was forgotten.
     await registry.ledger.appendRepeatCounts(clock.now(), { all: true });
     let blanked = 0;
     for (let seq: number | null = 0; seq !== null && !this.#stopping; ) {
-      const { lines, next } = await forgettings.toBlank(job.id, tenant, seq, LINES);
-      await forgettings.blank(
+      const { lines, next } = await tenantForgettings.toBlank(job.id, tenant, seq, LINES);
+      await tenantForgettings.blank(
         lines.map((one) => ({ seq: one.line.seq, note: blankNote(signer, one.line, one.previous, job.id) })),
       );
       blanked += lines.length;
@@ -315,9 +315,9 @@ export class Forgetter {
   }
 
   async #compact(): Promise<RemovedCounts> {
-    const { forgettings } = this.#parts.registry;
-    await forgettings.compact();
-    while (!this.#stopping && !(await forgettings.emptyLog())) await setTimeout(POLL_MS);
+    const { tenantForgettings } = this.#parts.registry;
+    await tenantForgettings.compact();
+    while (!this.#stopping && !(await tenantForgettings.emptyLog())) await setTimeout(POLL_MS);
     return {};
   }
 }

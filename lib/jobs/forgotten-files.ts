@@ -12,7 +12,7 @@ import type { Registry } from '../registry/registry.ts';
 import { keptFiles, namesIn } from '../storage/inventory.ts';
 
 type Place = Pick<Config, 'dataFolder' | 'registryPath'>;
-type Rows = Pick<Registry, 'forgettings' | 'instances'>;
+type Rows = Pick<Registry, 'tenantForgettings' | 'instances'>;
 
 /** Names looked at before others have their turn. */
 const PIECE = 200;
@@ -49,7 +49,7 @@ export async function orphansOf(
 async function ownersOf(name: string, rows: Rows): Promise<string[]> {
   const stem = ASIDE.exec(name)?.[1] ?? '';
   const hash = COPY.exec(stem)?.[1];
-  if (hash !== undefined) return rows.forgettings.ownersOfCopy(hash);
+  if (hash !== undefined) return rows.tenantForgettings.ownersOfCopy(hash);
   const live = LIVE.exec(stem)?.[1];
   const ids = live === undefined ? [KEYED.exec(stem)?.[1] ?? ''] : [live, live.replace(GENERATION, '')];
   const owners = await Promise.all([...new Set(ids)].map((id) => rows.instances.tenantOf(id)));

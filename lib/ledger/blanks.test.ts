@@ -36,20 +36,27 @@ afterEach(() => book.discard());
 
 /** Blanks every line of acme, as a forgetting does; `ends` appends the line that tells of them. */
 async function blank(ends = true, signer = book.signer): Promise<void> {
-  const { forgettings } = book.registry;
+  const { tenantForgettings } = book.registry;
   const begun = { job: JOB, tenant: 'acme', actor: 'key:admin', via: 'api', started: 1 } as const;
-  await forgettings.begin(begun, entry({ type: 'tenant.forgetting', tenant: 'acme', reason: JOB, requestId: JOB }));
+  await tenantForgettings.begin(
+    begun,
+    entry({ type: 'tenant.forgetting', tenant: 'acme', reason: JOB, requestId: JOB }),
+  );
   for (let seq: number | null = 0; seq !== null; ) {
-    const { lines, next } = await forgettings.toBlank(JOB, 'acme', seq, 4);
-    await forgettings.blank(
+    const { lines, next } = await tenantForgettings.toBlank(JOB, 'acme', seq, 4);
+    await tenantForgettings.blank(
       lines.map(({ line, previous }) => ({ seq: line.seq, note: blankNote(signer, line, previous, JOB) })),
     );
     seq = next;
   }
   if (!ends) return;
   const digest = new NoteDigest();
-  for await (const note of eachOf(await forgettings.notes(JOB))) digest.take(note);
-  await forgettings.finish(JOB, 2, entry({ type: FORGOTTEN, tenant: 'acme', reason: digest.words(), requestId: JOB }));
+  for await (const note of eachOf(await tenantForgettings.notes(JOB))) digest.take(note);
+  await tenantForgettings.finish(
+    JOB,
+    2,
+    entry({ type: FORGOTTEN, tenant: 'acme', reason: digest.words(), requestId: JOB }),
+  );
 }
 
 async function prove(heads: LedgerHead[] = []): Promise<Proof> {
@@ -98,7 +105,7 @@ test('the ledger gives up texts for nothing but a forgetting that is open, and n
   const gone = 'reason = NULL, error = NULL, request_id = NULL, address = NULL';
   expect(update(`${gone}, blanked = '{"by":"${JOB}"}'`)).toThrow('append-only');
   const begun = { job: JOB, tenant: 'acme', actor: 'key:admin', via: 'api', started: 1 } as const;
-  await book.registry.forgettings.begin(begun, entry());
+  await book.registry.tenantForgettings.begin(begun, entry());
   expect(update(`${gone}, blanked = '{"by":"another"}'`)).toThrow('append-only');
   expect(update(`${gone}, actor = 'x', blanked = '{"by":"${JOB}"}'`)).toThrow('append-only');
   expect(update(`reason = 'other', blanked = '{"by":"${JOB}"}'`)).toThrow('append-only');

@@ -21,9 +21,9 @@ const BACKUPS = 100;
 
 /** Counts it, or null for a tenant that nothing is known of. */
 export async function forgetPlan({ registry, clock, config }: Parts, tenant: string): Promise<TenantForgetPlan | null> {
-  const { forgettings } = registry;
+  const { tenantForgettings } = registry;
   const row = await registry.quotas.tenant(tenant);
-  const has = await forgettings.holdings(tenant, epochSeconds(clock), NAMED);
+  const has = await tenantForgettings.holdings(tenant, epochSeconds(clock), NAMED);
   const { kept, keptCount, first, ...counts } = has;
   const others = counts.keys + counts.people + counts.limited + counts.invitations + counts.lines + counts.snapshots;
   if (row === null && others + counts.blueprints.length === 0) return null;

@@ -117,7 +117,7 @@ function newJob(caller: Caller, input: StartJobInput, now: number): NewJob {
     verb,
     reason: reason === undefined || reason === '' ? null : reason,
     labels: labels ?? null,
-    asked: filter === undefined ? { ids: ids?.length ?? 0 } : { filter },
+    request: filter === undefined ? { ids: ids?.length ?? 0 } : { filter },
     tenants: filter?.tenant === undefined ? caller.tenants : [filter.tenant],
     actor: caller.actor,
     via: caller.via,

@@ -45,7 +45,7 @@ export interface PeopleOperations {
 
 export function peopleOperations(parts: {
   auth: Auth;
-  registry: Pick<Registry, 'forgettings' | 'invitations' | 'ledger'>;
+  registry: Pick<Registry, 'tenantForgettings' | 'invitations' | 'ledger'>;
   clock: Clock;
 }): PeopleOperations {
   const { auth, registry, clock } = parts;
@@ -118,7 +118,7 @@ export function peopleOperations(parts: {
       const { name, role = before.role, tenants = before.tenants, disabled } = patch;
       if (role === 'admin' && tenants !== null && patch.tenants !== undefined) throw adminOfAll();
       const among = role === 'admin' ? null : tenants;
-      if (patch.tenants !== undefined) await registry.forgettings.requireNone(among);
+      if (patch.tenants !== undefined) await registry.tenantForgettings.requireNone(among);
       const after = await people.change(id, {
         ...(name === undefined ? {} : { name }),
         ...(disabled === undefined ? {} : { disabled }),

@@ -121,7 +121,7 @@ export function eventOf(line: LedgerLine): Event {
 
 /** A job as the contract shows it. */
 export function jobOf(job: JobRow): Job {
-  const { filter = null } = job.asked as { filter?: JobFilter };
+  const { filter = null } = job.request as { filter?: JobFilter };
   return {
     id: job.id,
     verb: job.verb,

@@ -51,7 +51,7 @@ export function tenantOperations(parts: {
   const { registry } = parts;
 
   const serialize = async (row: TenantRow): Promise<Tenant> =>
-    tenantOf(row, await registry.thresholds.ofTenant(row.tenant), await registry.forgettings.last(row.tenant));
+    tenantOf(row, await registry.thresholds.ofTenant(row.tenant), await registry.tenantForgettings.last(row.tenant));
 
   const entry = (caller: Caller, tenant: string, reason: string) => ({
     ...ledgerEntry(parts, null, causeOf(caller), 'tenant.changed', { reason }),

@@ -14,7 +14,7 @@ export interface NewJob {
   /** Set for `label`: key to value, or to null for one that goes. */
   labels: Record<string, string | null> | null;
   /** What was asked for, as it was asked: JSON. */
-  asked: unknown;
+  request: unknown;
   /** The tenants that it may concern; null: all. */
   tenants: readonly string[] | null;
   actor: string;

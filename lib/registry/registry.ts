@@ -40,7 +40,7 @@ export interface Registry {
   /** What tenants may have, and what they have. */
   readonly quotas: QuotaStore;
   /** Tenants that are being forgotten, and how they go. */
-  readonly forgettings: TenantForgettingStore;
+  readonly tenantForgettings: TenantForgettingStore;
   readonly thresholds: ThresholdStore;
   /** Small facts that outlive a restart. */
   readonly facts: FactStore;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Event, Storage } from '../../contract/schema.ts';
-import { checkBeside } from '../../registry/sqlite/check.ts';
+import { quickCheckInThread } from '../../registry/sqlite/quick-check.ts';
 import { startServer, type TestServer } from '../../testing/server.ts';
 
 /** What a backup may leave out, as the page says. */
@@ -107,9 +107,9 @@ test('a damaged registry does not pass, and one that is none says so', async () 
   const harmed = join(folder, 'harmed.sqlite');
   const third = Math.floor(bytes.length / 3);
   writeFileSync(harmed, bytes.fill(0xff, third, third * 2));
-  await expect(checkBeside(harmed).catch((error: Error) => error.message)).resolves.not.toBe('ok');
+  await expect(quickCheckInThread(harmed).catch((error: Error) => error.message)).resolves.not.toBe('ok');
   writeFileSync(harmed, 'no database at all, but some text that is long enough to be looked at'.repeat(100));
-  await expect(checkBeside(harmed)).rejects.toThrow(/not a database/);
+  await expect(quickCheckInThread(harmed)).rejects.toThrow(/not a database/);
   server = await startServer({ folder });
 });
 

@@ -13,14 +13,14 @@ import { readCursor, writeCursor } from '../cursor.ts';
 import type { InstanceRow, LedgerEntry, LedgerLine, RowPage } from '../types.ts';
 import { copyStatements } from './copy-statements.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
-import type { Ledger } from './ledger.ts';
-import type { Synchronous } from './promised.ts';
-import type { QuotaBook } from './quotas.ts';
-import type { Writes } from './writes.ts';
+import type { LedgerTable } from './ledger.ts';
+import type { QuotaTable } from './quotas.ts';
+import type { SyncMethods } from './to-async.ts';
+import type { InstanceWriter } from './writes.ts';
 
-type Parts = { database: RegistryDatabase; ledger: Ledger; writes: Writes; quotas: QuotaBook };
+type Parts = { database: RegistryDatabase; ledger: LedgerTable; writes: InstanceWriter; quotas: QuotaTable };
 
-export function sqliteCopies({ database, ledger, writes, quotas }: Parts): Synchronous<CopyStore> {
+export function openCopies({ database, ledger, writes, quotas }: Parts): SyncMethods<CopyStore> {
   /** One transaction; the lines are appended when `work` says that it did something. */
   const logged = (entries: LedgerEntry[], work: () => boolean): boolean => {
     let lines: LedgerLine[] = [];

@@ -2,10 +2,10 @@
 import { and, asc, count, desc, eq, getTableColumns, gt, isNotNull, isNull, placeholder } from '../../../db/drizzle.ts';
 import { blueprints, instances, snapshots, starts, unclaimedFiles } from '../../../db/schema.ts';
 import type { CopyKind } from '../copies.ts';
+import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { bound, boundAll } from './placeholders.ts';
-import { among, beyond, rowid, selectBy } from './raw.ts';
-import { ROW } from './rows.ts';
+import { INSTANCE_COLUMNS } from './instance-rows.ts';
+import { inBoundList, pastPosition, rowid, selectBy } from './raw.ts';
 
 const SNAPSHOT = getTableColumns(snapshots);
 const BLUEPRINT = getTableColumns(blueprints);
@@ -41,11 +41,11 @@ export function copyStatements(database: RegistryDatabase) {
         .where(eq(snapshots.id, placeholder('id')))
         .prepare(),
     ),
-    insertSnapshot: statement((queries) => queries.insert(snapshots).values(boundAll(SNAPSHOT)).prepare()),
+    insertSnapshot: statement((queries) => queries.insert(snapshots).values(boundColumns(SNAPSHOT)).prepare()),
     deleteSnapshot: statement((queries) =>
       queries
         .update(snapshots)
-        .set({ deleted: bound('deleted') })
+        .set({ deleted: boundValue('deleted') })
         .where(eq(snapshots.id, placeholder('id')))
         .prepare(),
     ),
@@ -61,8 +61,10 @@ export function copyStatements(database: RegistryDatabase) {
               by.includes('source') ? eq(snapshots.source, placeholder('source')) : undefined,
               by.includes('tag') ? eq(snapshots.tag, placeholder('tag')) : undefined,
               by.includes('tenant') ? eq(snapshots.tenant, placeholder('tenant')) : undefined,
-              by.includes('tenants') ? among(snapshots.tenant, 'tenants') : undefined,
-              by.includes('created') ? beyond([snapshots.created, snapshots.id], '<', ['created', 'id']) : undefined,
+              by.includes('tenants') ? inBoundList(snapshots.tenant, 'tenants') : undefined,
+              by.includes('created')
+                ? pastPosition([snapshots.created, snapshots.id], '<', ['created', 'id'])
+                : undefined,
             ),
           )
           .orderBy(desc(snapshots.created), desc(snapshots.id))
@@ -77,7 +79,7 @@ export function copyStatements(database: RegistryDatabase) {
         .where(eq(blueprints.name, placeholder('name')))
         .prepare(),
     ),
-    insertBlueprint: statement((queries) => queries.insert(blueprints).values(boundAll(BLUEPRINT)).prepare()),
+    insertBlueprint: statement((queries) => queries.insert(blueprints).values(boundColumns(BLUEPRINT)).prepare()),
     blueprints: statement((queries) =>
       queries
         .select(BLUEPRINT)
@@ -97,7 +99,7 @@ export function copyStatements(database: RegistryDatabase) {
     insertStart: statement((queries) =>
       queries
         .insert(starts)
-        .values(boundAll(getTableColumns(starts)))
+        .values(boundColumns(getTableColumns(starts)))
         .prepare(),
     ),
     startings: statement((queries) =>
@@ -118,12 +120,12 @@ export function copyStatements(database: RegistryDatabase) {
       shape(`instances: descendants of ${kind}`, (queries) => {
         const { column, index } = DESCENT[kind];
         const number = rowid(instances);
-        return selectBy(queries, { ...ROW, number }, instances, index)
+        return selectBy(queries, { ...INSTANCE_COLUMNS, number }, instances, index)
           .where(
             and(
               eq(column, placeholder('key')),
               isNotNull(column),
-              beyond([instances.created, number], '>', ['created', 'number']),
+              pastPosition([instances.created, number], '>', ['created', 'number']),
             ),
           )
           .orderBy(asc(instances.created), asc(number))
@@ -141,7 +143,7 @@ export function copyStatements(database: RegistryDatabase) {
     mark: statement((queries) =>
       queries
         .insert(unclaimedFiles)
-        .values({ path: bound('path') })
+        .values({ path: boundValue('path') })
         .onConflictDoNothing()
         .prepare(),
     ),
@@ -177,14 +179,14 @@ export function copyStatements(database: RegistryDatabase) {
         const table = kind === 'snapshot' ? snapshots : blueprints;
         return queries
           .update(table)
-          .set({ file: bound('file') })
+          .set({ file: boundValue('file') })
           .where(eq(table.hash, placeholder('hash')))
           .prepare();
       }),
     restampWaiting: statement((queries) =>
       queries
         .update(instances)
-        .set({ file: bound('file') })
+        .set({ file: boundValue('file') })
         .where(NEVER_RESUMED)
         .prepare(),
     ),

@@ -10,10 +10,10 @@ import {
 import { STATES, type State } from '../../lifecycle/states.ts';
 import { FAULTS, type Fault } from '../../lifecycle/words.ts';
 import type { RegistryDatabase } from './database.ts';
-import { among, selectBy } from './raw.ts';
+import { inBoundList, selectBy } from './raw.ts';
 
 /** Instances per state, of everything or of one tenant. */
-export function countsByState(database: RegistryDatabase, tenant?: string): Record<State, number> {
+export function readCountsByState(database: RegistryDatabase, tenant?: string): Record<State, number> {
   if (tenant === undefined) {
     const statement = database.shape('counts: states', (queries) =>
       queries.select({ key: ofStates.state, n: ofStates.n }).from(ofStates).prepare(),
@@ -31,12 +31,12 @@ export function countsByState(database: RegistryDatabase, tenant?: string): Reco
 }
 
 /** The same of some tenants together. */
-export function countsByStateOf(database: RegistryDatabase, tenants: readonly string[]): Record<State, number> {
+export function readCountsByStateOf(database: RegistryDatabase, tenants: readonly string[]): Record<State, number> {
   const statement = database.shape('counts: states of tenants', (queries) =>
     queries
       .select({ key: countsByTenant.state, n: sum(countsByTenant.n) })
       .from(countsByTenant)
-      .where(among(countsByTenant.tenant, 'tenants'))
+      .where(inBoundList(countsByTenant.tenant, 'tenants'))
       .groupBy(countsByTenant.state)
       .prepare(),
   );
@@ -44,7 +44,7 @@ export function countsByStateOf(database: RegistryDatabase, tenants: readonly st
 }
 
 /** Bytes of files per state, as the rows know them. */
-export function bytesByState(database: RegistryDatabase): Record<State, number> {
+export function readBytesByState(database: RegistryDatabase): Record<State, number> {
   const statement = database.shape('counts: bytes', (queries) =>
     queries
       .select({ key: countsByTenant.state, n: sum(countsByTenant.bytes) })
@@ -56,11 +56,15 @@ export function bytesByState(database: RegistryDatabase): Record<State, number> 
 }
 
 /** Instances per fault of some tenants: looks through what is faulted. */
-export function countsByFaultOf(database: RegistryDatabase, tenants: readonly string[]): Record<Fault, number> {
+export function readCountsByFaultOf(database: RegistryDatabase, tenants: readonly string[]): Record<Fault, number> {
   const statement = database.shape('counts: faults of tenants', (queries) =>
     selectBy(queries, { key: instances.fault, n: count() }, instances, 'instances_by_fault_updated')
       .where(
-        and(isNotNull(instances.fault), eq(instances.tombstone, 0).inlineParams(), among(instances.tenant, 'tenants')),
+        and(
+          isNotNull(instances.fault),
+          eq(instances.tombstone, 0).inlineParams(),
+          inBoundList(instances.tenant, 'tenants'),
+        ),
       )
       .groupBy(instances.fault)
       .prepare(),
@@ -69,7 +73,7 @@ export function countsByFaultOf(database: RegistryDatabase, tenants: readonly st
 }
 
 /** Instances per fault, without what is deleted. */
-export function countsByFault(database: RegistryDatabase): Record<Fault, number> {
+export function readCountsByFault(database: RegistryDatabase): Record<Fault, number> {
   const statement = database.shape('counts: faults', (queries) =>
     queries.select({ key: ofFaults.fault, n: ofFaults.n }).from(ofFaults).prepare(),
   );

@@ -4,13 +4,13 @@
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { isNull, type Queries, queriesOver } from '../../../db/drizzle.ts';
-import { forgettings } from '../../../db/schema.ts';
+import { tenantForgettings } from '../../../db/schema.ts';
 import { makeFolderNow, performingNow } from '../../base/effects.ts';
 import { messageOf, WinterdockError } from '../../base/errors.ts';
 import type { Upgrade } from '../maintenance.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
-import { decoding, quickened } from './decoding.ts';
 import { migrate } from './migrate.ts';
+import { rowDecoder, withFastDecoding } from './row-decoder.ts';
 
 /** A value that SQLite binds. */
 type Value = string | number | null | Uint8Array;
@@ -75,7 +75,7 @@ export class RegistryDatabase {
   statement<T>(build: (queries: Queries) => T): () => T {
     let made: T | undefined;
     return () => {
-      made ??= quickened(build(this.queries));
+      made ??= withFastDecoding(build(this.queries));
       return made;
     };
   }
@@ -85,7 +85,7 @@ export class RegistryDatabase {
     const known = this.#shapes.get(key) as T | undefined;
     if (known !== undefined) return known;
     if (this.#shapes.size >= STATEMENTS) this.#shapes.clear();
-    const made = quickened(build(this.queries));
+    const made = withFastDecoding(build(this.queries));
     this.#shapes.set(key, made);
     return made;
   }
@@ -98,7 +98,7 @@ export class RegistryDatabase {
   }
 
   /** Another number than before when another process has written since. */
-  version(): number {
+  dataVersion(): number {
     this.#version ??= this.client.prepare<[], number>('PRAGMA data_version').pluck();
     return this.#version.get() ?? 0;
   }
@@ -131,7 +131,7 @@ export class RegistryDatabase {
    * Runs one statement that a killed process cannot undo but a power cut can, until the next `write`, whose fsync
    * covers it.
    */
-  writeSoon<T>(statement: () => T): T {
+  writeWithoutSync<T>(statement: () => T): T {
     try {
       if (this.#durable) this.#sync('NORMAL');
       return performingNow({ kind: 'commit_soon', path: this.client.name }, statement);
@@ -158,7 +158,7 @@ export class RegistryDatabase {
       for (const query of queries) {
         const { sql, params } = query.toSQL();
         const statement = reader.prepare<Value[], Value[]>(sql).raw();
-        const decode = decoding(Object.entries(query.fields).map(([name, field]) => [[name], field]));
+        const decode = rowDecoder(Object.entries(query.fields).map(([name, field]) => [[name], field]));
         let rows: Row[] = [];
         for (const values of inMemory
           ? statement.all(...(params as Value[]))
@@ -228,8 +228,8 @@ export class RegistryDatabase {
   /** What a trigger refuses because it would be made for a tenant that is being forgotten. */
   #forgotten(error: unknown): WinterdockError | null {
     if (sqliteCode(error) !== 'SQLITE_CONSTRAINT_TRIGGER' || messageOf(error) !== FORGOTTEN) return null;
-    const { tenant, finished } = forgettings;
-    const open = this.queries.select({ tenant }).from(forgettings).where(isNull(finished)).limit(2).all();
+    const { tenant, finished } = tenantForgettings;
+    const open = this.queries.select({ tenant }).from(tenantForgettings).where(isNull(finished)).limit(2).all();
     return tenantBeingForgotten(open.length === 1 ? (open[0]?.tenant ?? null) : null, error);
   }
 

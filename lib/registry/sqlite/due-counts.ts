@@ -16,7 +16,7 @@ import {
 import { instances } from '../../../db/schema.ts';
 import type { DueTarget } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
-import { among, selectBy } from './raw.ts';
+import { inBoundList, selectBy } from './raw.ts';
 
 /** Entries that are counted of one span; a span with more says this many. */
 const COUNTED = 100_000;
@@ -61,7 +61,7 @@ function dueWithin(queries: Queries, ofTenants: boolean) {
         isNull(pending),
         gte(dueAt, placeholder('since')),
         lt(dueAt, placeholder('until')),
-        ofTenants ? among(tenant, 'tenants') : undefined,
+        ofTenants ? inBoundList(tenant, 'tenants') : undefined,
       ),
     )
     .limit(COUNTED)

@@ -2,14 +2,14 @@
 import { eq, getTableColumns, placeholder } from '../../../db/drizzle.ts';
 import { settings } from '../../../db/schema.ts';
 import type { FactStore } from '../facts.ts';
+import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { boundAll } from './placeholders.ts';
-import type { Synchronous } from './promised.ts';
+import type { SyncMethods } from './to-async.ts';
 
 /** Apart from the settings of the registry itself, which are in the same table. */
 const PREFIX = 'fact.';
 
-export function openFacts(database: RegistryDatabase): Synchronous<FactStore> {
+export function openFacts(database: RegistryDatabase): SyncMethods<FactStore> {
   const read = database.statement((queries) =>
     queries
       .select({ value: settings.value })
@@ -21,8 +21,8 @@ export function openFacts(database: RegistryDatabase): Synchronous<FactStore> {
   const keep = database.statement((queries) =>
     queries
       .insert(settings)
-      .values(boundAll({ key, ...fact }))
-      .onConflictDoUpdate({ target: key, set: boundAll(fact) })
+      .values(boundColumns({ key, ...fact }))
+      .onConflictDoUpdate({ target: key, set: boundColumns(fact) })
       .prepare(),
   );
   return {

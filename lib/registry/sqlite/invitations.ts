@@ -3,16 +3,16 @@ import { and, desc, eq, getTableColumns, gt, isNull, placeholder } from '../../.
 import { invitations } from '../../../db/schema.ts';
 import type { InvitationRow, InvitationStore } from '../invitations.ts';
 import type { LedgerEntry } from '../types.ts';
+import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import type { Ledger } from './ledger.ts';
-import { bound, boundAll } from './placeholders.ts';
-import type { Synchronous } from './promised.ts';
+import type { LedgerTable } from './ledger.ts';
 import { rowid } from './raw.ts';
+import type { SyncMethods } from './to-async.ts';
 
 /** The driver on SQLite. */
-export class SqliteInvitationBook implements Synchronous<InvitationStore> {
+export class InvitationTable implements SyncMethods<InvitationStore> {
   readonly #database: RegistryDatabase;
-  readonly #ledger: Ledger;
+  readonly #ledger: LedgerTable;
 
   readonly #insert;
   readonly #find;
@@ -23,14 +23,14 @@ export class SqliteInvitationBook implements Synchronous<InvitationStore> {
   readonly #withdraw;
   readonly #withdrawAll;
 
-  constructor(database: RegistryDatabase, ledger: Ledger) {
+  constructor(database: RegistryDatabase, ledger: LedgerTable) {
     this.#database = database;
     this.#ledger = ledger;
     const { used, ...columns } = getTableColumns(invitations);
     const isIt = eq(invitations.id, placeholder('id'));
     const isOpen = isNull(used);
     const isGood = and(isOpen, gt(invitations.expires, placeholder('now')));
-    this.#insert = database.statement((queries) => queries.insert(invitations).values(boundAll(columns)).prepare());
+    this.#insert = database.statement((queries) => queries.insert(invitations).values(boundColumns(columns)).prepare());
     this.#find = database.statement((queries) =>
       queries
         .select(columns)
@@ -56,7 +56,7 @@ export class SqliteInvitationBook implements Synchronous<InvitationStore> {
     this.#use = database.statement((queries) =>
       queries
         .update(invitations)
-        .set({ used: bound('now') })
+        .set({ used: boundValue('now') })
         .where(and(isIt, isGood))
         .prepare(),
     );

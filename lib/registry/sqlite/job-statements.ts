@@ -15,9 +15,9 @@ import {
 } from '../../../db/drizzle.ts';
 import { instances, jobPages, jobResults, jobs } from '../../../db/schema.ts';
 import type { JobOutcome } from '../jobs.ts';
+import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { bound, boundAll } from './placeholders.ts';
-import { among, plus, rowid, selectBy } from './raw.ts';
+import { inBoundList, plusBound, rowid, selectBy } from './raw.ts';
 
 const { seq, state, finished, chosen, done, failed, skipped, ...ASKED } = getTableColumns(jobs);
 const { job, ...RESULT } = getTableColumns(jobResults);
@@ -45,35 +45,41 @@ export function jobStatements(database: RegistryDatabase) {
         queries
           .select(FOUND)
           .from(instances)
-          .where(and(eq(instances.id, placeholder('id')), ofTenants ? among(instances.tenant, 'tenants') : undefined))
+          .where(
+            and(eq(instances.id, placeholder('id')), ofTenants ? inBoundList(instances.tenant, 'tenants') : undefined),
+          )
           .prepare(),
       ),
     idsOf: statement((queries) =>
       queries
         .select({ row: rowid(instances), id: instances.id })
         .from(instances)
-        .where(among(rowid(instances), 'numbers'))
+        .where(inBoundList(rowid(instances), 'numbers'))
         .prepare(),
     ),
 
     insert: statement((queries) =>
       queries
         .insert(jobs)
-        .values({ ...boundAll({ ...ASKED, chosen }), state: 'running' })
+        .values({ ...boundColumns({ ...ASKED, chosen }), state: 'running' })
         .returning({ seq })
         .prepare(),
     ),
     count: statement((queries) =>
       queries
         .update(jobs)
-        .set({ done: plus(done, 'done'), failed: plus(failed, 'failed'), skipped: plus(skipped, 'skipped') })
+        .set({
+          done: plusBound(done, 'done'),
+          failed: plusBound(failed, 'failed'),
+          skipped: plusBound(skipped, 'skipped'),
+        })
         .where(eq(seq, placeholder('seq')))
         .prepare(),
     ),
     end: statement((queries) =>
       queries
         .update(jobs)
-        .set(boundAll({ state, finished }))
+        .set(boundColumns({ state, finished }))
         .where(and(eq(jobs.id, placeholder('id')), IS_RUNNING))
         .prepare(),
     ),
@@ -113,7 +119,7 @@ export function jobStatements(database: RegistryDatabase) {
           .prepare(),
       ),
     numbered: statement((queries) =>
-      queries.select().from(jobs).where(among(seq, 'numbers')).orderBy(desc(seq)).prepare(),
+      queries.select().from(jobs).where(inBoundList(seq, 'numbers')).orderBy(desc(seq)).prepare(),
     ),
     running: statement((queries) => queries.select().from(jobs).where(IS_RUNNING).orderBy(asc(seq)).prepare()),
     ended: statement((queries) =>
@@ -135,7 +141,7 @@ export function jobStatements(database: RegistryDatabase) {
     insertPage: statement((queries) =>
       queries
         .insert(jobPages)
-        .values(boundAll(getTableColumns(jobPages)))
+        .values(boundColumns(getTableColumns(jobPages)))
         .prepare(),
     ),
     page: statement((queries) =>
@@ -151,7 +157,7 @@ export function jobStatements(database: RegistryDatabase) {
     insertResult: statement((queries) =>
       queries
         .insert(jobResults)
-        .values({ ...boundAll(RESULT), job: bound('seq') })
+        .values({ ...boundColumns(RESULT), job: boundValue('seq') })
         .onConflictDoNothing()
         .prepare(),
     ),

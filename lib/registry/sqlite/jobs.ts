@@ -18,30 +18,33 @@ import {
 } from '../jobs.ts';
 import type { LedgerLine, RowPage } from '../types.ts';
 import { type Query, type RegistryDatabase, sqliteCode } from './database.ts';
-import { bytesOf, numbersIn, PAGE } from './job-pages.ts';
+import { decodeRowNumbers, encodeRowNumbers, INSTANCES_PER_PAGE } from './job-pages.ts';
 import { FOUND, jobStatements } from './job-statements.ts';
-import type { Ledger } from './ledger.ts';
-import type { Synchronous } from './promised.ts';
+import type { LedgerTable } from './ledger.ts';
+import type { SyncMethods } from './to-async.ts';
 
 /** Rows looked at before others have their turn: some milliseconds. */
 const PIECE = 1000;
 
 /** A job and the number of its row. */
-type Numbered = JobRow & { seq: number };
-type Found = Omit<SelectedInstance, 'inMemory'> & { vfsPath: string | null };
+type JobRowWithSeq = JobRow & { seq: number };
+type FoundInstance = Omit<SelectedInstance, 'inMemory'> & { vfsPath: string | null };
 
 /** Where the rows of a filter come from. */
-export type Everything = <Row>(filter: ListFilter, fields: { [K in keyof Row]: SQLiteColumn | SQL }) => Query<Row>[];
+export type SelectMatching = <Row>(
+  filter: ListFilter,
+  fields: { [K in keyof Row]: SQLiteColumn | SQL },
+) => Query<Row>[];
 
 /** Jobs in the registry's file. */
 export function openJobs(
   database: RegistryDatabase,
-  ledger: Ledger,
+  ledger: LedgerTable,
   feed: CommitEvents,
-  everything: Everything,
-): Synchronous<JobStore> {
+  everything: SelectMatching,
+): SyncMethods<JobStore> {
   const statements = jobStatements(database);
-  const existing = (id: string): Numbered => {
+  const existing = (id: string): JobRowWithSeq => {
     const found = statements.find().get({ id });
     if (found === undefined) throw new WinterdockError('not_found', `There is no job "${id}".`);
     return found;
@@ -54,7 +57,7 @@ export function openJobs(
   };
   const numbersOf = (seq: number, page: number): Uint32Array | null => {
     const found = statements.page().get({ seq, page });
-    return found === undefined ? null : numbersIn(found.rows);
+    return found === undefined ? null : decodeRowNumbers(found.rows);
   };
   const idsOf = (numbers: readonly number[]): Map<number, string> => {
     const found = statements.idsOf().all({ numbers: JSON.stringify(numbers) });
@@ -76,7 +79,8 @@ export function openJobs(
   };
 
   async function* rowsOf(filter: ListFilter): AsyncGenerator<SelectedInstance[]> {
-    for await (const rows of database.pieces(everything<Found>(filter, FOUND), PIECE)) yield rows.map(surveyedOf);
+    for await (const rows of database.pieces(everything<FoundInstance>(filter, FOUND), PIECE))
+      yield rows.map(selectedInstance);
   }
   async function* named(ids: readonly string[], tenants: readonly string[] | null): AsyncGenerator<SelectedInstance[]> {
     const unique = [...new Set(ids)];
@@ -87,7 +91,7 @@ export function openJobs(
         const found = statement.get({ id, tenants: JSON.stringify(tenants) });
         return found === undefined
           ? { row: 0, id, state: 'deleted', fault: null, inMemory: false, ephemeral: false }
-          : surveyedOf(found);
+          : selectedInstance(found);
       });
     }
   }
@@ -100,10 +104,12 @@ export function openJobs(
       try {
         database.write(() => {
           const { seq } = statements.insert().get({ ...job, chosen: chosen.length });
-          for (let page = 0; page * PAGE < chosen.length; page += 1) {
-            statements
-              .insertPage()
-              .run({ job: seq, page, rows: bytesOf(chosen.subarray(page * PAGE, (page + 1) * PAGE)) });
+          for (let page = 0; page * INSTANCES_PER_PAGE < chosen.length; page += 1) {
+            statements.insertPage().run({
+              job: seq,
+              page,
+              rows: encodeRowNumbers(chosen.subarray(page * INSTANCES_PER_PAGE, (page + 1) * INSTANCES_PER_PAGE)),
+            });
           }
           keep(seq, results);
           lines = ledger.append([entry]);
@@ -135,14 +141,14 @@ export function openJobs(
 
     open(id, position) {
       const { seq } = existing(id);
-      const page = Math.floor(position / PAGE);
+      const page = Math.floor(position / INSTANCES_PER_PAGE);
       const numbers = numbersOf(seq, page);
       if (numbers === null) return { items: [], next: null };
-      const first = page * PAGE;
+      const first = page * INSTANCES_PER_PAGE;
       const settled = new Set(
         statements
           .settled()
-          .all({ seq, first, end: first + PAGE })
+          .all({ seq, first, end: first + INSTANCES_PER_PAGE })
           .map((one) => one.position),
       );
       const ids = idsOf([...numbers]);
@@ -153,7 +159,7 @@ export function openJobs(
           ? []
           : [{ position: place, id: instance }];
       });
-      return { items, next: first + PAGE };
+      return { items, next: first + INSTANCES_PER_PAGE };
     },
 
     record(id, results) {
@@ -193,9 +199,9 @@ export function openJobs(
       const found = statements.results(outcome).all({ seq, after, limit: limit + 1 });
       const pages = new Map<number, Uint32Array | null>();
       const numberOf = (position: number): number => {
-        const page = Math.floor(position / PAGE);
+        const page = Math.floor(position / INSTANCES_PER_PAGE);
         if (!pages.has(page)) pages.set(page, numbersOf(seq, page));
-        return pages.get(page)?.[position % PAGE] ?? 0;
+        return pages.get(page)?.[position % INSTANCES_PER_PAGE] ?? 0;
       };
       const ids = idsOf(found.map(({ position }) => numberOf(position)));
       return paged(
@@ -209,11 +215,11 @@ export function openJobs(
 }
 
 /** Without the number of its row. */
-function jobOf({ seq: _, ...job }: Numbered): JobRow {
+function jobOf({ seq: _, ...job }: JobRowWithSeq): JobRow {
   return job;
 }
 
-function surveyedOf({ vfsPath, ...found }: Found): SelectedInstance {
+function selectedInstance({ vfsPath, ...found }: FoundInstance): SelectedInstance {
   return { ...found, inMemory: vfsPath === ':memory:' };
 }
 

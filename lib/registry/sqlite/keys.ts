@@ -3,16 +3,16 @@ import { and, desc, eq, getTableColumns, isNull, lt, or, placeholder } from '../
 import { keys } from '../../../db/schema.ts';
 import type { KeyRow, KeyStore, NewKey } from '../keys.ts';
 import type { LedgerEntry } from '../types.ts';
+import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import type { Ledger } from './ledger.ts';
-import { bound, boundAll } from './placeholders.ts';
-import type { Synchronous } from './promised.ts';
+import type { LedgerTable } from './ledger.ts';
 import { rowid } from './raw.ts';
+import type { SyncMethods } from './to-async.ts';
 
 /** The driver on SQLite. */
-export class SqliteKeyBook implements Synchronous<KeyStore> {
+export class KeyTable implements SyncMethods<KeyStore> {
   readonly #database: RegistryDatabase;
-  readonly #ledger: Ledger;
+  readonly #ledger: LedgerTable;
 
   readonly #insert;
   readonly #get;
@@ -20,12 +20,12 @@ export class SqliteKeyBook implements Synchronous<KeyStore> {
   readonly #revoke;
   readonly #used;
 
-  constructor(database: RegistryDatabase, ledger: Ledger) {
+  constructor(database: RegistryDatabase, ledger: LedgerTable) {
     this.#database = database;
     this.#ledger = ledger;
     const columns = getTableColumns(keys);
     const isIt = eq(keys.id, placeholder('id'));
-    this.#insert = database.statement((queries) => queries.insert(keys).values(boundAll(columns)).prepare());
+    this.#insert = database.statement((queries) => queries.insert(keys).values(boundColumns(columns)).prepare());
     this.#get = database.statement((queries) => queries.select().from(keys).where(isIt).prepare());
     this.#list = database.statement((queries) =>
       queries
@@ -38,14 +38,14 @@ export class SqliteKeyBook implements Synchronous<KeyStore> {
     this.#revoke = database.statement((queries) =>
       queries
         .update(keys)
-        .set({ revoked: bound('revoked') })
+        .set({ revoked: boundValue('revoked') })
         .where(and(isIt, isNull(keys.revoked)))
         .prepare(),
     );
     this.#used = database.statement((queries) =>
       queries
         .update(keys)
-        .set({ lastUsed: bound('at') })
+        .set({ lastUsed: boundValue('at') })
         .where(and(isIt, or(isNull(keys.lastUsed), lt(keys.lastUsed, placeholder('at')))))
         .prepare(),
     );
@@ -79,7 +79,7 @@ export class SqliteKeyBook implements Synchronous<KeyStore> {
 
   recordUse(uses: readonly { id: string; at: number }[]): void {
     if (uses.length === 0) return;
-    this.#database.writeSoon(() => {
+    this.#database.writeWithoutSync(() => {
       for (const use of uses) this.#used().run(use);
     });
   }

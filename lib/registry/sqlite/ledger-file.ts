@@ -4,8 +4,8 @@
  */
 import type { ChainedLine } from '../chain.ts';
 import type { Segment } from '../segments.ts';
-import { ledgerIn } from './file-ledger.ts';
-import { OpenedFile } from './opened-file.ts';
+import { RegistryFileReader } from './file-reader.ts';
+import { ledgerReader } from './ledger-reader.ts';
 
 export interface LedgerFile {
   /** Lines after `seq`, oldest first. */
@@ -19,9 +19,9 @@ export interface LedgerFile {
  * SQLite throws, and for a file from before the ledger was chained.
  */
 export function openLedgerFile(path: string): LedgerFile {
-  const file = new OpenedFile(path, { oneMoment: true });
+  const file = new RegistryFileReader(path, { oneMoment: true });
   try {
-    const ledger = ledgerIn(file);
+    const ledger = ledgerReader(file);
     if (!ledger.chained) {
       throw new Error('This is not the registry of a Winterdock that chains its ledger: start the server on it once.');
     }

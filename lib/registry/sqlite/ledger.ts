@@ -10,9 +10,9 @@ import { readCursor, writeCursor } from '../cursor.ts';
 import type { LedgerFilter } from '../ledger.ts';
 import { RepeatThrottle } from '../repeat-throttle.ts';
 import type { LedgerEntry, LedgerLine, RowPage } from '../types.ts';
+import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { bound, boundAll } from './placeholders.ts';
-import { among, beyond, selectBy, selectUnindexed } from './raw.ts';
+import { inBoundList, pastPosition, selectBy, selectUnindexed } from './raw.ts';
 
 const { seq, hash, blanked, ...columns } = getTableColumns(events);
 const LINE = { seq, ...columns };
@@ -27,7 +27,7 @@ const BATCH = 1000;
 const LEADS = ['instance', 'actor', 'type', 'tenant', 'trigger'] as const;
 type Lead = (typeof LEADS)[number];
 
-export class Ledger {
+export class LedgerTable {
   readonly #database: RegistryDatabase;
   readonly #feed: CommitEvents;
   readonly #repeats = new RepeatThrottle();
@@ -48,7 +48,7 @@ export class Ledger {
     this.#insert = database.statement((queries) =>
       queries
         .insert(events)
-        .values(boundAll({ ...LINE, hash }))
+        .values(boundColumns({ ...LINE, hash }))
         .prepare(),
     );
     this.#last = database.statement((queries) =>
@@ -74,7 +74,7 @@ export class Ledger {
     this.#rehash = database.statement((queries) =>
       queries
         .update(events)
-        .set({ hash: bound('hash') })
+        .set({ hash: boundValue('hash') })
         .where(eq(seq, placeholder('seq')))
         .prepare(),
     );
@@ -89,7 +89,7 @@ export class Ledger {
     );
     this.#among = database.statement((queries) =>
       selectUnindexed(queries, LINE, events)
-        .where(and(gt(seq, placeholder('from')), lte(seq, placeholder('to')), among(events.tenant, 'tenants')))
+        .where(and(gt(seq, placeholder('from')), lte(seq, placeholder('to')), inBoundList(events.tenant, 'tenants')))
         .orderBy(asc(seq))
         .limit(placeholder('limit'))
         .prepare(),
@@ -108,7 +108,7 @@ export class Ledger {
    * Inside a write transaction: the sums of what was refused again, those that are due or all. The lines go to
    * `announce`.
    */
-  appendSums(nowMs: number, all: boolean): LedgerLine[] {
+  appendRepeatCounts(nowMs: number, all: boolean): LedgerLine[] {
     return this.#chain(this.#repeats.dueSummaries(nowMs, all));
   }
 
@@ -185,7 +185,7 @@ export class Ledger {
             ...asked.map((lead) => eq(events[lead], placeholder(lead))),
             since === undefined ? undefined : gte(events.timeMs, placeholder('sinceMs')),
             until === undefined ? undefined : lte(events.timeMs, placeholder('untilMs')),
-            after === null ? undefined : beyond([events.timeMs, seq], '<', ['afterMs', 'afterSeq']),
+            after === null ? undefined : pastPosition([events.timeMs, seq], '<', ['afterMs', 'afterSeq']),
           ),
         )
         .orderBy(desc(events.timeMs), desc(seq))
@@ -221,7 +221,7 @@ export class Ledger {
     return this.#after().all({ after: seq, limit });
   }
 
-  among(tenants: readonly string[], from: number, to: number, limit: number): LedgerLine[] {
+  ofTenants(tenants: readonly string[], from: number, to: number, limit: number): LedgerLine[] {
     return this.#among().all({ from, to, tenants: JSON.stringify(tenants), limit });
   }
 

@@ -9,14 +9,23 @@ import { instances } from '../../../db/schema.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { ListFilter, ListRequest } from '../instances.ts';
 import type { InstanceRow, RowPage } from '../types.ts';
-import { countOfLabel, countsByFault, countsByState } from './counts.ts';
+import {
+  type AccessPath,
+  accessPathsFor,
+  BY_ROW_NUMBER,
+  BY_TEXT,
+  type ListSort,
+  positionOf,
+  selectCovered,
+  selectMatching,
+} from './access-paths.ts';
+import { withBindings } from './bound-values.ts';
+import { countOfLabel, readCountsByFault, readCountsByState } from './counts.ts';
 import type { Query, RegistryDatabase } from './database.ts';
-import { type Aspect, shapeOf, valuesOf, type Wanted, wantedOf } from './filter.ts';
-import { filled } from './placeholders.ts';
-import { among, beyond, rowid } from './raw.ts';
-import { ROW } from './rows.ts';
-import { HITS, matching, nearby, positionOf, type Sort, type Source, sourcesFor, TEXT } from './sources.ts';
-import { type Match, matchOf, TextIndex } from './text-index.ts';
+import { INSTANCE_COLUMNS } from './instance-rows.ts';
+import { type Criterion, filterBindings, filterShape, type NormalFilter, normalizeFilter } from './list-filter.ts';
+import { inBoundList, pastPosition, rowid } from './raw.ts';
+import { TextIndex, type TextMatch, textMatch } from './text-index.ts';
 
 /** So few rows are gathered and sorted without a second thought. */
 const FEW = 1000;
@@ -33,16 +42,16 @@ interface Position {
   row: number;
 }
 
-interface Ask {
-  wanted: Wanted;
-  sort: Sort;
+interface PageRequest {
+  wanted: NormalFilter;
+  sort: ListSort;
   descending: boolean;
   /** One more than the page, to see whether there is another. */
   limit: number;
   after: Position | null;
 }
 
-export class Lists {
+export class InstanceLists {
   readonly #database: RegistryDatabase;
   readonly #text: TextIndex;
   readonly #rows;
@@ -52,9 +61,9 @@ export class Lists {
     this.#text = new TextIndex(database);
     this.#rows = database.statement((queries) =>
       queries
-        .select({ number: rowid(instances), row: ROW })
+        .select({ number: rowid(instances), row: INSTANCE_COLUMNS })
         .from(instances)
-        .where(among(rowid(instances), 'numbers'))
+        .where(inBoundList(rowid(instances), 'numbers'))
         .prepare(),
     );
   }
@@ -64,7 +73,7 @@ export class Lists {
     const after = request.cursor === undefined ? null : positionIn(request.cursor, sort, reverse);
     const descending = (sort === 'name') === reverse;
     const found = eachTenant(request).flatMap((filter) => {
-      const wanted = wantedOf(filter);
+      const wanted = normalizeFilter(filter);
       return wanted === null ? [] : this.#find({ wanted, sort, descending, limit: limit + 1, after });
     });
     // The lists of several tenants, each in order, become one.
@@ -86,39 +95,42 @@ export class Lists {
   }
 
   #count(filter: ListFilter, cap: number): number {
-    const wanted = wantedOf(filter);
+    const wanted = normalizeFilter(filter);
     if (wanted === null) return 0;
     const kept = this.#keptCount(wanted);
     if (kept !== null) return Math.min(kept, cap + 1);
-    let source = sourcesFor(this.#database, wanted, 'updated').narrow;
+    let source = accessPathsFor(this.#database, wanted, 'updated').narrow;
     let hits: number[] | null = null;
     const words = searched(wanted);
     if (words.length > 0 && source.size > PROBE) {
-      const match = matchOf(words);
+      const match = textMatch(words);
       const rare = words.length > 1 ? this.#rare(words) : null;
       if (rare === null && asksOnly(wanted, 'words') && match.short === match.full) {
         return this.#text.count(match.full, cap);
       }
       hits = rare ?? this.#matching(match, Math.max(FEW, cap));
-      if (hits !== null) source = HITS;
+      if (hits !== null) source = BY_ROW_NUMBER;
     }
-    const statement = this.#database.shape(`list count ${source.of} ${source.index} ${shapeOf(wanted)}`, (queries) => {
-      const some = matching(queries, source, wanted, { row: rowid(instances) }).limit(placeholder('limit'));
-      return queries.select({ n: count() }).from(some.as('some')).prepare();
-    });
-    return statement.get({ ...valuesOf(wanted), ...numbered(hits), limit: cap + 1 })?.n ?? 0;
+    const statement = this.#database.shape(
+      `list count ${source.kind} ${source.index} ${filterShape(wanted)}`,
+      (queries) => {
+        const some = selectMatching(queries, source, wanted, { row: rowid(instances) }).limit(placeholder('limit'));
+        return queries.select({ n: count() }).from(some.as('some')).prepare();
+      },
+    );
+    return statement.get({ ...filterBindings(wanted), ...numbered(hits), limit: cap + 1 })?.n ?? 0;
   }
 
   /** Queries of `fields` of every row that matches, in no order worth naming: one for each tenant that is asked for. */
   everything<Row>(filter: ListFilter, fields: { [K in keyof Row]: SQLiteColumn | SQL }): Query<Row>[] {
     return eachTenant(filter).flatMap((one) => {
-      const wanted = wantedOf(one);
+      const wanted = normalizeFilter(one);
       if (wanted === null) return [];
-      const { narrow } = sourcesFor(this.#database, wanted, 'updated');
+      const { narrow } = accessPathsFor(this.#database, wanted, 'updated');
       const words = searched(wanted);
       const byText = words.length > 0 && narrow.size > FEW;
-      const query = matching(this.#database.queries, byText ? TEXT : narrow, wanted, fields);
-      return [filled<Row>(fields, query, { ...valuesOf(wanted), match: matchOf(words).full })];
+      const query = selectMatching(this.#database.queries, byText ? BY_TEXT : narrow, wanted, fields);
+      return [withBindings<Row>(fields, query, { ...filterBindings(wanted), match: textMatch(words).full })];
     });
   }
 
@@ -128,22 +140,22 @@ export class Lists {
   }
 
   /** The count that triggers keep, or null when the filter asks for more than they know. */
-  #keptCount(wanted: Wanted): number | null {
+  #keptCount(wanted: NormalFilter): number | null {
     const { tenant, state, notState, fault, label, deleted } = wanted;
     if (asksOnly(wanted, 'tenant', 'state', 'notState')) {
-      const counts = countsByState(this.#database, tenant);
+      const counts = readCountsByState(this.#database, tenant);
       if (deleted) return counts.deleted;
       if (state !== undefined) return counts[state];
       const living = Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.deleted;
       return notState === undefined ? living : living - counts[notState];
     }
     if (deleted) return null;
-    if (fault !== undefined && asksOnly(wanted, 'fault')) return countsByFault(this.#database)[fault];
+    if (fault !== undefined && asksOnly(wanted, 'fault')) return readCountsByFault(this.#database)[fault];
     return label !== undefined && asksOnly(wanted, 'label') ? countOfLabel(this.#database, label) : null;
   }
 
-  #find(ask: Ask): Position[] {
-    const { narrow, ordered } = sourcesFor(this.#database, ask.wanted, ask.sort);
+  #find(ask: PageRequest): Position[] {
+    const { narrow, ordered } = accessPathsFor(this.#database, ask.wanted, ask.sort);
     // Gathering costs a row per match, walking a row per entry passed over: here the two meet.
     const few = Math.max(FEW, Math.ceil(Math.sqrt(ask.limit * ordered.size)));
     const words = searched(ask.wanted);
@@ -152,11 +164,11 @@ export class Lists {
     if (words.length === 0) return this.#positions(walked, ask);
 
     const rare = this.#rare(words);
-    if (rare !== null) return this.#positions(HITS, ask, numbered(rare));
+    if (rare !== null) return this.#positions(BY_ROW_NUMBER, ask, numbered(rare));
     const nearby = this.#walkNearby(walked, ask, this.#text.density(words));
     if (nearby !== null) return nearby;
-    const hits = this.#matching(matchOf(words), few);
-    return hits === null ? this.#positions(walked, ask) : this.#positions(HITS, ask, numbered(hits));
+    const hits = this.#matching(textMatch(words), few);
+    return hits === null ? this.#positions(walked, ask) : this.#positions(BY_ROW_NUMBER, ask, numbered(hits));
   }
 
   /**
@@ -165,14 +177,14 @@ export class Lists {
    */
   #rare(words: string[]): number[] | null {
     for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, PROBED_WORDS)) {
-      const hits = this.#text.hits(matchOf([word]).short, PROBE);
+      const hits = this.#text.hits(textMatch([word]).short, PROBE);
       if (hits !== null) return hits;
     }
     return null;
   }
 
   /** Rows that match and perhaps a few more, or null when there are more than `cap`. */
-  #matching({ short, full }: Match, cap: number): number[] | null {
+  #matching({ short, full }: TextMatch, cap: number): number[] | null {
     return this.#text.hits(short, cap) ?? (full === short ? null : this.#text.hits(full, cap));
   }
 
@@ -180,18 +192,18 @@ export class Lists {
    * The page's rows in a source: its first ones where it is in order, else everything that matches, sorted. Not beyond
    * `until`.
    */
-  #positions(source: Source, ask: Ask, given: { hits?: string; until?: Position } = {}): Position[] {
+  #positions(source: AccessPath, ask: PageRequest, given: { hits?: string; until?: Position } = {}): Position[] {
     const { wanted, sort, descending, after, limit } = ask;
     const { hits, until } = given;
-    const shape = `${source.of} ${source.index} ${sort} ${descending} ${after === null} ${until === undefined} ${shapeOf(wanted)}`;
+    const shape = `${source.kind} ${source.index} ${sort} ${descending} ${after === null} ${until === undefined} ${filterShape(wanted)}`;
     const statement = this.#database.shape(`list ${shape}`, (queries) => {
       const at = positionOf(source, sort);
-      return matching(queries, source, wanted, at, ...between(at, ask, until))
+      return selectMatching(queries, source, wanted, at, ...between(at, ask, until))
         .orderBy(...inOrder(at, ask))
         .limit(placeholder('limit'))
         .prepare();
     });
-    return statement.all({ ...valuesOf(wanted), ...bounds(ask, until), hits, limit });
+    return statement.all({ ...filterBindings(wanted), ...bounds(ask, until), hits, limit });
   }
 
   /** The rows in full, in the order of their positions. */
@@ -202,19 +214,19 @@ export class Lists {
   }
 
   /** A walk that gives up (null) when a stretch of the index has too few matches for the page. */
-  #walkNearby(source: Source, ask: Ask, density: number): Position[] | null {
+  #walkNearby(source: AccessPath, ask: PageRequest, density: number): Position[] | null {
     const { wanted, sort, descending, after } = ask;
     const stretch = Math.min(PATIENCE, Math.ceil(1.5 / density)) * ask.limit;
-    const shape = `${source.index} ${sort} ${descending} ${after === null} ${shapeOf(wanted)}`;
+    const shape = `${source.index} ${sort} ${descending} ${after === null} ${filterShape(wanted)}`;
     const statement = this.#database.shape(`list nearby ${shape}`, (queries) => {
       const at = positionOf(source, sort);
-      return nearby(queries, source, wanted, at, ...between(at, ask))
+      return selectCovered(queries, source, wanted, at, ...between(at, ask))
         .orderBy(...inOrder(at, ask))
         .limit(1)
         .offset(placeholder('stretch'))
         .prepare();
     });
-    const until = statement.get({ ...valuesOf(wanted), ...bounds(ask), stretch });
+    const until = statement.get({ ...filterBindings(wanted), ...bounds(ask), stretch });
     if (until === undefined) return this.#positions(source, ask);
     const found = this.#positions(source, ask, { until });
     return found.length >= ask.limit ? found : null;
@@ -222,12 +234,12 @@ export class Lists {
 }
 
 /** The words that the text index is to be asked for: it knows nothing of what is deleted. */
-function searched({ deleted, words }: Wanted): string[] {
+function searched({ deleted, words }: NormalFilter): string[] {
   return deleted ? [] : (words ?? []);
 }
 
-function asksOnly(wanted: Wanted, ...aspects: Aspect[]): boolean {
-  return Object.keys(wanted).every((aspect) => aspect === 'deleted' || aspects.includes(aspect as Aspect));
+function asksOnly(wanted: NormalFilter, ...aspects: Criterion[]): boolean {
+  return Object.keys(wanted).every((aspect) => aspect === 'deleted' || aspects.includes(aspect as Criterion));
 }
 
 function numbered(hits: number[] | null): { hits?: string } {
@@ -254,28 +266,28 @@ function byPosition(descending: boolean): (a: Position, b: Position) => number {
 }
 
 /** From the cursor on and, when `until` is given, not beyond it. */
-function between(at: { key: SQL; row: SQL }, { descending, after }: Ask, until?: Position): SQL[] {
+function between(at: { key: SQL; row: SQL }, { descending, after }: PageRequest, until?: Position): SQL[] {
   const columns = [at.key, at.row] as const;
   return [
-    ...(after === null ? [] : [beyond(columns, descending ? '<' : '>', ['afterKey', 'afterRow'])]),
-    ...(until === undefined ? [] : [beyond(columns, descending ? '>=' : '<=', ['untilKey', 'untilRow'])]),
+    ...(after === null ? [] : [pastPosition(columns, descending ? '<' : '>', ['afterKey', 'afterRow'])]),
+    ...(until === undefined ? [] : [pastPosition(columns, descending ? '>=' : '<=', ['untilKey', 'untilRow'])]),
   ];
 }
 
 /** What `between` binds. */
-function bounds({ after }: Ask, until?: Position): Record<string, unknown> {
+function bounds({ after }: PageRequest, until?: Position): Record<string, unknown> {
   return { afterKey: after?.key, afterRow: after?.row, untilKey: until?.key, untilRow: until?.row };
 }
 
-function inOrder({ key, row }: { key: SQL; row: SQL }, { descending }: Ask): SQL[] {
+function inOrder({ key, row }: { key: SQL; row: SQL }, { descending }: PageRequest): SQL[] {
   return [key, row].map((column) => (descending ? desc(column) : asc(column)));
 }
 
-function cursorAt({ key, row }: Position, sort: Sort, reverse: boolean): string {
+function cursorAt({ key, row }: Position, sort: ListSort, reverse: boolean): string {
   return writeCursor([reverse ? `-${sort}` : sort, key instanceof Uint8Array ? null : key, row]);
 }
 
-function positionIn(cursor: string, sort: Sort, reverse: boolean): Position {
+function positionIn(cursor: string, sort: ListSort, reverse: boolean): Position {
   const expected = reverse ? `-${sort}` : sort;
   const isPosition = (position: unknown[]): position is [string, string | number | null, number] => {
     const [of, key, row] = position;

@@ -5,8 +5,8 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { KNOWN, makeOlderRegistry } from '../testing/older-registry.ts';
 import { openLedgerFile } from './ledger-file.ts';
+import { openLiveRegistryReader } from './live-reader.ts';
 import { openRegistryFile } from './registry-file.ts';
-import { openRegistryRows } from './registry-rows.ts';
 
 const HASH = 'ab'.repeat(32);
 
@@ -54,7 +54,7 @@ test.each([8, 9, 10])('a file of an older version, which had %i migrations, is r
   expect(ledger.lines(0, 10)).toMatchObject([{ seq: 1, hash: HASH, blanked: null }]);
   expect([ledger.lines(1, 10), ledger.segments()]).toEqual([[], []]);
   ledger.close();
-  const rows = openRegistryRows(path);
+  const rows = openLiveRegistryReader(path);
   expect([rows.count(), rows.migrations(), rows.copies()]).toEqual([2, count, []]);
   expect(rows.chainHead()).toEqual({ seq: 1, hash: HASH });
   expect(rows.rows('one', 10)).toEqual([rows.row('two')]);
@@ -89,5 +89,5 @@ test('a file without tables is empty, and is no registry to copy rows from', () 
     [],
   ]);
   file.close();
-  expect(() => openRegistryRows(path)).toThrow('is not the registry');
+  expect(() => openLiveRegistryReader(path)).toThrow('is not the registry');
 });

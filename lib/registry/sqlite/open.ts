@@ -18,39 +18,39 @@ import type { ThresholdStore } from '../threshold-store.ts';
 import { thresholdsOf } from '../thresholds.ts';
 import type { Thresholds } from '../types.ts';
 import type { WakeTimeStore } from '../wake-times.ts';
-import { checkBeside } from './check.ts';
-import { sqliteCopies } from './copies.ts';
+import { openCopies } from './copies.ts';
 import {
-  bytesByState,
-  countsByFault,
-  countsByFaultOf,
-  countsByState,
-  countsByStateOf,
+  readBytesByState,
+  readCountsByFault,
+  readCountsByFaultOf,
+  readCountsByState,
+  readCountsByStateOf,
   tenantsWithCounts,
 } from './counts.ts';
 import { RegistryDatabase } from './database.ts';
-import { dueRows, filedRows, ping, tenantOf, unsettledRows } from './due.ts';
 import { dueCounts } from './due-counts.ts';
 import { openFacts } from './facts.ts';
-import { openForgettings } from './forgettings.ts';
-import { readHops } from './hops.ts';
-import { SqliteInvitationBook } from './invitations.ts';
+import { ping, readDueRows, readRowsWithFile, readTenantOf, readUnsettledRows } from './instance-queries.ts';
+import { findRow } from './instance-rows.ts';
+import { InvitationTable } from './invitations.ts';
 import { openJobs } from './jobs.ts';
-import { SqliteKeyBook } from './keys.ts';
-import { Ledger } from './ledger.ts';
+import { KeyTable } from './keys.ts';
+import { LedgerTable } from './ledger.ts';
 import { openLedgerFile } from './ledger-file.ts';
-import { Lists } from './lists.ts';
-import { SqlitePeopleBook } from './people.ts';
-import { promised, type Synchronous } from './promised.ts';
-import { QuotaBook } from './quotas.ts';
+import { InstanceLists } from './lists.ts';
+import { PeopleTables } from './people.ts';
+import { quickCheckInThread } from './quick-check.ts';
+import { QuotaTable } from './quotas.ts';
 import { recount } from './recount.ts';
-import { findRow } from './rows.ts';
 import { SegmentTable } from './segments.ts';
 import { openShares } from './shares.ts';
-import { ThresholdBook } from './threshold-book.ts';
-import { tryThresholds } from './threshold-trial.ts';
+import { openTenantForgettings } from './tenant-forgettings.ts';
+import { ThresholdTable } from './threshold-table.ts';
+import { compareThresholds } from './threshold-trial.ts';
+import { type SyncMethods, toAsync } from './to-async.ts';
+import { readTransitions } from './transitions.ts';
 import { openWakeTimes } from './wake-times.ts';
-import { Writes } from './writes.ts';
+import { InstanceWriter } from './writes.ts';
 
 /**
  * Opens the registry, making and migrating the file. `path` is absolute or `:memory:`; `thresholds` are the global ones
@@ -66,24 +66,24 @@ export function openSqliteRegistry(options: {
   const clock = options.clock ?? systemClock;
   const database = new RegistryDatabase(options.path, options);
   const feed = new CommitEvents();
-  const ledger = new Ledger(database, feed);
+  const ledger = new LedgerTable(database, feed);
   ledger.chainOlder();
-  const lists = new Lists(database);
-  const thresholds = new ThresholdBook(database, options.thresholds, clock);
-  const quotas = new QuotaBook(database, ledger);
-  const writes = new Writes({ database, ledger, lists, thresholds, quotas });
+  const lists = new InstanceLists(database);
+  const thresholds = new ThresholdTable(database, options.thresholds, clock);
+  const quotas = new QuotaTable(database, ledger);
+  const writes = new InstanceWriter({ database, ledger, lists, thresholds, quotas });
   const due = (until: number, limit: number, tenants?: readonly string[]): DueRow[] => {
     const byTenant = new Map<string, Thresholds>();
-    return dueRows(database, until, limit, tenants).map((row) => {
+    return readDueRows(database, until, limit, tenants).map((row) => {
       const ofTenant = byTenant.get(row.tenant) ?? thresholds.ofTenant(row.tenant);
       byTenant.set(row.tenant, ofTenant);
       return { row, thresholds: thresholdsOf(row, ofTenant) };
     });
   };
 
-  const instances: Synchronous<InstanceStore> = {
+  const instances: SyncMethods<InstanceStore> = {
     create: (instance, now, entry) => writes.create(instance, now, entry),
-    tenantOf: (id) => tenantOf(database, id),
+    tenantOf: (id) => readTenantOf(database, id),
     get: (id) => findRow(database, id),
     patch: (id, patch, _now, entry, asRead) => writes.patch(id, patch, entry, asRead),
     relabel: (...args) => writes.relabel(...args),
@@ -93,44 +93,46 @@ export function openSqliteRegistry(options: {
     setFault: (...args) => writes.setFault(...args),
     recordCheck: (...args) => writes.recordCheck(...args),
     touch: (touches) => writes.touch(touches),
-    clampUpdated: (...args) => writes.notAfter(...args),
+    clampUpdated: (...args) => writes.clampUpdated(...args),
     list: (request) => lists.page(request),
     count: (filter, cap) => lists.count(filter, cap),
-    countsByState: (tenants) => (tenants === undefined ? countsByState(database) : countsByStateOf(database, tenants)),
-    countsByFault: (tenants) => (tenants === undefined ? countsByFault(database) : countsByFaultOf(database, tenants)),
+    countsByState: (tenants) =>
+      tenants === undefined ? readCountsByState(database) : readCountsByStateOf(database, tenants),
+    countsByFault: (tenants) =>
+      tenants === undefined ? readCountsByFault(database) : readCountsByFaultOf(database, tenants),
     tenants: () => tenantsWithCounts(database),
     due: (now, limit) => due(now, limit),
     dueUntil: due,
     dueCounts: (spans, tenants) => dueCounts(database, spans, tenants),
-    unsettled: () => unsettledRows(database),
-    withFile: (after, limit) => filedRows(database, after, limit),
+    unsettled: () => readUnsettledRows(database),
+    withFile: (after, limit) => readRowsWithFile(database, after, limit),
     adopt: (...args) => writes.adopt(...args),
   };
   const segments = new SegmentTable(database, ledger);
   // A registry in memory has one connection: it is walked as it is.
   const isFile = !database.client.memory;
-  const living: Synchronous<LedgerView> = {
+  const living: SyncMethods<LedgerView> = {
     lines: (seq, limit) => ledger.chain(seq, limit),
     segments: () => segments.list(),
     close: () => undefined,
   };
-  const book: Synchronous<LedgerStore> = {
+  const book: SyncMethods<LedgerStore> = {
     append(entries) {
       ledger.announce(database.write(() => ledger.append(entries)));
     },
     appendRepeatCounts(nowMs, { all = false } = {}) {
-      ledger.announce(database.write(() => ledger.appendSums(nowMs, all)));
+      ledger.announce(database.write(() => ledger.appendRepeatCounts(nowMs, all)));
     },
     page: (filter, limit, cursor) => ledger.page(filter, limit, cursor),
     after: (seq, limit) => ledger.after(seq, limit),
-    ofTenants: (tenants, { from, to }, limit) => ledger.among(tenants, from, to, limit),
+    ofTenants: (tenants, { from, to }, limit) => ledger.ofTenants(tenants, from, to, limit),
     lastSeq: () => ledger.lastSeq(),
     chain: (seq, limit) => ledger.chain(seq, limit),
     head: () => ledger.head(),
-    view: () => promised<LedgerView>(isFile ? openLedgerFile(options.path) : living),
-    transitions: (sinceMs, tenants) => readHops(database, sinceMs, tenants),
+    view: () => toAsync<LedgerView>(isFile ? openLedgerFile(options.path) : living),
+    transitions: (sinceMs, tenants) => readTransitions(database, sinceMs, tenants),
   };
-  const settings: Synchronous<ThresholdStore> = {
+  const settings: SyncMethods<ThresholdStore> = {
     ofTenant: (tenant) => thresholds.ofTenant(tenant),
     global: () => thresholds.global(),
     setGlobal(patch, entry) {
@@ -145,40 +147,40 @@ export function openSqliteRegistry(options: {
       ledger.announce(lines);
       return changed;
     },
-    compare: (trial) => tryThresholds(database, thresholds.global(), trial),
+    compare: (trial) => compareThresholds(database, thresholds.global(), trial),
   };
-  const maintenance: Synchronous<MaintenanceStore> = {
+  const maintenance: SyncMethods<MaintenanceStore> = {
     sizes() {
-      return { ...database.sizes(), rows: countsByState(database), fileBytes: bytesByState(database) };
+      return { ...database.sizes(), rows: readCountsByState(database), fileBytes: readBytesByState(database) };
     },
     ping() {
       ping(database, epochSeconds(clock));
     },
     // One in memory is nowhere that could be damaged.
-    check: async (signal) => (options.path === ':memory:' ? 'ok' : checkBeside(options.path, signal)),
+    check: async (signal) => (options.path === ':memory:' ? 'ok' : quickCheckInThread(options.path, signal)),
     upgrade: () => database.upgraded,
     checkpoint: () => database.checkpoint(),
     recount: (entry) => recount(database, ledger, entry),
   };
 
   return {
-    instances: promised<InstanceStore>(instances),
-    ledger: promised<LedgerStore>(book),
-    segments: promised<SegmentStore>(segments),
-    jobs: promised<JobStore>(openJobs(database, ledger, feed, (filter, fields) => lists.everything(filter, fields))),
-    keys: promised<KeyStore>(new SqliteKeyBook(database, ledger)),
-    invitations: promised<InvitationStore>(new SqliteInvitationBook(database, ledger)),
-    people: new SqlitePeopleBook(database),
-    copies: promised<CopyStore>(sqliteCopies({ database, ledger, writes, quotas })),
-    shares: promised<ShareStore>(openShares(database, ledger)),
-    quotas: promised<QuotaStore>(quotas),
-    forgettings: promised<TenantForgettingStore>(
-      openForgettings(database, ledger, () => lists.wordsChanged('removed')),
+    instances: toAsync<InstanceStore>(instances),
+    ledger: toAsync<LedgerStore>(book),
+    segments: toAsync<SegmentStore>(segments),
+    jobs: toAsync<JobStore>(openJobs(database, ledger, feed, (filter, fields) => lists.everything(filter, fields))),
+    keys: toAsync<KeyStore>(new KeyTable(database, ledger)),
+    invitations: toAsync<InvitationStore>(new InvitationTable(database, ledger)),
+    people: new PeopleTables(database),
+    copies: toAsync<CopyStore>(openCopies({ database, ledger, writes, quotas })),
+    shares: toAsync<ShareStore>(openShares(database, ledger)),
+    quotas: toAsync<QuotaStore>(quotas),
+    tenantForgettings: toAsync<TenantForgettingStore>(
+      openTenantForgettings(database, ledger, () => lists.wordsChanged('removed')),
     ),
-    thresholds: promised<ThresholdStore>(settings),
-    facts: promised<FactStore>(openFacts(database)),
-    wakeTimes: promised<WakeTimeStore>(openWakeTimes(database)),
-    maintenance: promised<MaintenanceStore>(maintenance),
+    thresholds: toAsync<ThresholdStore>(settings),
+    facts: toAsync<FactStore>(openFacts(database)),
+    wakeTimes: toAsync<WakeTimeStore>(openWakeTimes(database)),
+    maintenance: toAsync<MaintenanceStore>(maintenance),
     commitEvents: feed,
     async close() {
       database.close();

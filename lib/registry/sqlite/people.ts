@@ -22,9 +22,9 @@ import {
 import { account, session, user, verification } from '../../../db/schema/access.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { PeopleCondition, PeopleKind, PeopleQuery, PeopleRecord, PeopleStore } from '../people.ts';
+import { boundColumns } from './bound-values.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
-import { boundAll } from './placeholders.ts';
-import { among } from './raw.ts';
+import { inBoundList } from './raw.ts';
 
 type Where = readonly PeopleCondition[];
 type Bound = Record<string, unknown>;
@@ -32,7 +32,7 @@ type Bound = Record<string, unknown>;
 const TABLES = { user, session, account, verification };
 const COMPARED = { eq, ne, lt, lte, gt, gte };
 
-export class SqlitePeopleBook implements PeopleStore {
+export class PeopleTables implements PeopleStore {
   readonly #database: RegistryDatabase;
 
   constructor(database: RegistryDatabase) {
@@ -45,7 +45,7 @@ export class SqlitePeopleBook implements PeopleStore {
     const statement = this.#database.shape(`${kind}: create ${Object.keys(whole).join()}`, (queries) =>
       queries
         .insert(table)
-        .values(boundAll(whole) as never)
+        .values(boundColumns(whole) as never)
         .returning()
         .prepare(),
     );
@@ -114,7 +114,7 @@ export class SqlitePeopleBook implements PeopleStore {
       (queries) =>
         queries
           .update(tableOf(kind))
-          .set(boundAll(whole) as never)
+          .set(boundColumns(whole) as never)
           .where(conditionOf(kind, where))
           .returning()
           .prepare(),
@@ -189,8 +189,8 @@ function conditionOf(kind: PeopleKind, where: Where): SQL | undefined {
 
 function comparison(kind: PeopleKind, { field, operator, value }: PeopleCondition, name: string): SQL {
   const column = columnOf(kind, field);
-  if (operator === 'in') return among(column, name);
-  if (operator === 'not_in') return not(among(column, name));
+  if (operator === 'in') return inBoundList(column, name);
+  if (operator === 'not_in') return not(inBoundList(column, name));
   if (value === null && operator === 'eq') return isNull(column);
   if (value === null && operator === 'ne') return isNotNull(column);
   return COMPARED[operator](column, placeholder(name));

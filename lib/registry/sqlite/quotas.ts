@@ -17,23 +17,30 @@ import {
   sum,
   union,
 } from '../../../db/drizzle.ts';
-import { countsByTenant, forgettings, instances, snapshots, tenants, volumesByTenant } from '../../../db/schema.ts';
+import {
+  countsByTenant,
+  instances,
+  snapshots,
+  tenantForgettings,
+  tenants,
+  volumesByTenant,
+} from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { STATES, type State, WAKE_VERBS } from '../../lifecycle/states.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { QuotaLimits, QuotaStore, TenantFilter, TenantRow } from '../quotas.ts';
 import type { LedgerEntry, RowPage } from '../types.ts';
+import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import type { Ledger } from './ledger.ts';
-import { bound, boundAll } from './placeholders.ts';
-import type { Synchronous } from './promised.ts';
-import { among, contains, plus, selectBy } from './raw.ts';
+import type { LedgerTable } from './ledger.ts';
+import { contains, inBoundList, plusBound, selectBy } from './raw.ts';
+import type { SyncMethods } from './to-async.ts';
 
 const { tenant: _, ...OVERRIDES } = getTableColumns(tenants);
 
-export class QuotaBook implements Synchronous<QuotaStore> {
+export class QuotaTable implements SyncMethods<QuotaStore> {
   readonly #database: RegistryDatabase;
-  readonly #ledger: Ledger;
+  readonly #ledger: LedgerTable;
 
   readonly #limits;
   readonly #sandboxes;
@@ -47,7 +54,7 @@ export class QuotaBook implements Synchronous<QuotaStore> {
   readonly #make;
   readonly #reserve;
 
-  constructor(database: RegistryDatabase, ledger: Ledger) {
+  constructor(database: RegistryDatabase, ledger: LedgerTable) {
     this.#database = database;
     this.#ledger = ledger;
     const limit = (quota: keyof QuotaLimits) =>
@@ -128,14 +135,14 @@ export class QuotaBook implements Synchronous<QuotaStore> {
     this.#make = database.statement((queries) =>
       queries
         .insert(tenants)
-        .values({ tenant: bound('tenant') })
+        .values({ tenant: boundValue('tenant') })
         .onConflictDoNothing()
         .prepare(),
     );
     this.#reserve = database.statement((queries) =>
       queries
         .update(instances)
-        .set({ bytes: plus(instances.bytes, 'more') })
+        .set({ bytes: plusBound(instances.bytes, 'more') })
         .where(eq(instances.id, placeholder('id')))
         .prepare(),
     );
@@ -265,7 +272,7 @@ export class QuotaBook implements Synchronous<QuotaStore> {
     return this.#database.shape(`tenants: set ${names.join()}`, (queries) =>
       queries
         .update(tenants)
-        .set(boundAll(Object.fromEntries(names.map((name) => [name, true]))))
+        .set(boundColumns(Object.fromEntries(names.map((name) => [name, true]))))
         .where(eq(tenants.tenant, placeholder('tenant')))
         .prepare(),
     );
@@ -278,7 +285,7 @@ export class QuotaBook implements Synchronous<QuotaStore> {
         queries.select({ tenant: countsByTenant.tenant }).from(countsByTenant),
         queries.select({ tenant: tenants.tenant }).from(tenants),
       ).as('known');
-      const forgotten = () => queries.select({ tenant: forgettings.tenant }).from(forgettings);
+      const forgotten = () => queries.select({ tenant: tenantForgettings.tenant }).from(tenantForgettings);
       const own = () => queries.select({ tenant: tenants.tenant }).from(tenants);
       const living = queries
         .select({ tenant: countsByTenant.tenant })
@@ -290,11 +297,11 @@ export class QuotaBook implements Synchronous<QuotaStore> {
         .where(
           and(
             gt(known.tenant, placeholder('after')),
-            amongSome ? among(known.tenant, 'among') : undefined,
+            amongSome ? inBoundList(known.tenant, 'among') : undefined,
             contains(known.tenant, 'text'),
             or(
               notInArray(known.tenant, forgotten()),
-              inArray(known.tenant, forgotten().where(isNull(forgettings.finished))),
+              inArray(known.tenant, forgotten().where(isNull(tenantForgettings.finished))),
               inArray(known.tenant, own()),
               inArray(known.tenant, living),
             ),

@@ -6,12 +6,12 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** Who speaks to SQLite without drizzle, and why. */
 const BY_HAND: Readonly<Record<string, string>> = {
-  'lib/registry/sqlite/check.ts': 'PRAGMA quick_check, in a thread that loads no drizzle',
+  'lib/registry/sqlite/quick-check.ts': 'PRAGMA quick_check, in a thread that loads no drizzle',
   'lib/registry/sqlite/database.ts':
     'opens the connection: PRAGMA, transactions, VACUUM, the triggers of what is being forgotten',
   'lib/registry/sqlite/migrate.ts':
     'asks for what is recorded before the tables are what the schema says, and copies the file',
-  'lib/registry/sqlite/opened-file.ts': 'opens a file that another owns: PRAGMA, BEGIN, VACUUM INTO',
+  'lib/registry/sqlite/file-reader.ts': 'opens a file that another owns: PRAGMA, BEGIN, VACUUM INTO',
   'lib/registry/sqlite/raw.ts': 'the list of all that drizzle has no words for',
 };
 

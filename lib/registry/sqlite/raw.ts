@@ -20,7 +20,7 @@ type Written<F extends Fields> = {
  * million rows takes 0.3 ms by the right one, 400 ms by another.
  */
 export function selectBy<F extends Fields>(queries: Queries, fields: F, table: SQLiteTable, index: string) {
-  return queries.select(written(fields)).from(sql`${table} INDEXED BY ${sql.identifier(index)}`);
+  return queries.select(selectedColumns(fields)).from(sql`${table} INDEXED BY ${sql.identifier(index)}`);
 }
 
 /**
@@ -28,13 +28,13 @@ export function selectBy<F extends Fields>(queries: Queries, fields: F, table: S
  * its types and sorted 2.9 s).
  */
 export function selectUnindexed<F extends Fields>(queries: Queries, fields: F, table: SQLiteTable) {
-  return queries.select(written(fields)).from(sql`${table} NOT INDEXED`);
+  return queries.select(selectedColumns(fields)).from(sql`${table} NOT INDEXED`);
 }
 
 /**
  * Columns as drizzle selects them from what it does not know to be their table; each value is still read by its column.
  */
-function written<F extends Fields>(fields: F): Written<F> {
+function selectedColumns<F extends Fields>(fields: F): Written<F> {
   const entries = Object.entries(fields).map(([name, field]) => [
     name,
     is(field, Column) ? sql`${field}`.mapWith(field).as(name) : field,
@@ -51,7 +51,7 @@ export function rowid(table: SQLiteTable) {
  * That a column is one of the values in a bound JSON array. `inArray` writes one parameter for each value: another
  * statement for every number of them, where this is built once (anew 112 µs, kept 5 µs).
  */
-export function among(column: SQLiteColumn | SQL, name: string): SQL {
+export function inBoundList(column: SQLiteColumn | SQL, name: string): SQL {
   return sql`${column} IN (SELECT value FROM json_each(${sql.placeholder(name)}))`;
 }
 
@@ -60,7 +60,7 @@ export function among(column: SQLiteColumn | SQL, name: string): SQL {
  * them where all were made at once; and of rows so compared SQLite seeks by the first alone unless both sides agree on
  * a collation.
  */
-export function beyond(
+export function pastPosition(
   [a, b]: readonly [SQL | SQLiteColumn, SQL | SQLiteColumn],
   comparison: '<' | '<=' | '>' | '>=',
   names: readonly [string, string],
@@ -79,12 +79,12 @@ export function contains(column: SQLiteColumn, name: string): SQL {
 /**
  * A column and the bound number more; nothing counts as 0. One statement instead of a read and a write for each count.
  */
-export function plus(column: SQLiteColumn, name: string): SQL {
+export function plusBound(column: SQLiteColumn, name: string): SQL {
   return sql`coalesce(${column}, 0) + ${sql.placeholder(name)}`;
 }
 
 /** A member of an object that is kept as JSON. */
-export function member(json: SQLiteColumn, name: string): SQL {
+export function jsonMember(json: SQLiteColumn, name: string): SQL {
   return sql`${json} ->> ${name}`;
 }
 
@@ -95,7 +95,7 @@ export function hadLabel(names: { key: string; value: string }): SQL {
 }
 
 /** The sum of a column of integers, 0 of nothing: drizzle's own is text, and null then. The triggers keep 0. */
-export function total(column: SQLiteColumn) {
+export function sumOrZero(column: SQLiteColumn) {
   return sql<number>`coalesce(sum(${column}), 0)`;
 }
 
@@ -108,6 +108,6 @@ export function dueAtOfRow(global: Thresholds): SQL<number | null> {
 }
 
 /** What a subquery selects, as the value that an update sets. */
-export function selected<T>(field: SQL.Aliased<T>): SQL<T> {
+export function selectedValue<T>(field: SQL.Aliased<T>): SQL<T> {
   return sql`${field}`;
 }

@@ -3,8 +3,8 @@ import { and, count, eq, except, getTableConfig, isNotNull, ne, or, type Queries
 import { countsByFault, countsByLabel, countsByState, countsByTenant, instances, labels } from '../../../db/schema.ts';
 import type { LedgerEntry, LedgerLine } from '../types.ts';
 import type { RegistryDatabase } from './database.ts';
-import type { Ledger } from './ledger.ts';
-import { total } from './raw.ts';
+import type { LedgerTable } from './ledger.ts';
+import { sumOrZero } from './raw.ts';
 
 /** The four are alike in how they are compared; drizzle's types tell each from the others. */
 type Counted = (typeof COUNTS)[0]['kept'];
@@ -26,7 +26,7 @@ const COUNTS = [
         .where(or(ne(countsByTenant.n, 0), ne(countsByTenant.bytes, 0))),
     rows: (queries: Queries) =>
       queries
-        .select({ tenant: instances.tenant, state: instances.state, n: count(), bytes: total(instances.bytes) })
+        .select({ tenant: instances.tenant, state: instances.state, n: count(), bytes: sumOrZero(instances.bytes) })
         .from(instances)
         .groupBy(instances.tenant, instances.state),
   },
@@ -52,7 +52,7 @@ const COUNTS = [
 ] as const;
 
 /** The names of the tables whose counts are not those of the rows. */
-export function miscounted(database: Pick<RegistryDatabase, 'statement'>): string[] {
+export function wrongCounts(database: Pick<RegistryDatabase, 'statement'>): string[] {
   return wrongIn(database).map(({ table }) => getTableConfig(table).name);
 }
 
@@ -69,7 +69,7 @@ function wrongIn(database: Pick<RegistryDatabase, 'statement'>) {
  * Makes what is miscounted again from the rows, in one transaction with its ledger line. Returns the names of the
  * tables.
  */
-export function recount(database: RegistryDatabase, ledger: Ledger, entry: LedgerEntry): string[] {
+export function recount(database: RegistryDatabase, ledger: LedgerTable, entry: LedgerEntry): string[] {
   let lines: LedgerLine[] = [];
   const tables = database.write(() => {
     const wrong = wrongIn(database);

@@ -10,11 +10,11 @@ import type { ChainedLine, ChainHead } from '../chain.ts';
 import type { CopyKind } from '../copies.ts';
 import type { Segment } from '../segments.ts';
 import type { FileRecord, InstanceRow } from '../types.ts';
-import { ledgerIn } from './file-ledger.ts';
-import { OpenedFile } from './opened-file.ts';
+import { RegistryFileReader } from './file-reader.ts';
+import { rowsAfter } from './instance-rows.ts';
+import { ledgerReader } from './ledger-reader.ts';
 import { selectBy } from './raw.ts';
-import { miscounted } from './recount.ts';
-import { rowsAfter } from './rows.ts';
+import { wrongCounts } from './recount.ts';
 
 type Table = typeof instances | typeof snapshots | typeof blueprints;
 
@@ -67,9 +67,9 @@ export interface RegistryFile {
 
 /** Opens the registry file at `path`, which must be there and not be empty. Throws what SQLite throws. */
 export function openRegistryFile(path: string): RegistryFile {
-  const file = new OpenedFile(path, { oneMoment: true });
+  const file = new RegistryFileReader(path, { oneMoment: true });
   try {
-    const ledger = ledgerIn(file);
+    const ledger = ledgerReader(file);
     const rows = file.statement((queries) => rowsAfter(queries).prepare());
     const tenantInLedger = file.statement((queries) =>
       selectBy(queries, { tenant: events.tenant }, events, 'events_by_instance')
@@ -138,7 +138,7 @@ export function openRegistryFile(path: string): RegistryFile {
       },
       tenantInLedger: (id) => (file.has(events) ? (tenantInLedger().get({ id })?.tenant ?? null) : null),
       integrity: () => file.integrity(),
-      miscounted: () => (file.has(countsByLabel) ? miscounted(file) : []),
+      miscounted: () => (file.has(countsByLabel) ? wrongCounts(file) : []),
       marks() {
         const marked = file.statement((queries) => queries.select().from(unclaimedFiles).prepare());
         return new Set(

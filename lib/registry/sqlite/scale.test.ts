@@ -9,7 +9,7 @@ import { entry, everyRow, makeInstance, THRESHOLDS, transitionTo } from '../test
 import { inOrder, matches, pages } from '../testing/list-cases.ts';
 import { RegistryDatabase } from './database.ts';
 import { dueCounts } from './due-counts.ts';
-import { Lists } from './lists.ts';
+import { InstanceLists } from './lists.ts';
 import { openSqliteRegistry } from './open.ts';
 import { FILLED, fillRegistry } from './testing/fill.ts';
 
@@ -138,7 +138,7 @@ test('no page reads an index from its beginning, and only gathered ones are sort
     }
     return prepare(sql);
   }) as typeof database.client.prepare;
-  const lists = new Lists(database);
+  const lists = new InstanceLists(database);
   for (const filter of [
     {},
     { tenant },

@@ -18,17 +18,17 @@ import {
 import { events, ledgerSegments } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import type { Segment, SegmentStore } from '../segments.ts';
+import { boundColumns } from './bound-values.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
-import type { Ledger } from './ledger.ts';
-import { boundAll } from './placeholders.ts';
-import type { Synchronous } from './promised.ts';
+import type { LedgerTable } from './ledger.ts';
 import { selectBy } from './raw.ts';
+import type { SyncMethods } from './to-async.ts';
 
 const SEGMENT = getTableColumns(ledgerSegments);
 
-export class SegmentTable implements Synchronous<SegmentStore> {
+export class SegmentTable implements SyncMethods<SegmentStore> {
   readonly #database: RegistryDatabase;
-  readonly #ledger: Ledger;
+  readonly #ledger: LedgerTable;
 
   readonly #list;
   readonly #get;
@@ -40,7 +40,7 @@ export class SegmentTable implements Synchronous<SegmentStore> {
   readonly #sweepTo;
   readonly #sweep;
 
-  constructor(database: RegistryDatabase, ledger: Ledger) {
+  constructor(database: RegistryDatabase, ledger: LedgerTable) {
     this.#database = database;
     this.#ledger = ledger;
     const isIt = eq(ledgerSegments.id, placeholder('id'));
@@ -54,18 +54,18 @@ export class SegmentTable implements Synchronous<SegmentStore> {
         .prepare(),
     );
     const { exportedMs, droppedMs, dropSignature, ...sealed } = SEGMENT;
-    this.#seal = database.statement((queries) => queries.insert(ledgerSegments).values(boundAll(sealed)).prepare());
+    this.#seal = database.statement((queries) => queries.insert(ledgerSegments).values(boundColumns(sealed)).prepare());
     this.#exported = database.statement((queries) =>
       queries
         .update(ledgerSegments)
-        .set(boundAll({ exportedMs }))
+        .set(boundColumns({ exportedMs }))
         .where(and(isIt, isNull(exportedMs)))
         .prepare(),
     );
     this.#drop = database.statement((queries) =>
       queries
         .update(ledgerSegments)
-        .set(boundAll({ droppedMs, dropSignature }))
+        .set(boundColumns({ droppedMs, dropSignature }))
         .where(and(isIt, isNull(droppedMs), isNotNull(exportedMs)))
         .prepare(),
     );
@@ -132,7 +132,7 @@ export class SegmentTable implements Synchronous<SegmentStore> {
   }
 
   #logged(entry: Parameters<SegmentStore['seal']>[1], work: () => void): void {
-    let lines: ReturnType<Ledger['append']> = [];
+    let lines: ReturnType<LedgerTable['append']> = [];
     try {
       this.#database.write(() => {
         work();

@@ -7,11 +7,11 @@ import { shares } from '../../../db/schema.ts';
 import { WinterdockError } from '../../base/errors.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { ShareRow, ShareStore } from '../shares.ts';
+import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import type { Ledger } from './ledger.ts';
-import { boundAll } from './placeholders.ts';
-import type { Synchronous } from './promised.ts';
-import { among } from './raw.ts';
+import type { LedgerTable } from './ledger.ts';
+import { inBoundList } from './raw.ts';
+import type { SyncMethods } from './to-async.ts';
 
 const { seq, ...SHARE } = getTableColumns(shares);
 
@@ -19,9 +19,9 @@ const { seq, ...SHARE } = getTableColumns(shares);
 type Asked = 'tenants' | 'tenant' | 'instance' | 'seq' | 'sha256' | 'id' | 'diskSha256';
 
 /** The shares in the registry's file. */
-export function openShares(database: RegistryDatabase, ledger: Ledger): Synchronous<ShareStore> {
+export function openShares(database: RegistryDatabase, ledger: LedgerTable): SyncMethods<ShareStore> {
   const insert = database.statement((queries) =>
-    queries.insert(shares).values(boundAll(SHARE)).onConflictDoNothing({ target: shares.id }).prepare(),
+    queries.insert(shares).values(boundColumns(SHARE)).onConflictDoNothing({ target: shares.id }).prepare(),
   );
   /** Newest first. */
   const select = (by: readonly Asked[]) =>
@@ -32,7 +32,7 @@ export function openShares(database: RegistryDatabase, ledger: Ledger): Synchron
         .where(
           and(
             ...by.map((name) => {
-              if (name === 'tenants') return among(shares.tenant, 'tenants');
+              if (name === 'tenants') return inBoundList(shares.tenant, 'tenants');
               return name === 'seq' ? lt(seq, placeholder('seq')) : eq(shares[name], placeholder(name));
             }),
           ),

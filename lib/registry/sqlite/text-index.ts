@@ -27,17 +27,17 @@ const REMEMBERED_ROWS = 1000;
  * `short` asks by indexed beginnings and finds at least what is wanted; `full` finds exactly that, but gathers all of
  * it first.
  */
-export interface Match {
+export interface TextMatch {
   short: string;
   full: string;
 }
 
-export function matchOf(words: string[]): Match {
+export function textMatch(words: string[]): TextMatch {
   const query = (terms: string[]) => terms.map((term) => `"${term}"*`).join(' ');
   return { short: query(words.map((word) => [...word].slice(0, INDEXED_PREFIX).join(''))), full: query(words) };
 }
 
-interface Known {
+interface RememberedMatch {
   /** So many rows match at least: holds until words are taken away. */
   atLeast: number;
   /** All that match, when they were few: holds until words are added. */
@@ -49,7 +49,7 @@ interface Known {
 
 export class TextIndex {
   readonly #database: RegistryDatabase;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, RememberedMatch>();
   readonly #count;
   readonly #hits;
   #additions = 0;
@@ -106,7 +106,7 @@ export class TextIndex {
 
   /** The share of rows that have all the words, as far as known and if they are independent; 1 when nothing is. */
   density(words: string[]): number {
-    return words.reduce((share, word) => share * (this.#recall(matchOf([word]).short)?.density ?? 1), 1);
+    return words.reduce((share, word) => share * (this.#recall(textMatch([word]).short)?.density ?? 1), 1);
   }
 
   /** To be called when rows have gained words. */
@@ -119,8 +119,8 @@ export class TextIndex {
     this.#known.clear();
   }
 
-  #recall(match: string): Known | undefined {
-    const version = this.#database.version();
+  #recall(match: string): RememberedMatch | undefined {
+    const version = this.#database.dataVersion();
     // Another process has written: words may have come or gone.
     if (version !== this.#version) this.#known.clear();
     this.#version = version;
@@ -129,7 +129,7 @@ export class TextIndex {
     return known;
   }
 
-  #remember(match: string, known: Omit<Known, 'additions'>): void {
+  #remember(match: string, known: Omit<RememberedMatch, 'additions'>): void {
     if (this.#known.size >= REMEMBERED) this.#known.clear();
     this.#known.set(match, { ...known, additions: this.#additions });
   }

@@ -35,7 +35,7 @@ const NOTHING: Own = { idleToSuspendSeconds: null, idleToFreezeSeconds: null };
 /**
  * Costs what falls due until `until` and as far beyond it as the trial is shorter, in pieces between which others run.
  */
-export async function tryThresholds(
+export async function compareThresholds(
   database: RegistryDatabase,
   global: Thresholds,
   trial: ThresholdTrial,

@@ -5,22 +5,22 @@
 import { getTableColumns, gte, lt, placeholder } from '../../../db/drizzle.ts';
 import { wakeTimes } from '../../../db/schema.ts';
 import type { WakeTimeStore } from '../wake-times.ts';
+import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { boundAll } from './placeholders.ts';
-import type { Synchronous } from './promised.ts';
-import { plus } from './raw.ts';
+import { plusBound } from './raw.ts';
+import type { SyncMethods } from './to-async.ts';
 
 /** The wake times in the registry's file. */
-export function openWakeTimes(database: RegistryDatabase): Synchronous<WakeTimeStore> {
+export function openWakeTimes(database: RegistryDatabase): SyncMethods<WakeTimeStore> {
   const { day, path, source, boundMs, n, sumMs } = getTableColumns(wakeTimes);
   const columns = { day, path, source, boundMs, count: n, sumMs };
   const add = database.statement((queries) =>
     queries
       .insert(wakeTimes)
-      .values(boundAll(getTableColumns(wakeTimes)))
+      .values(boundColumns(getTableColumns(wakeTimes)))
       .onConflictDoUpdate({
         target: [day, path, source, boundMs],
-        set: { n: plus(n, 'n'), sumMs: plus(sumMs, 'sumMs') },
+        set: { n: plusBound(n, 'n'), sumMs: plusBound(sumMs, 'sumMs') },
       })
       .prepare(),
   );

@@ -4,7 +4,7 @@
  */
 
 import { and, eq, getTableColumns, gt, inArray, isNull, placeholder } from '../../../db/drizzle.ts';
-import { forgettings, instances, instanceVolumes } from '../../../db/schema.ts';
+import { instances, instanceVolumes, tenantForgettings } from '../../../db/schema.ts';
 import { isWinterdockError, messageOf, WinterdockError } from '../../base/errors.ts';
 import { plan } from '../../lifecycle/plan.ts';
 import { STATES, type State, transition } from '../../lifecycle/states.ts';
@@ -22,26 +22,26 @@ import { faultOf, hasSettingsOf, newRow, wellFormed } from '../row-changes.ts';
 import { searchWords } from '../search-words.ts';
 import { dueAt } from '../thresholds.ts';
 import type { FileRecord, InstanceRow, Intent, LedgerEntry, LedgerLine, NewInstance } from '../types.ts';
+import { boundColumns, boundValue } from './bound-values.ts';
 import { type RegistryDatabase, sqliteCode } from './database.ts';
-import type { Ledger } from './ledger.ts';
-import type { Lists } from './lists.ts';
-import { bound, boundAll } from './placeholders.ts';
-import type { QuotaBook } from './quotas.ts';
+import { findRow, INSTANCE_COLUMNS, insertRow, updateRow } from './instance-rows.ts';
+import type { LedgerTable } from './ledger.ts';
+import type { InstanceLists } from './lists.ts';
+import type { QuotaTable } from './quotas.ts';
 import { rowid, selectBy } from './raw.ts';
-import { findRow, insertRow, ROW, updateRow } from './rows.ts';
-import type { ThresholdBook } from './threshold-book.ts';
+import type { ThresholdTable } from './threshold-table.ts';
 
 type Fault = NonNullable<Transition['fault']>;
 type Touch = Parameters<InstanceStore['touch']>[0][number];
 
 const LIVING = STATES.filter((state) => state !== 'deleted');
 
-export class Writes {
+export class InstanceWriter {
   readonly #database: RegistryDatabase;
-  readonly #ledger: Ledger;
-  readonly #lists: Lists;
-  readonly #thresholds: ThresholdBook;
-  readonly #quotas: QuotaBook;
+  readonly #ledger: LedgerTable;
+  readonly #lists: InstanceLists;
+  readonly #thresholds: ThresholdTable;
+  readonly #quotas: QuotaTable;
 
   readonly #begin;
   readonly #beingForgotten;
@@ -51,10 +51,10 @@ export class Writes {
 
   constructor(parts: {
     database: RegistryDatabase;
-    ledger: Ledger;
-    lists: Lists;
-    thresholds: ThresholdBook;
-    quotas: QuotaBook;
+    ledger: LedgerTable;
+    lists: InstanceLists;
+    thresholds: ThresholdTable;
+    quotas: QuotaTable;
   }) {
     this.#database = parts.database;
     this.#ledger = parts.ledger;
@@ -64,7 +64,7 @@ export class Writes {
     this.#begin = parts.database.statement((queries) =>
       queries
         .update(instances)
-        .set({ pending: bound('intent') })
+        .set({ pending: boundValue('intent') })
         .where(
           and(
             eq(instances.id, placeholder('id')),
@@ -77,13 +77,13 @@ export class Writes {
     );
     this.#beingForgotten = parts.database.statement((queries) =>
       queries
-        .select({ job: forgettings.job })
-        .from(forgettings)
-        .where(and(eq(forgettings.tenant, placeholder('tenant')), isNull(forgettings.finished)))
+        .select({ job: tenantForgettings.job })
+        .from(tenantForgettings)
+        .where(and(eq(tenantForgettings.tenant, placeholder('tenant')), isNull(tenantForgettings.finished)))
         .prepare(),
     );
     this.#laterThan = parts.database.statement((queries) =>
-      selectBy(queries, ROW, instances, 'instances_by_state_updated')
+      selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_by_state_updated')
         .where(and(inArray(instances.state, LIVING), gt(instances.updated, placeholder('time'))))
         .limit(placeholder('limit'))
         .prepare(),
@@ -99,8 +99,8 @@ export class Writes {
     this.#recordVolumes = parts.database.statement((queries) =>
       queries
         .insert(instanceVolumes)
-        .values(boundAll({ instanceRow, tenant, ...volumes }))
-        .onConflictDoUpdate({ target: instanceVolumes.instanceRow, set: boundAll(volumes) })
+        .values(boundColumns({ instanceRow, tenant, ...volumes }))
+        .onConflictDoUpdate({ target: instanceVolumes.instanceRow, set: boundColumns(volumes) })
         .prepare(),
     );
   }
@@ -222,7 +222,7 @@ export class Writes {
     }
     const { from, generation } = intent;
     const begin = () => this.#begin().run({ intent, id, from, generation }).changes === 1;
-    return durable ? this.#database.write(begin) : this.#database.writeSoon(begin);
+    return durable ? this.#database.write(begin) : this.#database.writeWithoutSync(begin);
   }
 
   abandon(
@@ -306,7 +306,7 @@ export class Writes {
     });
   }
 
-  notAfter(now: number, slack: number, limit: number): number {
+  clampUpdated(now: number, slack: number, limit: number): number {
     const later = () => this.#laterThan().all({ time: now + slack, limit });
     if (later().length === 0) return 0;
     return this.#database.write(() => {

@@ -13,7 +13,7 @@ function job(id: string, over: Partial<NewJob> = {}): NewJob {
     verb: 'suspend',
     reason: 'to save',
     labels: null,
-    asked: { filter: { state: 'active' } },
+    request: { filter: { state: 'active' } },
     tenants: null,
     actor: 'user:1',
     via: 'console',

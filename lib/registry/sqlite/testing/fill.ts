@@ -9,8 +9,8 @@ import { searchWords } from '../../search-words.ts';
 import { dueAt } from '../../thresholds.ts';
 import type { LedgerEntry } from '../../types.ts';
 import { RegistryDatabase } from '../database.ts';
-import { Ledger } from '../ledger.ts';
-import { insertRow } from '../rows.ts';
+import { insertRow } from '../instance-rows.ts';
+import { LedgerTable } from '../ledger.ts';
 
 /**
  * What to ask a filled registry for. The rare word is in about 100 rows of however many, the common one in half, the
@@ -155,7 +155,7 @@ export function fillLedger(path: string, lines: number): void {
       )
       .all();
     const rows = client.prepare('SELECT id, tenant FROM instances LIMIT ?').raw().all(lines) as [string, string][];
-    const ledger = new Ledger(database, new CommitEvents());
+    const ledger = new LedgerTable(database, new CommitEvents());
     client.transaction(() => {
       for (const { name } of indexes) client.exec(`DROP INDEX ${name}`);
       for (let n = 0; n < lines; n += LINES_AT_ONCE) {

@@ -2,18 +2,18 @@
 import { eq, getTableColumns, gt, placeholder, type Queries } from '../../../db/drizzle.ts';
 import { instances } from '../../../db/schema.ts';
 import type { InstanceRow } from '../types.ts';
+import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { boundAll } from './placeholders.ts';
 
 const { tombstone: _, words, dueAt, nameKey: __, bytesKey: ___, ...columns } = getTableColumns(instances);
 
 /** What to select for a row of the contract. */
-export const ROW = columns;
+export const INSTANCE_COLUMNS = columns;
 
-const PROPERTIES = Object.keys(ROW) as (keyof InstanceRow)[];
+const PROPERTIES = Object.keys(INSTANCE_COLUMNS) as (keyof InstanceRow)[];
 
 /** Columns that the registry keeps beside the row. */
-export interface Kept {
+export interface DerivedColumns {
   dueAt: number | null;
   words: string;
 }
@@ -22,7 +22,7 @@ export interface Kept {
 export function findRow(database: RegistryDatabase, id: string): InstanceRow | null {
   const statement = database.shape('instances: one', (queries) =>
     queries
-      .select(ROW)
+      .select(INSTANCE_COLUMNS)
       .from(instances)
       .where(eq(instances.id, placeholder('id')))
       .prepare(),
@@ -33,7 +33,7 @@ export function findRow(database: RegistryDatabase, id: string): InstanceRow | n
 /** Rows in the order of their ids after `after`, tombstones included; at most `limit`. */
 export function rowsAfter(queries: Queries) {
   return queries
-    .select(ROW)
+    .select(INSTANCE_COLUMNS)
     .from(instances)
     .where(gt(instances.id, placeholder('after')))
     .orderBy(instances.id)
@@ -41,11 +41,11 @@ export function rowsAfter(queries: Queries) {
 }
 
 /** Inserts a whole row. Throws SQLite's own constraint errors. */
-export function insertRow(database: RegistryDatabase, row: InstanceRow, kept: Kept): void {
+export function insertRow(database: RegistryDatabase, row: InstanceRow, kept: DerivedColumns): void {
   const statement = database.shape('instances: insert', (queries) =>
     queries
       .insert(instances)
-      .values(boundAll({ ...ROW, words, dueAt }))
+      .values(boundColumns({ ...INSTANCE_COLUMNS, words, dueAt }))
       .prepare(),
   );
   statement.run({ ...row, ...kept });
@@ -56,7 +56,7 @@ export function updateRow(
   database: RegistryDatabase,
   before: InstanceRow,
   after: InstanceRow,
-  kept: Partial<Kept>,
+  kept: Partial<DerivedColumns>,
 ): void {
   const changed: Record<string, unknown> = { ...kept };
   for (const property of PROPERTIES) if (before[property] !== after[property]) changed[property] = after[property];
@@ -65,7 +65,7 @@ export function updateRow(
   const statement = database.shape(`instances: update ${Object.keys(changed).join()}`, (queries) =>
     queries
       .update(instances)
-      .set(boundAll(changed))
+      .set(boundColumns(changed))
       .where(eq(instances.id, placeholder('id')))
       .prepare(),
   );

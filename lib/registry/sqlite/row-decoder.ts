@@ -20,11 +20,11 @@ interface Prepared {
  * The statement with `all` and `get` that read rows so. A statement that selects nothing is left as it is. Knows no
  * outer joins: nothing here makes one.
  */
-export function quickened<T>(statement: T): T {
+export function withFastDecoding<T>(statement: T): T {
   const prepared = statement as Prepared;
   const { fields } = prepared;
   if (fields === undefined) return statement;
-  const decode = decoding(fields.map(({ path, field }) => [path, field]));
+  const decode = rowDecoder(fields.map(({ path, field }) => [path, field]));
   const params = (given: Record<string, unknown> = {}) => fillPlaceholders(prepared.query.params, given);
   return Object.assign(prepared, {
     all: (given?: Record<string, unknown>) =>
@@ -40,7 +40,7 @@ export function quickened<T>(statement: T): T {
 }
 
 /** Reads rows of these fields, which come in this order; those of a path stand together in an object of its name. */
-export function decoding(fields: readonly (readonly [path: readonly string[], field: unknown])[]) {
+export function rowDecoder(fields: readonly (readonly [path: readonly string[], field: unknown])[]) {
   const decoders = fields.map(([path, field]) => {
     const [name = '', ...inside] = path.toReversed();
     return { name, inside: inside.toReversed(), decoder: decoderOf(field) };

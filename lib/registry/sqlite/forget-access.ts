@@ -2,11 +2,11 @@
 import { eq, isNotNull, or, placeholder } from '../../../db/drizzle.ts';
 import { invitations, keys, user, verification } from '../../../db/schema.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
-import type { About } from './about-forgotten.ts';
+import { boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { bound } from './placeholders.ts';
-import type { Synchronous } from './promised.ts';
+import type { ForgottenIds } from './forgotten-ids.ts';
 import { contains, rowid } from './raw.ts';
+import type { SyncMethods } from './to-async.ts';
 
 /** Someone with the tenant among those they are limited to. */
 interface Limited {
@@ -15,10 +15,10 @@ interface Limited {
   others: string[];
 }
 
-export function forgottenAccess(
+export function openAccessRemoval(
   database: RegistryDatabase,
-  keepInMind: (job: string, more: Partial<About>) => void,
-): Pick<Synchronous<TenantForgettingStore>, 'people' | 'removeAccess'> & {
+  addIds: (job: string, more: Partial<ForgottenIds>) => void,
+): Pick<SyncMethods<TenantForgettingStore>, 'people' | 'removeAccess'> & {
   limited(tenant: string): Limited[];
   /** How many invitations that were not used name the tenant. */
   invitations(tenant: string): number;
@@ -53,7 +53,7 @@ export function forgottenAccess(
   const narrow = database.statement((queries) =>
     queries
       .update(invitations)
-      .set({ tenants: bound('others') })
+      .set({ tenants: boundValue('others') })
       .where(eq(invitations.id, placeholder('id')))
       .prepare(),
   );
@@ -106,7 +106,7 @@ export function forgottenAccess(
       database.write(() => {
         const people = limited(tenant).filter(({ others }) => others.length === 0);
         const itsKeys = keysOf().all({ tenant });
-        keepInMind(job, { actors: [...people.map(({ id }) => `user:${id}`), ...itsKeys.map(({ id }) => `key:${id}`)] });
+        addIds(job, { actors: [...people.map(({ id }) => `user:${id}`), ...itsKeys.map(({ id }) => `key:${id}`)] });
         let gone = 0;
         for (const { id, others } of invitationsOf(tenant)) {
           if (others.length === 0) gone += uninvite().run({ id }).changes;

@@ -6,15 +6,15 @@ import type { State } from '../../lifecycle/states.ts';
 import type { Fault } from '../../lifecycle/words.ts';
 import { dueAt } from '../thresholds.ts';
 import type { Thresholds } from '../types.ts';
+import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { boundAll } from './placeholders.ts';
-import { dueAtOfRow, rowid, selected } from './raw.ts';
+import { dueAtOfRow, rowid, selectedValue } from './raw.ts';
 
 const GLOBAL = 'thresholds';
 /** The global thresholds that the stored moments were last computed with. */
 const COMPUTED_WITH = 'thresholds_computed_with';
 
-export class ThresholdBook {
+export class ThresholdTable {
   readonly #database: RegistryDatabase;
   readonly #defaults: Thresholds;
   readonly #clock: Clock;
@@ -49,8 +49,8 @@ export class ThresholdBook {
     this.#keep = database.statement((queries) =>
       queries
         .insert(settings)
-        .values(boundAll({ key, value, updated }))
-        .onConflictDoUpdate({ target: key, set: boundAll({ value, updated }) })
+        .values(boundColumns({ key, value, updated }))
+        .onConflictDoUpdate({ target: key, set: boundColumns({ value, updated }) })
         .prepare(),
     );
     database.client.function('winterdock_due_at', { deterministic: true }, dueAtOfColumns);
@@ -117,7 +117,7 @@ export class ThresholdBook {
       .as('fresh');
     queries
       .update(instances)
-      .set({ dueAt: selected(fresh.dueAt) })
+      .set({ dueAt: selectedValue(fresh.dueAt) })
       .from(fresh)
       .where(and(eq(rowid(instances), fresh.hit), or(isNull(fresh.dueAt), ne(instances.dueAt, fresh.dueAt))))
       .run();

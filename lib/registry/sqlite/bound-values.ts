@@ -7,17 +7,17 @@ import { fillPlaceholders, placeholder } from '../../../db/drizzle.ts';
 import type { Query } from './database.ts';
 
 /** A placeholder as the value of a column. */
-export function bound(name: string): SQL {
+export function boundValue(name: string): SQL {
   return placeholder(name) as unknown as SQL;
 }
 
 /** A placeholder of its own name for each column. */
-export function boundAll<C extends Record<string, unknown>>(columns: C): { [K in keyof C]: SQL } {
-  return Object.fromEntries(Object.keys(columns).map((name) => [name, bound(name)])) as { [K in keyof C]: SQL };
+export function boundColumns<C extends Record<string, unknown>>(columns: C): { [K in keyof C]: SQL } {
+  return Object.fromEntries(Object.keys(columns).map((name) => [name, boundValue(name)])) as { [K in keyof C]: SQL };
 }
 
 /** A query that was built, with the values of its placeholders: to be read in pieces. */
-export function filled<Row>(
+export function withBindings<Row>(
   fields: Query<Row>['fields'],
   query: { toSQL(): { sql: string; params: unknown[] } },
   values: Record<string, unknown>,

@@ -8,7 +8,7 @@ import { getTableColumns, getTableConfig, type Queries, queriesOver } from '../.
 
 const BUSY_MS = 5000;
 
-export class OpenedFile {
+export class RegistryFileReader {
   readonly #client: Database.Database;
   readonly #queries: Queries;
 

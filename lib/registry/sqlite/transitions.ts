@@ -6,8 +6,8 @@ import type { Query, RegistryDatabase } from './database.ts';
 import { selectBy, selectUnindexed } from './raw.ts';
 
 /** Lines read before others have their turn: some milliseconds. */
-const PIECE = 1000;
-const HOP = {
+const BATCH_LINES = 1000;
+const TRANSITION_COLUMNS = {
   timeMs: events.timeMs,
   instance: events.instance,
   from: events.from,
@@ -18,7 +18,7 @@ const HOP = {
 };
 
 /** See `LedgerStore.transitions`. */
-export function readHops(
+export function readTransitions(
   database: RegistryDatabase,
   sinceMs: number,
   tenants: readonly string[] | undefined,
@@ -27,16 +27,16 @@ export function readHops(
   const isHop = and(gte(events.timeMs, sinceMs), eq(events.type, 'transition'), isNotNull(events.instance));
   // What is of type `transition` names a sandbox and both states.
   const asked = (query: unknown): Query<RecordedTransition> => ({
-    fields: HOP,
+    fields: TRANSITION_COLUMNS,
     toSQL: () => (query as Query<RecordedTransition>).toSQL(),
   });
   if (tenants !== undefined) {
     const ofTenants = tenants.map((tenant) =>
-      selectBy(queries, HOP, events, 'events_by_tenant')
+      selectBy(queries, TRANSITION_COLUMNS, events, 'events_by_tenant')
         .where(and(eq(events.tenant, tenant), isHop))
         .orderBy(desc(events.timeMs), desc(events.seq)),
     );
-    return database.pieces(ofTenants.map(asked), PIECE);
+    return database.pieces(ofTenants.map(asked), BATCH_LINES);
   }
   const first = database.shape('hops: first', () =>
     selectBy(queries, { seq: events.seq }, events, 'events_by_time')
@@ -46,8 +46,8 @@ export function readHops(
       .prepare(),
   );
   // Numbers rise with time, so that the table itself is read backwards: no index has to be followed line by line.
-  const all = selectUnindexed(queries, HOP, events)
+  const all = selectUnindexed(queries, TRANSITION_COLUMNS, events)
     .where(and(gte(events.seq, first.get({ sinceMs })?.seq ?? 0), isHop))
     .orderBy(desc(events.seq));
-  return database.pieces([asked(all)], PIECE);
+  return database.pieces([asked(all)], BATCH_LINES);
 }

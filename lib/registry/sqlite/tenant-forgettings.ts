@@ -4,60 +4,62 @@
  * Knows nothing of files or of the order of the steps.
  */
 import { and, desc, eq, getTableColumns, isNull, placeholder } from '../../../db/drizzle.ts';
-import { forgettings } from '../../../db/schema.ts';
+import { tenantForgettings } from '../../../db/schema.ts';
 import { tenantBeingForgotten } from '../registry-errors.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { LedgerEntry } from '../types.ts';
-import { aboutForgotten } from './about-forgotten.ts';
+import { boundColumns, boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { forgottenAccess } from './forgotten-access.ts';
-import { forgottenJobs } from './forgotten-jobs.ts';
-import { forgottenLines } from './forgotten-lines.ts';
-import { forgottenRecords } from './forgotten-records.ts';
-import type { Ledger } from './ledger.ts';
-import { bound, boundAll } from './placeholders.ts';
-import type { Synchronous } from './promised.ts';
-import { among, rowid } from './raw.ts';
+import { openAccessRemoval } from './forget-access.ts';
+import { openJobRemoval } from './forget-jobs.ts';
+import { openLineBlanking } from './forget-lines.ts';
+import { openRecordRemoval } from './forget-records.ts';
+import { forgottenIds } from './forgotten-ids.ts';
+import type { LedgerTable } from './ledger.ts';
+import { inBoundList, rowid } from './raw.ts';
 import { instanceText } from './text-index.ts';
+import type { SyncMethods } from './to-async.ts';
 
-export function openForgettings(
+export function openTenantForgettings(
   database: RegistryDatabase,
-  ledger: Ledger,
+  ledger: LedgerTable,
   wordsRemoved: () => void,
-): Synchronous<TenantForgettingStore> {
-  const { about: _, ...columns } = getTableColumns(forgettings);
+): SyncMethods<TenantForgettingStore> {
+  const { forgottenIds: _, ...columns } = getTableColumns(tenantForgettings);
   const { finished, ...begun } = columns;
-  const insert = database.statement((queries) => queries.insert(forgettings).values(boundAll(begun)).prepare());
+  const insert = database.statement((queries) =>
+    queries.insert(tenantForgettings).values(boundColumns(begun)).prepare(),
+  );
   const open = database.statement((queries) =>
     queries
       .select(columns)
-      .from(forgettings)
+      .from(tenantForgettings)
       .where(isNull(finished))
-      .orderBy(forgettings.started, forgettings.job)
+      .orderBy(tenantForgettings.started, tenantForgettings.job)
       .prepare(),
   );
   const last = database.statement((queries) =>
     queries
       .select(columns)
-      .from(forgettings)
-      .where(eq(forgettings.tenant, placeholder('tenant')))
-      .orderBy(desc(forgettings.started), desc(rowid(forgettings)))
+      .from(tenantForgettings)
+      .where(eq(tenantForgettings.tenant, placeholder('tenant')))
+      .orderBy(desc(tenantForgettings.started), desc(rowid(tenantForgettings)))
       .limit(1)
       .prepare(),
   );
   const openOf = database.statement((queries) =>
     queries
-      .select({ tenant: forgettings.tenant })
-      .from(forgettings)
-      .where(and(isNull(finished), among(forgettings.tenant, 'tenants')))
+      .select({ tenant: tenantForgettings.tenant })
+      .from(tenantForgettings)
+      .where(and(isNull(finished), inBoundList(tenantForgettings.tenant, 'tenants')))
       .limit(1)
       .prepare(),
   );
   const finish = database.statement((queries) =>
     queries
-      .update(forgettings)
-      .set({ finished: bound('finished'), about: null })
-      .where(and(eq(forgettings.job, placeholder('job')), isNull(finished)))
+      .update(tenantForgettings)
+      .set({ finished: boundValue('finished'), forgottenIds: null })
+      .where(and(eq(tenantForgettings.job, placeholder('job')), isNull(finished)))
       .prepare(),
   );
 
@@ -66,10 +68,10 @@ export function openForgettings(
     queries.insert(instanceText).values({ rowid: 0, match: 'optimize' }).prepare(),
   );
 
-  const { aboutOf, keepInMind } = aboutForgotten(database);
-  const access = forgottenAccess(database, keepInMind);
-  const { jobsOf, runningJobs, removeJobs } = forgottenJobs(database, keepInMind);
-  const records = forgottenRecords(database, wordsRemoved);
+  const { idsOf, addIds } = forgottenIds(database);
+  const access = openAccessRemoval(database, addIds);
+  const { jobsOf, runningJobs, removeJobs } = openJobRemoval(database, addIds);
+  const records = openRecordRemoval(database, wordsRemoved);
 
   const requireNone = (tenants: readonly string[] | null) => {
     const found = openOf().get({ tenants: JSON.stringify(tenants ?? []) });
@@ -110,7 +112,7 @@ export function openForgettings(
     runningJobs,
     removeJobs,
     ...records.steps,
-    ...forgottenLines(database, ledger, aboutOf),
+    ...openLineBlanking(database, ledger, idsOf),
 
     compact() {
       database.write(() => optimize().run());

@@ -7,12 +7,12 @@ import { and, eq, gt, isNotNull, isNull, lte, ne, notInArray, or, placeholder } 
 import { events, ledgerSegments } from '../../../db/schema.ts';
 import { CHAIN_START } from '../chain.ts';
 import type { LineToBlank, TenantForgettingStore } from '../tenant-forgettings.ts';
-import type { About } from './about-forgotten.ts';
+import { boundColumns } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import type { Ledger } from './ledger.ts';
-import { boundAll } from './placeholders.ts';
-import type { Synchronous } from './promised.ts';
-import { member, selectBy } from './raw.ts';
+import type { ForgottenIds } from './forgotten-ids.ts';
+import type { LedgerTable } from './ledger.ts';
+import { jsonMember, selectBy } from './raw.ts';
+import type { SyncMethods } from './to-async.ts';
 
 /** Line numbers looked at before others have their turn. */
 const SPAN = 5000;
@@ -37,11 +37,11 @@ interface Candidate {
   requestId: string | null;
 }
 
-export function forgottenLines(
+export function openLineBlanking(
   database: RegistryDatabase,
-  ledger: Ledger,
-  aboutOf: (job: string) => About,
-): Pick<Synchronous<TenantForgettingStore>, 'toBlank' | 'blank' | 'notes'> {
+  ledger: LedgerTable,
+  idsOf: (job: string) => ForgottenIds,
+): Pick<SyncMethods<TenantForgettingStore>, 'toBlank' | 'blank' | 'notes'> {
   const candidates = database.statement((queries) =>
     queries
       .select({ seq: events.seq, tenant: events.tenant, type: events.type, actor: events.actor, reason, requestId })
@@ -75,14 +75,18 @@ export function forgottenLines(
   const blank = database.statement((queries) =>
     queries
       .update(events)
-      .set({ reason: null, error: null, requestId: null, address: null, ...boundAll({ blanked }) })
+      .set({ reason: null, error: null, requestId: null, address: null, ...boundColumns({ blanked }) })
       .where(and(eq(events.seq, placeholder('seq')), isNull(blanked)))
       .prepare(),
   );
   const notes = database.statement((queries) =>
     selectBy(queries, { seq: events.seq, note: blanked }, events, 'events_blanked')
       .where(
-        and(isNotNull(blanked), gt(events.seq, placeholder('after')), eq(member(blanked, 'by'), placeholder('job'))),
+        and(
+          isNotNull(blanked),
+          gt(events.seq, placeholder('after')),
+          eq(jsonMember(blanked, 'by'), placeholder('job')),
+        ),
       )
       .orderBy(events.seq)
       .limit(placeholder('limit'))
@@ -91,7 +95,7 @@ export function forgottenLines(
 
   return {
     toBlank(job, tenant, seq, limit) {
-      const about = aboutOf(job);
+      const about = idsOf(job);
       const to = seq + SPAN;
       const found = candidates().all({ after: seq, to, job, tenant, limit });
       const lines = found
@@ -132,7 +136,7 @@ export function forgottenLines(
  * Whether a line of no tenant is of one of its people or jobs. The first line of a job has its request's id, and names
  * the job.
  */
-function concerns({ type, actor, reason, requestId }: Candidate, { actors, jobs }: About): boolean {
+function concerns({ type, actor, reason, requestId }: Candidate, { actors, jobs }: ForgottenIds): boolean {
   if (actors.includes(actor) || (requestId !== null && jobs.includes(requestId))) return true;
   return type === 'job.started' && reason !== null && jobs.some((id) => reason.includes(id));
 }

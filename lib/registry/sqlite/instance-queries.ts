@@ -2,26 +2,26 @@
 import { and, asc, eq, gt, isNotNull, isNull, lte, ne, placeholder } from '../../../db/drizzle.ts';
 import { instances, settings } from '../../../db/schema.ts';
 import type { InstanceRow } from '../types.ts';
+import { boundValue } from './bound-values.ts';
 import type { RegistryDatabase } from './database.ts';
-import { bound } from './placeholders.ts';
-import { among, selectBy } from './raw.ts';
-import { ROW } from './rows.ts';
+import { INSTANCE_COLUMNS } from './instance-rows.ts';
+import { inBoundList, selectBy } from './raw.ts';
 
 /** What falls due up to `until` (epoch seconds), of everything or of some tenants, soonest first. */
-export function dueRows(
+export function readDueRows(
   database: RegistryDatabase,
   until: number,
   limit: number,
   tenants?: readonly string[],
 ): InstanceRow[] {
   const statement = database.shape(`due: ${tenants === undefined}`, (queries) =>
-    selectBy(queries, ROW, instances, 'instances_due')
+    selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_due')
       .where(
         and(
           lte(instances.dueAt, placeholder('until')),
           isNotNull(instances.dueAt),
           isNull(instances.pending),
-          tenants === undefined ? undefined : among(instances.tenant, 'tenants'),
+          tenants === undefined ? undefined : inBoundList(instances.tenant, 'tenants'),
         ),
       )
       .orderBy(asc(instances.dueAt))
@@ -32,7 +32,7 @@ export function dueRows(
 }
 
 /** From an index alone, so that a known id takes as long as an unknown one. */
-export function tenantOf(database: RegistryDatabase, id: string): string | null {
+export function readTenantOf(database: RegistryDatabase, id: string): string | null {
   const statement = database.shape('due: tenant of', (queries) =>
     selectBy(queries, { tenant: instances.tenant }, instances, 'instances_whose')
       .where(eq(instances.id, placeholder('id')))
@@ -42,12 +42,12 @@ export function tenantOf(database: RegistryDatabase, id: string): string | null 
 }
 
 /** Rows with an intent, and the active ones. */
-export function unsettledRows(database: RegistryDatabase): InstanceRow[] {
+export function readUnsettledRows(database: RegistryDatabase): InstanceRow[] {
   const intended = database.shape('due: intended', (queries) =>
-    selectBy(queries, ROW, instances, 'instances_pending').where(isNotNull(instances.pending)).prepare(),
+    selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_pending').where(isNotNull(instances.pending)).prepare(),
   );
   const active = database.shape('due: active', (queries) =>
-    selectBy(queries, ROW, instances, 'instances_by_state_updated')
+    selectBy(queries, INSTANCE_COLUMNS, instances, 'instances_by_state_updated')
       .where(and(eq(instances.state, 'active'), isNull(instances.pending)))
       .prepare(),
   );
@@ -55,10 +55,10 @@ export function unsettledRows(database: RegistryDatabase): InstanceRow[] {
 }
 
 /** Rows with a file, in the order of their ids. */
-export function filedRows(database: RegistryDatabase, after: string, limit: number): InstanceRow[] {
+export function readRowsWithFile(database: RegistryDatabase, after: string, limit: number): InstanceRow[] {
   const statement = database.shape('due: filed', (queries) =>
     queries
-      .select(ROW)
+      .select(INSTANCE_COLUMNS)
       .from(instances)
       .where(and(gt(instances.id, placeholder('after')), ne(instances.vfsPath, ':memory:')))
       .orderBy(asc(instances.id))
@@ -73,8 +73,8 @@ export function ping(database: RegistryDatabase, now: number): void {
   const statement = database.shape('due: ping', (queries) =>
     queries
       .insert(settings)
-      .values({ key: 'ping', value: true, updated: bound('now') })
-      .onConflictDoUpdate({ target: settings.key, set: { updated: bound('now') } })
+      .values({ key: 'ping', value: true, updated: boundValue('now') })
+      .onConflictDoUpdate({ target: settings.key, set: { updated: boundValue('now') } })
       .prepare(),
   );
   database.write(() => statement.run({ now }));

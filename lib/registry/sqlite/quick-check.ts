@@ -6,10 +6,10 @@ import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
 const BUSY_MS = 5000;
-const WORKER = new URL('./check-worker.ts', import.meta.url);
+const WORKER = new URL('./quick-check-worker.ts', import.meta.url);
 
 /** `ok`, or the first complaint. Blocks; throws what SQLite throws. */
-export function checkFile(path: string): string {
+export function quickCheck(path: string): string {
   // A read-only connection would leave its -wal and -shm behind.
   const client = new Database(path, { fileMustExist: true, timeout: BUSY_MS });
   try {
@@ -21,7 +21,7 @@ export function checkFile(path: string): string {
 }
 
 /** Checks the file at `path` in a thread of its own, which ends with `signal`: it rejects then. */
-export async function checkBeside(path: string, signal?: AbortSignal): Promise<string> {
+export async function quickCheckInThread(path: string, signal?: AbortSignal): Promise<string> {
   signal?.throwIfAborted();
   const worker = new Worker(WORKER, { workerData: path });
   const stop = () => void worker.terminate();

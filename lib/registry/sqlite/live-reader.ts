@@ -7,10 +7,10 @@ import { blueprints, instances, snapshots } from '../../../db/schema.ts';
 import type { ChainHead } from '../chain.ts';
 import { type CopyKind, parseCopyPath } from '../copies.ts';
 import type { InstanceRow } from '../types.ts';
-import { ledgerIn } from './file-ledger.ts';
-import { OpenedFile } from './opened-file.ts';
+import { RegistryFileReader } from './file-reader.ts';
+import { INSTANCE_COLUMNS, rowsAfter } from './instance-rows.ts';
+import { ledgerReader } from './ledger-reader.ts';
 import { selectBy } from './raw.ts';
-import { ROW, rowsAfter } from './rows.ts';
 
 /** The file of a copy that some row needs. */
 interface NeededCopy {
@@ -20,7 +20,7 @@ interface NeededCopy {
   bytes: number;
 }
 
-export interface RegistryRows {
+export interface LiveRegistryReader {
   /**
    * Writes what is committed now, as one moment left it, to a new file at `path` (absolute). Beside a writer that is
    * not waited for.
@@ -48,13 +48,13 @@ const migrations = sqliteTable('__drizzle_migrations', { id: integer('id') });
  * Opens the registry file at `path`, which must be there. Throws what SQLite throws, and for a file that is no
  * registry.
  */
-export function openRegistryRows(path: string): RegistryRows {
-  const file = new OpenedFile(path, { oneMoment: false });
+export function openLiveRegistryReader(path: string): LiveRegistryReader {
+  const file = new RegistryFileReader(path, { oneMoment: false });
   try {
     if (!file.has(instances)) throw new Error(`${path} is not the registry of a Winterdock.`);
     const row = file.statement((queries) =>
       queries
-        .select(ROW)
+        .select(INSTANCE_COLUMNS)
         .from(instances)
         .where(eq(instances.id, placeholder('id')))
         .prepare(),
@@ -92,7 +92,7 @@ export function openRegistryRows(path: string): RegistryRows {
         return [...needed.values()];
       },
       count: () => counted(instances),
-      chainHead: () => ledgerIn(file).head(),
+      chainHead: () => ledgerReader(file).head(),
       migrations: () => counted(migrations),
       close: () => file.close(),
     };

@@ -3,12 +3,12 @@
 /**
  * A part of the contract as it is inside this driver, where a transaction cannot wait: its methods may answer at once.
  */
-export type Synchronous<T> = {
+export type SyncMethods<T> = {
   [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R | Promise<R> : T[K];
 };
 
 /** The part as the contract has it. */
-export function promised<T extends object>(part: Synchronous<T>): T {
+export function toAsync<T extends object>(part: SyncMethods<T>): T {
   const methods: Record<string, unknown> = {};
   for (let from: object = part; from !== Object.prototype; from = Object.getPrototypeOf(from)) {
     for (const name of Object.getOwnPropertyNames(from)) {

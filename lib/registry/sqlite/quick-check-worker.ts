@@ -1,5 +1,5 @@
 /** The thread of the registry's check: one long statement on a connection of its own. Knows only a file. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { checkFile } from './check.ts';
+import { quickCheck } from './quick-check.ts';
 
-parentPort?.postMessage(checkFile(String(workerData)));
+parentPort?.postMessage(quickCheck(String(workerData)));

@@ -2,11 +2,11 @@
 import { and, eq, getTableColumns, ne, placeholder } from '../../../db/drizzle.ts';
 import { instances, jobPages, jobResults, jobs } from '../../../db/schema.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
-import type { About } from './about-forgotten.ts';
 import type { RegistryDatabase } from './database.ts';
-import { numbersIn, PAGE } from './job-pages.ts';
-import type { Synchronous } from './promised.ts';
-import { among, rowid } from './raw.ts';
+import type { ForgottenIds } from './forgotten-ids.ts';
+import { decodeRowNumbers, INSTANCES_PER_PAGE } from './job-pages.ts';
+import { inBoundList, rowid } from './raw.ts';
+import type { SyncMethods } from './to-async.ts';
 
 /** A job that chose some of a tenant's sandboxes: at which places, and whether it chose any of another's. */
 interface Concerned {
@@ -17,10 +17,10 @@ interface Concerned {
   own: number[];
 }
 
-export function forgottenJobs(
+export function openJobRemoval(
   database: RegistryDatabase,
-  keepInMind: (job: string, more: Partial<About>) => void,
-): Pick<Synchronous<TenantForgettingStore>, 'runningJobs' | 'removeJobs'> & {
+  addIds: (job: string, more: Partial<ForgottenIds>) => void,
+): Pick<SyncMethods<TenantForgettingStore>, 'runningJobs' | 'removeJobs'> & {
   jobsOf(job: string, tenant: string): Concerned[];
 } {
   const numbers = database.statement((queries) =>
@@ -69,13 +69,13 @@ export function forgottenJobs(
     queries
       .update(jobResults)
       .set({ reason: null })
-      .where(and(eq(jobResults.job, placeholder('seq')), among(jobResults.position, 'own')))
+      .where(and(eq(jobResults.job, placeholder('seq')), inBoundList(jobResults.position, 'own')))
       .prepare(),
   );
   const mute = database.statement((queries) =>
     queries
       .update(jobs)
-      .set({ reason: null, labels: null, asked: { ids: 0 } })
+      .set({ reason: null, labels: null, request: { ids: 0 } })
       .where(eq(seq, placeholder('seq')))
       .prepare(),
   );
@@ -92,7 +92,9 @@ export function forgottenJobs(
         const own = pages()
           .all({ seq })
           .flatMap(({ page, rows: bytes }) =>
-            [...numbersIn(bytes).entries()].flatMap(([at, row]) => (rows.has(row) ? [page * PAGE + at] : [])),
+            [...decodeRowNumbers(bytes).entries()].flatMap(([at, row]) =>
+              rows.has(row) ? [page * INSTANCES_PER_PAGE + at] : [],
+            ),
           );
         const named = tenants?.length === 1 && tenants[0] === tenant;
         const only = named || own.length === chosen;
@@ -106,7 +108,7 @@ export function forgottenJobs(
     removeJobs: (job, tenant) =>
       database.write(() => {
         const found = jobsOf(job, tenant);
-        keepInMind(job, { jobs: found.map(({ id }) => id) });
+        addIds(job, { jobs: found.map(({ id }) => id) });
         for (const { seq, only, own } of found) {
           if (only) {
             for (const removal of removals) removal().run({ seq });

@@ -6,12 +6,12 @@ import { desc, gt, placeholder } from '../../../db/drizzle.ts';
 import { events, ledgerSegments } from '../../../db/schema.ts';
 import { CHAIN_START, type ChainedLine, type ChainHead } from '../chain.ts';
 import type { Segment } from '../segments.ts';
-import type { OpenedFile } from './opened-file.ts';
+import type { RegistryFileReader } from './file-reader.ts';
 
 /** What a line or a month has that one of an older version has not. */
 const LACKING = { blanked: null };
 
-export interface FileLedger {
+export interface LedgerReader {
   /** Whether it has hashes; false for a file of an older version, and for one without tables. */
   readonly chained: boolean;
   /** Lines after `seq`, oldest first; none when it is not chained, as below. */
@@ -21,7 +21,7 @@ export interface FileLedger {
   head(): ChainHead;
 }
 
-export function ledgerIn(file: OpenedFile): FileLedger {
+export function ledgerReader(file: RegistryFileReader): LedgerReader {
   const columns = file.present(events);
   const chained = 'hash' in columns;
   const lines = file.statement((queries) =>

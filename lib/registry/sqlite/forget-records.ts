@@ -16,9 +16,9 @@ import {
 } from '../../../db/schema.ts';
 import type { TenantForgettingStore } from '../tenant-forgettings.ts';
 import type { RegistryDatabase } from './database.ts';
-import { HAS_TEXTS } from './forgotten-lines.ts';
-import type { Synchronous } from './promised.ts';
-import { among, rowid } from './raw.ts';
+import { HAS_TEXTS } from './forget-lines.ts';
+import { inBoundList, rowid } from './raw.ts';
+import type { SyncMethods } from './to-async.ts';
 
 type Holdings = Awaited<ReturnType<TenantForgettingStore['holdings']>>;
 type Access = 'people' | 'sessions' | 'limited' | 'invitations';
@@ -26,7 +26,7 @@ type Steps = 'living' | 'snapshots' | 'blueprints' | 'ownersOfCopy' | 'emptyTomb
 
 const OF_TENANT = placeholder('tenant');
 
-export function forgottenRecords(database: RegistryDatabase, wordsRemoved: () => void) {
+export function openRecordRemoval(database: RegistryDatabase, wordsRemoved: () => void) {
   const { holdings, sessionsOf } = holdingsOf(database);
   const living = database.statement((queries) =>
     queries
@@ -104,7 +104,7 @@ export function forgottenRecords(database: RegistryDatabase, wordsRemoved: () =>
     volumes: removal(volumesByTenant, eq(volumesByTenant.tenant, OF_TENANT)),
   };
 
-  const steps: Pick<Synchronous<TenantForgettingStore>, Steps> = {
+  const steps: Pick<SyncMethods<TenantForgettingStore>, Steps> = {
     living: (tenant, limit) =>
       living()
         .all({ tenant, limit })
@@ -164,7 +164,7 @@ function holdingsOf(database: RegistryDatabase) {
   const itsShares = counted(shares, eq(shares.tenant, OF_TENANT));
   const itsKeys = counted(keys, and(eq(keys.tenant, OF_TENANT), isNull(keys.revoked)));
   const itsLines = counted(events, and(eq(events.tenant, OF_TENANT), HAS_TEXTS));
-  const sessions = counted(session, among(session.userId, 'people'));
+  const sessions = counted(session, inBoundList(session.userId, 'people'));
   const isKept = and(
     eq(instances.tenant, OF_TENANT),
     eq(instances.tombstone, 0).inlineParams(),

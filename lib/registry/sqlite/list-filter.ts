@@ -16,12 +16,12 @@ import {
 import { instances, labels } from '../../../db/schema.ts';
 import type { ListFilter } from '../instances.ts';
 import { queryWords } from '../search-words.ts';
-import { contains, hadLabel, member, rowid } from './raw.ts';
+import { contains, hadLabel, jsonMember, rowid } from './raw.ts';
 
 /**
  * A filter as the tables have it: what is deleted is apart from everything else. What it does not ask for is not in it.
  */
-export interface Wanted extends Pick<ListFilter, 'tenant' | 'fault' | 'name' | 'label' | 'since' | 'until'> {
+export interface NormalFilter extends Pick<ListFilter, 'tenant' | 'fault' | 'name' | 'label' | 'since' | 'until'> {
   /** Only what is deleted, or only what is not. */
   deleted: boolean;
   /** Never `deleted`. */
@@ -33,10 +33,10 @@ export interface Wanted extends Pick<ListFilter, 'tenant' | 'fault' | 'name' | '
   words?: string[];
 }
 
-export type Aspect = keyof Wanted;
+export type Criterion = keyof NormalFilter;
 
 /** The filter normalised, or null when nothing can match it. */
-export function wantedOf(filter: ListFilter): Wanted | null {
+export function normalizeFilter(filter: ListFilter): NormalFilter | null {
   const { state, notState, tenant, fault, name, label, since, until, pending, due, text } = filter;
   if (state !== undefined && state === notState) return null;
   const words = queryWords(text ?? '');
@@ -57,7 +57,14 @@ export function wantedOf(filter: ListFilter): Wanted | null {
 }
 
 /** What `conditionOf` binds, by the names it gives them. */
-export function valuesOf({ label, pending, due, words = [], deleted: _, ...wanted }: Wanted): Record<string, unknown> {
+export function filterBindings({
+  label,
+  pending,
+  due,
+  words = [],
+  deleted: _,
+  ...wanted
+}: NormalFilter): Record<string, unknown> {
   return given({
     ...wanted,
     labelKey: label?.key,
@@ -70,12 +77,12 @@ export function valuesOf({ label, pending, due, words = [], deleted: _, ...wante
 }
 
 /** Equal for filters that differ in nothing but values, and so are asked by the same statement. */
-export function shapeOf(wanted: Wanted): string {
-  return `${wanted.deleted} ${Object.keys(wanted)} ${Object.keys(valuesOf(wanted))}`;
+export function filterShape(wanted: NormalFilter): string {
+  return `${wanted.deleted} ${Object.keys(wanted)} ${Object.keys(filterBindings(wanted))}`;
 }
 
 /** The condition that an aspect, which is asked for, makes on a row of `instances`. */
-export function conditionOf(queries: Queries, wanted: Wanted, aspect: Aspect): SQL | undefined {
+export function conditionOf(queries: Queries, wanted: NormalFilter, aspect: Criterion): SQL | undefined {
   switch (aspect) {
     case 'deleted':
       // Literally: indexes hold only the one or the other.
@@ -100,7 +107,7 @@ export function conditionOf(queries: Queries, wanted: Wanted, aspect: Aspect): S
         isNotNull(instances.pending),
         wanted.pending?.until === undefined
           ? undefined
-          : lte(member(instances.pending, 'startedMs'), placeholder('startedUntil')),
+          : lte(jsonMember(instances.pending, 'startedMs'), placeholder('startedUntil')),
       );
     case 'due':
       return and(

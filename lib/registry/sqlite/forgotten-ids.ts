@@ -1,0 +1,44 @@
+/**
+ * Ids of people and jobs that earlier steps of a forgetting removed: its later steps need them, and nothing else knows
+ * them any more.
+ */
+import { eq, placeholder } from '../../../db/drizzle.ts';
+import { tenantForgettings } from '../../../db/schema.ts';
+import { boundValue } from './bound-values.ts';
+import type { RegistryDatabase } from './database.ts';
+
+/** A ledger line of no tenant that names one of these is about the forgotten tenant. */
+export interface ForgottenIds {
+  actors: string[];
+  jobs: string[];
+}
+
+export function forgottenIds(database: RegistryDatabase) {
+  const read = database.statement((queries) =>
+    queries
+      .select({ ids: tenantForgettings.forgottenIds })
+      .from(tenantForgettings)
+      .where(eq(tenantForgettings.job, placeholder('job')))
+      .prepare(),
+  );
+  const write = database.statement((queries) =>
+    queries
+      .update(tenantForgettings)
+      .set({ forgottenIds: boundValue('ids') })
+      .where(eq(tenantForgettings.job, placeholder('job')))
+      .prepare(),
+  );
+  const idsOf = (job: string): ForgottenIds => read().get({ job })?.ids ?? { actors: [], jobs: [] };
+  return {
+    idsOf,
+    /** Inside a transaction. */
+    addIds(job: string, more: Partial<ForgottenIds>): void {
+      const { actors, jobs } = idsOf(job);
+      const ids: ForgottenIds = {
+        actors: [...new Set([...actors, ...(more.actors ?? [])])],
+        jobs: [...new Set([...jobs, ...(more.jobs ?? [])])],
+      };
+      write().run({ ids, job });
+    },
+  };
+}
