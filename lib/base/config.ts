@@ -1,8 +1,8 @@
-/** Every setting, read from the environment in one place and checked at boot. */
+/** Every setting, read from the environment and checked at start. */
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { DEFAULT_IDLE_TO_FREEZE_SECONDS, DEFAULT_IDLE_TO_SUSPEND_SECONDS } from '../lifecycle/ladder.ts';
-import { machineMemory, shareOfSandboxes } from './machine-memory.ts';
+import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
 
 const MIB = 1024 * 1024;
 const integer = (min: number, max: number, fallback: number) =>
@@ -16,12 +16,12 @@ const text = z.string().min(1);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
 /**
- * Settings whose value is never told. The passphrase is the backup command's; a server that has it in its environment
- * too does nothing with it.
+ * Settings whose values are never shown. The passphrase is for the backup command; a server with it in its environment
+ * ignores it.
  */
 const SECRET = new Set(['WB_ADMIN_KEY', 'WB_BACKUP_PASSPHRASE']);
 
-/** Two processes of sandboxes fit into the least of it. */
+/** The least memory budget: room for two sandbox processes. */
 const LEAST_MEMORY = 64 * MIB;
 const MOST_MEMORY = 64 * 1024 * 1024 * MIB;
 const MEMORY_RANGE = `must be a whole number of bytes from ${LEAST_MEMORY} to ${MOST_MEMORY}, or 0 for no budget`;
@@ -58,20 +58,20 @@ const environmentSchema = z.object({
 export interface Config {
   port: number;
   host: string;
-  /** Origin that people use, without a trailing slash; null: `http://HOST:PORT`. */
+  /** The origin that people use, without a trailing slash; null: `http://HOST:PORT`. */
   publicUrl: string | null;
   /** Absolute path of the data folder. */
   dataFolder: string;
   /** Absolute path, or `:memory:`. */
   registryPath: string;
-  /** Absolute path that compiled code of the workers is kept below; servers of one user may share it. */
+  /** Absolute path of the workers' compile cache; servers of one user may share it. */
   cacheFolder: string;
   tickMs: number;
   idleToSuspendSeconds: number;
   idleToFreezeSeconds: number;
   poolSize: number;
   maxActive: number;
-  /** Bytes that the processes of sandboxes may take together; null: as many as they like. */
+  /** Memory budget of all sandbox processes together, in bytes; null: none. */
   memoryBytes: number | null;
   drainMs: number;
   maxBodyBytes: number;
@@ -124,7 +124,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     idleToFreezeSeconds: env.WB_IDLE_TO_FREEZE,
     poolSize: env.WB_POOL,
     maxActive: env.WB_MAX_ACTIVE,
-    memoryBytes: env.WB_MEMORY === 0 ? null : (env.WB_MEMORY ?? shareOfSandboxes(machineMemory())),
+    memoryBytes: env.WB_MEMORY === 0 ? null : (env.WB_MEMORY ?? sandboxMemoryShare(machineMemory())),
     drainMs: env.WB_DRAIN_MS,
     maxBodyBytes: env.WB_MAX_BODY,
     maxFileBytes: env.WB_MAX_FILE,
@@ -140,7 +140,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   };
 }
 
-/** How many letters have to be put in, left out or changed to make one word of the other. */
+/** The Levenshtein distance of two names. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {
@@ -154,10 +154,10 @@ function distance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** A name that is further off than this is another word. */
+/** The largest distance of a misspelling. */
 const MISSPELT_LETTERS = 3;
 
-/** A sentence for every `WB_` name of the environment that is no setting, with the one that is meant. Never a value. */
+/** A sentence for every unknown `WB_` name in the environment, with the likely setting. Never shows a value. */
 export function unknownSettings(environment: Record<string, string | undefined>): string[] {
   const known = Object.keys(environmentSchema.shape);
   const unknown = Object.keys(environment).filter(

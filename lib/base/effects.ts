@@ -1,8 +1,7 @@
 /**
- * The one seam for effects: everything that changes a disk or commits to the registry passes here, so that tests can
- * count effects, fail them, kill the process beside them and cut the power after them without a list that someone must
- * keep. Knows nothing of what is written. SQLite writes its own files; of its work only the registry's commits and the
- * files that this module makes for it are seen here.
+ * The one seam for effects: every change of the disk and every commit of the registry goes through this module, so that
+ * tests can count effects, make them fail, kill the process beside them and cut the power after them. SQLite writes its
+ * own files: of its work only the registry's commits pass here. Knows nothing of what is written.
  */
 import type { BufferEncodingOption } from 'node:fs';
 import {
@@ -36,8 +35,8 @@ import {
 } from 'node:fs/promises';
 
 /**
- * What is done to a disk. `delegate`: another process of ours writes that file and has its bytes on disk; `commit_soon`
- * is a commit that a killed process cannot undo but a power cut can.
+ * The kinds of effects. `delegate`: one of our other processes wrote and synced the file. `commit_soon`: a commit that
+ * survives a killed process but not a power cut.
  */
 type EffectKind =
   | 'create'
@@ -60,12 +59,12 @@ export interface Effect {
   kind: EffectKind;
   /** Absolute, or `:memory:` of a registry there. */
   path: string;
-  /** Where a rename, link or copy leads. */
+  /** The target of a rename, link or copy. */
   to?: string;
 }
 
 export interface EffectObserver {
-  /** Called before an effect. What it throws is what the effect fails with: it then does not happen. */
+  /** Called before an effect. When it throws, the effect does not happen and fails with that error. */
   before?(effect: Effect): void;
   /** Called once an effect has happened. */
   after?(effect: Effect): void;
@@ -74,7 +73,7 @@ export interface EffectObserver {
 let observer: EffectObserver | null = null;
 
 /**
- * Makes `next` see every effect of this process, in place of whoever saw them before; null: nobody. For tests alone.
+ * Sets the observer of every effect of this process, replacing the previous one; null removes it. For tests only.
  */
 export function observeEffects(next: EffectObserver | null): void {
   observer = next;
@@ -88,7 +87,7 @@ export async function performing<T>(effect: Effect, work: () => Promise<T>): Pro
   return result;
 }
 
-/** The same for what is done at once. */
+/** The same for synchronous work. */
 export function performingNow<T>(effect: Effect, work: () => T): T {
   observer?.before?.(effect);
   const result = work();
@@ -101,7 +100,7 @@ export function renameFile(path: string, to: string): Promise<void> {
   return performing({ kind: 'rename', path, to }, () => move(path, to));
 }
 
-/** The same at once. */
+/** The same, synchronously. */
 export function renameFileNow(path: string, to: string): void {
   performingNow({ kind: 'rename', path, to }, () => renameSync(path, to));
 }
@@ -137,12 +136,12 @@ async function synced(kind: 'sync' | 'sync_folder', path: string): Promise<void>
   });
 }
 
-/** `syncFile` at once. */
+/** `syncFile`, synchronously. */
 export function syncFileNow(path: string): void {
   syncedNow('sync', path);
 }
 
-/** `syncFolder` at once. */
+/** `syncFolder`, synchronously. */
 export function syncFolderNow(path: string): void {
   syncedNow('sync_folder', path);
 }
@@ -163,17 +162,17 @@ export function unlinkFile(path: string): Promise<void> {
   return performing({ kind: 'remove', path }, () => rm(path, { force: true }));
 }
 
-/** The same at once. */
+/** The same, synchronously. */
 export function unlinkFileNow(path: string): void {
   performingNow({ kind: 'remove', path }, () => rmSync(path, { force: true }));
 }
 
-/** Removes a folder with all in it. A missing one is no error. */
+/** Removes a folder with its contents. A missing one is no error. */
 export function removeTree(path: string): Promise<void> {
   return performing({ kind: 'remove_tree', path }, () => rm(path, { recursive: true, force: true }));
 }
 
-/** The same at once. */
+/** The same, synchronously. */
 export function removeTreeNow(path: string): void {
   performingNow({ kind: 'remove_tree', path }, () => rmSync(path, { recursive: true, force: true }));
 }
@@ -183,36 +182,36 @@ export function removeFolder(path: string): Promise<void> {
   return performing({ kind: 'remove_folder', path }, () => rmdir(path));
 }
 
-/** Makes a folder for its owner alone, and those above it that are missing. */
+/** Makes a folder that only its owner can use, and missing folders above it. */
 export async function makeFolder(path: string): Promise<void> {
   await performing({ kind: 'make_folder', path }, async () => {
     try {
       await mkdir(path, { recursive: true, mode: 0o700 });
     } catch (error) {
-      if (!hidesWhy(error)) throw error;
+      if (!hidesCause(error)) throw error;
       await mkdir(path, { mode: 0o700 });
     }
   });
 }
 
-/** On a read-only disk Node's recursive `mkdir` says ENOENT; the plain one says what is wrong. */
-function hidesWhy(error: unknown): boolean {
+/** On a read-only disk Node's recursive `mkdir` fails with ENOENT; the plain one gives the real cause. */
+function hidesCause(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** The same at once. */
+/** The same, synchronously. */
 export function makeFolderNow(path: string): void {
   performingNow({ kind: 'make_folder', path }, () => {
     try {
       mkdirSync(path, { recursive: true, mode: 0o700 });
     } catch (error) {
-      if (!hidesWhy(error)) throw error;
+      if (!hidesCause(error)) throw error;
       mkdirSync(path, { mode: 0o700 });
     }
   });
 }
 
-/** Makes a folder that is not there yet. Throws EEXIST. */
+/** Makes a new folder. Throws EEXIST. */
 export async function makeNewFolder(path: string): Promise<void> {
   await performing({ kind: 'make_folder', path }, () => mkdir(path, { mode: 0o700 }));
 }
@@ -222,7 +221,7 @@ export function chmodFile(path: string, mode: number): Promise<void> {
   return performing({ kind: 'mode', path }, () => chmod(path, mode));
 }
 
-/** The same at once. */
+/** The same, synchronously. */
 export function chmodFileNow(path: string, mode: number): void {
   performingNow({ kind: 'mode', path }, () => chmodSync(path, mode));
 }
@@ -270,15 +269,15 @@ export function createFileNow(path: string, mode = 0o600): void {
 type Options = Exclude<Parameters<typeof createWriteStream>[1], BufferEncodingOption | string | null | undefined>;
 
 /**
- * A stream into a file, for its owner alone unless `mode` says otherwise. On disk only after `syncFile`. Its making is
- * one effect and its first bytes are another.
+ * A stream into a file that only its owner can read, unless `mode` says otherwise. On disk only after `syncFile`.
+ * Creating the file is one effect, writing the first bytes another.
  */
 export function writeStream(
   path: string,
   { flags = 'w', mode = 0o600 }: { flags?: string; mode?: number } = {},
 ): WriteStream {
   let begun = false;
-  /** Tells of the first bytes; false when they were refused. */
+  /** Reports the first bytes to the observer; false when it made them fail. */
   const begins = (refused: (error: NodeJS.ErrnoException, written: number) => void): boolean => {
     if (begun) return true;
     try {

@@ -45,7 +45,7 @@ export interface ErrorOptions {
   cause?: unknown;
 }
 
-/** Every expected failure: a stable code, a message that names the object, a hint that says what to do. */
+/** Every expected failure: a stable code, a message that names the object, and a hint what to do. */
 export class WinterdockError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
@@ -72,36 +72,40 @@ export function isWinterdockError(error: unknown): error is WinterdockError {
   );
 }
 
-/** What systems call a disk that is full, may not be written, does not work or is another than it was taken for. */
-const STORAGE_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EXDEV']);
-/** Calls that fail with these codes for other reasons than a disk: of processes and of the network. */
-const OTHER_CALLS = /^(?:spawn|kill|connect|listen|bind|accept|send|recv|getaddrinfo|uv_os_setpriority)/;
+/** System error codes of a disk that is full, read-only, broken or on another filesystem than expected. */
+const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'EXDEV']);
+/** System calls of processes and networks, which fail with the same codes for other reasons. */
+const NOT_DISK_CALLS = /^(?:spawn|kill|connect|listen|bind|accept|send|recv|getaddrinfo|uv_os_setpriority)/;
 
 /**
- * `storage_unavailable` for a system error that says that a disk is full, read-only or broken; null for anything else.
- * It names the code and the call, never the path.
+ * `storage_unavailable` for a system error of a full, read-only or broken disk; null for any other error. Its message
+ * names the code and the call, never the path.
  */
 export function storageFailure(error: unknown): WinterdockError | null {
   if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return null;
-  if (!STORAGE_CODES.has(String(error.code)) || OTHER_CALLS.test(String(error.syscall))) return null;
-  return new WinterdockError('storage_unavailable', `The disk did not take or give the file: ${tellable(error)}.`, {
-    hint: 'Nothing was lost. /readyz names what cannot be written; try again when it can.',
-    retryAfterSeconds: 5,
-    cause: error,
-  });
+  if (!DISK_CODES.has(String(error.code)) || NOT_DISK_CALLS.test(String(error.syscall))) return null;
+  return new WinterdockError(
+    'storage_unavailable',
+    `The disk could not read or write the file: ${publicMessage(error)}.`,
+    {
+      hint: 'Nothing was lost. /readyz names what cannot be written; try again when it can.',
+      retryAfterSeconds: 5,
+      cause: error,
+    },
+  );
 }
 
 /**
- * What may be told of anything that was thrown, in the ledger and to callers: the words of a WinterdockError, the code
- * and the call of a system error, and nothing of what else there is, which may name paths of the machine.
+ * The message of an error that callers and the ledger may see: that of a WinterdockError, or the code and call of a
+ * system error. Any other message may contain paths of the machine and stays in the log.
  */
-export function tellable(error: unknown): string {
+export function publicMessage(error: unknown): string {
   if (isWinterdockError(error) && error.code !== 'internal') return error.message;
   if (error instanceof Error && 'code' in error && 'syscall' in error) return `${error.code} at ${error.syscall}`;
   return "an unexpected error, which is in the server's log";
 }
 
-/** The message of anything that was thrown, for the log. */
+/** The message of anything thrown, for the log. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

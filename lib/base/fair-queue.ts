@@ -1,68 +1,68 @@
 /**
- * A fair queue: the owner who was served longest ago comes next, and of that owner the oldest item. Knows nothing of
- * what is waited for.
+ * A fair queue, round robin by owner (a tenant, for example): the owner who was served longest ago comes next, with
+ * their oldest item. Knows nothing of the items.
  */
 
-interface Place<T> {
-  whose: string;
+interface Waiting<T> {
+  owner: string;
   item: T;
 }
 
-/** Owners whose last turn is known; those before count as never served. */
+/** Owners owner last turn is remembered; older ones count as never served. */
 const REMEMBERED = 1000;
 
 export class FairQueue<T> {
-  readonly #places: Place<T>[] = [];
-  /** When each was served last, as a number that only grows; the one longest ago first. */
+  readonly #waiting: Waiting<T>[] = [];
+  /** The number of each owner's last turn, oldest first. */
   readonly #served = new Map<string, number>();
   #turn = 0;
 
   get length(): number {
-    return this.#places.length;
+    return this.#waiting.length;
   }
 
-  /** How many of one owner wait. */
-  lengthOf(whose: string): number {
-    return this.#places.reduce((count, place) => (place.whose === whose ? count + 1 : count), 0);
+  /** How many items of one owner wait. */
+  lengthOf(owner: string): number {
+    return this.#waiting.reduce((count, entry) => (entry.owner === owner ? count + 1 : count), 0);
   }
 
-  /** Puts something in, behind what its owner has there already, or with `again` before all of it. */
-  add(whose: string, item: T, { again = false }: { again?: boolean } = {}): void {
-    if (!again) this.#places.push({ whose, item });
+  /** Adds an item behind the others of its owner; with `again` in front of all. */
+  add(owner: string, item: T, { again = false }: { again?: boolean } = {}): void {
+    if (!again) this.#waiting.push({ owner, item });
     else {
-      this.#places.unshift({ whose, item });
-      this.#served.delete(whose);
+      this.#waiting.unshift({ owner, item });
+      this.#served.delete(owner);
     }
   }
 
-  /** Takes the next one that suits out; undefined when there is none. */
+  /** Removes and returns the next item that `suits`; undefined when there is none. */
   take(suits: (item: T) => boolean = () => true): T | undefined {
-    let next: Place<T> | undefined;
-    for (const place of this.#places) {
-      if (suits(place.item) && (next === undefined || this.#servedAt(place) < this.#servedAt(next))) next = place;
+    let next: Waiting<T> | undefined;
+    for (const entry of this.#waiting) {
+      if (suits(entry.item) && (next === undefined || this.#servedAt(entry) < this.#servedAt(next))) next = entry;
     }
     if (next === undefined) return undefined;
-    this.#places.splice(this.#places.indexOf(next), 1);
+    this.#waiting.splice(this.#waiting.indexOf(next), 1);
     this.#turn += 1;
-    const { whose, item } = next;
-    this.#served.delete(whose);
-    this.#served.set(whose, this.#turn);
+    const { owner, item } = next;
+    this.#served.delete(owner);
+    this.#served.set(owner, this.#turn);
     if (this.#served.size > REMEMBERED) this.#served.delete(this.#served.keys().next().value ?? '');
     return item;
   }
 
-  /** Takes one out that does not want to wait any longer. */
+  /** Removes an item that no longer waits. */
   remove(item: T): void {
-    const at = this.#places.findIndex((place) => place.item === item);
-    if (at >= 0) this.#places.splice(at, 1);
+    const at = this.#waiting.findIndex((entry) => entry.item === item);
+    if (at >= 0) this.#waiting.splice(at, 1);
   }
 
-  /** Takes everything out. */
+  /** Removes and returns everything. */
   clear(): T[] {
-    return this.#places.splice(0).map(({ item }) => item);
+    return this.#waiting.splice(0).map(({ item }) => item);
   }
 
-  #servedAt({ whose }: Place<T>): number {
-    return this.#served.get(whose) ?? 0;
+  #servedAt({ owner }: Waiting<T>): number {
+    return this.#served.get(owner) ?? 0;
   }
 }

@@ -1,4 +1,4 @@
-/** Ids of what is made here: short, without look-alikes, not to be guessed. Knows nothing of what they name. */
+/** New ids: short, unguessable, without characters that look alike. Knows nothing of what they name. */
 import { randomBytes } from 'node:crypto';
 
 /** Crockford's base 32 without look-alikes, lower case. */

@@ -1,17 +1,17 @@
 /**
- * How much a JSON text would become before it is parsed: a few bytes of text for every value become a hundred of
- * memory, and all of them while nothing else runs. Pure.
+ * Bounds the cost of parsing a JSON text before it is parsed: a value of a few bytes takes about a hundred bytes of
+ * memory, and parsing blocks the thread. Pure.
  */
 
-/** How deep values may lie in each other. */
+/** The deepest nesting allowed. */
 const MAX_DEPTH = 500;
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Whether a text in UTF-8 that may be JSON holds more than `most` values, or too many in each other. Long strings only
- * cost what they are long.
+ * Whether a UTF-8 text, if it is JSON, has more than `most` values or nests too deeply. Long strings count as one
+ * value.
  */
 export function isHeavyJson(text: Uint8Array, most: number): boolean {
   let values = 0;

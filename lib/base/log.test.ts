@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createBound, LINES_A_MINUTE } from './log.ts';
+import { createLineLimit, LINES_A_MINUTE } from './log.ts';
 
 function bounded() {
   const clock = { at: 0, now: () => clock.at };
@@ -12,7 +12,7 @@ function bounded() {
       done();
     },
   });
-  const log = pino({ level: 'info', base: null, hooks: { logMethod: createBound(clock) } }, into);
+  const log = pino({ level: 'info', base: null, hooks: { logMethod: createLineLimit(clock) } }, into);
   return { clock, lines, log };
 }
 

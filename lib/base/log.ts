@@ -1,17 +1,18 @@
 /**
- * The server's log: JSON lines on stderr. Takes no secrets: callers pass ids, codes and durations, never headers or
- * bodies. A log that cannot be written stops nothing: lines wait for room, and those for which there was none are
- * counted and told.
+ * The server's log: JSON lines on stderr. Callers pass ids, codes and durations, never secrets, headers or bodies. A
+ * blocked stderr stops nothing: lines wait in a bounded buffer, and dropped ones are counted and reported.
  */
 import { type Logger, pino } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** Bytes of lines that wait while stderr takes none; what comes on top of that is lost. */
-const MOST_WAITING_BYTES = 1024 * 1024;
-/** Milliseconds after which what waits is offered again, when no new line comes before. */
+/** Bytes of lines that wait while stderr is blocked; further lines are dropped. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+/** Milliseconds until waiting lines are written again, when no new line comes before. */
 const RETRY_MS = 1000;
-/** Lines a minute of the same words; what is beyond that is counted, and told with the next one after it. */
+/**
+ * Lines a minute with the same message; further ones are only counted, and the count is reported with the next line.
+ */
 export const LINES_A_MINUTE = 100;
 const MINUTE_MS = 60_000;
 /** pino's number of `info`, the level of lines for each request. */
@@ -19,9 +20,9 @@ const INFO = 30;
 
 /** Makes the root logger. `level` is pino's (`silent` turns it off). */
 export function createLogger(level: string): Logger {
-  const destination = pino.destination({ dest: 2, sync: false, maxLength: MOST_WAITING_BYTES });
+  const destination = pino.destination({ dest: 2, sync: false, maxLength: MAX_WAITING_BYTES });
   const log = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { logMethod: createBound(performance) } },
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { logMethod: createLineLimit(performance) } },
     destination,
   );
   let lost = 0;
@@ -31,7 +32,7 @@ export function createLogger(level: string): Logger {
     retries = true;
     setTimeout(() => {
       retries = false;
-      // Nothing more than what waits: every write begins with that.
+      // An empty write: it writes what waits.
       destination.write('');
     }, RETRY_MS).unref();
   });
@@ -49,44 +50,44 @@ export function createLogger(level: string): Logger {
     try {
       flush();
     } catch {
-      // The process ends, and there is nowhere left to say so.
+      // The process ends, and there is nowhere left to report it.
     }
   };
   return log;
 }
 
 /**
- * What pino asks for each line. Requests are as many as they are, where their lines were asked for; of all else the
- * same words are written so often a minute, whatever makes the server say them.
+ * A pino hook that limits lines with the same message to `LINES_A_MINUTE`. Lines at level info and below, such as those
+ * of requests, are not limited.
  */
-export function createBound(clock: { now(): number }): NonNullable<pino.LoggerOptions['hooks']>['logMethod'] {
-  const said = new Map<string, { sinceMs: number; lines: number; more: number }>();
+export function createLineLimit(clock: { now(): number }): NonNullable<pino.LoggerOptions['hooks']>['logMethod'] {
+  const counts = new Map<string, { sinceMs: number; lines: number; more: number }>();
   return function bounded(args, method, level) {
-    const [fields, words] = args as [unknown, unknown];
-    const what = typeof words === 'string' ? words : fields;
-    if (level <= INFO || typeof what !== 'string') return method.apply(this, args);
-    const known = said.get(what);
+    const [fields, text] = args as [unknown, unknown];
+    const message = typeof text === 'string' ? text : fields;
+    if (level <= INFO || typeof message !== 'string') return method.apply(this, args);
+    const count = counts.get(message);
     const now = clock.now();
-    const isOpen = known !== undefined && now - known.sinceMs < MINUTE_MS;
-    if (isOpen && known.lines >= LINES_A_MINUTE) {
-      known.more += 1;
+    const isOpen = count !== undefined && now - count.sinceMs < MINUTE_MS;
+    if (isOpen && count.lines >= LINES_A_MINUTE) {
+      count.more += 1;
       return;
     }
-    if (isOpen) known.lines += 1;
+    if (isOpen) count.lines += 1;
     else {
-      if (said.size >= LINES_A_MINUTE) said.delete(said.keys().next().value ?? '');
-      said.set(what, { sinceMs: now, lines: 1, more: 0 });
+      if (counts.size >= LINES_A_MINUTE) counts.delete(counts.keys().next().value ?? '');
+      counts.set(message, { sinceMs: now, lines: 1, more: 0 });
     }
-    if (!isOpen && known !== undefined && known.more > 0)
-      method.apply(this, [{ lines: known.more, of: what }, 'so many lines of the same words were left out']);
+    if (!isOpen && count !== undefined && count.more > 0)
+      method.apply(this, [{ lines: count.more, of: message }, 'so many lines of the same words were left out']);
     method.apply(this, args);
   };
 }
 
 /**
- * Keeps a process alive whose standard output cannot be written: its disk is full, or whoever read it is gone. What is
- * said is lost.
+ * Keeps the process alive when stdout or stderr cannot be written, because the disk is full or the reader is gone. The
+ * output is lost.
  */
-export function outliveOutput(): void {
+export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { readConfig } from './config.ts';
-import { machineMemory, shareOfSandboxes } from './machine-memory.ts';
+import { machineMemory, sandboxMemoryShare } from './machine-memory.ts';
 
 const MIB = 1024 * 1024;
 
 test('sandboxes have three quarters of a machine, what 512 MiB leave of a small one, a quarter of a tiny one', () => {
-  const shares = [24_576, 2048, 1024, 600, 512, 256].map((mib) => shareOfSandboxes(mib * MIB) / MIB);
+  const shares = [24_576, 2048, 1024, 600, 512, 256].map((mib) => sandboxMemoryShare(mib * MIB) / MIB);
   expect(shares).toEqual([18_432, 1536, 512, 150, 128, 64]);
 });
 
 test('the budget of memory is that of the machine unless it is set, and nothing when it is 0', () => {
   expect(machineMemory()).toBeGreaterThan(0);
-  expect(readConfig({}).memoryBytes).toBe(shareOfSandboxes(machineMemory()));
+  expect(readConfig({}).memoryBytes).toBe(sandboxMemoryShare(machineMemory()));
   expect(readConfig({ WB_MEMORY: '1073741824' }).memoryBytes).toBe(1024 * MIB);
   expect(readConfig({ WB_MEMORY: '0' }).memoryBytes).toBeNull();
 });

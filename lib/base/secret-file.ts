@@ -1,6 +1,6 @@
 /**
- * Files that hold one secret: made once, readable by their owner only, on disk before they are used. Knows nothing of
- * what is in them.
+ * Files that contain one secret: made once, readable by their owner only, synced before use. Knows nothing of the
+ * secret.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -8,8 +8,8 @@ import { basename, dirname, join } from 'node:path';
 import { linkFileNow, makeFolderNow, syncFolderNow, unlinkFileNow, writeNewFileNow } from './effects.ts';
 
 /**
- * The text of the file at `path` (absolute), or null when there is none. Throws what the system throws for any other
- * reason not to read it.
+ * The text of the file at `path` (absolute), or null when there is none. Throws the system's error when it cannot be
+ * read.
  */
 export function readSecretFile(path: string): string | null {
   try {
@@ -21,13 +21,13 @@ export function readSecretFile(path: string): string | null {
 }
 
 /**
- * The text of the file at `path`; when there is none, `make` gives it and it is written with mode 0600. Of processes
- * that make it at once one wins and all get its text. Survives power loss once this returns.
+ * The text of the file at `path`. When there is none, it is written with the text of `make` and mode 0600. When several
+ * processes do so at once, one wins and all get its text. Survives a power cut once this returns.
  */
 export function readOrMakeSecretFile(path: string, make: () => string): string {
-  const kept = readSecretFile(path);
+  const existing = readSecretFile(path);
   clearDrafts(path);
-  if (kept !== null) return kept;
+  if (existing !== null) return existing;
   const folder = dirname(path);
   makeFolderNow(folder);
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
@@ -35,7 +35,7 @@ export function readOrMakeSecretFile(path: string, make: () => string): string {
     writeNewFileNow(draft, make());
     linkFileNow(draft, path);
   } catch (error) {
-    // Someone else was first: theirs is the secret.
+    // Another process was first: its secret counts.
     if (!isCode(error, 'EEXIST')) throw error;
   } finally {
     clearDrafts(path);
@@ -50,7 +50,7 @@ function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
-/** Removes drafts of processes that are gone: each holds a secret. One whose removal fails goes the next time. */
+/** Removes drafts of ended processes, because each contains a secret. A failed removal is retried at the next call. */
 function clearDrafts(path: string): void {
   const folder = dirname(path);
   if (!existsSync(folder)) return;
@@ -60,8 +60,7 @@ function clearDrafts(path: string): void {
     try {
       unlinkFileNow(join(folder, name));
     } catch {
-      // The secret itself is there or about to be made; a draft that stays harms nothing but its own secrecy, and is
-      // its owner's alone.
+      // A draft that stays does no harm: it is readable by its owner only, like the secret itself.
     }
   }
 }

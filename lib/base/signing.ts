@@ -1,7 +1,6 @@
 /**
- * The server's own signature: one Ed25519 key per data folder, named by a `did:key`, so that whoever holds the name can
- * check what was signed. Knows nothing of what is signed: each document says by a first member of its own what kind it
- * is.
+ * The server's signatures: one Ed25519 key per data folder. Its name is a `did:key`, which contains the public key, so
+ * anybody with the name can verify a signature. Knows nothing of the documents: the first member of each says its kind.
  */
 import {
   createPrivateKey,
@@ -24,7 +23,7 @@ export interface Signer {
   sign(bytes: Uint8Array): string;
 }
 
-/** Name of the key's file in the data folder: PKCS #8 in PEM, mode 0600. */
+/** The key's file in the data folder: PKCS #8 in PEM, mode 0600. */
 const KEY_FILE = 'signing.key';
 const DID_KEY = 'did:key:z';
 /** Multicodec `ed25519-pub` (0xed) as a varint: https://w3c-ccg.github.io/did-key-spec/. */
@@ -36,7 +35,7 @@ const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const SIGNATURE = /^[A-Za-z0-9_-]{85}[AQgw]$/;
 
 /**
- * The signer of a data folder (absolute); its key is made at the first call. Throws when the file holds no Ed25519 key.
+ * The signer of a data folder (absolute). The first call makes its key. Throws when the file is not an Ed25519 key.
  */
 export function openSigner(dataFolder: string): Signer {
   const path = join(dataFolder, KEY_FILE);
@@ -46,7 +45,7 @@ export function openSigner(dataFolder: string): Signer {
   return signerOf(pem, path);
 }
 
-/** The name of a data folder's key, or null when none was made yet. Throws when the file holds no Ed25519 key. */
+/** The name of a data folder's key, or null when it has none yet. Throws when the file is not an Ed25519 key. */
 export function issuerOf(dataFolder: string): string | null {
   const path = join(dataFolder, KEY_FILE);
   const pem = readSecretFile(path);
@@ -54,7 +53,7 @@ export function issuerOf(dataFolder: string): string | null {
 }
 
 /**
- * Whether `signature` (base64url) is that of `issuer` (`did:key:z6Mk…`) over the bytes. False for anything malformed.
+ * Whether `signature` (base64url) is the signature of `issuer` (`did:key:z6Mk…`) over the bytes. False when malformed.
  */
 export function verify(issuer: string, bytes: Uint8Array, signature: string): boolean {
   if (!SIGNATURE.test(signature)) return false;
@@ -63,7 +62,7 @@ export function verify(issuer: string, bytes: Uint8Array, signature: string): bo
     if (key === null) return false;
     return edVerify(null, bytes, key, Buffer.from(signature, 'base64url'));
   } catch {
-    // 32 bytes that are no point of the curve verify nothing.
+    // 32 bytes that are not a point of the curve.
     return false;
   }
 }
@@ -86,10 +85,10 @@ function signerOf(pem: string, path: string): Signer {
   };
 }
 
-/** The key that was asked for last: of thousands of signatures in a row all have one issuer. */
+/** The last key used: thousands of signatures in a row have the same issuer. */
 let last: { issuer: string; key: KeyObject } | null = null;
 
-/** The key that an issuer names, or null. Throws for 32 bytes that are no point of the curve. */
+/** The key of an issuer, or null. Throws for 32 bytes that are not a point of the curve. */
 function keyOf(issuer: string): KeyObject | null {
   if (last?.issuer === issuer) return last.key;
   const raw = publicKeyOf(issuer);
@@ -104,10 +103,10 @@ function publicKeyOf(issuer: string): Uint8Array | null {
   if (!issuer.startsWith(DID_KEY) || issuer.length > 100) return null;
   try {
     const bytes = base58.decode(issuer.slice(DID_KEY.length));
-    const named = bytes.length === ED25519.length + PUBLIC_KEY_BYTES && ED25519.every((byte, at) => bytes[at] === byte);
-    return named ? bytes.slice(ED25519.length) : null;
+    const isKey = bytes.length === ED25519.length + PUBLIC_KEY_BYTES && ED25519.every((byte, at) => bytes[at] === byte);
+    return isKey ? bytes.slice(ED25519.length) : null;
   } catch {
-    // Not base58: it names nothing.
+    // Not base58, so not a key.
     return null;
   }
 }

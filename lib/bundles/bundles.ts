@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { finished } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { isWinterdockError, tellable } from '../base/errors.ts';
+import { isWinterdockError, publicMessage } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { Signer } from '../base/signing.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
@@ -237,7 +237,7 @@ export class Bundles {
       const entry = ledgerEntry(this.#options, null, cause, type, {
         instance: about.id,
         tenant: about.tenant,
-        error: tellable(error),
+        error: publicMessage(error),
       });
       await this.#options.registry.ledger.append([entry]);
       throw error;

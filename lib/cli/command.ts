@@ -1,4 +1,4 @@
-/** What every command has: the options that all share, its examples, a client, and one way to succeed and to fail. */
+/** What every command shares: options, examples, an API client, output and error handling. */
 import type { Command } from 'commander';
 import { createClient, type WinterdockClient } from '../client/client.ts';
 import { CliError, Interrupted, reportFailure } from './failure.ts';
@@ -10,42 +10,42 @@ interface SharedOptions {
   url?: string;
 }
 
-/** What a command works with. */
+/** What a command's `run` gets. */
 export interface CommandContext {
-  /** Throws `refused` when no key is known for the server. */
+  /** Throws `refused` when there is no key for the server. */
   readonly client: WinterdockClient;
   readonly server: LoginServer;
   readonly json: boolean;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
-  /** Prints the answer to stdout: as JSON when that is asked for, else as `human` makes it. */
+  /** Prints the answer to stdout: JSON with `--json`, else the text of `human`. */
   print(value: unknown, human: () => string): void;
-  /** Ends with another exit code than 0, as a command in a sandbox did. */
+  /** Sets an exit code other than 0, such as that of a command in a sandbox. */
   exitWith(code: number): void;
-  /** Says something to the person, on stderr; nothing with --json. */
+  /** Prints a line for people to stderr; nothing with `--json`. */
   note(text: string): void;
 }
 
 interface CommandSpec<O, A extends unknown[]> {
   summary: string;
-  /** More than the summary, when there is more to know. */
+  /** Follows the summary in the help. */
   description?: string;
   /** Command lines without `winterdock`, each with what it does. */
   examples: readonly (readonly [string, string])[];
   options?: (command: Command) => Command;
-  /** Does it. What it throws is reported, and decides the exit code. */
+  /** Runs the command. An error is reported and decides the exit code. */
   run(context: CommandContext, options: O & SharedOptions, ...args: A): Promise<void>;
 }
 
 const CLIENT_HEADERS = { 'x-winterdock-client': 'cli' };
 
-/** A client of `url` that says it is the command line, so that the ledger says `via` cli. */
+/** A client of a server, with the header by which the ledger shows `via` cli. */
 export function cliClient(server: LoginServer): WinterdockClient {
   return createClient({ url: server.url, key: server.key, headers: CLIENT_HEADERS });
 }
 
-/** Aborted by the first Ctrl-C or SIGTERM; a second ends the program at once. */
-function interruption(): AbortSignal {
+/** A signal that the first Ctrl-C or SIGTERM aborts; a second ends the program at once. */
+function interruptSignal(): AbortSignal {
   const controller = new AbortController();
   for (const [signal, exitCode] of [
     ['SIGINT', 130],
@@ -61,7 +61,7 @@ function interruption(): AbortSignal {
 
 function contextOf(options: SharedOptions): CommandContext {
   const json = options.json === true;
-  const signal = interruption();
+  const signal = interruptSignal();
   let server: LoginServer | null = null;
   let client: WinterdockClient | null = null;
   return {
@@ -120,13 +120,14 @@ export function addCommand<O = object, A extends unknown[] = string[]>(
   return command;
 }
 
-function examplesText(examples: readonly (readonly [string, string])[]): string {
+/** The examples at the end of a command's help. */
+export function examplesText(examples: readonly (readonly [string, string])[]): string {
   if (examples.length === 0) return '';
-  const lines = examples.map(([line, says]) => `  winterdock ${line}\n      ${says}`);
+  const lines = examples.map(([line, effect]) => `  winterdock ${line}\n      ${effect}`);
   return `\nExamples:\n${lines.join('\n')}`;
 }
 
-/** Reads `KEY=VALUE` options that may come again and again into one object. */
+/** A parser of repeatable `KEY=VALUE` options into one object. */
 export function parsePairs(
   separator: '=' | ':',
 ): (text: string, before?: Record<string, string>) => Record<string, string> {
@@ -137,16 +138,16 @@ export function parsePairs(
   };
 }
 
-/** Reads a whole number of an option. */
+/** Parses an option that is a whole number. */
 export function parseWholeNumber(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new CliError('usage', `"${text}" is not a whole number.`);
   return Number(text);
 }
 
-/** Reads seconds, such as `30`, `90s`, `15m`, `24h` or `7d`. */
+/** Parses a duration such as `30`, `90s`, `15m`, `24h` or `7d` into seconds. */
 export function parseSeconds(text: string): number {
-  const found = /^(\d{1,9})\s*([smhd]?)$/.exec(text);
-  if (found === null) throw new CliError('usage', `"${text}" is not a duration such as 90s, 15m, 24h or 7d.`);
-  const unit = { s: 1, m: 60, h: 3600, d: 86_400 }[found[2] === '' ? 's' : (found[2] as 's')];
-  return Number(found[1]) * unit;
+  const match = /^(\d{1,9})\s*([smhd]?)$/.exec(text);
+  if (match === null) throw new CliError('usage', `"${text}" is not a duration such as 90s, 15m, 24h or 7d.`);
+  const unit = { s: 1, m: 60, h: 3600, d: 86_400 }[match[2] === '' ? 's' : (match[2] as 's')];
+  return Number(match[1]) * unit;
 }

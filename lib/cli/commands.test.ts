@@ -48,7 +48,7 @@ test('login tries the key, keeps it for its owner only, and sends it to no other
     expect(elsewhere.stderr).toContain('There is no key for');
     chmodSync(file, 0o644);
     const open = await own.run(['list', '--url', server.url]);
-    expect(open).toMatchObject({ exit: 2, stderr: expect.stringContaining('is open to others') });
+    expect(open).toMatchObject({ exit: 2, stderr: expect.stringContaining('Others can read') });
     chmodSync(file, 0o600);
     expect((await own.run(['logout'])).exit).toBe(0);
     expect(readFileSync(file, 'utf8')).not.toContain(TEST_KEY);
@@ -153,7 +153,7 @@ test('files go in and out, from files and pipes, and are found', async () => {
   expect((await ok('files', 'search', 'a', 'piped', '--content', '--json')).json).toMatchObject([
     { volume: 'memory', path: '/note', line: 1 },
   ]);
-  expect((await ok('files', 'mv', 'a', 'data.bin', 'old/data.bin')).stdout).toBe('/workspace/old/data.bin it is.\n');
+  expect((await ok('files', 'mv', 'a', 'data.bin', 'old/data.bin')).stdout).toBe('Moved to /workspace/old/data.bin.\n');
   expect((await ok('files', 'rm', 'a', 'old/data.bin', '/memory/note')).stdout).toContain('/memory/note is deleted');
   expect((await cli.run(['files', 'get', 'a', 'old/data.bin'])).exit).toBe(4);
   expect((await cli.run(['files', 'get', 'a', '/nowhere/x'])).exit).toBe(4);

@@ -3,7 +3,7 @@
 import type { ErrorCode } from '../base/errors.ts';
 import type { ClientCode } from '../client/client.ts';
 
-/** What each exit code says. `exec` and `shell` end with the command's own code instead, when it ran. */
+/** Every exit code. `exec` and `shell` end with the command's own code instead, once it ran. */
 export const EXIT_CODES = [
   { exit: 0, name: 'ok', says: 'it is done' },
   { exit: 1, name: 'internal', says: 'something nobody expected: see the server’s log under the request id' },
@@ -21,7 +21,7 @@ export const EXIT_CODES = [
 
 export type ExitCodeName = (typeof EXIT_CODES)[number]['name'];
 
-/** The exit of every stable error code. Exhaustive: a code without one does not compile. */
+/** The exit code of every stable error code. Exhaustive: an error code without one does not compile. */
 const EXIT_BY_CODE: Readonly<Record<ErrorCode | ClientCode, ExitCodeName>> = {
   unauthorized: 'refused',
   forbidden: 'refused',
@@ -53,7 +53,7 @@ const EXIT_BY_CODE: Readonly<Record<ErrorCode | ClientCode, ExitCodeName>> = {
   unexpected: 'network',
 };
 
-/** Exits by HTTP status, for codes of a newer server. */
+/** Exit codes by HTTP status, for error codes of a newer server. */
 const EXIT_BY_STATUS: Readonly<Record<number, ExitCodeName>> = {
   400: 'invalid',
   401: 'refused',
@@ -70,18 +70,18 @@ const EXIT_BY_STATUS: Readonly<Record<number, ExitCodeName>> = {
   503: 'unavailable',
 };
 
-/** The number of an exit. */
+/** The number of an exit code. */
 export function exitCode(name: ExitCodeName): number {
   return EXIT_CODES.find((exit) => exit.name === name)?.exit ?? 1;
 }
 
-/** The exit of an error of the API, by its code or else by its status. */
+/** The exit code of an API error, by its code or else by its status. */
 export function exitCodeOfError(code: string, status: number): number {
   const name = Object.hasOwn(EXIT_BY_CODE, code) ? EXIT_BY_CODE[code as ErrorCode] : EXIT_BY_STATUS[status];
   return exitCode(name ?? 'internal');
 }
 
-/** The table with the error codes of each exit, for the help. */
+/** The table of exit codes with their error codes, for the help. */
 export function exitCodeTable(): string {
   const codes = (name: ExitCodeName) =>
     Object.entries(EXIT_BY_CODE)

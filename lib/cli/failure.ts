@@ -1,11 +1,10 @@
-/** What went wrong, told on stderr: as sentences, or as one JSON document. */
-
+/** Reports failures on stderr, as sentences or as one JSON document, and gives their exit code. */
 import { ERROR_STATUS, isWinterdockError } from '../base/errors.ts';
 import { ApiError } from '../client/client.ts';
 import { type ExitCodeName, exitCode, exitCodeOfError } from './exit-codes.ts';
 import { printable } from './format.ts';
 
-/** A failure that the program itself finds, before or after what it asks of the server. */
+/** A failure that the command line itself finds, without the server. */
 export class CliError extends Error {
   readonly exit: ExitCodeName;
   readonly hint: string | null;
@@ -18,7 +17,7 @@ export class CliError extends Error {
   }
 }
 
-/** The reason of a signal that a person or the system stopped the program with. */
+/** The abort reason when Ctrl-C or SIGTERM stopped the program. */
 export class Interrupted extends Error {
   readonly exitCode: number;
 
@@ -67,13 +66,13 @@ function reportOf(error: unknown): FailureReport {
     return { exit: exitCode('usage'), code: 'usage', detail: error.message, hint: null };
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { exit: exitCode('internal'), code: 'internal', detail, hint: 'This is a mistake of the program itself.' };
+  return { exit: exitCode('internal'), code: 'internal', detail, hint: 'This is a bug in the command line.' };
 }
 
 /** The failure as lines for a person. */
 function sentences({ code, detail, hint, request_id, errors }: FailureReport): string {
   const lines = [`winterdock: ${printable(detail, true)} [${printable(code)}]`];
-  // A single one is in the sentence already.
+  // A single validation error is in the sentence already.
   const more = errors?.length === 1 && detail.includes(errors[0]?.message ?? '\n') ? [] : (errors ?? []);
   for (const { path, message } of more) lines.push(`  ${printable(path)}: ${printable(message)}`);
   if (hint !== null) lines.push(`  ${printable(hint)}`);
@@ -83,9 +82,9 @@ function sentences({ code, detail, hint, request_id, errors }: FailureReport): s
 
 /** Writes a failure to stderr. Returns the exit code. */
 export function reportFailure(error: unknown, json: boolean): number {
-  const told = reportOf(error);
-  const { exit, ...document } = told;
+  const report = reportOf(error);
+  const { exit, ...document } = report;
   if (json) process.stderr.write(`${JSON.stringify({ error: { ...document, exit } })}\n`);
-  else if (!(error instanceof Interrupted)) process.stderr.write(sentences(told));
+  else if (!(error instanceof Interrupted)) process.stderr.write(sentences(report));
   return exit;
 }

@@ -1,6 +1,6 @@
-/** Numbers, times and tables as a person reads them. Pure. */
+/** Numbers, times and tables as text for people. Pure. */
 
-/** Text from elsewhere without what a terminal would obey: control characters show as `\x1b`. */
+/** Untrusted text without terminal control sequences: control characters show as `\x1b`. */
 export function printable(text: string, manyLines = false): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (char) => {
     if (manyLines && char === '\n') return char;
@@ -30,7 +30,7 @@ export function durationText(seconds: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
-/** Milliseconds with as many digits as matter: `4.8 ms`, `310 ms`, `2.4 s`. */
+/** Milliseconds with two or three digits: `4.8 ms`, `310 ms`, `2.4 s`. */
 export function millisecondsText(milliseconds: number): string {
   if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
@@ -42,8 +42,7 @@ export function timeText(epochSeconds: number): string {
 }
 
 /**
- * Rows under headings, in columns; numbers that end a unit are aligned by their end. Ends with a newline; nothing for
- * no rows.
+ * A table with headings; columns of numbers are aligned right. Ends with a newline; empty without rows.
  */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
@@ -63,7 +62,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join('');
 }
 
-/** Names and what they are, one under the other. Ends with a newline. */
+/** Names and values, one pair a line. Ends with a newline. */
 export function facts(entries: readonly (readonly [string, string | null])[]): string {
   const shown = entries.filter(([, value]) => value !== null && value !== '');
   const width = Math.max(...shown.map(([name]) => name.length));

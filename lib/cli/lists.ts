@@ -1,4 +1,4 @@
-/** Lists of the API as tables or as one JSON array, as far as they are wanted, however many pages that takes. */
+/** Prints lists of the API as tables or as one JSON array, reading as many pages as `--limit` or `--all` needs. */
 import type { Command } from 'commander';
 import type { Pages } from '../client/client.ts';
 import { type CommandContext, parseWholeNumber } from './command.ts';
@@ -12,7 +12,7 @@ export interface ListOptions {
   all?: boolean;
 }
 
-/** Adds the options of how much of a list is shown. */
+/** Adds `--limit` and `--all`. */
 export function listOptions(command: Command, limit: number): Command {
   return command
     .option('--limit <count>', 'show so many at most', parseWholeNumber, limit)
@@ -20,7 +20,7 @@ export function listOptions(command: Command, limit: number): Command {
 }
 
 /**
- * Prints a list. `read` asks for pages of so many. JSON is written as it comes, so that a long list needs no memory.
+ * Prints a list. `read` requests pages of `limit` items. JSON is written page by page, so a long list needs no memory.
  */
 export async function printList<T>(
   { json, note }: Pick<CommandContext, 'json' | 'note'>,
@@ -29,7 +29,7 @@ export async function printList<T>(
     read: (limit: number) => Pages<T>;
     headings: readonly string[];
     row: (item: T) => readonly string[];
-    /** What to say when there is nothing. */
+    /** The note for an empty list. */
     none: string;
   },
 ): Promise<void> {
@@ -58,5 +58,5 @@ export async function printList<T>(
   else if (more && first.total !== null) {
     note(`${count} of ${first.total}${first.totalIsExact ? '' : ' or more'}: --all shows every one.`);
   } else if (more) note('There are more: --all shows every one.');
-  else if (first.truncated) note('The search was cut: there is more than this.');
+  else if (first.truncated) note('The search stopped early: there are more than these.');
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry of the command line: parses, runs, and turns what was thrown into an exit code. */
+/** The entry point of the command line: parses, runs, and turns errors into exit codes. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ function version(): string {
   }
 }
 
-// Whoever reads our output may have enough of it: that is no failure.
+// A reader that stops early (`| head`) is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
@@ -26,7 +26,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   await createProgram(version()).parseAsync();
 } catch (error) {
-  // Commander has said what is wrong, or shown the help, before it throws.
+  // Commander has printed the problem or the help before it throws.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCode('usage');
   else process.exitCode = reportFailure(error, process.argv.includes('--json'));
 }

@@ -1,9 +1,8 @@
 /**
- * The command line as one tree, for running it and for its documentation. Talks to the API only, through the client;
- * the commands of here.ts work on the server's own files.
+ * The tree of commands, for running them and for printing docs/cli.md. Commands talk to the API only, through the
+ * client; those of commands/local.ts work on the server's own files.
  */
 import { Command } from 'commander';
-
 import { addBundleCommands } from './commands/bundles.ts';
 import { addCopyCommands } from './commands/copies.ts';
 import { addEventCommands } from './commands/events.ts';
@@ -23,7 +22,7 @@ import { addShellCommand } from './commands/shell.ts';
 import { addTenantCommands } from './commands/tenants.ts';
 import { exitCodeTable } from './exit-codes.ts';
 
-/** Makes the tree. It never ends the process by itself: what ends it is thrown. */
+/** Makes the tree. It throws instead of ending the process. */
 export function createProgram(version: string): Command {
   const program = new Command('winterdock')
     .description(
@@ -36,7 +35,7 @@ export function createProgram(version: string): Command {
     .addHelpText(
       'after',
       `
-To begin with:
+First steps:
   winterdock login localhost:3000 --key-file data/admin.key
   winterdock create sess-841 --tenant acme
   winterdock exec sess-841 'echo hello > note'

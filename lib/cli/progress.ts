@@ -1,4 +1,4 @@
-/** How far long work is, on stderr: a line that is written over on a terminal, lines now and then elsewhere. */
+/** Progress on stderr: on a terminal one line that is overwritten, elsewhere a new line every second. */
 import type { Progress } from '../client/client.ts';
 import { bytesText } from './format.ts';
 
@@ -6,17 +6,17 @@ const TERMINAL_MS = 100;
 const ELSEWHERE_MS = 1000;
 
 export interface ProgressLine {
-  /** Takes bytes that have passed, and how many there will be. */
+  /** Reports the bytes transferred, and the total. */
   readonly bytes: Progress;
-  /** Takes things that are done, and how many there will be. */
+  /** Reports the things done, and the total. */
   readonly count: (done: number, total: number) => void;
-  /** Ends it: on a terminal its line disappears, elsewhere its last state is told. */
+  /** Ends it: on a terminal the line disappears, elsewhere the last state is printed. */
   end(): void;
 }
 
 const SILENT: ProgressLine = { bytes: () => undefined, count: () => undefined, end: () => undefined };
 
-/** Starts to show. `wanted` as the command line says: undefined shows on a terminal only. */
+/** Starts it. `wanted`: the `--progress` option; undefined shows progress on a terminal only. */
 export function showProgress(label: string, wanted: boolean | undefined): ProgressLine {
   const terminal = process.stderr.isTTY === true;
   if (!(wanted ?? terminal)) return SILENT;

@@ -1,19 +1,18 @@
-/**
- * Questions to the person at the terminal. Without one there are no answers: what would be asked is refused instead.
- */
+/** Questions to the person at the terminal. Without a terminal a question fails with a usage error. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { CliError } from './failure.ts';
 
-/** Whether somebody is there to answer. */
+/** Whether a person can answer: stdin and stderr are terminals. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Asks for a yes. Throws a usage error when the answer is another, or when nobody can be asked. */
+/** Asks for a yes. Throws a usage error for any other answer, or without a terminal. */
 export async function confirm(question: string, signal: AbortSignal): Promise<void> {
-  if (!isInteractive()) throw new CliError('usage', `${question} Nobody is here to say so.`, 'Say --yes to go ahead.');
+  if (!isInteractive())
+    throw new CliError('usage', `${question} There is no terminal to answer on.`, 'Add --yes to go ahead.');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await lines.question(`${question} [y/N] `, { signal });
@@ -24,12 +23,12 @@ export async function confirm(question: string, signal: AbortSignal): Promise<vo
 }
 
 /**
- * Asks for a name to be typed. Throws a usage error when another is, or when nobody can be asked; `option` says it
- * without asking.
+ * Asks the person to type a name. Throws a usage error for any other text, or without a terminal; its hint names
+ * `option`, which confirms without a question.
  */
 export async function confirmName(question: string, name: string, option: string, signal: AbortSignal): Promise<void> {
   if (!isInteractive())
-    throw new CliError('usage', `${question} Nobody is here to say so.`, `Say ${option} ${name} to go ahead.`);
+    throw new CliError('usage', `${question} There is no terminal to answer on.`, `Add ${option} ${name} to go ahead.`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await lines.question(`${question} Type ${name} to go ahead: `, { signal });
@@ -39,7 +38,7 @@ export async function confirmName(question: string, name: string, option: string
   }
 }
 
-/** Asks for a secret, which is not shown while it is typed. */
+/** Asks for a secret without showing it. */
 export async function promptSecret(question: string, signal: AbortSignal): Promise<string> {
   process.stderr.write(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -52,12 +51,12 @@ export async function promptSecret(question: string, signal: AbortSignal): Promi
   }
 }
 
-/** Everything that comes on stdin, as text. */
+/** All of stdin, as text. */
 export function readStdin(): Promise<string> {
   return text(process.stdin);
 }
 
-/** Everything that comes on stdin, byte by byte. */
+/** All of stdin, as bytes. */
 export function readStdinBytes(): Promise<Buffer> {
   return buffer(process.stdin);
 }

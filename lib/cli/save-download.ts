@@ -1,4 +1,4 @@
-/** Downloads into files: whole or not at all, and never over what is there unless asked. `-` is stdout. */
+/** Saves downloads to files, whole or not at all. Overwrites only with `--force`. `-` is stdout. */
 import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,13 +11,13 @@ export interface SavedFile {
   bytes: number;
 }
 
-/** Throws a usage error when `file` is there and shall not be written over. To be asked before the download is. */
+/** Throws a usage error when `file` exists and `force` is not set. Call it before the download starts. */
 export function refuseOverwrite(file: string, force: boolean | undefined): void {
   if (file === '-' || force === true || !existsSync(file)) return;
-  throw new CliError('usage', `"${file}" is there already.`, 'Say --force to write over it, or name another.');
+  throw new CliError('usage', `"${file}" exists already.`, 'Add --force to overwrite it, or name another file.');
 }
 
-/** Writes a download to `file`. Returns what was written, or null for stdout. What breaks leaves nothing behind. */
+/** Writes a download to `file`. Returns what was written, or null for stdout. A failure leaves no file behind. */
 export async function saveDownload(
   download: Download,
   file: string,

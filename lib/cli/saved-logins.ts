@@ -1,6 +1,6 @@
 /**
- * Addresses and keys that `login` keeps: one file, readable by its owner only. A key is only ever sent to the address
- * it was kept for.
+ * The addresses and keys that `login` saves, in one file that only its owner can read. A key is sent only to the
+ * address that it was saved for.
  */
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -10,7 +10,7 @@ import { addressIn, DEFAULT_URL, whereaboutsIn } from '../client/client.ts';
 import { CliError } from './failure.ts';
 
 export interface Logins {
-  /** The address that is used when none is named. */
+  /** The address of the last login: the default. */
   current: string | null;
   /** Keys by address. */
   keys: Record<string, string>;
@@ -24,7 +24,7 @@ export function loginsFile(env: Environment): string {
   return join(base, 'winterdock', 'logins.json');
 }
 
-/** An address in the one form it is kept under. Throws a usage error when it is none. */
+/** An address in its normal form. Throws a usage error when it is not one. */
 export function loginAddress(text: string): string {
   try {
     return addressIn(text);
@@ -33,27 +33,23 @@ export function loginAddress(text: string): string {
   }
 }
 
-/** What is kept; nothing when there is no file. Throws a usage error when it cannot be read. */
+/** The saved logins; none when there is no file. Throws a usage error when it cannot be read. */
 export function readLogins(env: Environment): Logins {
   const path = loginsFile(env);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return { current: null, keys: {} };
   if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
-    throw new CliError(
-      'usage',
-      `${path} is open to others.`,
-      `Close it: chmod 600 ${path} – and think of making new keys.`,
-    );
+    throw new CliError('usage', `Others can read ${path}.`, `Run chmod 600 ${path}, and consider making new keys.`);
   }
   try {
     const { current, keys } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Logins>;
     return { current: current ?? null, keys: { ...keys } };
   } catch {
-    throw new CliError('usage', `${path} is not what login writes.`, 'Remove it and log in again.');
+    throw new CliError('usage', `${path} is not a file that login wrote.`, 'Remove it and log in again.');
   }
 }
 
-/** Keeps what is known, all at once, mode 0600. */
+/** Saves the logins atomically, with mode 0600. */
 export function writeLogins(env: Environment, logins: Logins): void {
   const path = loginsFile(env);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -65,13 +61,13 @@ export function writeLogins(env: Environment, logins: Logins): void {
 
 export interface LoginServer {
   url: string;
-  /** Null when none is known for this address. */
+  /** Null when there is none for this address. */
   key: string | null;
 }
 
 /**
- * Which server is meant: `--url`, else `WINTERDOCK_URL`, else the last login, else this machine; with `WINTERDOCK_KEY`
- * or else the key that was kept for exactly this address.
+ * The server to use: `--url`, else `WINTERDOCK_URL`, else the last login, else this machine. Its key: `WINTERDOCK_KEY`,
+ * else the one that was saved for exactly this address.
  */
 export function resolveServer(env: Environment, named: string | undefined): LoginServer {
   const { url: said, key: own } = whereaboutsIn(env);

@@ -1,10 +1,8 @@
 /**
- * Blueprints: read-only bases that clones are made from, out of a sandbox's work or an uploaded file. Knows nothing of
- * HTTP.
+ * Blueprints: read-only bases for clones, made from a sandbox's workspace or an uploaded file. Knows nothing of HTTP.
  */
-
 import { type Clock, epochSeconds } from '../base/clock.ts';
-import { tellable, WinterdockError } from '../base/errors.ts';
+import { publicMessage, WinterdockError } from '../base/errors.ts';
 import type { Bundles, Save } from '../bundles/bundles.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { BlueprintRow, CopyContent } from '../registry/copies.ts';
@@ -27,13 +25,13 @@ interface CloneRequest {
 
 export interface Blueprints {
   /**
-   * Makes one of the work of a sandbox: of what may leave it, so not of its memory, as a blueprint is every tenant's.
-   * In any state, waking nothing. Throws `conflict` for a taken name, and what a snapshot throws.
+   * Makes one from the volumes of a sandbox that may be shared: not from its memory, because every tenant may use a
+   * blueprint. Works in any state and wakes nothing. Throws `conflict` for a taken name, and what a snapshot throws.
    */
   fromInstance(name: string, instance: string, cause: AuditContext): Promise<BlueprintRow>;
   /**
-   * Makes one of a bundle or a VFS file that `save` writes to the path that it is given. Throws `validation` when it is
-   * neither, `conflict`.
+   * Makes one from a bundle or a VFS file, which `save` writes to the given path. Throws `validation` when it is
+   * neither, and `conflict` for a taken name.
    */
   fromUpload(name: string, save: Save, cause: AuditContext): Promise<BlueprintRow>;
   get(name: string): Promise<BlueprintRow>;
@@ -44,7 +42,7 @@ export interface Blueprints {
   clone(name: string, request: CloneRequest, cause: AuditContext): Promise<InstanceRow[]>;
 }
 
-const LEAVES = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].ships);
+const SHARED_VOLUMES = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].ships);
 
 /** Makes them. */
 export function createBlueprints(parts: {
@@ -65,7 +63,7 @@ export function createBlueprints(parts: {
   const requireFree = async (name: string): Promise<void> => {
     if ((await registry.copies.blueprint(name)) === null) return;
     throw new WinterdockError('conflict', `There is a blueprint "${name}" already.`, {
-      hint: 'Choose another name, or delete the one that has it.',
+      hint: 'Choose another name, or delete that blueprint.',
     });
   };
 
@@ -86,15 +84,15 @@ export function createBlueprints(parts: {
         created: epochSeconds(clock),
         actor: cause.actor,
       };
-      const said = `${name}, sha256:${row.hash}, ${row.bytes} bytes`;
-      await registry.copies.addBlueprint(row, entry('blueprint.made', { reason: said, tookMs: elapsedMs(started) }));
+      const summary = `${name}, sha256:${row.hash}, ${row.bytes} bytes`;
+      await registry.copies.addBlueprint(row, entry('blueprint.made', { reason: summary, tookMs: elapsedMs(started) }));
       return row;
     };
     try {
       await requireFree(name);
       return await copies.keep('blueprint', make, claim);
     } catch (error) {
-      await registry.ledger.append([entry('blueprint.failed', { reason: name, error: tellable(error) })]);
+      await registry.ledger.append([entry('blueprint.failed', { reason: name, error: publicMessage(error) })]);
       throw error;
     }
   };
@@ -102,7 +100,7 @@ export function createBlueprints(parts: {
   return {
     async fromInstance(name, instance, cause) {
       const source = await requireInstance(parts, instance);
-      return keep(name, source, (path) => sessions.copyOut(instance, path, { volumes: LEAVES }), cause);
+      return keep(name, source, (path) => sessions.copyOut(instance, path, { volumes: SHARED_VOLUMES }), cause);
     },
     fromUpload: (name, save, cause) => keep(name, null, (path) => bundles.takeIn(save, path, cause.actor), cause),
     get,
@@ -119,7 +117,7 @@ export function createBlueprints(parts: {
     },
     async clone(name, request, cause) {
       const row = await get(name);
-      await copies.requireSound('blueprint', name, row);
+      await copies.requireIntact('blueprint', name, row);
       return seeding.seed(
         { blueprint: name },
         {

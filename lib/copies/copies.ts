@@ -1,12 +1,12 @@
 /**
- * The files of snapshots and blueprints: made outside the server's thread, kept once per content, removed with the last
- * row that needs them. Owns the order of file and row, so that a kill between any two steps leaves no file and loses
- * none; knows nothing of who may do what.
+ * The files of snapshots and blueprints: content-addressed, stored once per content, removed with the last row that
+ * needs them. Owns the order of file and row, so that a kill between any two steps neither leaks nor loses a file.
+ * Knows nothing of rights.
  *
- * A file is marked in the registry before it is put into its drawer. The transaction that adds its row takes the mark
- * off; the one that deletes the last row sets it again. Whatever is marked and needed by no row goes: at once, when the
- * last sandbox that was never resumed leaves it, or at the next start. A file without a mark that no row needs is
- * nobody's and set aside.
+ * A file is marked as unclaimed in the registry before it is put into its drawer. The transaction that adds its row
+ * removes the mark; the transaction that deletes the last row sets it again. A marked file that no row needs is
+ * removed: at once, when the last sandbox that was never resumed leaves it, or at the next start. An unmarked file that
+ * no row needs is an orphan and is set aside.
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import type { Drawer } from '../storage/drawer.ts';
 import { discard, stagingFor } from '../storage/files.ts';
 import type { Readers, VfsCopy } from '../vfs/types.ts';
 
-/** The steps of keeping and removing a file, in order, for fault injection. */
+/** The failpoints of storing and removing a file, in order. */
 export const COPY_STEPS = [
   'copy.staged',
   'copy.marked',
@@ -37,12 +37,12 @@ export const COPY_STEPS = [
 ] as const;
 export type CopyStep = (typeof COPY_STEPS)[number];
 
-const REFUSED = {
-  corrupt: 'it is not what was kept',
+const REFUSAL_REASONS = {
+  corrupt: 'it was changed or damaged',
   missing_file: 'it is not in its drawer',
 } as const;
 
-/** Milliseconds until a file that could not be removed is tried again. */
+/** Milliseconds until a failed removal is retried. */
 const SWEEP_AGAIN_MS = 5000;
 
 export interface CopiesOptions {
@@ -51,7 +51,7 @@ export interface CopiesOptions {
   log: Logger;
   registry: Registry;
   readers: Readers;
-  /** Whether the registry is the one that was signed; default: yes. */
+  /** Whether the registry is the newest that was signed; default: yes. */
   registryIsWhole?: () => boolean;
   failpoint?: (step: CopyStep) => void;
 }
@@ -73,7 +73,7 @@ export class Copies {
     this.#failpoint = parts.failpoint ?? (() => {});
   }
 
-  /** Runs `work` with the path of a temporary file that is not there yet, and removes it whatever happens. */
+  /** Runs `work` with the path of a new temporary file, and removes that file whatever happens. */
   async #staged<T>(kind: CopyKind, work: (path: string) => Promise<T>): Promise<T> {
     const { dataFolder } = this.#parts.config;
     const folder = stagingFor(dataFolder, join(dataFolder, copyPath(kind, '')));
@@ -87,8 +87,8 @@ export class Copies {
   }
 
   /**
-   * Keeps what `make` writes to the path that it is given, once per content; `claim` adds the row that needs it.
-   * Rejects as they do; no file is then left that was not there.
+   * Stores the file that `make` writes to the given path, once per content; `claim` adds the row that needs it. Rejects
+   * as they do, and then leaves no new file.
    */
   keep<T>(
     kind: CopyKind,
@@ -117,26 +117,29 @@ export class Copies {
   }
 
   /**
-   * Makes sure that the file of a copy is there and as it was made. `name` says whose it is. Throws `missing_file`,
-   * `corrupt`.
+   * Throws `missing_file` or `corrupt` unless the file of a copy is present and unchanged. `name` is for the message.
    */
-  async requireSound(kind: CopyKind, name: string, content: CopyContent): Promise<void> {
+  async requireIntact(kind: CopyKind, name: string, content: CopyContent): Promise<void> {
     const path = join(this.#parts.config.dataFolder, copyPath(kind, content.hash));
     try {
       await verifyForOpening(this.#parts, { id: name, file: content.file }, path, false);
     } catch (error) {
-      // What helps a sandbox does not help a copy: it has no process to be resumed, and nothing else of its content.
+      // The hints for a sandbox do not apply: a copy cannot be resumed or repaired.
       if (!isWinterdockError(error) || (error.code !== 'corrupt' && error.code !== 'missing_file')) throw error;
-      throw new WinterdockError(error.code, `The file of the ${kind} "${name}" was refused: ${REFUSED[error.code]}.`, {
-        hint: `Use another ${kind}; sandboxes that came from this one keep what they have.`,
-        cause: error,
-      });
+      throw new WinterdockError(
+        error.code,
+        `The file of the ${kind} "${name}" was refused: ${REFUSAL_REASONS[error.code]}.`,
+        {
+          hint: `Use another ${kind}; sandboxes that came from this one keep what they have.`,
+          cause: error,
+        },
+      );
     }
   }
 
   /**
-   * Removes every marked file that no row needs. What was committed stays so whether or not a file goes now: one that
-   * cannot is tried again after a while, and at the next start.
+   * Removes every marked file that no row needs. A failed removal is retried later and at the next start; what was
+   * committed does not depend on it.
    */
   sweep(): Promise<void> {
     this.#sweeping = this.#sweeping
@@ -159,7 +162,7 @@ export class Copies {
   }
 
   /**
-   * Finishes what a killed server left, then watches for sandboxes that leave the file they were made from. Idempotent.
+   * Finishes what a killed server left, then sweeps whenever a sandbox no longer needs its copy. Idempotent.
    */
   async start(): Promise<void> {
     if (this.#unsubscribe !== null) return;
@@ -194,7 +197,7 @@ export class Copies {
     };
   }
 
-  /** Whether the file that is there already has the bytes of its name; one that rotted is replaced. */
+  /** Whether the existing file still has the hash that is its name. A damaged one is replaced. */
   async #isWhole(drawer: Drawer, hash: string): Promise<boolean> {
     const path = drawer.open(hash);
     return path !== null && (await this.#parts.readers.check(path, { urgent: true })).sha256 === hash;
@@ -203,7 +206,7 @@ export class Copies {
   async #removeUnneeded(path: string): Promise<void> {
     const { copies } = this.#parts.registry;
     const copy = parseCopyPath(path);
-    // The mark of something that is landing.
+    // The mark belongs to an import that is still under way.
     if (copy === null || (await copies.isNeeded(path))) return;
     this.#failpoint('copy.unclaimed');
     await this.#drawers[copy.kind].remove(copy.hash);
@@ -211,7 +214,7 @@ export class Copies {
     await copies.clearUnclaimed(path);
   }
 
-  /** A sandbox that leaves `created` may have been the last that needed a file. */
+  /** A sandbox that leaves `created` may have been the last to need a file. */
   #watch(lines: readonly LedgerLine[]): void {
     if (this.#stopped || !lines.some(({ type, from }) => type === 'transition' && from === 'created')) return;
     void this.sweep();

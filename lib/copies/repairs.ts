@@ -1,12 +1,12 @@
 /**
- * The ways out of a damaged file: the file as it lies for whoever wants to look at it elsewhere, what is readable of it
- * in a new sandbox, and a snapshot in its place. Owns their ledger lines; knows nothing of HTTP.
+ * Repairs of a damaged file: download it raw, salvage what is readable into a new sandbox, or restore a snapshot in its
+ * place. Owns their ledger lines; knows nothing of HTTP.
  */
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { isWinterdockError, tellable, WinterdockError } from '../base/errors.ts';
+import { isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { land } from '../bundles/landing.ts';
 import type { Outgoing, Passage } from '../bundles/passage.ts';
@@ -19,14 +19,14 @@ import type { Snapshots } from './snapshots.ts';
 
 export type RawPart = 'file' | 'log';
 
-/** What is known of raw bytes before the first of them goes. */
+/** Facts about the raw bytes, known before the first one is sent. */
 export interface RawFacts {
-  /** A name to keep them under: two parts of one sandbox fit each other. */
+  /** A file name; those of a sandbox's file and log match. */
   name: string;
   bytes: number;
   /** Lower-case hex. */
   sha256: string;
-  /** Bytes of the log beside the file, 0 without one: the file is whole only with it. */
+  /** Bytes of the log beside the file, 0 without one. The file is complete only with it. */
   logBytes: number;
 }
 
@@ -36,7 +36,7 @@ export interface RepairsOptions {
   log: Logger;
   registry: Registry;
   sessions: Pick<Sessions, 'copyRaw' | 'restore'>;
-  snapshots: Pick<Snapshots, 'sound'>;
+  snapshots: Pick<Snapshots, 'getIntact'>;
   passage: Passage;
 }
 
@@ -48,9 +48,9 @@ export class Repairs {
   }
 
   /**
-   * The file of a sandbox without a process as it lies, or the log beside it, private volumes, deleted bytes and damage
-   * included; compressed when it is archived. Wakes and opens nothing. Throws `not_found` (also for a log that there is
-   * not), `gone`, `missing_file`, `conflict`, `rate_limited`.
+   * The raw file of a sandbox at rest, or the log beside it, with private volumes, deleted bytes and damage; compressed
+   * when it is archived. Wakes and opens nothing. Throws `not_found` (also for a missing log), `gone`, `missing_file`,
+   * `conflict`, `rate_limited`.
    */
   async raw(
     id: string,
@@ -60,7 +60,7 @@ export class Repairs {
   ): Promise<{ facts: RawFacts; outgoing: Outgoing }> {
     const { passage, sessions, registry } = this.#options;
     const row = await requireInstance(this.#options, id);
-    const { result, outgoing } = await this.#told(row, cause, 'raw.failed', () =>
+    const { result, outgoing } = await this.#recordingFailure(row, cause, 'raw.failed', () =>
       passage.outwards(cause.actor, (folder) =>
         passage.withProcess(signal, async (start) => {
           const copied = await sessions.copyRaw(id, folder);
@@ -87,9 +87,10 @@ export class Repairs {
   }
 
   /**
-   * Makes a new sandbox, in state `created`, of what is readable of the file of one that is not awake, damaged or not.
-   * That one is left as it is. Throws `not_found`, `gone`, `missing_file`, `corrupt` when nothing is readable,
-   * `conflict` (awake, another's file, a taken id or name), `quota_exceeded`, `rate_limited`; nothing is then made.
+   * Makes a new sandbox, in state `created`, from what is readable in the file of one at rest, damaged or not. The old
+   * one stays as it is. Throws `not_found`, `gone`, `missing_file`, `corrupt` when nothing is readable, `conflict` (it
+   * is running, the file is another's, the id or name is taken), `quota_exceeded`, `rate_limited`; then nothing is
+   * made.
    */
   async salvage(
     id: string,
@@ -100,12 +101,12 @@ export class Repairs {
     const { passage, config } = this.#options;
     const source = await requireInstance(this.#options, id);
     const limits = { maxBytes: config.maxSandboxBytes, maxFileBytes: config.maxFileBytes };
-    return this.#told(source, cause, 'salvage.failed', () =>
+    return this.#recordingFailure(source, cause, 'salvage.failed', () =>
       passage.inside(cause.actor, async (folder) => {
         const target = join(folder, 'anew.sqlite');
         const salvaged = await passage.withProcess(signal, async (start) => {
           const { row, file, packed, log } = await this.#options.sessions.copyRaw(id, folder);
-          // A log beside a file that was filed clean is nobody's.
+          // A log beside a cleanly filed file does not belong to it.
           const withLog = log !== null && row.file?.unsettled === true;
           const identity = row.file?.identity ?? null;
           const job = { kind: 'salvage', file, packed, folder, target, withLog, identity, limits } as const;
@@ -159,29 +160,29 @@ export class Repairs {
   }
 
   /**
-   * Puts a snapshot of the same tenant in the place of a sandbox's file; what was there is kept in `orphans/`. Throws
+   * Replaces a sandbox's file with a snapshot of the same tenant; the old file is kept in `orphans/`. Throws
    * `not_found` and `conflict` for the snapshot, and what `Sessions.restore` throws.
    */
   async restore(id: string, snapshot: string, cause: AuditContext): Promise<InstanceRow> {
     const row = await requireInstance(this.#options, id);
-    const { tenant, hash, bytes } = await this.#options.snapshots.sound(snapshot);
+    const { tenant, hash, bytes } = await this.#options.snapshots.getIntact(snapshot);
     if (tenant !== row.tenant) {
       throw new WinterdockError('conflict', `The snapshot "${snapshot}" is of another tenant than "${id}".`, {
-        hint: 'Make a new sandbox of it, for its own tenant or for this one.',
+        hint: 'Make a new sandbox from it instead.',
       });
     }
     return this.#options.sessions.restore(id, { name: snapshot, hash, bytes }, cause);
   }
 
-  /** What goes wrong is in the ledger. */
-  async #told<T>(row: InstanceRow, cause: AuditContext, type: string, work: () => Promise<T>): Promise<T> {
+  /** Runs `work`; a failure gets a ledger line of `type`. */
+  async #recordingFailure<T>(row: InstanceRow, cause: AuditContext, type: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
       if (!isWinterdockError(error) || error.code === 'internal') {
         this.#options.log.error({ id: row.id, err: error }, type);
       }
-      await this.#options.registry.ledger.append([this.#line(row, cause, type, { error: tellable(error) })]);
+      await this.#options.registry.ledger.append([this.#line(row, cause, type, { error: publicMessage(error) })]);
       throw error;
     }
   }

@@ -1,9 +1,9 @@
 /**
- * Many sandboxes from one copy: their rows, all or none, and the resumes that follow in the background. A row is all
- * that a sandbox costs until its first resume. Knows nothing of how the copy was made.
+ * Makes many sandboxes from one copy: inserts their rows, all or none, and resumes them in the background if asked.
+ * Until its first resume a sandbox is only a row. Knows nothing of how the copy was made.
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
-import { isWinterdockError, messageOf, tellable, WinterdockError } from '../base/errors.ts';
+import { isWinterdockError, messageOf, publicMessage, WinterdockError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Logger } from '../base/log.ts';
 import type { Ancestor, PendingStart } from '../registry/copies.ts';
@@ -12,11 +12,11 @@ import type { InstanceRow, NewInstance } from '../registry/types.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
 import type { AuditContext, Sessions } from '../sessions/sessions.ts';
 
-/** Most sandboxes of one call. */
+/** The most sandboxes of one call. */
 const MAX_COUNT = 1000;
-/** Resumes that run at a time: bounded by starting processes, which two cores do a few at a time. */
-const STARTING = 4;
-/** A progress line is due after this share of all. */
+/** Resumes at a time: starting processes is the bottleneck, and two cores start a few at a time. */
+const PARALLEL_STARTS = 4;
+/** The share of sandboxes after which a progress line is due. */
 const PROGRESS_SHARE = 0.1;
 
 export interface SeedRequest {
@@ -26,12 +26,12 @@ export interface SeedRequest {
   name: string | null;
   policy: string;
   lineage: { blueprint: string | null; snapshot: string | null; parent: string | null };
-  /** Resume them in the background. */
+  /** Whether to resume them in the background. */
   start: boolean;
 }
 
-/** How far the resumes of one call are. */
-export interface Started {
+/** The progress of one call's resumes. */
+export interface StartProgress {
   requestId: string;
   tenant: string;
   started: number;
@@ -49,7 +49,7 @@ export interface SeedingParts {
 export class Seeding {
   readonly #parts: SeedingParts;
   readonly #running = new Set<Promise<void>>();
-  readonly #listeners = new Set<(started: Started) => void>();
+  readonly #listeners = new Set<(started: StartProgress) => void>();
   #stopped = false;
 
   constructor(parts: SeedingParts) {
@@ -57,7 +57,7 @@ export class Seeding {
   }
 
   /**
-   * Inserts `count` sandboxes in state `created`, all or none, with a line each and one for the whole. Throws
+   * Inserts `count` sandboxes in state `created`, all or none, with a ledger line each and one for the call. Throws
    * `not_found` when the copy is gone, `conflict` for a taken name, `validation` for a count that is not 1 to 1 000.
    */
   async seed(from: Ancestor, request: SeedRequest, cause: AuditContext): Promise<InstanceRow[]> {
@@ -86,7 +86,7 @@ export class Seeding {
       lineageSnapshot: lineage.snapshot,
       lineageParent: lineage.parent,
     }));
-    const wish = { tenant, cause: { ...cause, reason: `started after ${kind} ${copy}` } };
+    const batch = { tenant, cause: { ...cause, reason: `started after ${kind} ${copy}` } };
     const rows = await registry.copies.seed(
       from,
       instances,
@@ -107,24 +107,24 @@ export class Seeding {
           `${count} made`,
         ),
       ],
-      ...(request.start ? [wish] : []),
+      ...(request.start ? [batch] : []),
     );
-    if (request.start) this.#begin({ ids: rows.map(({ id }) => id), from, ...wish });
+    if (request.start) this.#begin({ ids: rows.map(({ id }) => id), from, ...batch });
     return rows;
   }
 
-  /** Goes on with what an earlier server left to be started. */
+  /** Continues the resumes that an earlier server left. */
   async start(): Promise<void> {
     for (const starting of await this.#parts.registry.copies.pendingStarts()) this.#begin(starting, { again: true });
   }
 
-  /** Calls back after each resume of what was made to be started. Returns the unsubscriber. */
-  onStarted(listener: (started: Started) => void): () => void {
+  /** Calls `listener` after each resume. Returns the unsubscriber. */
+  onProgress(listener: (started: StartProgress) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Lets resumes under way end and begins no more; the ledger says so, and the next start goes on. */
+  /** Waits for resumes under way and begins no more. The next start continues; the ledger shows the pause. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#running);
@@ -143,8 +143,8 @@ export class Seeding {
   }
 
   /**
-   * Each sandbox's failure is in the ledger, and so is how far this came. What left `created` since it was made was
-   * started before, unless it was deleted. `again`: an earlier server had begun it.
+   * Resumes every sandbox that is still `created`. Failures and progress are in the ledger. A sandbox that left
+   * `created` counts as started, unless it was deleted. `again`: an earlier server began this.
    */
   async #resumeAll({ ids, from, tenant, cause: kept }: PendingStart, again: boolean): Promise<void> {
     const { registry, sessions } = this.#parts;
@@ -187,8 +187,8 @@ export class Seeding {
         } catch (error) {
           if (this.#stopped) return;
           failed += 1;
-          broken = tellable(error);
-          // Where there is no place for one there is none for the rest: they stay, and their first request starts them.
+          broken = publicMessage(error);
+          // No room for one means no room for the rest: they stay `created`, and their first request starts them.
           if (isWinterdockError(error) && (error.code === 'capacity' || error.code === 'quota_exceeded'))
             failed += waiting.splice(0).length;
         }
@@ -198,7 +198,7 @@ export class Seeding {
         }
       }
     };
-    await Promise.all(Array.from({ length: STARTING }, work));
+    await Promise.all(Array.from({ length: PARALLEL_STARTS }, work));
     if (settled() < total)
       await registry.ledger.append([said('start.paused', '; the server stops, and goes on with it when it is back')]);
     else await registry.copies.removePendingStart(ids[0] ?? '', said('start.done'));

@@ -1,9 +1,9 @@
 /**
- * Snapshots: save files of sandboxes, taken in any state without waking it, that outlive it and seed others. Knows
- * nothing of HTTP.
+ * Snapshots: immutable copies of a sandbox, taken in any state without waking it. They outlive it and can seed others.
+ * Knows nothing of HTTP.
  */
 import { type Clock, epochSeconds } from '../base/clock.ts';
-import { tellable, WinterdockError } from '../base/errors.ts';
+import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { DEFAULT_POLICY } from '../instance/policies.ts';
 import type { SnapshotFilter, SnapshotRow } from '../registry/copies.ts';
@@ -28,15 +28,14 @@ interface RestoreRequest {
 
 export interface Snapshots {
   /**
-   * Keeps what a sandbox holds now, all volumes but those that end with a resume, as one moment. Nothing is stopped or
-   * woken. Throws `not_found`, `gone`, `corrupt`, `missing_file`, `storage_unavailable`, and `conflict` for a
-   * `:memory:` sandbox.
+   * Copies what a sandbox holds at one moment: every volume that survives a resume. Stops and wakes nothing. Throws
+   * `not_found`, `gone`, `corrupt`, `missing_file`, `storage_unavailable`, and `conflict` for a `:memory:` sandbox.
    */
   take(instance: string, tag: string | null, cause: AuditContext): Promise<SnapshotRow>;
   /** Throws `not_found`, also for a deleted one. */
   get(id: string): Promise<SnapshotRow>;
-  /** The same, once its file is known to be what was kept. Throws `not_found`, `missing_file`, `corrupt`. */
-  sound(id: string): Promise<SnapshotRow>;
+  /** The same, after checking that its file is present and unchanged. Throws `not_found`, `missing_file`, `corrupt`. */
+  getIntact(id: string): Promise<SnapshotRow>;
   list(filter: SnapshotFilter, limit: number, cursor?: string): Promise<RowPage<SnapshotRow>>;
   /** Sandboxes that came from it keep what they have. Throws `not_found`. */
   delete(id: string, cause: AuditContext): Promise<void>;
@@ -44,8 +43,8 @@ export interface Snapshots {
   restore(id: string, request: RestoreRequest, cause: AuditContext): Promise<InstanceRow[]>;
 }
 
-/** What a snapshot keeps. */
-const KEPT = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].survivesResume);
+/** The volumes in a snapshot. */
+const SNAPSHOT_VOLUMES = VOLUMES.filter((volume) => VOLUME_CONTRACTS[volume].survivesResume);
 
 /** Makes them. */
 export function createSnapshots(parts: {
@@ -63,9 +62,9 @@ export function createSnapshots(parts: {
     throw new WinterdockError('not_found', `There is no snapshot "${id}".`);
   };
 
-  const sound = async (id: string): Promise<SnapshotRow> => {
+  const getIntact = async (id: string): Promise<SnapshotRow> => {
     const row = await get(id);
-    await copies.requireSound('snapshot', id, row);
+    await copies.requireIntact('snapshot', id, row);
     return row;
   };
 
@@ -76,7 +75,7 @@ export function createSnapshots(parts: {
       try {
         return await copies.keep(
           'snapshot',
-          (path) => sessions.copyOut(instance, path, { volumes: KEPT }),
+          (path) => sessions.copyOut(instance, path, { volumes: SNAPSHOT_VOLUMES }),
           async (content) => {
             const row: SnapshotRow = {
               ...content,
@@ -88,23 +87,23 @@ export function createSnapshots(parts: {
               actor: cause.actor,
               deleted: null,
             };
-            const said = `${row.id}, sha256:${row.hash}, ${row.bytes} bytes`;
+            const summary = `${row.id}, sha256:${row.hash}, ${row.bytes} bytes`;
             await registry.copies.addSnapshot(
               row,
-              ledgerEntry(parts, source, cause, 'snapshot.taken', { reason: said, tookMs: elapsedMs(started) }),
+              ledgerEntry(parts, source, cause, 'snapshot.taken', { reason: summary, tookMs: elapsedMs(started) }),
             );
             return row;
           },
         );
       } catch (error) {
         await registry.ledger.append([
-          ledgerEntry(parts, source, cause, 'snapshot.failed', { error: tellable(error) }),
+          ledgerEntry(parts, source, cause, 'snapshot.failed', { error: publicMessage(error) }),
         ]);
         throw error;
       }
     },
     get,
-    sound,
+    getIntact,
     list: async (filter, limit, cursor) => registry.copies.snapshots(filter, limit, cursor),
     async delete(id, cause) {
       const row = await get(id);
@@ -115,7 +114,7 @@ export function createSnapshots(parts: {
       await copies.sweep();
     },
     async restore(id, request, cause) {
-      const row = await sound(id);
+      const row = await getIntact(id);
       const source = await registry.instances.get(row.source);
       return seeding.seed(
         { snapshot: id },

@@ -7,7 +7,7 @@ import { cookieRules } from '../auth/cookies.ts';
 import { refuseUnfinishedRestore } from '../backup/unfinished.ts';
 import { type Config, readConfig, unknownSettings } from '../base/config.ts';
 import { messageOf } from '../base/errors.ts';
-import { createLogger, outliveOutput } from '../base/log.ts';
+import { createLogger, ignoreOutputErrors } from '../base/log.ts';
 import { createHost, type Host, setHost } from '../host/host.ts';
 import { serverCodeFolder } from '../instance/compiled.ts';
 import { redirectConsole } from './console-redirect.ts';
@@ -54,7 +54,7 @@ function readSettings(): Config {
 export async function runServerProcess({ hasConsole, dev, serve }: ServerProcessOptions): Promise<void> {
   // Files that this process and its children create are readable by their owner only.
   process.umask(0o077);
-  outliveOutput();
+  ignoreOutputErrors();
   for (const unknown of unknownSettings(process.env)) process.stderr.write(`${unknown}\n`);
   const config = readSettings();
   const log = createLogger(config.logLevel);
@@ -103,7 +103,7 @@ export async function runServerProcess({ hasConsole, dev, serve }: ServerProcess
     // third of the time and half the memory.
     process.env.NODE_COMPILE_CACHE ??= serverCodeFolder(config.cacheFolder);
     enableCompileCache(process.env.NODE_COMPILE_CACHE);
-    host = await createHost({ config, log, tell: (line) => void process.stderr.write(`${line}\n`) });
+    host = await createHost({ config, log, notify: (line) => void process.stderr.write(`${line}\n`) });
   } catch (error) {
     log.debug({ err: error }, 'the start failed');
     return exitWithMessage(startFailureText(error, config), exitCodeFor(error));

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { unlinkFile, writeFile } from '../base/effects.ts';
-import { tellable, WinterdockError } from '../base/errors.ts';
+import { publicMessage, WinterdockError } from '../base/errors.ts';
 
 /** Folders of the data folder that the engine writes files into; the first is the data folder itself. */
 const WRITTEN = ['', 'live', 'cold', 'archive', 'snapshots', 'blueprints', 'bundles', 'expanded', 'orphans'] as const;
@@ -27,7 +27,7 @@ export async function checkDrawers(dataFolder: string): Promise<void> {
   const drawers = refused.map(({ drawer }) => drawer).filter((drawer) => drawer !== '');
   throw new WinterdockError(
     'storage_unavailable',
-    `No file can be written into ${names.join(', ')} (${tellable(first.error)}).`,
+    `No file can be written into ${names.join(', ')} (${publicMessage(first.error)}).`,
     {
       hint: 'Make room on the disk, or make it writable again; what lies there is untouched, and everything goes on then.',
       retryAfterSeconds: 5,

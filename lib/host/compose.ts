@@ -1,11 +1,11 @@
-/** The composition root: builds every part of the engine once and knows in which order they start and stop. */
+/** The composition root: builds every part of the engine once, and starts and stops them in order. */
 import { dirname } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createAuth } from '../auth/auth.ts';
 import { cookieRules } from '../auth/cookies.ts';
 import { systemClock } from '../base/clock.ts';
 import { makeFolderNow } from '../base/effects.ts';
-import { tellable, WinterdockError } from '../base/errors.ts';
+import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
 import { openSigner } from '../base/signing.ts';
 import { Bundles } from '../bundles/bundles.ts';
@@ -39,16 +39,15 @@ import { createSessions } from '../sessions/factory.ts';
 import { createReaders } from '../vfs/readers.ts';
 import type { Host, HostOptions } from './host.ts';
 
-/** How long an answer of `/readyz` holds, so that asking often costs nothing. */
+/** How long an answer of `/readyz` is cached. */
 const READY_MS = 1000;
 
 /**
- * How often what was committed is brought from the registry's log into its file, so that the file alone is never far
- * behind.
+ * How often the registry's write-ahead log is checkpointed into its file.
  */
 const CHECKPOINT_MS = 60_000;
 
-/** How often it is looked which sums of repeated refusals are due: a sum is that much late at most. */
+/** How often due sums of repeated refusals are written to the ledger. */
 const SUMS_MS = 15_000;
 
 /**
@@ -72,7 +71,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   });
   const upgraded = await registry.maintenance.upgrade();
   if (upgraded !== null) {
-    options.tell?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
+    options.notify?.(`registry: ${upgraded.from} → ${upgraded.to} migrations, copy at ${upgraded.copy}`);
   }
   const readers = createReaders({ maxFileBytes: config.maxFileBytes, log });
   const pool = createPool({
@@ -174,7 +173,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       await registry.maintenance.ping();
     } catch (error) {
       log.error({ err: error }, 'not ready');
-      throw new WinterdockError('storage_unavailable', `The registry cannot be written: ${tellable(error)}.`, {
+      throw new WinterdockError('storage_unavailable', `The registry cannot be written: ${publicMessage(error)}.`, {
         retryAfterSeconds: 5,
         cause: error,
       });
@@ -184,11 +183,11 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       throw error;
     });
   };
-  let asked: { at: number; answer: Promise<void> } | null = null;
+  let cachedReady: { at: number; answer: Promise<void> } | null = null;
   const ready = (): Promise<void> => {
-    if (asked === null || performance.now() - asked.at > READY_MS)
-      asked = { at: performance.now(), answer: checkReady() };
-    return asked.answer;
+    if (cachedReady === null || performance.now() - cachedReady.at > READY_MS)
+      cachedReady = { at: performance.now(), answer: checkReady() };
+    return cachedReady.answer;
   };
 
   let document: string | null = null;
@@ -212,7 +211,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     ...config,
   });
 
-  /** What was counted of repeated refusals goes into the ledger; what the disk does not take now is counted on. */
+  /** Writes the sums of repeated refusals into the ledger. After a failed write they are kept and counted further. */
   const sumUp = async (all: boolean) => {
     try {
       await registry.ledger.appendRepeatCounts(clock.now(), { all });
@@ -224,7 +223,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
   let sums: NodeJS.Timeout | undefined;
   const settle = async () => {
     if (!(await registry.maintenance.checkpoint()))
-      log.warn('the disk did not take what is in the log of the registry: it stays there');
+      log.warn('the registry could not be checkpointed: its log keeps the commits');
   };
   const start = async (): Promise<void> => {
     await sweepLeftovers(config.dataFolder);

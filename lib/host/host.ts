@@ -48,7 +48,7 @@ export interface HostOptions {
   /** Default: JSON lines on stderr at the level of the settings. */
   log?: Logger;
   /** Receives lines for the person who starts the server. */
-  tell?: (line: string) => void;
+  notify?: (line: string) => void;
   /** Fault injection: called as each step of a filing or waking is reached. */
   failpoint?: (step: Failpoint | CopyStep | ForgetStep) => void;
 }

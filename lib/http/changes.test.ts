@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Changes, Instance } from '../contract/schema.ts';
-import type { Started } from '../copies/seeding.ts';
+import type { StartProgress } from '../copies/seeding.ts';
 import { STATES, type State } from '../lifecycle/states.ts';
 import { CommitEvents } from '../registry/commit-events.ts';
 import type { JobRow } from '../registry/jobs.ts';
@@ -26,7 +26,7 @@ function feedOf(dropped = 0, last = 100) {
     };
   ledgerFeed.onLedgerAppend = counted(ledgerFeed.onLedgerAppend.bind(ledgerFeed));
   ledgerFeed.onJobChange = counted(ledgerFeed.onJobChange.bind(ledgerFeed));
-  let started: ((started: Started) => void) | undefined;
+  let started: ((started: StartProgress) => void) | undefined;
   const read: string[] = [];
   const feed = createChangeFeed({
     events: {
@@ -57,7 +57,7 @@ function feedOf(dropped = 0, last = 100) {
       },
     },
     seeding: {
-      onStarted(listener) {
+      onProgress(listener) {
         started = listener;
         return () => {
           started = undefined;
@@ -81,7 +81,7 @@ function feedOf(dropped = 0, last = 100) {
     append,
     isListening,
     move: (id: string) => ledgerFeed.emitJobChange(id),
-    start: (far: Started) => started?.(far),
+    start: (far: StartProgress) => started?.(far),
   };
 }
 

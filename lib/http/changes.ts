@@ -5,7 +5,7 @@
  */
 
 import type { Changes } from '../contract/schema.ts';
-import type { Seeding, Started } from '../copies/seeding.ts';
+import type { Seeding, StartProgress } from '../copies/seeding.ts';
 import type { EventHub } from '../ledger/events.ts';
 import { type InstanceSerializer, jobOf } from '../operations/serializer.ts';
 import type { CommitEvents } from '../registry/commit-events.ts';
@@ -58,7 +58,7 @@ export function createChangeFeed(parts: {
     ledger: Pick<Registry['ledger'], 'lastSeq' | 'after'>;
     jobs: Pick<Registry['jobs'], 'get'>;
   };
-  seeding: Pick<Seeding, 'onStarted'>;
+  seeding: Pick<Seeding, 'onProgress'>;
   serializer: InstanceSerializer;
   everyMs?: number;
 }): ChangeFeed {
@@ -70,7 +70,7 @@ export function createChangeFeed(parts: {
   let rows = new Set<string>();
   let tenants = new Set<string>();
   let jobs = new Set<string>();
-  let starts = new Map<string, Started>();
+  let starts = new Map<string, StartProgress>();
 
   const waits = () => rows.size + tenants.size + jobs.size + starts.size > 0;
   const tell = async () => {
@@ -149,7 +149,7 @@ export function createChangeFeed(parts: {
       jobs.add(id);
       plan();
     }),
-    seeding.onStarted((started) => {
+    seeding.onProgress((started) => {
       starts.set(started.requestId, started);
       plan();
     }),

@@ -7,7 +7,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { Mutex, Semaphore } from 'async-mutex';
 import { type Clock, epochSeconds } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { isWinterdockError, tellable, WinterdockError } from '../base/errors.ts';
+import { isWinterdockError, publicMessage, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstancePool } from '../instance/instance.ts';
 import { VERB_TARGET, WAKE_VERBS } from '../lifecycle/states.ts';
@@ -214,7 +214,7 @@ export class JobRunner {
     } catch (error) {
       if (isWinterdockError(error) && error.code === 'gone') return skipped('It was deleted.');
       if (!isWinterdockError(error)) this.#parts.log.warn({ job: job.id, id, err: error }, 'a move of a job failed');
-      return { outcome: 'failed', reason: tellable(error) };
+      return { outcome: 'failed', reason: publicMessage(error) };
     }
   }
 

@@ -1,4 +1,4 @@
-import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../base/errors.ts';
+import { isWinterdockError, publicMessage, storageFailure, WinterdockError } from '../base/errors.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/types.ts';
 import {
@@ -65,7 +65,7 @@ export async function runFiling(
     if (filing.refusesFaulted ?? !force) refuseFaulted(row);
   } catch (error) {
     await engine.registry.ledger.append([
-      ledgerEntry(engine, row, audit, `${filing.verb}.refused`, { error: tellable(error) }),
+      ledgerEntry(engine, row, audit, `${filing.verb}.refused`, { error: publicMessage(error) }),
     ]);
     throw error;
   }
@@ -177,13 +177,15 @@ async function rollBackFiling(
   const counts = !refused && code !== 'storage_unavailable' && storageFailure(error) === null;
   const failures = counts ? row.failures + 1 : row.failures;
   const ledger = [
-    ledgerEntry(engine, row, audit, `${filing.verb}.${refused ? 'refused' : 'failed'}`, { error: tellable(error) }),
+    ledgerEntry(engine, row, audit, `${filing.verb}.${refused ? 'refused' : 'failed'}`, {
+      error: publicMessage(error),
+    }),
   ];
   const fault =
     code === 'corrupt' || code === 'missing_file'
-      ? { fault: code === 'corrupt' ? ('corrupt' as const) : ('missing' as const), reason: tellable(error) }
+      ? { fault: code === 'corrupt' ? ('corrupt' as const) : ('missing' as const), reason: publicMessage(error) }
       : counts && failures >= FAILURES_TO_UNKNOWN
-        ? { fault: 'unknown' as const, reason: `${filing.verb} failed ${failures} times: ${tellable(error)}` }
+        ? { fault: 'unknown' as const, reason: `${filing.verb} failed ${failures} times: ${publicMessage(error)}` }
         : null;
   if (fault !== null && fault.fault !== row.fault)
     ledger.push(ledgerEntry(engine, row, audit, 'fault.raised', { reason: fault.fault, error: fault.reason }));

@@ -2,7 +2,7 @@
  * Carries out a plan: several hops, one by one under one lock, each with a ledger entry. When a hop leaves `active` at
  * once, no process starts: both hops are one filing and one transaction. lib/lifecycle/plan.ts chooses the hops.
  */
-import { tellable, WinterdockError } from '../base/errors.ts';
+import { publicMessage, WinterdockError } from '../base/errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { State } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/types.ts';
@@ -41,7 +41,9 @@ export async function executePlan(
   const hops = plan(row.state, to, row);
   if (hops === null) {
     const error = transitionRefusal(row, to, 'way');
-    await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'plan.refused', { error: tellable(error) })]);
+    await engine.registry.ledger.append([
+      ledgerEntry(engine, row, audit, 'plan.refused', { error: publicMessage(error) }),
+    ]);
     throw error;
   }
   const planned: AuditContext = hops.length > 1 ? { ...audit, trigger: 'plan' } : audit;

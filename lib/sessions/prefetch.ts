@@ -1,7 +1,7 @@
 /**
  * Prefetch: the file of a sleeping sandbox is brought home without a process, and filed back when nothing comes for it.
  */
-import { tellable } from '../base/errors.ts';
+import { publicMessage } from '../base/errors.ts';
 import { isBlocking, type Source } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
 import { stampOf } from '../storage/files.ts';
@@ -89,7 +89,7 @@ async function rollBackPrefetch(
   audit: AuditContext,
   error: unknown,
 ): Promise<void> {
-  const ledger = [ledgerEntry(engine, row, audit, 'prefetch.failed', { error: tellable(error) })];
+  const ledger = [ledgerEntry(engine, row, audit, 'prefetch.failed', { error: publicMessage(error) })];
   await runRollback(engine, row.id, () =>
     runtime.exclusive(async () => {
       await returnFile(engine, row);

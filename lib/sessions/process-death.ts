@@ -1,6 +1,6 @@
 /** What happens to the row and the file when a process is gone without having been asked to go. */
 import { dirname } from 'node:path';
-import { isWinterdockError, storageFailure, tellable } from '../base/errors.ts';
+import { isWinterdockError, publicMessage, storageFailure } from '../base/errors.ts';
 import { plan } from '../lifecycle/plan.ts';
 import type { Fault, Trigger } from '../lifecycle/words.ts';
 import type { InstanceRow, LedgerEntry } from '../registry/types.ts';
@@ -59,7 +59,8 @@ export async function settleDeadProcess(
     }
     const stamp = stampOf(file);
     const ledger: LedgerEntry[] = [ledgerEntry(engine, row, audit, 'transition', { from: 'active', to: 'suspended' })];
-    if (failure !== null) ledger.push(ledgerEntry(engine, row, audit, 'recovery.failed', { error: tellable(failure) }));
+    if (failure !== null)
+      ledger.push(ledgerEntry(engine, row, audit, 'recovery.failed', { error: publicMessage(failure) }));
     if (fault !== null) {
       ledger.push(ledgerEntry(engine, row, audit, 'fault.raised', { reason: fault.fault, error: fault.reason }));
     }
@@ -91,7 +92,7 @@ export function isStorageFailure(error: unknown): boolean {
 function faultOf(error: unknown): { fault: Fault; reason: string } | null {
   const code = isWinterdockError(error) ? error.code : 'internal';
   if (isStorageFailure(error) || code === 'conflict') return null;
-  return { fault: code === 'corrupt' ? 'corrupt' : 'unknown', reason: tellable(error) };
+  return { fault: code === 'corrupt' ? 'corrupt' : 'unknown', reason: publicMessage(error) };
 }
 
 /**

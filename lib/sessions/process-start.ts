@@ -1,7 +1,7 @@
 /** Getting a process that has a file open. Knows nothing of rows or drawers: the file lies where it is to be opened. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { tellable, WinterdockError } from '../base/errors.ts';
+import { publicMessage, WinterdockError } from '../base/errors.ts';
 import type { Claim, InstanceProcess, OpenSpec } from '../instance/instance.ts';
 import { type Engine, MEMORY, serverStopping } from './engine.ts';
 
@@ -34,7 +34,10 @@ export async function startProcess(
       const { cause, detail } = await process.kill('killed');
       if (cause === 'closed' && engine.stop.aborted) throw serverStopping();
       if (cause !== 'crash') throw error;
-      engine.log.warn({ id: spec.id, error: tellable(error), attempt }, 'a process ended while it opened its file');
+      engine.log.warn(
+        { id: spec.id, error: publicMessage(error), attempt },
+        'a process ended while it opened its file',
+      );
       if (attempt < ATTEMPTS) continue;
       throw new WinterdockError(
         'capacity',

@@ -4,7 +4,7 @@
  * asks for it.
  */
 import { existsSync } from 'node:fs';
-import { tellable } from '../base/errors.ts';
+import { publicMessage } from '../base/errors.ts';
 import { WAKE_VERBS } from '../lifecycle/states.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { clearStaging, stampOf } from '../storage/files.ts';
@@ -48,8 +48,11 @@ export async function reconcile(engine: Engine): Promise<OrphanSearchResult & { 
  * process left.
  */
 async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise<void> {
-  const fault = { fault: 'unknown' as const, reason: `the start could not settle it: ${tellable(error)}` };
-  const raised = ledgerEntry(engine, row, BOOT.audit, 'fault.raised', { reason: 'unknown', error: tellable(error) });
+  const fault = { fault: 'unknown' as const, reason: `the start could not settle it: ${publicMessage(error)}` };
+  const raised = ledgerEntry(engine, row, BOOT.audit, 'fault.raised', {
+    reason: 'unknown',
+    error: publicMessage(error),
+  });
   if (row.state !== 'active' || row.vfsPath === MEMORY)
     return engine.registry.instances.abandon(row.id, { fault }, [raised]);
   const stamp = stampOf(absolutePath(engine, livePath(row.id)));

@@ -9,7 +9,7 @@
  */
 import { dirname, join } from 'node:path';
 import { makeFolder, unlinkFile } from '../base/effects.ts';
-import { tellable, WinterdockError } from '../base/errors.ts';
+import { publicMessage, WinterdockError } from '../base/errors.ts';
 import type { InstanceRow, Intent } from '../registry/types.ts';
 import { lastingFolder, moveFile, stagingFor, stampOf } from '../storage/files.ts';
 import {
@@ -51,7 +51,7 @@ export async function restore(
     await admit(engine, runtime, row, snapshot);
   } catch (error) {
     await engine.registry.ledger.append([
-      ledgerEntry(engine, row, audit, 'restore.refused', { error: tellable(error) }),
+      ledgerEntry(engine, row, audit, 'restore.refused', { error: publicMessage(error) }),
     ]);
     throw error;
   }
@@ -68,7 +68,7 @@ export async function restore(
     if (after.state === 'frozen' || after.state === 'archived') prefetched.set(row.id, now(engine) + PREFETCH_SECONDS);
     return after;
   } catch (error) {
-    const failed = ledgerEntry(engine, row, audit, 'restore.failed', { error: tellable(error) });
+    const failed = ledgerEntry(engine, row, audit, 'restore.failed', { error: publicMessage(error) });
     await runRollback(engine, row.id, () =>
       runtime.exclusive(async () => {
         const current = await requireInstance(engine, row.id);

@@ -1,7 +1,7 @@
 /**
  * Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`.
  */
-import { isWinterdockError, storageFailure, tellable, WinterdockError } from '../base/errors.ts';
+import { isWinterdockError, publicMessage, storageFailure, WinterdockError } from '../base/errors.ts';
 import type { Claim, InstanceProcess } from '../instance/instance.ts';
 import type { State } from '../lifecycle/states.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
@@ -83,7 +83,9 @@ export async function wake(
     admit(row, location, options);
     claim = claimProcess(engine);
   } catch (error) {
-    await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'wake.refused', { error: tellable(error) })]);
+    await engine.registry.ledger.append([
+      ledgerEntry(engine, row, audit, 'wake.refused', { error: publicMessage(error) }),
+    ]);
     throw error;
   }
   try {
@@ -118,7 +120,7 @@ async function writeIntent(
     await beginOperation(engine, row, audit, { verb, to: 'active', fromPath: row.vfsPath, toPath: target });
   } catch (error) {
     if (isWinterdockError(error) && error.code === 'quota_exceeded') {
-      const refused = { trigger: 'quota', error: tellable(error) } as const;
+      const refused = { trigger: 'quota', error: publicMessage(error) } as const;
       await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'wake.refused', refused)]);
     }
     throw error;
@@ -130,7 +132,7 @@ async function claimAfterIntent(engine: Engine, row: InstanceRow, audit: AuditCo
   try {
     return await claimProcessBySuspending(engine);
   } catch (error) {
-    const refused = ledgerEntry(engine, row, audit, 'wake.refused', { error: tellable(error) });
+    const refused = ledgerEntry(engine, row, audit, 'wake.refused', { error: publicMessage(error) });
     await runRollback(
       engine,
       row.id,
@@ -245,13 +247,13 @@ async function rollBackWake(
   const fault = faultOf(error);
   engine.log.warn({ id: row.id, err: error }, 'a wake failed');
   const ledger = [
-    ledgerEntry(engine, row, audit, 'wake.failed', { error: tellable(error) }),
+    ledgerEntry(engine, row, audit, 'wake.failed', { error: publicMessage(error) }),
     // One that has the fault already does not get it again with every attempt.
     ...(fault === null || fault === row.fault
       ? []
-      : [ledgerEntry(engine, row, audit, 'fault.raised', { reason: fault, error: tellable(error) })]),
+      : [ledgerEntry(engine, row, audit, 'fault.raised', { reason: fault, error: publicMessage(error) })]),
   ];
-  const raised = fault === null ? {} : { fault: { fault, reason: tellable(error) } };
+  const raised = fault === null ? {} : { fault: { fault, reason: publicMessage(error) } };
   await runtime.exclusive(async () => {
     if (fault === 'corrupt' || fault === 'missing') {
       await returnFile(engine, row);

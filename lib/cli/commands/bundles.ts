@@ -1,4 +1,4 @@
-/** What leaves and what comes: `ship`, `inspect`, `import`, `checkout`, `shares`. Bytes stream, however many. */
+/** `ship`, `inspect`, `import`, `checkout`, `shares`. Files are streamed, whatever their size. */
 import { openAsBlob, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
@@ -19,16 +19,16 @@ interface SaveOptions {
 
 const progressOption = (command: Command) =>
   command.option('--progress', 'show progress on stderr even when that is no terminal');
-const saveOptions = (command: Command) => progressOption(command).option('--force', 'write over a file of yours');
+const saveOptions = (command: Command) => progressOption(command).option('--force', 'overwrite an existing file');
 
-/** A file of the person as something to send, or what comes on stdin. */
+/** A local file, or stdin for `-`, as an upload. */
 async function uploadOf(file: string): Promise<Upload> {
   if (file === '-') return Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
   if (!statSync(file).isFile()) throw new CliError('usage', `"${file}" is not a file.`);
   return openAsBlob(file);
 }
 
-/** Progress of a download, silent while its bytes go to stdout unless it is asked for. */
+/** Progress of a download; silent while the bytes go to stdout, unless `--progress` is given. */
 const downloadProgress = (label: string, file: string, wanted: boolean | undefined) =>
   showProgress(label, file === '-' && wanted !== true ? false : wanted);
 
@@ -45,7 +45,8 @@ function inspectionText(found: Inspection): string {
 export function addBundleCommands(program: Command): void {
   addCommand<SaveOptions & { includePrivate?: boolean; reason?: string }>(program, 'ship <id> [file]', {
     summary: 'make a signed bundle of a sandbox, to be shared',
-    description: 'Its workspace; its memory and tmp only when asked for. It is remembered as a share. Wakes nothing.',
+    description:
+      'Contains its workspace; memory and tmp only with --include-private. The server records it as a share. Wakes nothing.',
     options: (command) =>
       saveOptions(command)
         .option('--include-private', 'all volumes: whoever has the bundle reads its memory')
@@ -68,7 +69,7 @@ export function addBundleCommands(program: Command): void {
   });
 
   addCommand<{ progress?: boolean }>(program, 'inspect <file>', {
-    summary: 'say what a bundle is: who signed it, what is wrong with it',
+    summary: 'show who signed a bundle and what is wrong with it',
     description: 'Exits with 6 when it could not be imported. The server keeps nothing of it.',
     options: progressOption,
     examples: [
@@ -89,10 +90,10 @@ export function addBundleCommands(program: Command): void {
   });
 
   addCommand<{ progress?: boolean; tenant: string; id?: string; name?: string }>(program, 'import <file>', {
-    summary: 'make a new sandbox of a bundle, or of a bare SQLite file of one',
+    summary: 'make a new sandbox from a bundle, or from the bare SQLite file of a sandbox',
     options: (command) =>
       progressOption(command)
-        .requiredOption('--tenant <tenant>', 'whose it is')
+        .requiredOption('--tenant <tenant>', 'the tenant of the new sandbox')
         .option('--id <id>', 'an id of its own')
         .option('--name <name>', 'a name'),
     examples: [
@@ -135,7 +136,7 @@ export function addBundleCommands(program: Command): void {
   });
 
   addCommand<ListOptions & { tenant?: string; instance?: string }>(program, 'shares', {
-    summary: 'list what left in bundles, newest first',
+    summary: 'list the bundles that were made, newest first',
     options: (command) =>
       listOptions(
         command.option('--tenant <tenant>', 'only of this tenant').option('--instance <id>', 'only of this sandbox'),

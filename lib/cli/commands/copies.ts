@@ -54,14 +54,14 @@ const seedOptions = (command: Command) =>
     .option('--wait', 'with --start: end only when each is active, or could not be started')
     .option('--progress', 'show progress on stderr even when that is no terminal');
 
-/** Where the ledger stands, so that what happens to new ones can be followed from before they are there. */
+/** The ledger's last sequence number, read first so that no line about the new sandboxes is missed. */
 async function ledgerEnd(client: WinterdockClient, signal: AbortSignal): Promise<number> {
   return (await client.listEvents({ limit: 1 }, { signal })).items[0]?.seq ?? 0;
 }
 
 /**
- * Waits until the server has tried to start each of the new ones; its ledger tells of each, and of the end, under the
- * request's id. Throws when some could not be started: they stay, and their first request starts them.
+ * Waits until the server has tried to start every new sandbox, by following the ledger lines of the request's id.
+ * Throws when some could not be started: those stay in state `created`, and their first request starts them.
  */
 async function waitForAll(
   { client, signal }: CommandContext,
@@ -85,7 +85,7 @@ async function waitForAll(
   }
 }
 
-/** Makes new ones, tells which, and waits for them when asked to. */
+/** Makes new sandboxes, prints their ids, and with `--wait` waits until they are started. */
 async function seed(
   context: CommandContext,
   options: SeedOptions,
@@ -104,8 +104,9 @@ async function seed(
 
 function addSnapshotCommands(program: Command): void {
   addCommand<{ tag?: string }>(program, 'snapshot <id>', {
-    summary: 'keep what a sandbox holds now',
-    description: 'Its tmp is not in it. It keeps running, or sleeping; the snapshot outlives it.',
+    summary: 'make a snapshot of what a sandbox holds now',
+    description:
+      'Contains its workspace and memory, not its tmp. Wakes and stops nothing; the snapshot outlives the sandbox.',
     options: (command) => command.option('--tag <words>', 'what it is for'),
     examples: [['snapshot sess-841 --tag before-upgrade', 'and print its id']],
     async run({ client, print, signal }, { tag }, id: string) {
@@ -228,7 +229,7 @@ function addBlueprintCommands(program: Command): void {
   });
 
   addCommand<{ from?: string; file?: string; progress?: boolean }>(blueprints, 'create <blueprint>', {
-    summary: 'make a blueprint of a sandbox’s work, or of a file of yours',
+    summary: 'make a blueprint of a sandbox’s work, or of a local file',
     options: (command) =>
       command
         .option('--from <id>', 'of what this sandbox holds')
@@ -240,7 +241,7 @@ function addBlueprintCommands(program: Command): void {
     ],
     async run({ client, print, signal }, { from, file, progress: wanted }, name: string) {
       if ((from === undefined) === (file === undefined))
-        throw new CliError('usage', 'Say --from a sandbox or --file, one of them.');
+        throw new CliError('usage', 'Add either --from, a sandbox, or --file.');
       const progress = showProgress(name, wanted);
       try {
         const blueprint =

@@ -1,4 +1,4 @@
-/** `files`: what lies in a sandbox's volumes, in and out. Looking wakes nothing; writing does. */
+/** `files`: lists, reads and writes the files of a sandbox. Reading wakes nothing; writing does. */
 import { openAsBlob, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
@@ -12,13 +12,13 @@ import { showProgress } from '../progress.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
 
 /** Reads `/memory/notes` as the sandbox's own shell does; a path without a leading slash is in the workspace. */
-function placeOf(path: string): { volume: Volume; path: string } {
+function volumePathOf(path: string): { volume: Volume; path: string } {
   if (!path.startsWith('/')) return { volume: DEFAULT_VOLUME, path: `/${path}` };
   const [, name = '', ...rest] = path.split('/');
   return { volume: asVolume(name), path: `/${rest.join('/')}` };
 }
 
-/** The whole name of a file of a volume. */
+/** The path of a file with its volume. */
 const wholePath = (volume: string, path: string) => `/${volume}${path}`;
 
 const progressOption = (command: Command) =>
@@ -52,31 +52,31 @@ export function addFileCommands(program: Command): void {
         ];
         return print(volumes, () => table(['VOLUME', 'FILES', 'SIZE', 'SLEEP', 'SHARING'], volumes.map(row)));
       }
-      const place = placeOf(path);
-      const prefix = place.path === '/' ? undefined : place.path;
+      const target = volumePathOf(path);
+      const prefix = target.path === '/' ? undefined : target.path;
       await printList(context, options, {
-        read: (limit) => client.listFiles(id, place.volume, { prefix, limit }, { signal }),
+        read: (limit) => client.listFiles(id, target.volume, { prefix, limit }, { signal }),
         headings: ['SIZE', 'WRITTEN', 'PATH'],
-        row: (file) => [bytesText(file.size), timeText(file.mtime), wholePath(place.volume, file.path)],
+        row: (file) => [bytesText(file.size), timeText(file.mtime), wholePath(target.volume, file.path)],
         none: 'No files.',
       });
     },
   });
 
   addCommand<{ progress?: boolean; force?: boolean }>(files, 'get <id> <path> [file]', {
-    summary: 'read a file, to stdout or into a file of yours',
-    options: (command) => progressOption(command).option('--force', 'write over a file of yours'),
+    summary: 'read a file, to stdout or into a local file',
+    options: (command) => progressOption(command).option('--force', 'overwrite an existing file'),
     examples: [
       ['files get sess-841 note', 'print it'],
       ['files get sess-841 /memory/facts.json facts.json', 'keep it'],
     ],
     async run(context, options, id: string, path: string, file?: string) {
-      const place = placeOf(path);
+      const source = volumePathOf(path);
       const target = file ?? '-';
       refuseOverwrite(target, options.force);
       const progress = showProgress(path, target === '-' && options.progress !== true ? false : options.progress);
       const { signal } = context;
-      const download = await context.client.getFile(id, place.volume, place.path, {
+      const download = await context.client.getFile(id, source.volume, source.path, {
         signal,
         onProgress: progress.bytes,
       });
@@ -87,9 +87,9 @@ export function addFileCommands(program: Command): void {
   });
 
   addCommand<{ progress?: boolean; new?: boolean; ifMatch?: string }>(files, 'put <id> <file> [path]', {
-    summary: 'write a file, from a file of yours or from stdin',
+    summary: 'write a file, from a local file or from stdin',
     description:
-      'Durable when it says so. Without a path it keeps its name, in /workspace. One file is at most 64 MiB.',
+      'When the command succeeds, the file is on disk. Without a path it keeps its name, in /workspace. At most 64 MiB.',
     options: (command) =>
       progressOption(command)
         .option('--new', 'refuse to replace one')
@@ -100,7 +100,7 @@ export function addFileCommands(program: Command): void {
     ],
     async run({ client, print, signal }, options, id: string, file: string, path?: string) {
       if (file === '-' && path === undefined) throw new CliError('usage', 'What comes on stdin needs a path.');
-      const place = placeOf(
+      const target = volumePathOf(
         path === undefined ? basename(file) : path.endsWith('/') ? `${path}${basename(file)}` : path,
       );
       if (file !== '-' && !statSync(file).isFile()) throw new CliError('usage', `"${file}" is not a file.`);
@@ -108,13 +108,13 @@ export function addFileCommands(program: Command): void {
         file === '-' ? (Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>) : await openAsBlob(file);
       const progress = showProgress(file, options.progress);
       try {
-        const written = await client.putFile(id, place.volume, place.path, upload, {
+        const written = await client.putFile(id, target.volume, target.path, upload, {
           signal,
           ifMatch: options.ifMatch,
           ifNoneMatch: options.new === true ? '*' : undefined,
           onProgress: progress.bytes,
         });
-        const whole = wholePath(place.volume, place.path);
+        const whole = wholePath(target.volume, target.path);
         progress.end();
         print({ path: whole, ...written }, () => `${whole} is ${written.created ? 'written' : 'replaced'}.\n`);
       } finally {
@@ -127,9 +127,9 @@ export function addFileCommands(program: Command): void {
     summary: 'delete files',
     examples: [['files rm sess-841 note /tmp/scratch', 'two of them']],
     async run({ client, print, signal }, _options, id, paths) {
-      const places = paths.map(placeOf);
-      for (const { volume, path } of places) await client.deleteFile(id, volume, path, { signal });
-      const whole = places.map(({ volume, path }) => wholePath(volume, path));
+      const targets = paths.map(volumePathOf);
+      for (const { volume, path } of targets) await client.deleteFile(id, volume, path, { signal });
+      const whole = targets.map(({ volume, path }) => wholePath(volume, path));
       print({ deleted: whole }, () => whole.map((path) => `${path} is deleted.\n`).join(''));
     },
   });
@@ -138,13 +138,13 @@ export function addFileCommands(program: Command): void {
     summary: 'move a file within its volume',
     examples: [['files mv sess-841 note old/note', 'into a folder']],
     async run({ client, print, signal }, _options, id: string, from: string, to: string) {
-      const [source, target] = [placeOf(from), placeOf(to)];
+      const [source, target] = [volumePathOf(from), volumePathOf(to)];
       if (source.volume !== target.volume) {
-        throw new CliError('usage', 'A file moves within its volume only.', 'Get it, put it elsewhere, and delete it.');
+        throw new CliError('usage', 'A file moves within its volume only.', 'Use get, put and rm instead.');
       }
       await client.moveFile(id, source.volume, { from: source.path, to: target.path }, { signal });
       const whole = wholePath(target.volume, target.path);
-      print({ path: whole }, () => `${whole} it is.\n`);
+      print({ path: whole }, () => `Moved to ${whole}.\n`);
     },
   });
 

@@ -1,4 +1,4 @@
-/** `tenants forget`: what would go is shown, the name is typed, and the server does it. */
+/** `tenants forget`: shows what would be deleted, asks the person to type the tenant's name, then starts it. */
 import type { Command } from 'commander';
 import type { TenantForgetPlan } from '../../contract/schema.ts';
 import { addCommand, type CommandContext } from '../command.ts';
@@ -18,7 +18,7 @@ interface ForgetOptions {
 const total = (counts: Record<string, number | undefined>) =>
   Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0);
 
-/** What still holds it afterwards, in sentences. */
+/** The copies that remain afterwards, such as backups, in sentences. */
 function heldLines({ backups, set_aside }: Pick<TenantForgetPlan, 'backups' | 'set_aside'>): string[] {
   const [last] = backups;
   const to = last?.to ? ` (to ${last.to})` : '';
@@ -30,7 +30,7 @@ function heldLines({ backups, set_aside }: Pick<TenantForgetPlan, 'backups' | 's
   ];
 }
 
-/** What would go, in sentences. */
+/** What would be deleted, in sentences. */
 function planLines(plan: TenantForgetPlan): string[] {
   const states = Object.entries(plan.sandboxes).filter(([, count]) => count > 0);
   const counts: [string, number][] = [

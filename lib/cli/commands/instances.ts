@@ -1,4 +1,4 @@
-/** `list`, `create`, `show`, `set`: sandboxes as rows. Looking wakes nothing. */
+/** `list`, `create`, `show`, `set`: the rows of sandboxes. Wakes nothing. */
 import type { Command } from 'commander';
 import type { Instance } from '../../client/client.ts';
 import type { CreateInput } from '../../contract/schema.ts';
@@ -7,7 +7,7 @@ import { CliError } from '../failure.ts';
 import { bytesText, durationText, facts, timeText } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 
-/** The state with what is wrong or under way. */
+/** The state, with its fault and any operation under way. */
 function stateText({ state, fault, pending }: Instance): string {
   const notes = [fault === null ? null : `fault: ${fault}`, pending === null ? null : `${pending}…`].filter(Boolean);
   return notes.length === 0 ? state : `${state} (${notes.join(', ')})`;
@@ -19,7 +19,7 @@ function nextText({ next }: Instance): string {
   return `${next.state} ${inSeconds <= 0 ? 'now' : `in ${durationText(inSeconds)}`}`;
 }
 
-/** Everything of one sandbox, for a person. */
+/** Everything about one sandbox, as text. */
 function instanceFacts(instance: Instance): string {
   const { lineage, labels } = instance;
   const labelText = Object.entries(labels).map(([key, value]) => `${key}=${value}`);

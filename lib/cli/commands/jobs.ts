@@ -1,5 +1,5 @@
 /**
- * `jobs`: one verb for many sandboxes, done by the server. What it would do is shown and asked about before it begins.
+ * `jobs`: one verb for many sandboxes, run by the server. A dry run is shown and confirmed first.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -13,7 +13,7 @@ import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { showProgress } from '../progress.ts';
 import { confirm } from '../prompt.ts';
 
-/** How often a job that is waited for is looked at. */
+/** Milliseconds between looks at a job that is waited for. */
 const LOOK_MS = 500;
 
 interface Choice {
@@ -54,7 +54,7 @@ export function jobFacts(job: Job): string {
   ]);
 }
 
-/** Whom a job is for. Everything there is has to be said in so many words. */
+/** The sandboxes of a job. All of them only with `--everything`. */
 function choiceOf(ids: readonly string[], options: Choice): Pick<StartJobInput, 'ids' | 'filter'> {
   const { tenant, state, fault, search, everything } = options;
   const label = options.label?.replace('=', ':');
@@ -68,19 +68,19 @@ function choiceOf(ids: readonly string[], options: Choice): Pick<StartJobInput, 
   throw new CliError(
     'usage',
     'For which sandboxes?',
-    'Name ids, filter by --tenant, --state, --label …, or say --everything.',
+    'Name ids, filter by --tenant, --state, --label …, or add --everything.',
   );
 }
 
-/** What a job would do, in sentences on stderr. */
-function tellDryRun({ note }: CommandContext, verb: string, { matched, will, skip, plans, losses }: DryRun): void {
+/** Prints what a job would do, on stderr. */
+function printDryRun({ note }: CommandContext, verb: string, { matched, will, skip, plans, losses }: DryRun): void {
   note(`${verb}: ${will} of ${matched} that match.`);
   for (const { from, hops, count } of plans) if (hops.length > 0) note(`  ${count} × ${[from, ...hops].join(' → ')}`);
   for (const { words, count } of losses) note(`  Lost in ${count}: ${words}`);
   for (const { reason, count } of skip) note(`  Passed over, ${count}: ${reason}`);
 }
 
-/** Waits until a job has ended. Ctrl-C ends the waiting, not the job. */
+/** Waits until a job has ended. Ctrl-C ends the wait, not the job. */
 export async function waitFor(
   { client, signal, note }: CommandContext,
   id: string,
@@ -122,10 +122,10 @@ async function start(
   } as StartJobInput;
   const dry = await client.startJob({ ...input, dry_run: true }, { signal });
   if (options.dryRun === true) {
-    if (!context.json) tellDryRun(context, verb, dry);
+    if (!context.json) printDryRun(context, verb, dry);
     return print(dry, () => '');
   }
-  tellDryRun(context, verb, dry);
+  printDryRun(context, verb, dry);
   if (dry.will === 0) throw new CliError('conflict', 'There is nothing to do.');
   if (options.yes !== true) await confirm(`${verb} ${dry.will}?`, signal);
   const { id } = await client.startJob({ ...input, dry_run: false }, { signal });
@@ -145,9 +145,9 @@ export function addJobCommands(program: Command): void {
     .description('Do one thing to many sandboxes. The server does it, a few at a time, and goes on when you leave.');
 
   addCommand<StartOptions, [string, string[]]>(jobs, 'start <verb> [ids...]', {
-    summary: `do a verb to many: ${JOB_VERBS.join(', ')}`,
+    summary: `run a verb on many sandboxes: ${JOB_VERBS.join(', ')}`,
     description:
-      'What it would do, what that costs and whom it passes over is shown and asked about first. Waits until it has ended; exits with 5 when some failed.',
+      'Shows what it would do, what would be lost and which sandboxes it skips, and asks first. Waits for its end; exits with 5 when some failed.',
     options: (command) =>
       command
         .option('--tenant <tenant>', 'those of this tenant')
@@ -190,7 +190,7 @@ export function addJobCommands(program: Command): void {
 
   addCommand(jobs, 'show <id>', {
     summary: 'show a job and how far it is',
-    examples: [['jobs show job-512', 'how many are done, failed, passed over']],
+    examples: [['jobs show job-512', 'how many are done, failed, skipped']],
     async run({ client, print, signal }, _options, id: string) {
       const job = await client.getJob(id, { signal });
       print(job, () => jobFacts(job));
@@ -198,7 +198,7 @@ export function addJobCommands(program: Command): void {
   });
 
   addCommand<ListOptions & { outcome?: JobResult['outcome'] }>(jobs, 'results <id>', {
-    summary: 'list what became of each sandbox of a job',
+    summary: 'list the outcome of a job for each sandbox',
     options: (command) => listOptions(command.option('--outcome <outcome>', 'done, failed or skipped'), 100),
     examples: [['jobs results job-512 --outcome failed', 'why some failed']],
     async run(context, options, id: string) {
@@ -213,8 +213,8 @@ export function addJobCommands(program: Command): void {
   });
 
   addCommand(jobs, 'cancel <id>', {
-    summary: 'begin nothing more of a job',
-    description: 'What is under way ends.',
+    summary: 'cancel a job',
+    description: 'Sandboxes that it already works on are finished; no more are begun.',
     examples: [['jobs cancel job-512', 'what it did so far stays done']],
     async run({ client, print, signal }, _options, id: string) {
       const job = await client.cancelJob(id, { signal });

@@ -1,4 +1,4 @@
-/** `whoami` and `keys`: who the key is, and keys for programs. */
+/** `whoami` and `keys`: the identity of a key, and API keys. */
 import type { Command } from 'commander';
 import type { Key, KeyInput } from '../../contract/schema.ts';
 import { addCommand, parseSeconds } from '../command.ts';
@@ -19,7 +19,7 @@ const keyRow = (key: Key) => [
 
 export function addKeyCommands(program: Command): void {
   addCommand(program, 'whoami', {
-    summary: 'show who the key is, and what it may do',
+    summary: 'show the identity and the rights of your key',
     examples: [['whoami', 'role, tenants and rights']],
     async run({ client, print, signal, server }) {
       const me = await client.me({ signal });
@@ -56,7 +56,7 @@ export function addKeyCommands(program: Command): void {
 
   addCommand<{ role: KeyInput['role']; tenant?: string; expiresIn?: number }>(keys, 'create <name>', {
     summary: 'make a key',
-    description: 'The key alone is on stdout, this once, so that a script can keep it.',
+    description: 'Prints only the key to stdout, so that a script can save it. It cannot be shown again.',
     options: (command) =>
       command
         .requiredOption('--role <role>', 'admin, operator, support, viewer or tenant')

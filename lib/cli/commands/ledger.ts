@@ -1,4 +1,4 @@
-/** `ledger`: the ledger as a proof: verified, exported, sealed. */
+/** `ledger`: verifies, exports and seals the ledger. */
 import type { Command } from 'commander';
 import { addCommand, parseSeconds } from '../command.ts';
 import { exitCode } from '../exit-codes.ts';
@@ -55,8 +55,8 @@ export function addLedgerCommands(program: Command): void {
   });
 
   addCommand(ledger, 'head', {
-    summary: 'say, signed, how far the ledger goes',
-    description: 'Kept elsewhere, it proves later that nothing up to there was changed or removed.',
+    summary: 'print the signed head of the ledger',
+    description: 'Kept elsewhere, it proves later that no line up to it was changed or removed.',
     examples: [['ledger head --json > head.json', 'keep it']],
     async run({ client, print, signal }) {
       const head = await client.getLedgerHead({ signal });

@@ -13,7 +13,7 @@ function nodeText(node: LineageNode): string {
   return `${node.kind} ${node.id}${label}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
 }
 
-/** Roots first, what came from each below it and further in. What came from two is shown below both. */
+/** The tree as text: descendants are indented below their source. A node with two sources is shown below both. */
 function treeText({ nodes, edges, truncated }: Lineage): string {
   const byKey = new Map(nodes.map((node) => [`${node.kind}:${node.id}`, node]));
   const lines: string[] = [];

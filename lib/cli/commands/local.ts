@@ -1,32 +1,167 @@
 /**
- * The commands that work on this machine's data folder (WB_DATA) without a server: each runs the script of the same name
- * in scripts/ and ends with its exit code. `start` is here for its help only: bin/winterdock.js runs the server in its
- * own process.
+ * The commands that work on this machine's data folder (WB_DATA) without a server: each runs the script of its name in
+ * scripts/ and ends with its exit code. `start` is here for its help only: bin/winterdock.js runs the server in its own
+ * process.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { examplesText } from '../command.ts';
 import { CliError, reportFailure } from '../failure.ts';
 
 const SCRIPTS = new URL('../../../scripts/', import.meta.url);
 
-/** Runs a script with the terminal as it is. Its exit code becomes this program's. */
+interface LocalCommand {
+  /** The command's name with its arguments, as Commander takes it. */
+  usage: string;
+  /** The file in scripts/, without `.ts`, that it runs with the same arguments and options. */
+  script: string;
+  summary: string;
+  description: string;
+  /** Flags, what each does, and whether it is required or may be repeated. */
+  options: readonly (readonly [string, string, ('required' | 'repeated')?])[];
+  /** Command lines without `winterdock`, each with what it does. */
+  examples: readonly (readonly [string, string])[];
+}
+
+const START = {
+  summary: 'start the server on this machine, in this process',
+  description:
+    'Starts the server with the settings of the environment (PORT, HOST, WB_DATA and the others, see docs/settings.md) and runs until SIGTERM or Ctrl-C, which first suspends every running sandbox.',
+  examples: [['start', 'serves http://localhost:3000']],
+} as const;
+
+const COMMANDS: readonly LocalCommand[] = [
+  {
+    usage: 'backup <path>',
+    script: 'backup',
+    summary: 'back the data folder of this machine up, or verify a backup',
+    description:
+      'Makes a backup in a folder, where every further one copies only what changed, or in one .tar file. Works on the data folder of this machine (WB_DATA, WB_REGISTRY), whatever server the last login was to, and whether its server runs or not. Exits with 0 when the backup is made, 1 when not, 2 when it is made but a file in it is not sound. `winterdock restore-backup` restores it: see docs/operations.md.',
+    options: [
+      ['--with-keys', 'include the key files, encrypted with WB_BACKUP_PASSPHRASE or a typed passphrase'],
+      ['--keep <n>', 'remove all but the newest n backups of the folder'],
+      ['--verify', 'make no backup: read and hash every object of one'],
+      ['--json', 'print JSON, and failures as JSON on stderr'],
+    ],
+    examples: [
+      ['backup /mnt/elsewhere/winterdock --keep 14', 'keeps the newest 14'],
+      ['backup --verify /mnt/elsewhere/winterdock', 'names what is damaged, and whose it is'],
+    ],
+  },
+  {
+    usage: 'restore-backup',
+    script: 'restore',
+    summary: 'restore the data folder of this machine from a backup, or one sandbox',
+    description:
+      'Works on the data folder of this machine (WB_DATA, WB_REGISTRY), whose server must be stopped. With --to it only writes a file. Exits with 0 when it is done, with 1 when nothing was. See docs/operations.md.',
+    options: [
+      ['--from <path>', 'the backup: a folder or a .tar file', 'required'],
+      ['--at <time>', 'the newest backup up to then, as 2026-11-21T18:00:00Z'],
+      ['--instance <id>', 'only this sandbox'],
+      ['--as <id>', 'under another id'],
+      ['--to <file>', 'only write its file out'],
+      ['--dry-run', 'print what it would do'],
+      ['--force', 'set existing files aside'],
+      ['--with-keys', 'restore the key files too, with WB_BACKUP_PASSPHRASE or a typed passphrase'],
+    ],
+    examples: [
+      [
+        'restore-backup --from /mnt/elsewhere/winterdock --dry-run',
+        'prints what the backup holds, and what it would set aside',
+      ],
+      [
+        'restore-backup --from /mnt/elsewhere/winterdock --instance sess-841 --as sess-841-before',
+        'restores one sandbox beside the existing one',
+      ],
+    ],
+  },
+  {
+    usage: 'doctor [keys...]',
+    script: 'doctor',
+    summary: 'explain where the registry and the files of this machine disagree',
+    description:
+      'Checks the data folder of this machine (WB_DATA, WB_REGISTRY) and changes nothing, unless --fix, --adopt or --accept is given and the server is stopped. Keys name files to adopt. Exits with 0 when all is well, with 1 when something is wrong, with 2 when it could not do what was asked. See docs/operations.md.',
+    options: [
+      ['--full', 'hash every file at rest and every snapshot and blueprint'],
+      ['--fix', 'do the safe repairs, each with a ledger line'],
+      ['--adopt', 'make rows for files that have none: all of them, or those of the keys'],
+      ['--tenant <tenant>', 'the tenant of the adopted files'],
+      ['--accept <reason>', 'continue with a registry that is not the newest'],
+      ['--json', 'print JSON'],
+    ],
+    examples: [
+      ['doctor', 'lists every disagreement; the server may run'],
+      ['doctor --adopt --tenant acme', 'makes rows for files that have none'],
+    ],
+  },
+  {
+    usage: 'ledger-verify',
+    script: 'ledger-verify',
+    summary: 'prove the ledger of this machine line by line',
+    description:
+      'Proves that no line of the ledger in the data folder of this machine (WB_DATA, WB_REGISTRY) was changed, removed or reordered, whether a server runs or not; or proves an exported segment by itself. `ledger verify` asks a server instead. Exits with 0 only when all is proved.',
+    options: [
+      ['--file <file>', 'an exported segment'],
+      ['--head <file>', 'a head that was kept elsewhere, to compare with; may be repeated', 'repeated'],
+      ['--issuer <did>', 'another trusted signature besides the own; may be repeated', 'repeated'],
+    ],
+    examples: [['ledger-verify --head kept-head.json', 'also proves that the ledger contains that head']],
+  },
+];
+
+export function addLocalCommands(program: Command): void {
+  program
+    .command('start')
+    .summary(START.summary)
+    .description(START.description)
+    .option('--api-only', 'serve no console')
+    .addHelpText('after', examplesText(START.examples))
+    .action(() => {
+      process.exitCode = reportFailure(notInstalled('start'), false);
+    });
+  for (const { usage, script, summary, description, options, examples } of COMMANDS) {
+    const command = program
+      .command(usage)
+      .summary(summary)
+      .description(description)
+      .addHelpText('after', examplesText(examples));
+    for (const [flags, text, kind] of options) {
+      if (kind === 'required') command.requiredOption(flags, text);
+      else if (kind === 'repeated') command.option(flags, text, collect, []);
+      else command.option(flags, text);
+    }
+    command.action(async (...given: unknown[]) => {
+      const self = given.at(-1) as Command;
+      try {
+        await runScript(script, [...self.args, ...flagsOf(self)]);
+      } catch (error) {
+        process.exitCode = reportFailure(error, false);
+      }
+    });
+  }
+}
+
+const collect = (value: string, before: string[]) => [...before, value];
+
+/** Runs a script on the same terminal. Its exit code becomes this program's. */
 async function runScript(name: string, args: string[]): Promise<void> {
   const script = fileURLToPath(new URL(`${name}.ts`, SCRIPTS));
-  if (!existsSync(script)) throw elsewhere(name);
+  if (!existsSync(script)) throw notInstalled(name);
   const child = spawn(process.execPath, [script, ...args], {
     stdio: 'inherit',
     env: { ...process.env, INIT_CWD: process.cwd() },
   });
-  // The terminal sends its signals to both: this one waits for the other's end.
+  // A terminal sends its signals to both processes: this one waits for the child's end.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143);
 }
 
-function elsewhere(name: string): CliError {
+/** The error of a command line that was installed without the server. */
+function notInstalled(name: string): CliError {
   return new CliError(
     'usage',
     `${name} works on the server's own files, and this is the command line for other machines.`,
@@ -44,119 +179,4 @@ function flagsOf(command: Command): string[] {
     if (Array.isArray(value)) return value.flatMap((one) => [flag, String(one)]);
     return value === true ? [flag] : [flag, String(value)];
   });
-}
-
-/** Makes the command one that runs the script of the same work, with what was given. */
-function runs(command: Command, name: string): void {
-  command.action(async (...given: unknown[]) => {
-    const self = given.at(-1) as Command;
-    try {
-      await runScript(name, [...self.args, ...flagsOf(self)]);
-    } catch (error) {
-      process.exitCode = reportFailure(error, false);
-    }
-  });
-}
-
-const examples = (text: string) => `\nExamples:\n${text}`;
-const collect = (value: string, before: string[]) => [...before, value];
-
-export function addLocalCommands(program: Command): void {
-  program
-    .command('start')
-    .summary('start the server on this machine, in this process')
-    .description(
-      'Starts the server with the settings of the environment (PORT, HOST, WB_DATA and the others, see docs/settings.md) and keeps the terminal. SIGTERM and Ctrl-C end it: what is awake is suspended first.',
-    )
-    .option('--api-only', 'serve no console')
-    .addHelpText('after', examples('  WB_DATA=/srv/winterdock winterdock start\n      serves http://localhost:3000'))
-    .action(() => {
-      process.exitCode = reportFailure(elsewhere('start'), false);
-    });
-  runs(backup(program), 'backup');
-  runs(restoreBackup(program), 'restore');
-  runs(doctor(program), 'doctor');
-  runs(ledgerVerify(program), 'ledger-verify');
-}
-
-function backup(program: Command): Command {
-  return program
-    .command('backup <path>')
-    .summary('back the data folder of this machine up, or verify a backup')
-    .description(
-      'Makes a backup in a folder, where every further one copies only what changed, or in one .tar file. Works on the data folder of this machine (WB_DATA, WB_REGISTRY), whatever server the last login was to; that may run or not. Exits with 0 when it is made, 1 when not, 2 when something of the store itself is not sound. `winterdock restore-backup` brings it back: see docs/operations.md.',
-    )
-    .option('--with-keys', 'take the key files along, encrypted with WB_BACKUP_PASSPHRASE or what is typed')
-    .option('--keep <n>', 'remove all but the newest n backups of the folder')
-    .option('--verify', 'make none: read and hash every object that is there')
-    .option('--json', 'print JSON, and failures as JSON on stderr')
-    .addHelpText(
-      'after',
-      examples(`  winterdock backup /mnt/elsewhere/winterdock --keep 14
-      the newest 14 stay
-  winterdock backup --verify /mnt/elsewhere/winterdock
-      says what is damaged, and whose it is`),
-    );
-}
-
-function restoreBackup(program: Command): Command {
-  return program
-    .command('restore-backup')
-    .summary('bring the data folder of this machine back from a backup, or one sandbox')
-    .description(
-      'Works on the data folder of this machine (WB_DATA, WB_REGISTRY), whose server must be stopped; with --to it makes a file and touches no folder. Exits with 0 when it is done, with 1 when nothing was. See docs/operations.md.',
-    )
-    .requiredOption('--from <path>', 'the backup: a folder or a .tar file')
-    .option('--at <time>', 'the newest backup up to then, as 2026-11-21T18:00:00Z')
-    .option('--instance <id>', 'only this sandbox')
-    .option('--as <id>', 'under another id')
-    .option('--to <file>', 'only write its file out')
-    .option('--dry-run', 'say what it would do')
-    .option('--force', 'set aside what is there')
-    .option('--with-keys', 'bring the key files back, with WB_BACKUP_PASSPHRASE or what is typed')
-    .addHelpText(
-      'after',
-      examples(`  winterdock restore-backup --from /mnt/elsewhere/winterdock --dry-run
-      says what it holds, and what it would set aside
-  winterdock restore-backup --from /mnt/elsewhere/winterdock --instance sess-841 --as sess-841-before
-      one sandbox, beside the one that is there`),
-    );
-}
-
-function doctor(program: Command): Command {
-  return program
-    .command('doctor [keys...]')
-    .summary('explain where the registry and the files of this machine disagree')
-    .description(
-      'Looks at the data folder of this machine (WB_DATA, WB_REGISTRY) and changes nothing, unless --fix, --adopt or --accept is given and the server is stopped. Keys are those of files to adopt. Exits with 0 when all is well, with 1 when something is wrong, with 2 when it could not do what was asked. See docs/operations.md.',
-    )
-    .option('--full', 'hash every file at rest and every snapshot and blueprint')
-    .option('--fix', 'do the safe part, each with a ledger line')
-    .option('--adopt', 'give files without a row one again, all or those of the keys')
-    .option('--tenant <tenant>', 'whose the adopted files are')
-    .option('--accept <reason>', 'go on from a registry that is not the newest')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      examples(`  winterdock doctor
-      everything that disagrees; also beside a running server
-  winterdock doctor --adopt --tenant acme
-      files that no row names get one again`),
-    );
-}
-
-function ledgerVerify(program: Command): Command {
-  return program
-    .command('ledger-verify')
-    .summary('prove the ledger of this machine line by line')
-    .description(
-      'Proves that no line of the ledger in the data folder of this machine (WB_DATA, WB_REGISTRY) was changed, removed or reordered, whether a server runs or not, or proves an exported segment by itself. `ledger verify` asks a server instead. Exits with 0 only when all is proved.',
-    )
-    .option('--file <file>', 'an exported segment')
-    .option('--head <file>', 'a head that was kept elsewhere, to be compared; may be repeated', collect, [])
-    .option('--issuer <did>', 'a signature that is trusted besides the own; may be repeated', collect, [])
-    .addHelpText(
-      'after',
-      examples('  winterdock ledger-verify --head kept-head.json\n      also that it goes through that head'),
-    );
 }

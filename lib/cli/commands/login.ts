@@ -1,4 +1,4 @@
-/** `login` and `logout`: which server is meant, and with which key. */
+/** `login` and `logout`: save and remove the address and key of a server. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { DEFAULT_URL, whereaboutsIn } from '../../client/client.ts';
@@ -19,15 +19,15 @@ async function keyFrom(file: string | undefined, url: string, signal: AbortSigna
   throw new CliError(
     'usage',
     'There is no key to log in with.',
-    'Say --key-file FILE, or --key-file - to read it from stdin.',
+    'Add --key-file FILE, or --key-file - to read it from stdin.',
   );
 }
 
 export function addLoginCommands(program: Command): void {
   addCommand<{ keyFile?: string }>(program, 'login [address]', {
-    summary: 'keep the address and a key of a server',
+    summary: 'save the address and a key of a server',
     description:
-      'The key is tried, then kept in winterdock/logins.json below XDG_CONFIG_HOME or ~/.config, mode 0600, and only ever sent to this address. WINTERDOCK_URL and WINTERDOCK_KEY in the environment win over what is kept.',
+      'Checks the key and saves it in winterdock/logins.json below XDG_CONFIG_HOME or ~/.config, mode 0600. It is sent only to this address. WINTERDOCK_URL and WINTERDOCK_KEY in the environment override it.',
     options: (command) => command.option('--key-file <file>', 'read the key from a file, or from stdin with -'),
     examples: [
       ['login', `ask for the key of ${DEFAULT_URL}`],
@@ -43,7 +43,7 @@ export function addLoginCommands(program: Command): void {
       const logins = readLogins(process.env);
       writeLogins(process.env, { current: url, keys: { ...logins.keys, [url]: key } });
       if (!url.startsWith('https:') && !LOOPBACK.test(url))
-        note('The way to this server is not encrypted: whoever is on it can read the key.');
+        note('The connection to this server is not encrypted: others on the network can read the key.');
       print({ url, file: loginsFile(process.env) }, () => `Logged in to ${url}.\n`);
     },
   });

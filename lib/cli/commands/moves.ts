@@ -1,4 +1,6 @@
-/** Wakes and filings. A wish that is more than one hop is shown as a plan and asked about before its first. */
+/**
+ * `resume`, `suspend`, `freeze`, `archive`, `revive`, `delete`. A plan of several hops is shown and confirmed first.
+ */
 import type { Command } from 'commander';
 import { ApiError, type Instance, type WinterdockClient } from '../../client/client.ts';
 import type { ResumeInput } from '../../contract/schema.ts';
@@ -20,15 +22,12 @@ const moveOptions = (command: Command) =>
     .option('--reason <words>', 'why; it goes into the ledger')
     .option('--force', 'end running calls, or clear a fault and try once more');
 
-const planOptions = (command: Command) => moveOptions(command).option('--yes', 'walk the whole plan without asking');
+const planOptions = (command: Command) => moveOptions(command).option('--yes', 'run the whole plan without asking');
 
 type Filing = Exclude<Verb, 'resume' | 'delete'>;
 
-/**
- * The walk from where a sandbox is to where it is wished: shown with what it costs, asked about, then walked by the
- * server.
- */
-async function walk(context: CommandContext, id: string, to: State, options: MoveOptions): Promise<void> {
+/** Shows the plan to a state with what it loses, asks for confirmation, then lets the server run it. */
+async function runPlan(context: CommandContext, id: string, to: State, options: MoveOptions): Promise<void> {
   const { client, signal } = context;
   const { hops, from, losses, refusal } = await client.getPlan(id, { to }, { signal });
   if (hops.length === 0) throw new CliError('conflict', refusal ?? `No way leads from ${from} to ${to}.`);
@@ -59,9 +58,9 @@ async function file(context: CommandContext, id: string, verb: Filing, options: 
     return await filingOf(client, verb)(id, { reason: options.reason, force: options.force }, { signal });
   } catch (error) {
     const from = error instanceof ApiError && error.code === 'invalid_transition' ? error.problem?.from : null;
-    // Reviving is for what is archived: anything else is not a longer way to the same end.
+    // Revive is for archived sandboxes only: for any other state a plan is not what was meant.
     if (typeof from !== 'string' || !isState(from) || verb === 'revive') throw error;
-    await walk(context, id, VERB_TARGET[verb], options);
+    await runPlan(context, id, VERB_TARGET[verb], options);
     return client.getInstance(id, { signal });
   }
 }
@@ -148,7 +147,7 @@ export function addMoveCommands(program: Command): void {
       ['delete sess-841 --yes', 'without asking, for scripts'],
     ],
     async run(context, options, id: string) {
-      await walk(context, id, 'deleted', options);
+      await runPlan(context, id, 'deleted', options);
       context.print({ id, state: 'deleted' }, () => `${id} is deleted.\n`);
     },
   });

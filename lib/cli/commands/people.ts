@@ -1,4 +1,4 @@
-/** `people`: who has an account, what they may do, and how others come in. */
+/** `people`: accounts, their rights, sessions and invitations. */
 import type { Command } from 'commander';
 import type { InviteInput, Person } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
@@ -66,15 +66,15 @@ export function addPeopleCommands(program: Command): void {
   });
 
   addCommand<PersonChanges & { email?: string }>(people, 'invite', {
-    summary: 'make a link that lets one person in, once',
-    description: 'The link alone is on stdout, this once.',
+    summary: 'make a one-time link to join',
+    description: 'Prints only the link to stdout. It cannot be shown again.',
     options: (command) => roleOptions(command).option('--email <address>', 'only for this address'),
     examples: [
       ['people invite --role support --email eve@example.com', 'a link for Eve'],
       ['people invite --role operator --tenants acme,globex', 'for whoever gets it, for two tenants'],
     ],
     async run({ client, print, note, signal }, options) {
-      if (options.role === undefined) throw new CliError('usage', 'Say --role: admin, operator, support or viewer.');
+      if (options.role === undefined) throw new CliError('usage', 'Add --role: admin, operator, support or viewer.');
       const input: InviteInput = { role: options.role, email: options.email, tenants: tenantsOf(options) };
       const invited = await client.invite(input, { signal });
       print(invited, () => `${invited.link}\n`);

@@ -1,4 +1,4 @@
-/** The ways out of a damaged file: `raw`, `salvage`, `restore-in-place`. */
+/** Commands for a damaged file: `raw`, `salvage`, `restore-in-place`. */
 import type { Command } from 'commander';
 import type { SalvageAnswer } from '../../contract/schema.ts';
 import { addCommand } from '../command.ts';
@@ -6,7 +6,7 @@ import { bytesText, facts, printable } from '../format.ts';
 import { showProgress } from '../progress.ts';
 import { refuseOverwrite, saveDownload } from '../save-download.ts';
 
-/** As many of what is lost as are printed; the rest is in the new sandbox. */
+/** The most lost files that are printed; the full list is in the new sandbox. */
 const LOST_PRINTED = 20;
 
 function salvagedText({ instance, recovered, recovered_bytes, lost, lost_count, list }: SalvageAnswer): string {

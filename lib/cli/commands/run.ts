@@ -1,4 +1,4 @@
-/** `exec` and `eval`: code in a sandbox, with its output as it comes and its exit code as ours. */
+/** `exec` and `eval`: run code in a sandbox, stream its output and end with its exit code. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { MAX_STDIN_BYTES } from '../../client/client.ts';
@@ -17,7 +17,7 @@ interface ExecOptions {
   verbose?: boolean;
 }
 
-/** One word is a script as it is; several are one command, quoted so that its arguments arrive as they were given. */
+/** One argument is a whole script; several are one command, quoted so that its arguments arrive unchanged. */
 function scriptOf(words: readonly string[]): string {
   const [only] = words;
   if (words.length === 1 && only !== undefined) return only;
@@ -26,12 +26,12 @@ function scriptOf(words: readonly string[]): string {
     .join(' ');
 }
 
-/** How a call woke the sandbox, for a person. */
+/** How a call woke the sandbox, as a sentence. */
 export function wokeText(id: string, woke: string, tookMs: number): string {
   return woke === 'hot' ? `${id} was awake.` : `${id} woke from ${woke} in ${millisecondsText(tookMs)}.`;
 }
 
-/** What comes on stdin, to be the command's. Throws a usage error when that is more than a command is given. */
+/** Our stdin, for the command. Throws a usage error when it is larger than the limit. */
 async function inputOf(id: string): Promise<Buffer> {
   const input = await readStdinBytes();
   if (input.byteLength <= MAX_STDIN_BYTES) return input;
@@ -94,7 +94,7 @@ export function addRunCommands(program: Command): void {
       ['exec --json sess-841 true', 'the whole answer as one JSON document'],
     ],
     async run(context, options, id, given) {
-      // `--` says that what follows is the command, as other tools have it; here everything after the id is.
+      // Other tools need `--` before the command; here it is optional.
       const words = given[0] === '--' ? given.slice(1) : given;
       if (options.script === undefined && words.length === 0)
         throw new CliError('usage', 'There is no command to run.');

@@ -1,4 +1,4 @@
-/** `shell`: lines of a person, each run as a script in a sandbox; the folder is carried from one to the next. */
+/** `shell`: runs each typed line as a script in a sandbox, and keeps the working folder between lines. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ import { wokeText } from './run.ts';
 
 const HISTORY_LINES = 1000;
 
-/** The file of the lines of earlier shells, below `XDG_STATE_HOME` or `~/.local/state`. */
+/** The history file, below `XDG_STATE_HOME` or `~/.local/state`. */
 function historyFile(): string {
   const { XDG_STATE_HOME: state } = process.env;
   return join(state?.startsWith('/') === true ? state : join(homedir(), '.local', 'state'), 'winterdock', 'history');
@@ -23,7 +23,7 @@ function readHistory(): string[] {
   try {
     return readFileSync(historyFile(), 'utf8').split('\n').filter(Boolean).slice(0, HISTORY_LINES);
   } catch {
-    // No file yet, or none that can be read: the shell starts without a past.
+    // No readable file: the shell starts without a history.
     return [];
   }
 }
@@ -34,11 +34,11 @@ function writeHistory(lines: readonly string[]): void {
     const kept = lines.filter((line) => !line.startsWith(' ')).slice(0, HISTORY_LINES);
     writeFileSync(historyFile(), `${kept.join('\n')}\n`, { mode: 0o600 });
   } catch {
-    // A home that cannot be written costs the history and nothing else.
+    // An unwritable home only loses the history.
   }
 }
 
-/** One line in a sandbox. Returns where it left off and its exit code. */
+/** Runs one line in a sandbox. Returns the working folder after it and its exit code. */
 async function runLine(
   context: CommandContext,
   id: string,
@@ -60,7 +60,7 @@ async function runLine(
   return { cwd, exit: exitCode('network') };
 }
 
-/** Refusals that no further line would escape. */
+/** Errors that every further line would get too. */
 function endsShell(error: unknown): boolean {
   return error instanceof ApiError && ['unauthorized', 'forbidden', 'not_found', 'gone'].includes(error.code);
 }

@@ -1,4 +1,4 @@
-/** `tenants` and `settings`: what tenants have and may have, and when the idle move. */
+/** `tenants` and `settings`: use, quotas and idle thresholds. */
 import type { Command } from 'commander';
 import type { Settings, Tenant } from '../../contract/schema.ts';
 import { addCommand, parseSeconds, parseWholeNumber } from '../command.ts';
@@ -7,7 +7,7 @@ import { bytesText, durationText, facts } from '../format.ts';
 import { type ListOptions, listOptions, printList } from '../lists.ts';
 import { addForgetCommand } from './forget.ts';
 
-/** An option's value, or `none`, which takes away what is set. */
+/** An option's value; `none` removes the setting. */
 type OrNone = number | 'none';
 
 interface TenantChanges {
