@@ -69,7 +69,7 @@ export async function BatchResult({
     starting ? lastStartLine(caller, requestId) : null,
   ]);
   if (ids.length === 0) {
-    return <p className="text-ink-2">The ledger’s last lines no longer tell of it. The lineage below still does.</p>;
+    return <p className="text-ink-2">The ledger’s last lines no longer show it. The lineage below does.</p>;
   }
   const rows = await Promise.all((starting ? ids : ids.slice(0, SHOWN)).map((id) => rowOf(caller, id)));
   const shown = rows.slice(0, SHOWN).filter((row) => row !== null);

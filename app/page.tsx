@@ -79,7 +79,7 @@ export default async function Overview() {
         <Faults counts={faultCounts} faulty={faulty} caller={caller} />
       </PageSection>
       {jobs.items.length > 0 && (
-        <PageSection id="jobs" name="Jobs" note="What is being done to many" margin={false}>
+        <PageSection id="jobs" name="Jobs" note="Running now" margin={false}>
           <RunningJobs jobs={jobs.items} more={jobs.next !== null} />
         </PageSection>
       )}
@@ -89,7 +89,7 @@ export default async function Overview() {
     <PageSection
       id="wakes"
       name="Wake times"
-      note={`The last ${WAKE_DAYS} days, by where the file came from. Dot: median; bar: up to the 99th percentile`}
+      note={`The last ${WAKE_DAYS} days, by source. Dot: p50; bar: up to p99`}
       margin={false}
     >
       <WakePlot times={wakes} />

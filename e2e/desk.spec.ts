@@ -103,7 +103,7 @@ async function audit(page: Page): Promise<void> {
   await page.goto('/audit?tenant=desk&until=2020-01-01');
   await expect(page.getByText('No line matches.')).toBeVisible();
   await page.goto('/audit?tenant=desk&since=yesterday');
-  await expect(page.getByText('No line is shown: a filter above is not what it should be.')).toBeVisible();
+  await expect(page.getByText('No line is shown: a filter above is not valid.')).toBeVisible();
   await expect(page.getByText('must be a day or a minute')).toBeVisible();
 
   await page.goto('/audit');

@@ -342,6 +342,6 @@ test('the session’s cookie is out of reach of scripts, of other hosts and of p
 
 test('the way in warns a visitor whose address keeps no session', async ({ request }) => {
   const page = async (host: string) => (await request.get('/signin', { headers: { host } })).text();
-  expect(await page('localhost:3000')).not.toContain('may not keep the session');
-  expect(await page('dock.lan:3000')).toContain('may not keep the session');
+  expect(await page('localhost:3000')).not.toContain('may not keep a session');
+  expect(await page('dock.lan:3000')).toContain('may not keep a session');
 });

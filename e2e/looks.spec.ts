@@ -204,7 +204,7 @@ test('an interrupted operation is settled from the overview, and the list finds 
 test('a wrong filter shows nothing, and offers nothing to act upon', async ({ page }) => {
   await signInByKey(page);
   await page.goto('/sandboxes?label=nothing&tenant=northwind');
-  await expect(page.getByText('Nothing is shown: a filter above is not what it should be.')).toBeVisible();
+  await expect(page.getByText('Nothing is shown: a filter above is not valid.')).toBeVisible();
   await expect(page.getByText('must be key:value')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Show what it would do' })).toHaveCount(0);
 });

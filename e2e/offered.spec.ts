@@ -31,7 +31,7 @@ test('an ephemeral sandbox is made by the form, is not put to sleep, and says wh
   await expect(page.getByText('It is ephemeral: it is neither suspended nor frozen')).toBeVisible();
   await expect(page.getByRole('button', { name: /^Walk/ })).toHaveCount(0);
   await page.goto(`/sandboxes/${ID}?tab=settings`);
-  await expect(page.getByText('Once idle for so long it is archived and deleted.')).toBeVisible();
+  await expect(page.getByText('After this idle time it is archived and deleted.')).toBeVisible();
 });
 
 test('what an earlier version took is shown as it is, and the other settings can be saved', async ({ page }) => {

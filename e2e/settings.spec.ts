@@ -254,7 +254,7 @@ test('axe finds nothing in the settings, and nothing scrolls sideways', async ({
   await page.getByLabel('Name').fill('for looks');
   await page.getByLabel('Tenant', { exact: true }).fill('harbour');
   await press(page, 'Make a key');
-  await expect(page.getByText('Take the key along now')).toBeVisible();
+  await expect(page.getByText('Copy the key now')).toBeVisible();
   await look(page, 'keys');
   await page.goto('/settings/ledger');
   await press(page, 'Check the ledger');

@@ -103,7 +103,7 @@ export default async function Archive({ searchParams }: { searchParams: Promise<
         <FiledTable filed={filed} names={names} rendered={rendered} />
       ) : (
         <div className="border-t border-ink py-10">
-          {query === null && <p>Nothing is shown: a filter above is not what it should be.</p>}
+          {query === null && <p>Nothing is shown: a filter above is not valid.</p>}
           {page !== undefined && 'refusal' in page && <Outcome outcome={{ ok: false, ...page.refusal }} />}
           {list !== null && <Nothing filters={filters} />}
         </div>

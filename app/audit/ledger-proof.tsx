@@ -100,7 +100,7 @@ export function LedgerProofSections({
         <PageSection
           id="head"
           name="Head"
-          note="Kept elsewhere from time to time, it proves later that nothing up to it was changed."
+          note="Keep a copy elsewhere: it proves later that nothing before it was changed."
         >
           <a href="/api/events/head" download="winterdock-ledger-head.json" className="button">
             Download the signed head
@@ -110,9 +110,7 @@ export function LedgerProofSections({
       {refusal === null && (
         <PageSection id="months" name="Sealed months" note="A month is sealed and signed when it is over.">
           {segments.length === 0 ? (
-            <p className="text-ink-2">
-              No month is sealed yet: the first one is when the month of the first line is over.
-            </p>
+            <p className="text-ink-2">No month is sealed yet. A month is sealed when it is over.</p>
           ) : (
             <Segments segments={segments} whyNotTake={whyNotTake} rendered={rendered} />
           )}

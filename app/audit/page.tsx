@@ -87,7 +87,7 @@ export default async function Audit({ searchParams }: { searchParams: Promise<Se
       </Form>
       {query === null && (
         <Nothing>
-          <p>No line is shown: a filter above is not what it should be.</p>
+          <p>No line is shown: a filter above is not valid.</p>
         </Nothing>
       )}
       {page !== undefined && 'refusal' in page && (

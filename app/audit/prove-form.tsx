@@ -10,7 +10,7 @@ export function ProveForm({ action }: { action: ProveAction }) {
   const [outcome, submit] = useActionState(action, null);
   return (
     <form action={submit} className="grid justify-items-start gap-4">
-      <Submit className="button button-ink" doing="Walking the ledger…">
+      <Submit className="button button-ink" doing="Checking the ledger…">
         Check the ledger
       </Submit>
       <Outcome outcome={outcome} />

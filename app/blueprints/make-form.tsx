@@ -38,7 +38,7 @@ export function MakeForm({ action, from }: { action: MakeAction; from: string })
           />
         )}
       </Field>
-      <Field form="make" name="name" title="Name" error={errors.name} note="What it is asked for by: a-z, 0-9, _ and -">
+      <Field form="make" name="name" title="Name" error={errors.name} note="The name to clone it by: a-z, 0-9, _ and -">
         {(props) => (
           <input
             {...props}

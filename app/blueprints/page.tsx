@@ -80,7 +80,7 @@ export default async function Blueprints({ searchParams }: { searchParams: Promi
               note={`At most ${sizeInWords(config.maxSandboxBytes)}. Its workspace and memory are taken.`}
               button="Upload and make a blueprint"
             >
-              <Field form="upload" name="name" title="Name" note="What it is asked for by: a-z, 0-9, _ and -">
+              <Field form="upload" name="name" title="Name" note="The name to clone it by: a-z, 0-9, _ and -">
                 {(props) => (
                   <input
                     {...props}

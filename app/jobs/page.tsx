@@ -37,7 +37,7 @@ export default async function Jobs({ searchParams }: { searchParams: Promise<Sea
       {running > 0 && <AutoRefresh everyMs={LOOK_MS} />}
       {page.items.length === 0 ? (
         <p className="border-t border-ink py-8">
-          Nothing was done to many at once yet. Choose rows in the list of <Link href="/sandboxes">sandboxes</Link>.
+          No job has run yet. Choose rows in the list of <Link href="/sandboxes">sandboxes</Link>.
         </p>
       ) : (
         <JobTable jobs={page.items} rendered={renderedAt()} />

@@ -36,7 +36,7 @@ function Nothing({ wrong, filtered, mayCreate }: { wrong: boolean; filtered: boo
   return (
     <div className="border-t border-ink py-10">
       {wrong ? (
-        <p>Nothing is shown: a filter above is not what it should be.</p>
+        <p>Nothing is shown: a filter above is not valid.</p>
       ) : filtered ? (
         <p>
           No sandbox matches. <Link href="/sandboxes">Show all of them</Link>, or change the filters above.

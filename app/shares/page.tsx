@@ -117,7 +117,7 @@ export default async function Shares({ searchParams }: { searchParams: Promise<S
       <PageSection
         id="inspect"
         name="Inspect"
-        note="Is this bundle one of ours, and is it as it left? It is looked at and nothing of it is kept."
+        note="Is this bundle one of ours, and is it unchanged? It is inspected, and not kept."
       >
         <div className="grid gap-x-16 gap-y-8 lg:grid-cols-2">
           <div>

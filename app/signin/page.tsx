@@ -33,7 +33,7 @@ async function addressConcern(): Promise<{ says: string; hint: string } | null> 
   const { secure } = cookieRules(config);
   if (!secure) {
     return {
-      says: 'What you type here can be read on its way: this server is not reached by https.',
+      says: 'What you type here can be read in transit: this server is not reached over https.',
       hint: 'Whoever runs it can put a proxy with TLS in front and set WB_PUBLIC_URL.',
     };
   }
@@ -41,8 +41,8 @@ async function addressConcern(): Promise<{ says: string; hint: string } | null> 
   const known = config.publicUrl !== null && new URL(config.publicUrl).host === asked.toLowerCase();
   if (known || isLoopback(asked)) return null;
   return {
-    says: `A browser that came by ${asked} may not keep the session.`,
-    hint: `Come by ${config.publicUrl ?? `http://localhost:${config.port}`}, or set WB_PUBLIC_URL to this address if it is https.`,
+    says: `A browser may not keep a session at ${asked}.`,
+    hint: `Use ${config.publicUrl ?? `http://localhost:${config.port}`}, or set WB_PUBLIC_URL to this address if it is https.`,
   };
 }
 

@@ -97,7 +97,7 @@ export default async function Snapshots({ searchParams }: { searchParams: Promis
       ) : (
         <EmptyState>
           {wrong ? (
-            <p>Nothing is shown: a filter above is not what it should be.</p>
+            <p>Nothing is shown: a filter above is not valid.</p>
           ) : filtered ? (
             <p>
               No snapshot matches. <Link href={PATH}>Show all of them</Link>, or change the filters above.

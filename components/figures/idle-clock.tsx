@@ -21,7 +21,7 @@ const RAN_OUT_MS = 3000;
 function whyStill(instance: Clocked, now: number): string {
   if (instance.state === 'deleted') return 'Nothing happens to it any more.';
   if (instance.fault !== null && instance.fault !== 'error') return 'Its fault stops every automatic move.';
-  if (instance.pending !== null) return 'An operation holds it: nothing moves by itself before that has ended.';
+  if (instance.pending !== null) return 'An operation is under way: no automatic move before it ends.';
   if (instance.keep_hot) return 'Kept hot: no automatic move.';
   if (instance.attached > 0) return 'In use: the clock starts when the last terminal or call ends.';
   if (instance.hold_until !== null && instance.hold_until > now) return 'Held.';

@@ -39,9 +39,7 @@ export function QuotaMeter({
         </svg>
       )}
       {full && (
-        <p className="text-small text-fault-ink">
-          {used > limit ? 'More than it may have: it gets no more.' : 'Used up.'}
-        </p>
+        <p className="text-small text-fault-ink">{used > limit ? 'Over the limit: it gets no more.' : 'Used up.'}</p>
       )}
     </div>
   );

@@ -82,7 +82,7 @@ export function UploadForm({
     setProgress({ sent: 0, total: 0 });
     try {
       const to = await send(form, stop.signal, setProgress);
-      if (to === null) setOutcome({ ok: false, says: 'The upload was broken off. Nothing of it was kept.' });
+      if (to === null) setOutcome({ ok: false, says: 'The upload was cancelled. Nothing of it was kept.' });
       else router.push(to);
     } catch {
       setOutcome(LOST);
@@ -120,7 +120,7 @@ export function UploadForm({
           <div className="flex flex-wrap items-center justify-between gap-3">
             <p className="text-small text-ink-2">
               {whole
-                ? 'All of it is there; it is looked at now.'
+                ? 'All of it has arrived; it is being checked.'
                 : `${sizeInWords(progress.sent)} of ${sizeInWords(progress.total)}`}
             </p>
             <button type="button" className="button button-quiet" onClick={() => running.current?.abort()}>

@@ -59,7 +59,7 @@ export function FindStep({
       {!fresh && found.length === 0 && <Skeleton lines={3} says="Looking for sandboxes" />}
       {failed && (
         <p className="palette-says" role="alert">
-          The search did not answer. The list at Sandboxes has one too.
+          The search did not answer. You can also search in the list of sandboxes.
         </p>
       )}
       {fresh && groups.length === 0 && (

@@ -108,7 +108,7 @@ export function MoveStep({
           }}
           onBack={onBack}
         >
-          {isPending && <Skeleton lines={4} says="Asking what may be done" />}
+          {isPending && <Skeleton lines={4} says="Loading its moves" />}
           <KeyHints>
             <kbd className="key">Enter</kbd> to choose · <kbd className="key">Backspace</kbd> goes back ·{' '}
             <kbd className="key">Esc</kbd> closes

@@ -222,8 +222,8 @@ export function Terminal({
         <p className="text-small text-ink-3" id={hint}>
           {wakes} Esc leaves it by the keyboard, Ctrl + C stops a command or copies what is selected, Shift + Enter
           makes a new line.{' '}
-          {language === 'shell' ? 'Each command keeps the directory, not the variables.' : 'Each run starts anew.'}{' '}
-          Leaving the tab ends what runs.
+          {language === 'shell' ? 'Commands share the directory, but no variables.' : 'Each run starts anew.'} Leaving
+          the tab ends what runs.
         </p>
       </div>
       {failed && (

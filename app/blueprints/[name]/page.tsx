@@ -75,14 +75,14 @@ export default async function BlueprintPage({ params, searchParams }: Props) {
         </h1>
       </header>
       {made !== undefined && (
-        <PageSection id="made" name="Just made" note="Kept up with the ledger.">
+        <PageSection id="made" name="Just made" note="Updates by itself.">
           <BatchResult caller={caller} requestId={made} starting={starting === '1'} />
         </PageSection>
       )}
       <PageSection
         id="clone"
         name="Clone"
-        note="New sandboxes that begin as this is. None of them ever writes to it or sees another."
+        note="New sandboxes that begin with its content. They never write to it, and never see each other."
       >
         {noClone === null ? (
           <SeedForm

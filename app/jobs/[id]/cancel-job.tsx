@@ -14,7 +14,7 @@ export function CancelJob({ action }: { action: CancelAction }) {
         Cancel the job
       </Submit>
       <p className="text-small text-ink-3" id="cancel-note">
-        What is under way ends, nothing more begins. What is done stays done.
+        What is running ends, and nothing more begins. What is done stays done.
       </p>
       <Outcome outcome={outcome} />
     </form>

@@ -7,7 +7,7 @@ export default function NotFound() {
       <h1 className="headline">
         No such job <span className="quiet">under this id</span>
       </h1>
-      <p className="mt-4 text-ink-2">There never was one, or it is about sandboxes of others.</p>
+      <p className="mt-4 text-ink-2">There never was one, or it is about sandboxes that you may not see.</p>
       <p className="mt-6">
         <Link href="/jobs">All jobs</Link>
       </p>

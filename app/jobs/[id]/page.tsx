@@ -169,7 +169,7 @@ export default async function JobPage({ params, searchParams }: Props) {
         {page.items.length === 0 ? (
           <p className="text-ink-2">
             {job.state === 'running' ? 'None yet.' : 'None.'}{' '}
-            {job.state === 'running' && 'It goes on without this page, and after a restart of the server.'}
+            {job.state === 'running' && 'It continues without this page, and after a restart of the server.'}
           </p>
         ) : (
           <JobResults job={job} results={page.items} />

@@ -99,7 +99,7 @@ function Shown({ chosen, dry }: { chosen: Selection; dry: DryRun }) {
       <PageSection
         id="run"
         name="Run it"
-        note="The server does it, whether this page stays open or not. What matches is chosen at the moment it starts."
+        note="The server runs it, whether this page stays open or not. Matching sandboxes are chosen when it starts."
       >
         {dry.will === 0 ? (
           <p>

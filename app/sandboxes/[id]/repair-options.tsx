@@ -37,13 +37,13 @@ const TITLES: Readonly<Record<WayOut, { title: string; does: string }>> = {
   retry: { title: 'Try again', does: 'Clears the fault and wakes it. What failed may fail again; nothing is lost.' },
   return: {
     title: 'Try again',
-    does: 'For when its file was put back where it was: looks for it once more, and wakes it.',
+    does: 'For a file that was put back in its place: looks for it again, and wakes it.',
   },
   raw: {
     title: 'Download the raw file',
-    does: 'Byte for byte as it lies, with its private volumes and what was deleted: for repair elsewhere.',
+    does: 'The file as it is, with private volumes and deleted data: for repair elsewhere.',
   },
-  delete: { title: 'Delete it', does: 'For good. Nothing of it is looked at on the way.' },
+  delete: { title: 'Delete it', does: 'For good, without reading the file.' },
 };
 
 function RepairOption({ way, children }: { way: WayOut; children: ReactNode }) {

@@ -72,7 +72,7 @@ export async function saveSettings(id: string, _previous: SettingsState, form: F
           outcome: {
             ok: false,
             says: `Somebody changed this meanwhile. ${told.join('; ')}.`,
-            hint: 'Nothing is saved yet. Yours stands in the form: save again to write it over theirs.',
+            hint: 'Nothing is saved yet. Your values are in the form: save again to replace theirs.',
           },
         });
       }
@@ -80,7 +80,7 @@ export async function saveSettings(id: string, _previous: SettingsState, form: F
         return state({
           values: {},
           base: null,
-          outcome: { ok: true, says: 'Nothing is to be changed: that is what holds.' },
+          outcome: { ok: true, says: 'Nothing changed: these values are set already.' },
         });
       }
       const { patch, errors } = parseSettings(values, changed);
@@ -92,7 +92,7 @@ export async function saveSettings(id: string, _previous: SettingsState, form: F
       }
     }
     return state({
-      outcome: { ok: false, says: 'Others are changing it all the time.', hint: 'Try again in a moment.' },
+      outcome: { ok: false, says: 'Others keep changing it.', hint: 'Try again in a moment.' },
     });
   } catch (error) {
     const problem = problemOf(error, caller);

@@ -73,7 +73,7 @@ export function SandboxSettingsForm({
           form="settings"
           name="policy"
           title={SETTING_NAMES.policy}
-          note="Holds from the next start of a process."
+          note="Applies from the next start of its process."
           error={errors.policy}
         >
           {(props) => (
@@ -90,7 +90,7 @@ export function SandboxSettingsForm({
           form="settings"
           name="labels"
           title={SETTING_NAMES.labels}
-          note="One a line, as key: value. A line that is taken away takes its label away."
+          note="One a line, as key: value. Removing a line removes its label."
           error={errors.labels}
           className="sm:col-span-2"
         >
@@ -110,16 +110,16 @@ export function SandboxSettingsForm({
         {text(
           'idle_to_suspend_s',
           ephemeral
-            ? 'Once idle for so long it is archived and deleted. Empty: as for its tenant.'
-            : 'Once idle for so long its process ends. Empty: as for its tenant.',
+            ? 'After this idle time it is archived and deleted. Empty: as for its tenant.'
+            : 'After this idle time its process ends. Empty: as for its tenant.',
         )}
         {text(
           'idle_to_freeze_s',
           ephemeral
             ? 'Without effect: an ephemeral one is never frozen.'
-            : 'Once suspended for so long it is frozen. Empty: as for its tenant.',
+            : 'After this time suspended it is frozen. Empty: as for its tenant.',
         )}
-        {text('hold_until', 'Nothing automatic happens to it before. Empty: no hold.', {
+        {text('hold_until', 'No automatic move before this time. Empty: no hold.', {
           type: 'datetime-local',
         })}
         <label className="flex items-baseline gap-2 sm:pt-7">

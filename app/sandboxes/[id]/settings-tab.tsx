@@ -88,7 +88,7 @@ export async function SettingsTab({
         suspendAfter={thresholdInWords(instance.idle_to_suspend_s ?? thresholds.idle_to_suspend_s)}
         freezeAfter={thresholdInWords(instance.idle_to_freeze_s ?? thresholds.idle_to_freeze_s)}
       />
-      <PageSection id="delete" name="Delete" note="The one thing that cannot be taken back.">
+      <PageSection id="delete" name="Delete" note="The one thing that cannot be undone.">
         <Delete caller={caller} instance={instance} />
       </PageSection>
     </>

@@ -27,8 +27,7 @@ function Ship({ id }: { id: string }) {
           </button>
         </div>
         <p className="text-small text-ink-2">
-          A signed bundle of the work alone. What it learned and its scratch stay home: they are stripped from the copy,
-          freed pages included.
+          A signed bundle of the workspace only. memory and tmp are stripped from the copy, freed pages included.
         </p>
       </form>
       <details className="group">
@@ -37,8 +36,8 @@ function Ship({ id }: { id: string }) {
         </summary>
         <form action={action} method="post" className="mt-3 grid gap-3 border-l-4 border-fault bg-fault-wash px-5 py-4">
           <p>
-            <strong className="font-[600]">memory and tmp leave the building with this one.</strong> What the sandbox
-            learned, and whatever lies in its scratch, can be read by everyone who gets the bundle.
+            <strong className="font-[600]">memory and tmp leave the building with this one.</strong> Everyone who gets
+            the bundle can read what the sandbox has learned, and its temporary files.
           </p>
           <input type="hidden" name="everything" value="1" />
           <label className="flex items-baseline gap-2.5">

@@ -14,7 +14,7 @@ export async function runSql(id: string, _previous: SqlState, form: FormData): P
   const nothing = { sql, answer: null, tookMs: 0 };
   const parsed = sqlSchema.safeParse({ sql });
   if (!parsed.success) {
-    const says = sql === '' ? 'There is nothing to ask.' : 'The question is too long: at most 100 000 characters.';
+    const says = sql === '' ? 'There is no query to run.' : 'The query is too long: at most 100 000 characters.';
     return { ...nothing, problem: { says } };
   }
   const started = performance.now();

@@ -108,7 +108,7 @@ export function SqlBox({ action }: { action: SqlAction }) {
             Ask
           </Submit>
           <p className="text-small text-ink-3" id="sql-note">
-            It only reads, and wakes nothing. Ctrl + Enter asks.
+            It only reads, and wakes nothing. Ctrl + Enter runs it.
           </p>
         </div>
       </form>

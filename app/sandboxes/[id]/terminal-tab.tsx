@@ -25,7 +25,7 @@ export function TerminalTab({ caller, instance }: { caller: Caller; instance: In
       id="terminal"
       name="Terminal"
       margin={false}
-      note={`A shell over the volumes. While it is open and used, nothing puts the sandbox to sleep; after ${RELEASE_MINUTES} min without a key or output it lets go.`}
+      note={`A shell over the volumes. While it is open and in use, the sandbox stays awake; after ${RELEASE_MINUTES} min without a key or output it may sleep again.`}
     >
       <Terminal
         id={id}

@@ -106,8 +106,8 @@ export function InterruptedNotice({
     <div className="mb-10 border-l-4 border-fault bg-fault-wash px-5 py-4" role="note">
       <p className="font-[560]">{stuckInWords(instance, rendered)}</p>
       <p className="mt-1 mb-3 max-w-3xl text-ink-2">
-        Until it is settled, every other move is refused. What has happened to the file decides whether it is finished
-        or taken back; nothing is lost either way.
+        Until it is settled, every other move is refused. Settling finishes it or undoes it, depending on the file;
+        nothing is lost either way.
       </p>
       {children}
     </div>

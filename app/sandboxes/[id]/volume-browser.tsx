@@ -88,7 +88,7 @@ export async function VolumeBrowser({
   const contents = await read(caller, id, query);
   const note =
     instance.state === 'active'
-      ? 'Read beside its process. Looking keeps nothing awake.'
+      ? 'Read beside its process. Reading does not keep it awake.'
       : 'Read where the file rests. Looking wakes nothing.';
   if ('refused' in contents) {
     return (

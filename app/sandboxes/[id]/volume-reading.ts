@@ -105,7 +105,7 @@ async function editedText(caller: Caller, id: string, volume: VolumeName, path: 
   const { stat, content } = await getHost().operations.file(caller, id, volume, path, { start: 0, end: EDITED_BYTES });
   if (content.length > EDITED_BYTES) return 'It is too large to be edited here: at most 256 KiB are.';
   const text = decodeText(content);
-  if (text === null) return 'It is no text.';
+  if (text === null) return 'It is not text.';
   const plain = editable(text);
   return plain === null ? 'Its line ends are mixed: saving it here would change them.' : { ...plain, etag: stat.etag };
 }

@@ -32,7 +32,7 @@ export function KeyForm({
           <SecretOnce
             secret={secret}
             name="key"
-            says="Take the key along now: it is shown this once, and only its digest is kept."
+            says="Copy the key now: it is shown only once, and only its digest is kept."
           />
         )
       }
@@ -55,7 +55,7 @@ export function KeyForm({
         name="tenant"
         maxLength={63}
         placeholder="acme"
-        note="Empty: all of them, which the role tenant can not be."
+        note="Empty: all tenants. The role “tenant” needs at least one."
         defaultValue={values.tenant}
         error={errors.tenant}
       />

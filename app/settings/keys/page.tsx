@@ -98,7 +98,7 @@ export default async function KeysPage() {
           this list: it is in the data folder or in <code>WB_ADMIN_KEY</code>.
         </p>
       </div>
-      <PageSection id="keys" name="Keys" note="Known by what they begin with. The rest is not kept.">
+      <PageSection id="keys" name="Keys" note="Listed by their first characters. The rest is not kept.">
         {keys.length === 0 ? (
           <p className="text-ink-2">There is no key yet.</p>
         ) : (

@@ -25,7 +25,7 @@ export function InviteForm({
           <SecretOnce
             secret={secret}
             name="link"
-            says="Send them this link yourself. It is shown this once, works once, and is over after a week."
+            says="Send them this link yourself. It is shown only once, works once, and expires after a week."
           />
         )
       }

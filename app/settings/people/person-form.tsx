@@ -25,7 +25,7 @@ export function PersonForm({
         label="Tenants"
         name="tenants"
         defaultValue={values.tenants}
-        note="Empty: all of them. An admin is of all."
+        note="Empty: all tenants. An admin has all of them."
         error={errors.tenants}
       />
       <InputField

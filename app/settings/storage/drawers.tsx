@@ -61,8 +61,8 @@ export function MeasuredFiles({ storage, rendered }: { storage: Storage; rendere
     <div className="grid gap-4">
       {measured === null ? (
         <p className="text-ink-2">
-          Nobody has looked yet. A walk looks at every file once; with a million of them that takes minutes, so it is
-          not done by itself.
+          Not checked yet. The check looks at every file once; with a million files that takes minutes, so it runs only
+          when asked.
         </p>
       ) : (
         <>
@@ -110,7 +110,7 @@ export function MeasuredFiles({ storage, rendered }: { storage: Storage; rendere
           </p>
         </>
       )}
-      {running.includes('drawers') && <p className="text-ink-2">A walk is under way.</p>}
+      {running.includes('drawers') && <p className="text-ink-2">A check of every file is under way.</p>}
       <ConfirmButton
         action={checkStorage.bind(null, 'drawers')}
         button={measured === null ? 'Look at every file' : 'Look again'}

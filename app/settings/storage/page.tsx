@@ -62,7 +62,11 @@ export default async function StoragePage() {
           </ul>
         )}
       </div>
-      <PageSection id="room" name="Room" note="The disk of the data folder, and the places and memory for processes.">
+      <PageSection
+        id="room"
+        name="Room"
+        note="The disk of the data folder, and the limits for processes and their memory."
+      >
         <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2 lg:grid-cols-4">
           <QuotaMeter name="Disk in use" used={disk.bytes - disk.free_bytes} limit={disk.bytes} inWords={sizeInWords} />
           <QuotaMeter name="Processes serving" used={places.serving} limit={places.most} inWords={figures} />
@@ -73,7 +77,7 @@ export default async function StoragePage() {
             inWords={sizeInWords}
           />
           <div className="grid content-start gap-1.5">
-            <p className="text-small text-ink-3">Started ahead of need</p>
+            <p className="text-small text-ink-3">Spare processes</p>
             <p className="text-[1.375rem] leading-tight tracking-[-0.015em]">
               {figures(places.spare)}{' '}
               <span className="text-small tracking-normal text-ink-2">of {figures(places.ahead)}</span>
@@ -91,13 +95,17 @@ export default async function StoragePage() {
       <PageSection id="ledger" name="Ledger" note="Sealed by month.">
         <LedgerSummary ledger={storage.ledger} />
       </PageSection>
-      <PageSection id="drawers" name="Drawers" note="As the rows have them. Files on local disk.">
+      <PageSection id="drawers" name="Drawers" note="As the registry counts them. Files on local disk.">
         <DrawerTable drawers={storage.drawers} />
       </PageSection>
-      <PageSection id="measured" name="What lies there" note="Every file in the data folder, against the rows.">
+      <PageSection
+        id="measured"
+        name="What lies there"
+        note="Every file in the data folder, compared with the registry."
+      >
         <MeasuredFiles storage={storage} rendered={rendered} />
       </PageSection>
-      <PageSection id="scrub" name="Rot" note="What rests, against what was filed.">
+      <PageSection id="scrub" name="Rot" note="Files at rest, compared with what was filed.">
         <ScrubFacts scrub={storage.scrub} rendered={rendered} />
       </PageSection>
       <PageSection id="backup" name="Backup" note="What a lost disk would cost.">

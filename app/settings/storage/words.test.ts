@@ -47,7 +47,7 @@ test('trouble is said where there is some, and nothing where there is none', () 
     'The archive drawer cannot be reached: nothing is filed there or brought back from it.',
     'The disk is nearly full: 9 B are left.',
     'Every place for a process is taken: wakes are refused with capacity.',
-    'The processes of sandboxes take more memory than they may: what idles is suspended, what runs goes on.',
+    'The processes of sandboxes take more memory than allowed: idle ones are suspended, running calls go on.',
   ]);
 });
 

@@ -18,7 +18,9 @@ export function troublesOf({ registry, drawers, disk, places, memory, scrub }: S
   if (share < 0.1) said.push(`The disk is nearly full: ${sizeInWords(disk.free_bytes)} are left.`);
   if (places.serving >= places.most) said.push('Every place for a process is taken: wakes are refused with capacity.');
   if (memory.limit_bytes !== null && memory.serving_bytes > memory.limit_bytes)
-    said.push('The processes of sandboxes take more memory than they may: what idles is suspended, what runs goes on.');
+    said.push(
+      'The processes of sandboxes take more memory than allowed: idle ones are suspended, running calls go on.',
+    );
   return said;
 }
 
@@ -35,7 +37,7 @@ export function placesInWords({ serving, most }: Storage['places']): string {
 export function memoryInWords({ limit_bytes: limit }: Storage['memory']): string {
   return limit === null
     ? 'The memory of all processes together has no limit.'
-    : 'Where another has no room in the memory, the sandbox that was used longest ago and does nothing is suspended for it; when none may be, a wake is refused with capacity.';
+    : 'When memory runs short, the idle sandbox that was used longest ago is suspended; when none can be, a wake is refused with capacity.';
 }
 
 /** The files of a drawer compared with its rows. */

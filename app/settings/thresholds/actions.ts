@@ -56,7 +56,7 @@ export async function setThresholds(
   try {
     const changed = changedThresholds(patch, await heldNow(caller, tenant));
     if (Object.keys(changed).length === 0) {
-      const outcome = { ok: true, says: 'Nothing is to be changed: that is what holds.' };
+      const outcome = { ok: true, says: 'Nothing changed: these values are set already.' };
       return { values: {}, errors: {}, outcome, preview: null };
     }
     const key = JSON.stringify(changed);
@@ -69,7 +69,7 @@ export async function setThresholds(
     }
     await set(caller, tenant, changed);
     refresh();
-    const says = 'Set. The ladder goes by it from now on.';
+    const says = 'Set. The ladder uses them from now on.';
     return { values: {}, errors: {}, outcome: { ok: true, says }, preview: null };
   } catch (error) {
     return { values, errors: {}, outcome: { ok: false, ...problemInWords(problemOf(error, caller)) }, preview: null };

@@ -23,8 +23,8 @@ const PATH = '/settings/thresholds';
 const TENANTS_SHOWN = 50;
 
 const MEANS = {
-  idle_to_suspend_s: 'Once idle for so long its process ends.',
-  idle_to_freeze_s: 'Once suspended for so long its file goes into the cold drawer.',
+  idle_to_suspend_s: 'After this idle time its process ends.',
+  idle_to_freeze_s: 'After this time suspended its file goes into the cold drawer.',
 };
 
 /** The tenant in the address; null for all; `unknown` when the visitor may see no such tenant. */
@@ -62,7 +62,7 @@ function ScopeForm({ name }: { name: string }) {
 }
 
 function Overriding({ tenants, more }: { tenants: readonly Tenant[]; more: boolean }) {
-  if (tenants.length === 0) return <p className="text-ink-2">Every tenant goes by the thresholds of all.</p>;
+  if (tenants.length === 0) return <p className="text-ink-2">Every tenant uses the thresholds of all.</p>;
   return (
     <>
       <table className="ledger">
@@ -171,12 +171,12 @@ export default async function Thresholds({ searchParams }: { searchParams: Promi
       <PageSection
         id="simulator"
         name="Simulator"
-        note="What other thresholds would have made of the last days, computed from the ledger. It changes nothing."
+        note="What other thresholds would have done in the last days, computed from the ledger. It changes nothing."
       >
         <Simulator caller={caller} tenant={tenant} present={present} values={values} />
       </PageSection>
       {tenant === null && (
-        <PageSection id="tenants" name="Tenants with their own" note="Those that do not go by the thresholds of all.">
+        <PageSection id="tenants" name="Tenants with their own" note="Those with thresholds of their own.">
           <Overriding tenants={own.items} more={own.next !== null} />
         </PageSection>
       )}

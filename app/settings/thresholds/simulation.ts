@@ -82,7 +82,7 @@ export function caveatsOf(
     said.push('Nothing was suspended for idleness in this time: there is nothing to compute other thresholds from.');
   else if (ends < FEW)
     said.push(
-      `Only ${ends} ${ends === 1 ? 'suspension' : 'suspensions'} for idleness happened in this time: take the numbers for a hint.`,
+      `Only ${ends} ${ends === 1 ? 'suspension' : 'suspensions'} for idleness happened in this time: take the numbers as a hint.`,
     );
   return said;
 }

@@ -94,7 +94,7 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
     <>
       <Title snapshot={snapshot} rendered={rendered} />
       {made !== undefined && (
-        <PageSection id="made" name="Just made" note="Kept up with the ledger.">
+        <PageSection id="made" name="Just made" note="Updates by itself.">
           <BatchResult caller={caller} requestId={made} starting={starting === '1'} />
         </PageSection>
       )}
@@ -114,7 +114,7 @@ export default async function SnapshotPage({ params, searchParams }: Props) {
           <DisabledAction id="restore" label="Restore" whyNot={noRestore} />
         )}
       </PageSection>
-      <PageSection id="holds" name="Holds" note="As one moment. tmp does not come along.">
+      <PageSection id="holds" name="Holds" note="At one moment. tmp is not included.">
         <FactList>
           <Fact name="Of the sandbox">
             <Link href={`/sandboxes/${source}`} prefetch={false} className="font-mono text-[0.8125rem]">

@@ -34,7 +34,7 @@ export async function setLimits(tenant: string, _previous: LimitsState, form: Fo
       LIMITS.filter((name) => parsed.data[name] !== now[name]).map((name) => [name, parsed.data[name]]),
     );
     if (Object.keys(changed).length === 0) {
-      return { values: {}, errors: {}, outcome: { ok: true, says: 'Nothing was changed: that is what holds.' } };
+      return { values: {}, errors: {}, outcome: { ok: true, says: 'Nothing changed: these values are set already.' } };
     }
     await operations.patchTenant(caller, tenant, changed);
     refresh();

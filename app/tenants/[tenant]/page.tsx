@@ -100,7 +100,7 @@ export default async function TenantPage({ params }: Props) {
         </h1>
       </header>
       <BeingForgotten caller={caller} tenant={tenant} />
-      <PageSection id="sandboxes" name="Sandboxes" note="By state. A number leads to them.">
+      <PageSection id="sandboxes" name="Sandboxes" note="By state. Each number links to its list.">
         <LiveTenantStates tenant={name} states={counts} all />
         <p className="mt-3 text-small text-ink-2">
           {sizeInWords(bytes.total)} in all: {sizeInWords(bytes.live)} in the live drawer, {sizeInWords(bytes.cold)} in

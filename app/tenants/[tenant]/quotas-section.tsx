@@ -37,7 +37,7 @@ export function QuotasSection({ tenant, whyNotSet }: { tenant: Tenant; whyNotSet
     <PageSection
       id="quotas"
       name="Quotas"
-      note="What it has, and may have. Enforced before anything is made; what it has beyond a new limit stays."
+      note="What it has, and its limits. Checked before anything is created; what exceeds a new limit stays."
     >
       <div className="grid gap-6">
         <Meters quotas={tenant.quotas} />

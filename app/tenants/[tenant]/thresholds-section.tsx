@@ -32,7 +32,7 @@ export async function ThresholdsSection({
           {thresholdInWords(thresholds.idle_to_freeze_s)}{' '}
           <span className="text-small text-ink-3">({source(idle_to_freeze_s)})</span>, unless a sandbox has its own.{' '}
           <Link href={`/settings/thresholds?tenant=${tenant.tenant}#simulator`} prefetch={false}>
-            What others would have made of the last days
+            What others would have done in the last days
           </Link>
         </p>
         {whyNotSet === null ? (

@@ -108,7 +108,7 @@ export default async function PlanPage({ params, searchParams }: Props) {
         <PageSection
           id="hops"
           name="The steps"
-          note="Each has its line in the ledger. If one fails, it stays where it came to."
+          note="Each hop writes a ledger line. If one fails, the sandbox stays in the state it has reached."
         >
           <Steps plan={plan} />
         </PageSection>

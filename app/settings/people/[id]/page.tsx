@@ -56,7 +56,7 @@ export default async function PersonPage({ params }: { params: Promise<{ id: str
           {caller.actor === `user:${id}` && '. This is you'}.
         </p>
       </div>
-      <PageSection id="rights" name="Rights" note="It holds at once, in sessions that are open too.">
+      <PageSection id="rights" name="Rights" note="Changes apply at once, in open sessions too.">
         <PersonForm
           action={changePerson.bind(null, id)}
           roles={ROLE_OPTIONS}
@@ -77,7 +77,7 @@ export default async function PersonPage({ params }: { params: Promise<{ id: str
             button="Disable the account"
             doing="Disabling…"
             label=""
-            ask={{ open: 'Disable…', says: 'The person can not sign in any more, and all their sessions end now.' }}
+            ask={{ open: 'Disable…', says: 'The person cannot sign in any more, and all their sessions end now.' }}
           />
         )}
       </PageSection>

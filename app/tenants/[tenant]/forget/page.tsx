@@ -79,7 +79,7 @@ function Mind({ plan }: { plan: TenantForgetPlan }) {
       (name) => `${name} goes too: an upgrade kept that copy of the registry, with everything of its time.`,
     ),
     ...plan.doubtful.map((name) => `orphans/${name} stays: by its name it may be another tenant’s.`),
-    `The registry (${sizeInWords(plan.registry_bytes)}) is written anew at the end: for that long this server answers nobody.`,
+    `The registry (${sizeInWords(plan.registry_bytes)}) is rewritten at the end: for that time this server does not answer.`,
     'The ledger keeps ids: of sandboxes, of whoever did something, and the name of the tenant.',
   ];
   return (
