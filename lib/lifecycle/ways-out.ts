@@ -1,13 +1,13 @@
 /**
  * The ways out of a fault that stops a sandbox: one table, from which every hint of the API, the command line and the
- * console is made. A test walks each way for each fault, so that no hint names what does not work. Pure.
+ * console is made. A test tries each way out of each fault, so that every hint works. Pure.
  */
 import type { Fault } from './words.ts';
 
 /** A fault that stops wakes and automatic moves. */
 export type BlockingFault = Exclude<Fault, 'error'>;
 
-/** Each way as an order, without its capital and its full stop. */
+/** Each way out as an instruction, without capital and full stop. */
 export const WAYS_OUT = {
   restore: 'restore one of its snapshots in place',
   retry: 'resume with force to try once more',
@@ -19,7 +19,7 @@ export const WAYS_OUT = {
 } as const;
 export type WayOut = keyof typeof WAYS_OUT;
 
-/** The ways out of each fault, what keeps most first. */
+/** The ways out of each fault; the one that keeps most comes first. */
 export const WAYS_OF: Readonly<Record<BlockingFault, readonly WayOut[]>> = {
   unknown: ['retry', 'restore', 'salvage', 'raw', 'delete'],
   corrupt: ['restore', 'salvage', 'accept', 'raw', 'delete'],
@@ -29,6 +29,6 @@ export const WAYS_OF: Readonly<Record<BlockingFault, readonly WayOut[]>> = {
 /** All ways out of a fault, in one sentence for a person. */
 export function waysOut(fault: BlockingFault): string {
   const ways = WAYS_OF[fault].map((way) => WAYS_OUT[way]);
-  const said = ways.length === 1 ? ways[0] : `${ways.slice(0, -1).join(', ')}, or ${ways.at(-1)}`;
-  return `${said?.charAt(0).toUpperCase()}${said?.slice(1)}.`;
+  const sentence = ways.length === 1 ? ways[0] : `${ways.slice(0, -1).join(', ')}, or ${ways.at(-1)}`;
+  return `${sentence?.charAt(0).toUpperCase()}${sentence?.slice(1)}.`;
 }

@@ -1,10 +1,10 @@
-/** The closed word lists of the ledger and the row. Pure; imports nothing. */
+/** The closed lists of words in the ledger and the row. Pure; imports nothing. */
 
-/** `hot`: process running; `warm`: paused in memory; `cold`: only the file. Derived, never stored. */
+/** `hot`: a process runs; `warm`: it is paused in memory; `cold`: there is only the file. Derived, never stored. */
 export const THERMALS = ['hot', 'warm', 'cold'] as const;
 export type Thermal = (typeof THERMALS)[number];
 
-/** Orthogonal to the state. `error` stops nothing; the others stop every wake and automatic move. */
+/** Independent of the state. `error` stops nothing; the others stop every wake and automatic move. */
 export const FAULTS = ['error', 'unknown', 'corrupt', 'missing'] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -37,10 +37,10 @@ export const VIAS = ['api', 'console', 'cli', 'mcp', 'ticker', 'schedule', 'syst
 export type Via = (typeof VIAS)[number];
 
 /**
- * Seconds after which an operation under way is called stuck: what is only moved takes milliseconds, what is copied or
- * compressed seconds.
+ * Seconds after which an operation under way counts as stuck: a move takes milliseconds, a copy or a compression
+ * seconds.
  */
 export const STUCK_SECONDS = 60;
 
-/** What a list may ask of operations under way. */
+/** How a list filters by operations under way. */
 export const PENDINGS = ['any', 'stuck'] as const;

@@ -1,15 +1,15 @@
 /**
- * Who holds a sandbox hot by an open terminal: leases that are renewed while the terminal is open and run out when
- * nobody renews them, so that a lost browser holds nothing for long. Kept in memory: a restart ends them, and whoever
- * is still there renews. Knows nothing of rows or HTTP.
+ * Attachments: open terminals that keep a sandbox active. Each is a lease, renewed while the terminal is open, that
+ * ends when nobody renews it, so a lost browser holds nothing for long. In memory: a restart ends them, and open
+ * terminals renew. Knows nothing of rows or HTTP.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { Runtimes, SandboxRuntime } from './runtimes.ts';
 
-/** How long an attachment holds without being renewed. Browsers let a hidden tab run a timer once a minute. */
+/** How long an attachment lasts without renewal. Browsers let a hidden tab run a timer once a minute. */
 export const LEASE_SECONDS = 150;
-/** Attachments that one sandbox may have. */
-const MOST = 64;
+/** The most attachments of one sandbox. */
+const MAX_ATTACHMENTS = 64;
 
 interface Lease {
   runtime: SandboxRuntime;
@@ -25,7 +25,7 @@ export class Attachments {
     this.#runtimes = runtimes;
   }
 
-  /** Begins or renews one. `now` in epoch seconds. Throws `rate_limited` when the sandbox has too many. */
+  /** Begins or renews an attachment. `now` in epoch seconds. Throws `rate_limited` when the sandbox has too many. */
   hold(id: string, attachment: string, now: number): void {
     const leases = this.#leases.get(id) ?? new Map<string, Lease>();
     const held = leases.get(attachment);
@@ -33,8 +33,8 @@ export class Attachments {
       held.until = now + LEASE_SECONDS;
       return;
     }
-    if (leases.size >= MOST) {
-      throw new WinterdockError('rate_limited', `${MOST} terminals are attached to "${id}" already.`, {
+    if (leases.size >= MAX_ATTACHMENTS) {
+      throw new WinterdockError('rate_limited', `${MAX_ATTACHMENTS} terminals are attached to "${id}" already.`, {
         retryAfterSeconds: LEASE_SECONDS,
       });
     }
@@ -44,7 +44,7 @@ export class Attachments {
     this.#leases.set(id, leases);
   }
 
-  /** Ends one, which is use up to `now`. One that there is not, or not any more, changes nothing. */
+  /** Ends an attachment; the sandbox counts as used until `now`. One that has ended already changes nothing. */
   release(id: string, attachment: string, now: number): void {
     const leases = this.#leases.get(id);
     const lease = leases?.get(attachment);
@@ -57,11 +57,11 @@ export class Attachments {
     this.#runtimes.release(runtime);
   }
 
-  /** Ends those that nobody renewed. */
+  /** Ends the attachments that nobody renewed. */
   expire(now: number): void {
     for (const [id, leases] of this.#leases) {
       for (const [attachment, lease] of leases) {
-        // A clock that was set back makes none last longer than any other.
+        // When the clock was set back, no lease lasts longer than a new one.
         lease.until = Math.min(lease.until, now + LEASE_SECONDS);
         if (lease.until <= now) this.release(id, attachment, now);
       }

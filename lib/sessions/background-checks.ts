@@ -1,6 +1,6 @@
 /**
- * The background checks of filed files: their hash, structure and the sizes of their volumes are recorded some seconds
- * after filing, one at a time. What a stop comes before is hashed while there is time.
+ * Background checks of filed files: some seconds after a filing, one at a time, they record the hash, the result of
+ * `quick_check` and the sizes of the volumes. A stop hashes what still waits while there is time.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -15,10 +15,7 @@ import { matchesRecord, sameStamp } from './file-verification.ts';
 
 /** Seconds between a filing and its check: a sandbox that wakes again at once is not worth hashing. */
 const DELAY_SECONDS = 5;
-/**
- * What a stop counts on when it decides whether there is time for a file: half of what the slowest machine that was
- * measured hashes.
- */
+/** How fast a stop expects to hash: half the rate of the slowest machine that was measured. */
 const HASHED_BYTES_PER_MS = 100_000;
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -28,7 +25,7 @@ export class BackgroundChecks {
   #timer: NodeJS.Timeout | null = null;
   #paused = false;
 
-  /** Asks for the check of the file that a row has at `generation`. A later request replaces an earlier one. */
+  /** Schedules the check of the file that a row has at `generation`. A later request replaces an earlier one. */
   schedule(engine: Engine, id: string, generation: number): void {
     this.#waiting.delete(id);
     this.#waiting.set(id, { generation, at: performance.now() + DELAY_SECONDS * 1000 });
@@ -53,7 +50,7 @@ export class BackgroundChecks {
     ).unref();
   }
 
-  /** Runs the checks that are due; with `all` also those that are not. */
+  /** Runs the checks that are due; with `all` the waiting ones too. */
   async runDue(engine: Engine, all = false): Promise<void> {
     for (const [id, { generation, at }] of this.#waiting) {
       if (this.#paused || (!all && at > performance.now())) return;
@@ -62,7 +59,7 @@ export class BackgroundChecks {
     }
   }
 
-  /** Begins no check any more, and waits for the one that runs. */
+  /** Starts no more checks, and waits for the one that runs. */
   async pause(): Promise<void> {
     this.#paused = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -70,8 +67,8 @@ export class BackgroundChecks {
   }
 
   /**
-   * Hashes what still waits for its check, in this process and until `deadline` (of `performance.now()`): so that a
-   * copy of the folder is known by it.
+   * Hashes the files that still wait for a check, until `deadline` (of `performance.now()`), so that a copy of the data
+   * folder can be verified by hash.
    */
   async finish(engine: Engine, deadline: number): Promise<void> {
     for (const [id, { generation }] of this.#waiting) {
@@ -87,8 +84,8 @@ export class BackgroundChecks {
 }
 
 /**
- * Hashes the file at rest of a row that still has that generation, if that takes no longer than `milliseconds`, and
- * records it.
+ * Hashes the file at rest of a row that still has that generation and records the hash, when that takes no longer than
+ * `milliseconds`.
  */
 async function hashFile(engine: Engine, id: string, generation: number, milliseconds: number): Promise<void> {
   const row = await engine.registry.instances.get(id);
@@ -104,15 +101,15 @@ async function hashFile(engine: Engine, id: string, generation: number, millisec
   await engine.registry.instances.recordCheck(id, generation, { sha256: hash.digest('hex'), quickCheck: null });
 }
 
-/** Whether a row has a file at rest, that nothing is known to be wrong with. */
+/** Whether a row has a file at rest that does not wait for a recovery. */
 function isCheckable(row: InstanceRow): boolean {
   const filed = row.state === 'suspended' || row.state === 'frozen' || row.state === 'archived';
   return filed && row.file !== null && row.file.unsettled !== true;
 }
 
 /**
- * Hashes and checks the file at rest of a row that still has that generation, and records what was found; damage raises
- * a fault. Of a file that is not the one that was filed nothing is recorded: whoever wants to use it is told.
+ * Hashes and checks the file at rest of a row that still has that generation, and records the result. Damage raises a
+ * fault. Nothing is recorded of a file that is not the one that was filed: its next use finds that out.
  */
 export async function checkFiledFile(engine: Engine, id: string, generation: number): Promise<void> {
   const before = await engine.registry.instances.get(id);
@@ -125,7 +122,7 @@ export async function checkFiledFile(engine: Engine, id: string, generation: num
   try {
     found = await engine.readers.check(path, { packed });
   } catch (error) {
-    // The file may have moved or woken under the check; a wake of it checks again by itself.
+    // The file may have moved, or its sandbox woken, during the check. A wake verifies the file by itself.
     engine.log.debug({ id, error: messageOf(error) }, 'background check not done');
     return;
   }
@@ -134,10 +131,10 @@ export async function checkFiledFile(engine: Engine, id: string, generation: num
   if (!sameStamp(stamp, before.file) && !matchesRecord(before.file, stamp, found)) return;
   const rotten = before.file.sha256 !== null && found.sha256 !== '' && before.file.sha256 !== found.sha256;
   const sound = found.quickCheck === 'ok' && !rotten;
-  // The hash of what was filed stays: by it the file that was can be told when it is brought back.
+  // The hash of the filed bytes stays: it recognises the right file when that comes back.
   if (!packed && !rotten)
     await engine.registry.instances.recordCheck(id, generation, found, await volumeSizes(engine, id, generation));
-  // What is compressed is known to expand; the structure of what it expands to was not looked at.
+  // A compressed file is known to expand; the structure of the expanded file was not checked.
   else if (sound)
     await engine.registry.instances.recordCheck(id, generation, { sha256: found.sha256, quickCheck: null });
   if (sound) return;
@@ -159,7 +156,7 @@ function damaged(complaint: string): string {
   return `its structure is damaged: ${complaint.slice(0, 300)}`;
 }
 
-/** Bytes of each volume of a file at rest; undefined when it has woken or moved meanwhile, or cannot be read. */
+/** Bytes of each volume of a file at rest; undefined when it has moved or woken meanwhile, or cannot be read. */
 async function volumeSizes(
   engine: Engine,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Calls and writes: they find or wake the process, count as activity, and are sent again when their process was gone
- * before they began.
+ * Calls and writes: each finds or wakes the process and counts as activity. A call whose process ended before the call
+ * began is sent again.
  */
 import { isWinterdockError } from '../base/errors.ts';
 import type {
@@ -19,7 +19,7 @@ import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext, WakeReport } from './sessions.ts';
 import { wake } from './wake.ts';
 
-/** How often a call is sent whose process was gone before the call began. */
+/** How often a call is sent when its process ends before the call begins. */
 const ATTEMPTS = 3;
 
 type Send<T> = (process: InstanceProcess) => Promise<T>;
@@ -27,9 +27,9 @@ type Send<T> = (process: InstanceProcess) => Promise<T>;
 const HOT: WakeReport = { woke: 'hot', wokeMs: 0, from: null };
 
 /**
- * Sends something to the process of a sandbox, waking it first when it sleeps. The first message follows the wake's own
- * without waiting for it, and the answer waits for both: nothing is answered before `active` is on disk. `onWoken` runs
- * when it is.
+ * Sends a message to the process of a sandbox, waking it first when it sleeps. The message follows the wake without
+ * waiting for it, and the answer waits for both: nothing is answered before `active` is committed. `onWoken` runs at
+ * that commit.
  */
 async function sendToProcess<T>(
   engine: Engine,
@@ -63,7 +63,7 @@ async function sendOrWake<T>(
   const counted = (process: InstanceProcess): Promise<T> => {
     runtime.callStarted();
     const answer = send(process).finally(() => runtime.callEnded());
-    // It is awaited after the wake; a wake that fails takes its error instead.
+    // Awaited after the wake. When the wake fails, its error is thrown instead.
     answer.catch(() => {});
     return answer;
   };
@@ -90,7 +90,7 @@ function markUsed(engine: Engine, runtime: SandboxRuntime): void {
   runtime.markUsed(now(engine));
 }
 
-/** A call that ran out of time may have cost the process: then the row is settled before the answer. */
+/** A call that ran out of time may have ended the process: the row is settled before the answer. */
 async function afterTimeout(engine: Engine, runtime: SandboxRuntime, audit: AuditContext): Promise<void> {
   const row = await requireInstance(engine, runtime.id);
   await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'exec.timed_out')]);
@@ -111,7 +111,7 @@ export async function exec(
   options: ExecOptions = {},
 ): Promise<ExecOutcome & WakeReport> {
   const { onWoke, onOutput, signal } = options;
-  // Output of a script that runs while its wake is still being committed is held back until it is.
+  // Output of a script that runs before its wake is committed is held back until then.
   let held: OutputChunk[] | null = [];
   const { answer, woken } = await sendToProcess(
     engine,
@@ -157,7 +157,7 @@ export async function write(
   return operation.op === 'put' ? withReservedQuota(engine, runtime, operation.content.byteLength, send) : send();
 }
 
-/** Runs a write for which room was taken from what its tenant may have. */
+/** Runs a write after reserving its bytes from the quota of the tenant. */
 async function withReservedQuota<T>(
   engine: Engine,
   runtime: SandboxRuntime,
@@ -168,7 +168,7 @@ async function withReservedQuota<T>(
   if (tenant === null || (await engine.registry.quotas.bytesLeft(tenant)) === null) return write();
   const take = async () => {
     const taken = engine.registry.quotas.reserve(runtime.id, tenant, bytes);
-    // In the same tick: whoever weighs the file from now on counts it.
+    // In the same tick, so that nobody measures the file without these bytes.
     runtime.reserved += bytes;
     runtime.everReserved += bytes;
     try {
@@ -183,8 +183,7 @@ async function withReservedQuota<T>(
     await take();
   } catch (error) {
     if (!isWinterdockError(error) || error.code !== 'quota_exceeded' || runtime.process === null) throw error;
-    // What was written over still counts, and so may a log that is in the file already: it is weighed exactly before it
-    // is refused.
+    // The recorded size still counts overwritten bytes, and perhaps a log: measure the file exactly before refusing.
     await recordHeldBytes(engine, runtime);
     await take();
   }
@@ -195,12 +194,12 @@ async function withReservedQuota<T>(
   }
 }
 
-/** Keeps what an active sandbox holds, with what is being written. */
+/** Records how many bytes an active sandbox holds, writes under way included. */
 async function recordHeldBytes(engine: Engine, runtime: SandboxRuntime): Promise<void> {
   const path = absolutePath(engine, livePath(runtime.id));
   const size = stampOf(path)?.size;
   if (size === undefined) return;
-  // A write that ends while the file is read may be missing from what is read: all that were under way meanwhile count.
+  // A write that ends while the file is read may be missing from the result: count all that were under way meanwhile.
   const { reserved, everReserved } = runtime;
   const { volumes } = await runtime.lease(() => engine.readers.read({ path, mode: 'live' }, { op: 'volumes' }));
   const held = volumes.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -1,18 +1,18 @@
 /**
- * A clock that was wrong and was set back: what says that it was used in the future is idle from now on, so that the
- * ladder goes on.
+ * A clock that was set back: sandboxes that seem to be used in the future are idle from now on, so that the ladder goes
+ * on.
  */
 import { type Engine, ledgerEntry, now, systemAudit } from './engine.ts';
 
-/** A clock that is put right by less than this costs the ladder that much time, and no line of the ledger. */
+/** A correction by less than this delays the ladder by that time, and makes no ledger entry. */
 const SLACK_SECONDS = 60;
-/** Rows corrected in one transaction, and transactions at a time: the rest is left to the next round. */
+/** Rows corrected in one transaction, and transactions in one round. */
 const BATCH = 500;
 const BATCHES = 10;
 
 /**
- * Corrects activity in memory and `updated` in the registry where they are later than now. Costs one look into an index
- * when nothing is.
+ * Corrects activity in memory and `updated` in the registry where they are later than now. When nothing is, this costs
+ * one look-up in an index.
  */
 export async function correctFutureActivity(engine: Engine): Promise<void> {
   const current = now(engine);

@@ -1,13 +1,13 @@
 /**
- * Turns of copies. They are waited for before the lease is taken: a sandbox whose copy waits behind others is filed and
- * woken meanwhile as if nothing was asked of it. Tenants take turns. Knows nothing of files.
+ * The queue of copies, fair by tenant. A copy waits here before it takes the lease, so that its sandbox can be filed
+ * and woken meanwhile. Knows nothing of files.
  */
 import { WinterdockError } from '../base/errors.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 
-/** Copies that run at a time; as many as the readers have processes for. */
+/** Copies at a time: the readers have as many processes. */
 const COPIES = 2;
-/** Copies that wait for a turn, and those of one tenant. Each comes from a request that holds a connection. */
+/** Copies that may wait, in all and of one tenant. Each comes from a request that holds a connection. */
 const MAX_WAITING = 256;
 const MAX_WAITING_EACH = 64;
 
@@ -19,8 +19,8 @@ export class CopyQueue {
   #stopped = false;
 
   /**
-   * Runs a copy in the turn of a tenant. Throws `rate_limited` when too many wait, and `storage_unavailable` once the
-   * server stops.
+   * Runs a copy when it is the turn of its tenant. Throws `rate_limited` when too many wait, and `storage_unavailable`
+   * once the server stops.
    */
   async run<T>(tenant: string, copy: () => Promise<T>): Promise<T> {
     if (this.#stopped) throw stopping();
@@ -35,7 +35,7 @@ export class CopyQueue {
     }
   }
 
-  /** Refuses what waits and whatever comes. */
+  /** Refuses the waiting copies and all later ones. */
   stop(): void {
     this.#stopped = true;
     for (const { reject } of this.#waiting.clear()) reject(stopping());

@@ -1,6 +1,4 @@
-/**
- * Puts the sessions together: one door for every verb, call and read, with the locks of DESIGN's promises around each.
- */
+/** Builds the sessions: one interface for every verb, call and read, each under the locks that it needs. */
 import { join } from 'node:path';
 import { Mutex } from 'async-mutex';
 import type { Clock } from '../base/clock.ts';
@@ -50,20 +48,20 @@ export interface SessionsOptions {
   registry: Registry;
   pool: InstancePool;
   readers: Readers;
-  /** Fault injection: called as each step of a filing or waking is reached. */
+  /** Called at each failpoint, for fault injection. */
   failpoint?: (step: Failpoint) => void;
   /** Whether the registry is the one that was signed; default: yes. */
   registryIsWhole?: () => boolean;
-  /** How fast files at rest are looked through; for tests. */
+  /** The pace of the scrubber; for tests. */
   scrub?: Partial<ScrubPace>;
 }
 
 /** Sandboxes suspended at the same time when the server stops. */
 const STOP_CONCURRENCY = 8;
-/** How long a stop hashes what it has filed, in milliseconds, when the drain time is not over before. */
+/** How long a stop hashes filed files, in milliseconds, at most what is left of the drain time. */
 const HASH_AT_STOP_MS = 2000;
 
-/** Makes the sessions and the folders they need. `reconcile` must have run before anything else is asked of them. */
+/** Makes the sessions and the folders that they need. `reconcile` has to run before anything else. */
 export function createSessions(options: SessionsOptions): Sessions {
   const { config, log, readers, registry } = options;
   for (const folder of ['live', 'cold', 'archive', 'expanded', 'orphans']) {
@@ -209,15 +207,15 @@ export function createSessions(options: SessionsOptions): Sessions {
   async function stop(): Promise<void> {
     stopping.abort();
     if (timer !== null) clearTimeout(timer);
-    // A suspension would wait for them.
+    // A suspension would wait for copies.
     reading.copyQueue.stop();
     await readers.breakOffCopies();
     await Promise.allSettled([round, drawersSwept, scrubbing, checks.pause()]);
-    // On a full disk the idle clocks stay where they were; what runs is put to sleep all the same.
+    // On a full disk the idle clocks stay where they were; active sandboxes are suspended all the same.
     await flushActivity(engine).catch((error) => log.error({ error: messageOf(error) }, 'activity at stop'));
     const audit = { ...systemAudit('stop'), reason: 'the server stops' };
     const drainUntil = performance.now() + config.drainMs;
-    // No wake begins any more; one that is under way has its process, or was taken back, once its lock is free.
+    // No wake begins any more. A wake under way has its process, or was rolled back, once its lock is free.
     const busy = runtimes.values().filter((runtime) => runtime.process !== null || runtime.verbs.isLocked());
     while (busy.length > 0) {
       const few = busy.splice(0, STOP_CONCURRENCY);
@@ -229,8 +227,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 }
 
 /**
- * Suspends one sandbox for the stop, once what is under way with it is over: its calls get what is left of the drain
- * time, then they are ended.
+ * Suspends one sandbox for the stop, once its verb under way has ended. Its calls get what is left of the drain time.
  */
 async function stopOne(
   engine: Engine,
@@ -282,7 +279,7 @@ async function tellSilence(engine: Engine, id: string): Promise<void> {
   await engine.registry.ledger.append([ledgerEntry(engine, row, systemAudit('crash'), 'process.silent', { reason })]);
 }
 
-/** A process that goes without having been asked takes its sandbox to `suspended`. */
+/** Suspends the sandbox of a process that ends without being asked. */
 function watch(engine: Engine, id: string, process: InstanceProcess): void {
   process.whenSilent(() => {
     tellSilence(engine, id).catch((error) => engine.log.error({ id, error: messageOf(error) }, 'a silent process'));
@@ -292,14 +289,14 @@ function watch(engine: Engine, id: string, process: InstanceProcess): void {
     if (runtime === undefined || runtime.process !== process) return;
     const settling = runtime.verbs
       .runExclusive(async () => {
-        // One that a filing has closed is no longer the entry's by now.
+        // A filing that closed the process has taken it from the runtime by now.
         if (runtime.process !== process) return;
         engine.log.warn({ id, ...death }, 'a process ended by itself');
         runtime.process = null;
         const row = await engine.registry.instances.get(id);
         if (row === null || row.state !== 'active') return;
         const timeout = death.cause === 'timeout';
-        // By the end of the server: whatever is wrong then, the sandbox is not.
+        // The server ended it: that says nothing against the sandbox.
         const ended = death.cause === 'killed';
         if (row.vfsPath !== MEMORY && locationOf(engine, row) === 'live' && death.cause === 'memory') {
           await engine.registry.ledger.append([
@@ -308,7 +305,7 @@ function watch(engine: Engine, id: string, process: InstanceProcess): void {
         }
         await settleDeadProcess(engine, runtime, row, {
           trigger: timeout ? 'timeout' : ended ? 'stop' : 'crash',
-          // One that was stuck is replaced from its file: nothing of the sandbox's is known to be wrong.
+          // A stuck process is replaced from the file: nothing is known to be wrong with the sandbox.
           fault: timeout || ended || death.cause === 'silent' ? null : 'error',
           detail: death.detail,
         });

@@ -1,4 +1,7 @@
-/** Whether a file at rest is the file that was filed. Decides; repairs and moves nothing. */
+/**
+ * Verification of files at rest: whether a file is the one that was filed. Decides; repairs nothing, and moves nothing
+ * but stray logs.
+ */
 import { relative } from 'node:path';
 import { WinterdockError } from '../base/errors.ts';
 import { waysOut } from '../lifecycle/ways-out.ts';
@@ -8,7 +11,7 @@ import { stampOf } from '../storage/files.ts';
 import type { Engine } from './engine.ts';
 import { moveLogsToOrphans } from './file-locations.ts';
 
-/** Whether two stamps are of the same, untouched file. */
+/** Whether two stamps show the same, unchanged file. */
 export function sameStamp(a: FileStamp, b: FileStamp): boolean {
   return a.size === b.size && a.inode === b.inode && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 }
@@ -16,21 +19,21 @@ export function sameStamp(a: FileStamp, b: FileStamp): boolean {
 /** What is known of the bytes of a file, whatever its stat. */
 export type FileFingerprint = Pick<FileRecord, 'sha256' | 'quickCheck' | 'identity'>;
 
-/** A record of a file just filed, with what is `known` of its bytes. */
+/** The record of a file that was just filed. */
 export function fileRecord(stamp: FileStamp, known: Partial<FileFingerprint> | null = null): FileRecord {
   const { sha256 = null, quickCheck = null, identity = null } = known ?? {};
   return { ...stamp, sha256, quickCheck, identity };
 }
 
-/** Whether bytes that were read of a file may be those that were filed: unless both hashes are known and differ. */
+/** Whether the bytes that were read may be those that were filed: yes, unless both hashes are known and differ. */
 export function mayBeSameBytes(known: Partial<FileFingerprint> | null, sha256: string | null): boolean {
   const filed = known?.sha256 ?? null;
   return filed === null || sha256 === null || filed === sha256;
 }
 
 /**
- * Whether a file that was hashed and checked in full is the one that was recorded: by its hash where one is known, else
- * by the mark in it and its size. Of a record that has neither, size and modification time must be as they were.
+ * Whether a file that was hashed and checked in full is the recorded one: by its hash when that is recorded, else by
+ * its mark and its size. When neither is recorded, size and modification time must be the same.
  */
 export function matchesRecord(recorded: FileRecord, stamp: FileStamp, found: FileFingerprint): boolean {
   if (recorded.sha256 !== null) return recorded.sha256 === found.sha256;
@@ -39,15 +42,15 @@ export function matchesRecord(recorded: FileRecord, stamp: FileStamp, found: Fil
   return identity === null ? recorded.mtimeNs === stamp.mtimeNs : identity === found.identity;
 }
 
-/** What a file is compared with, and where what is found is written down. */
+/** The parts of the engine that verification needs. */
 export type VerificationContext = Pick<Engine, 'readers' | 'clock' | 'registry'> & {
   config: Pick<Engine['config'], 'dataFolder'>;
 };
 type RecordedRow = Pick<InstanceRow, 'id' | 'file'> & Partial<Pick<InstanceRow, 'tenant' | 'pending' | 'faultReason'>>;
 
 /**
- * What was found in files whose stat was not as recorded, by their path, and what it was found with. Kept for this
- * process alone.
+ * Results of full checks of files whose stat was not as recorded, by path, with the stamp that they hold for. Kept in
+ * this process only.
  */
 interface Checked {
   stamp: FileStamp;
@@ -56,18 +59,18 @@ interface Checked {
 const CHECKED_MAX = 10_000;
 const checked = new WeakMap<VerificationContext['readers'], Map<string, Checked>>();
 
-/** Hashes and checks a file in full, once for as long as its stat stays the same. Throws what `check` throws. */
+/** Hashes and checks a file in full, once while its stat stays the same. Throws what `check` throws. */
 function checkOnce({ readers }: VerificationContext, path: string, stamp: FileStamp): Promise<FileFingerprint> {
   const known = checked.get(readers) ?? new Map<string, Checked>();
   checked.set(readers, known);
   const last = known.get(path);
   if (last !== undefined && sameStamp(last.stamp, stamp)) return last.found;
   const found = readers.check(path, { urgent: true });
-  const entry = { stamp, found };
+  const check = { stamp, found };
   known.delete(path);
-  known.set(path, entry);
+  known.set(path, check);
   found.catch(() => {
-    if (known.get(path) === entry) known.delete(path);
+    if (known.get(path) === check) known.delete(path);
   });
   for (const oldest of known.keys()) {
     if (known.size <= CHECKED_MAX) break;
@@ -77,9 +80,9 @@ function checkOnce({ readers }: VerificationContext, path: string, stamp: FileSt
 }
 
 /**
- * Makes sure that nothing lies beside a file at rest: a log there is not its own, and SQLite would take it up unseen.
- * It is set aside. The log of one that could not be recovered is its own and is taken up; its identity is returned.
- * Throws what `settle` throws.
+ * Makes sure that no stray log lies beside a file at rest, because SQLite would apply it: moves it to `orphans/`. The
+ * log of a file that could not be recovered is not stray: it is recovered, and the mark of the file is returned. Throws
+ * what `settle` throws.
  */
 export async function ensureNoStrayLog(
   engine: VerificationContext,
@@ -87,7 +90,7 @@ export async function ensureNoStrayLog(
   path: string,
 ): Promise<string | null> {
   if (row.file?.unsettled === true) return engine.readers.settle(path);
-  // While an operation is under way, or was broken off, the log may be that of its process.
+  // While an operation is under way, or was interrupted, the log may belong to its process.
   if ((row.pending ?? null) !== null) return null;
   const { id, tenant = '' } = row;
   await moveLogsToOrphans(engine, { id, tenant }, relative(engine.config.dataFolder, path));
@@ -95,10 +98,9 @@ export async function ensureNoStrayLog(
 }
 
 /**
- * Makes sure that the file at `path` is the one the row recorded, whatever its structure. A file whose stat is as
- * recorded is trusted at once; any other is hashed and checked in full, and compared (see `isRecorded`), once for as
- * long as its stat stays the same. Returns what is known of the bytes; null when nothing was recorded. Throws
- * `missing_file` or `corrupt`.
+ * Verifies that the file at `path` is the one that the row recorded, whatever its structure. An unchanged stat is
+ * trusted at once; otherwise the file is hashed and checked in full, once while its stat stays the same. Returns what
+ * is known of the bytes; null when nothing was recorded. Throws `missing_file` or `corrupt`.
  */
 async function verifyFiled(
   engine: VerificationContext,
@@ -115,9 +117,8 @@ async function verifyFiled(
 }
 
 /**
- * Makes sure that the file at `path` is the one the row recorded, for whoever only reads it: one of a damaged structure
- * may be read as far as it can be. Returns what is known of its bytes. Throws `missing_file`, `corrupt`, and `conflict`
- * while a log of its own waits to be taken up.
+ * Verifies a file that is only read: a file with a damaged structure may be read as far as possible. Returns what is
+ * known of its bytes. Throws `missing_file`, `corrupt`, and `conflict` while a log of its own waits to be recovered.
  */
 export async function verifyForReading(
   engine: VerificationContext,
@@ -136,9 +137,9 @@ export async function verifyForReading(
 }
 
 /**
- * Makes sure that the file at `path` is the one the row recorded, alone and sound, for whoever opens or moves it.
- * `force` accepts other bytes as long as the structure is sound. Returns what is known of the bytes. Throws
- * `missing_file` or `corrupt`, and what `settle` throws of one that was not recovered yet.
+ * Verifies a file that is opened or moved: the recorded one, sound, without a stray log. `force` accepts other bytes
+ * with a sound structure. Returns what is known of the bytes. Throws `missing_file` or `corrupt`, and what `settle`
+ * throws of a file that was not recovered yet.
  */
 export async function verifyForOpening(
   engine: VerificationContext,
@@ -163,15 +164,15 @@ export async function verifyForOpening(
   if (complaint !== null && complaint !== 'ok' && !(force && asRecorded)) {
     throw corruptFileError(row, `its structure is damaged: ${complaint}`);
   }
-  // Force takes a repaired file, or a copy without a mark; never what is known to be another sandbox's.
+  // Force accepts a repaired file and a copy without a mark, but never the file of another sandbox.
   const [own, found] = [recorded?.identity ?? null, known?.identity ?? null];
   if (own !== null && found !== null && own !== found) throw corruptFileError(row, 'it is the file of another sandbox');
   return known;
 }
 
 /**
- * Makes sure that the file of a snapshot or a blueprint at `path` has the bytes that a row which is to be made from it
- * recorded: hashed once for as long as its stat stays the same, in this process. Throws `missing_file` or `corrupt`.
+ * Verifies that the file of a snapshot or a blueprint at `path` has the bytes that the row of its clone recorded:
+ * hashed once while its stat stays the same, in this process. Throws `missing_file` or `corrupt`.
  */
 export async function verifySharedCopy(engine: VerificationContext, row: RecordedRow, path: string): Promise<void> {
   const stamp = requireFile(row, path);
@@ -180,7 +181,7 @@ export async function verifySharedCopy(engine: VerificationContext, row: Recorde
     throw corruptFileError(row, 'what it is made from has not the bytes that were kept');
 }
 
-/** `ensureTrusted` for whoever moves a file at rest without opening it: by force it moves as it is, but alone. */
+/** Verifies a file that is moved without being opened: by force it moves as it is, but without a stray log. */
 export async function verifyForMoving(
   engine: VerificationContext,
   row: RecordedRow,
@@ -201,10 +202,10 @@ function requireFile(row: RecordedRow, path: string): FileStamp {
 }
 
 /**
- * Makes sure that the archived file at `path` is the one that was packed. One whose stat is as recorded is proved by
- * the checksum of its own compression as it expands; any other is expanded to nowhere first, and compared by its hash.
- * Of a record without one, size and modification time must be as they were. `force` leaves it to the checksum. Returns
- * what is known of what it expands to. Throws `missing_file` or `corrupt`.
+ * Verifies that the archived file at `path` is the one that was packed. With an unchanged stat, the checksum of the
+ * compression proves it as the file expands; otherwise the file is expanded to nowhere first and its hash compared.
+ * When no hash is recorded, size and modification time must be the same. `force` leaves it to the checksum. Returns
+ * what is known of the expanded bytes. Throws `missing_file` or `corrupt`.
  */
 export async function verifyArchived(
   engine: Pick<Engine, 'readers'>,
@@ -231,7 +232,7 @@ export async function verifyArchived(
   return { sha256, identity: recorded.identity };
 }
 
-/** The refusal of a file that is not the one that was filed, or is damaged. */
+/** The refusal of a file that is damaged, or not the one that was filed. */
 export function corruptFileError(row: Pick<InstanceRow, 'id'>, why: string): WinterdockError {
   return new WinterdockError('corrupt', `The file of "${row.id}" was refused: ${why.slice(0, 300)}.`, {
     hint: waysOut('corrupt'),

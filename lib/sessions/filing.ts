@@ -1,3 +1,7 @@
+/**
+ * What suspend, freeze, archive and delete have in common: a filing ends the process when there is one, moves one clean
+ * file, and commits. Knows nothing of what a single verb does with the file.
+ */
 import { isWinterdockError, publicMessage, storageFailure, WinterdockError } from '../base/errors.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
 import type { FileRecord, InstanceRow, LedgerEntry } from '../registry/types.ts';

@@ -1,6 +1,6 @@
 /**
- * Beginning an operation: what has to be true before its first effect, and the intent by which whoever finds it half
- * done knows it.
+ * The beginning of an operation: its preconditions, and the intent that lets reconcile recognise it when it is
+ * interrupted.
  */
 import { WinterdockError } from '../base/errors.ts';
 import type { InstanceRow, Intent } from '../registry/types.ts';
@@ -9,11 +9,11 @@ import { clearStrayLiveFile } from './file-locations.ts';
 import type { AuditContext } from './sessions.ts';
 
 /**
- * Writes the intent of an operation. Throws `conflict` when another operation holds the row. That of one which makes
- * files is on disk before its first effect, for after a power cut a file without its intent is nobody's. A file that
- * was only moved is known again by itself, so that the wakes and filings that people wait for pay no fsync for it. The
- * ground is cleared before it: whatever is found in the live drawer of a sandbox with an intent, and is not the file
- * that its row names, was made by that operation.
+ * Writes the intent of an operation, after clearing the live drawer: a file found there later, which the row does not
+ * name, was made by this operation. Throws `conflict` when another operation holds the row. The intent of an operation
+ * that makes files is durable before its first effect, because after a power cut nothing else tells whose file it is.
+ * An operation that only moves a file does without that fsync, since a moved file is recognised by itself; wakes and
+ * filings that people wait for are of that kind.
  */
 export async function beginOperation(
   engine: Engine,
@@ -40,7 +40,7 @@ export async function beginOperation(
   }
 }
 
-/** Drawers between which a file is moved as it is. */
+/** Drawers between which a file moves unchanged. */
 const UNCOMPRESSED = /^(?:live|cold)\//;
 
 function makesFiles({ fromPath, toPath }: Pick<Intent, 'fromPath' | 'toPath'>): boolean {

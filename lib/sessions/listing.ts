@@ -1,6 +1,6 @@
 /**
- * The listing beside an archived file: what is in it, readable without expanding it. Written at archiving, removed with
- * the file.
+ * The listing beside an archived file: what the file holds, readable without expanding it. Written at archiving,
+ * removed with the file.
  */
 
 import { opendir, readFile } from 'node:fs/promises';
@@ -18,11 +18,11 @@ const PAGE = 5000;
 const SUFFIX = '.json';
 
 const listingSchema = z.object({
-  /** Whose it is; listings of an earlier time do not say. */
+  /** The id of the sandbox; listings of an earlier version lack it. */
   id: z.string().optional(),
   volumes: z.array(z.object({ volume: z.enum(VOLUMES), files: z.int(), bytes: z.int() })),
   files: z.array(z.object({ volume: z.enum(VOLUMES), path: z.string(), size: z.int(), mtime: z.int() })),
-  /** Folders that were made; listings of an earlier time have none. */
+  /** Folders; listings of an earlier version have none. */
   folders: z.array(z.object({ volume: z.enum(VOLUMES), path: z.string() })).default([]),
 });
 type Listing = z.infer<typeof listingSchema>;
@@ -42,14 +42,14 @@ export async function removeListing(engine: Engine, id: string): Promise<void> {
   await removeFile(listingPath(engine, id));
 }
 
-/** The ids that there is a listing of, in no order. */
+/** The ids that have a listing, in no order. */
 export async function* listedIds(engine: Engine): AsyncIterable<string> {
   for await (const { name } of await opendir(join(engine.config.dataFolder, 'archive'))) {
     if (name.endsWith(SUFFIX)) yield name.slice(0, -SUFFIX.length);
   }
 }
 
-/** Lists a file at rest and keeps that beside its place in the archive. The caller holds the file exclusively. */
+/** Writes the listing of a file at rest. The caller holds the file exclusively. */
 export async function writeListing(engine: Engine, id: string, source: string): Promise<void> {
   const target = { path: source, mode: 'rest' as const };
   const { volumes } = await engine.readers.read(target, { op: 'volumes' });
@@ -75,7 +75,7 @@ export async function writeListing(engine: Engine, id: string, source: string): 
   await intoPlace(path, stagingFor(engine.config.dataFolder, path), (unfinished) => writeFile(unfinished, listing));
 }
 
-/** Answers from the listing what a listing can answer; null when the file itself is needed. */
+/** Answers a read from the listing; null when the file itself is needed. */
 export async function readListing(engine: Engine, id: string, request: ReadRequest): Promise<ReadAnswer | null> {
   if (request.op !== 'volumes' && request.op !== 'list' && request.op !== 'folder') return null;
   let text: string;
@@ -98,7 +98,7 @@ export async function readListing(engine: Engine, id: string, request: ReadReque
   return { op: 'list', files: page, next: matching.length > limit && last !== undefined ? last.path : null };
 }
 
-/** A page of a folder; null when the listing knows none of that name: the file itself then says what is there. */
+/** A page of a folder; null when the listing does not know the folder: then the file itself answers. */
 function folderFrom(listing: Listing, request: Extract<ReadRequest, { op: 'folder' }>): ReadAnswer | null {
   const { volume, path, limit, after } = request;
   const files = listing.files.filter((file) => file.volume === volume);

@@ -1,4 +1,7 @@
-/** The look for live files that were removed under their processes: a few times a minute, over what is awake. */
+/**
+ * The check for live files that were removed or replaced under their processes: a few times a minute, for every active
+ * sandbox.
+ */
 import { isWinterdockError, messageOf } from '../base/errors.ts';
 import { type Engine, MEMORY, requireInstance, systemAudit } from './engine.ts';
 import { isLost } from './rescue.ts';
@@ -6,15 +9,14 @@ import type { SandboxRuntime } from './runtimes.ts';
 import { suspend } from './suspend.ts';
 import { wake } from './wake.ts';
 
-/** Milliseconds between two looks: 200 awake sandboxes cost some 40 ms each time. */
+/** Milliseconds between two checks: one of 200 active sandboxes takes some 40 ms. */
 const LOOK_EVERY_MS = 20_000;
 
 export class LostFileCheck {
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * Puts back every file that was lost and goes on with it, when it is time for a look. Never throws: what failed is
-   * tried again.
+   * When a check is due: rescues every lost file and wakes its sandbox again. Never throws: a failure is tried again.
    */
   async check(engine: Engine): Promise<void> {
     if (performance.now() - this.#lookedAt < LOOK_EVERY_MS) return;
@@ -32,7 +34,7 @@ export class LostFileCheck {
   }
 }
 
-/** Suspends the sandbox, which saves its file, and wakes it again. Its calls get the drain time. */
+/** Suspends the sandbox, which saves its file, and wakes it again. Running calls get the drain time. */
 async function rescueAndWake(engine: Engine, runtime: SandboxRuntime): Promise<void> {
   if (runtime.process === null || !isLost(engine, runtime.id, runtime.process)) return;
   const row = await requireInstance(engine, runtime.id);

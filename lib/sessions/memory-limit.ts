@@ -1,6 +1,6 @@
 /**
- * Room for one more process: where the memory that all of them share has none, the sandboxes that were used longest ago
- * and do nothing are suspended first. Which may be is the ladder's to say.
+ * The memory limit of all processes together: where it leaves no room for one more, the idle sandboxes that were used
+ * longest ago are suspended first. The ladder says which may be.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
@@ -12,24 +12,24 @@ import type { SandboxRuntime } from './runtimes.ts';
 import { suspend } from './suspend.ts';
 
 const MIB = 1024 * 1024;
-/** How long a wake waits for some sandbox to end what it does, in milliseconds, before it is refused. */
+/** How long a wake waits for some sandbox to become idle, in milliseconds, before it is refused. */
 const WAIT_MS = 1000;
 const LOOK_EVERY_MS = 20;
-/** As if every idle time had passed: what is left of the ladder is who may not be moved by it. */
+/** Every idle time has passed: what the ladder still refuses may not be moved. */
 const AT_ONCE = { idleToSuspendSeconds: 0, idleToFreezeSeconds: 0 };
 
 /**
- * Keeps room for one process until the claim is released; null when memory has to be made for it. Throws `capacity`
- * when no place is left.
+ * Claims memory for one process at once; null when others have to be suspended first. Throws `capacity` when no more
+ * processes are allowed.
  */
 export function claimProcess({ pool, memoryMutex }: Engine): Claim | null {
-  // While somebody makes room it is theirs.
+  // Memory that is being freed belongs to the wake that frees it.
   return pool.lacks !== 'places' && (memoryMutex.isLocked() || pool.lacks === 'memory') ? null : pool.claim();
 }
 
 /**
- * The same where memory is short: suspends idle sandboxes (trigger `memory`), those that were used longest ago first,
- * and waits a moment where all are busy. Throws `capacity`.
+ * Claims memory for one process after suspending idle sandboxes (trigger `memory`), those used longest ago first; waits
+ * a moment when all are busy. Throws `capacity`.
  */
 export function claimProcessBySuspending(engine: Engine): Promise<Claim> {
   const until = performance.now() + WAIT_MS;
@@ -46,25 +46,25 @@ export function claimProcessBySuspending(engine: Engine): Promise<Claim> {
 }
 
 /**
- * Suspends idle sandboxes while those that run take more than they may have: what a call takes is known only when it
- * has it.
+ * Suspends idle sandboxes while all processes together exceed the limit: what a call takes is known only when it has
+ * it.
  */
 export async function enforceMemoryLimit(engine: Engine): Promise<void> {
   const tried = new Set<string>();
   const over = () => {
-    // Where there may be none, asking for room looks at all processes anew: what was given back since counts no more.
+    // When there may be nothing left, asking for memory measures all processes anew, so freed memory counts.
     if (engine.pool.lacks === null) return false;
     const { limitBytes, servingBytes } = engine.pool.memory;
     return limitBytes !== null && servingBytes > limitBytes;
   };
   while (over() && !engine.stop.aborted && (await engine.memoryMutex.runExclusive(() => suspendOne(engine, tried)))) {
-    // Each one may have been enough.
+    // One suspension may have been enough.
   }
 }
 
 /**
- * Suspends the one that was used longest ago of those that may be, but for those that were `tried` without success.
- * False when there is none.
+ * Suspends the idle sandbox that was used longest ago, except those that were `tried` in vain. False when there is
+ * none.
  */
 async function suspendOne(engine: Engine, tried: Set<string>): Promise<boolean> {
   const idle = engine.runtimes

@@ -1,7 +1,7 @@
 /**
- * What lies in a drawer and is not where its row says: what a committed operation had still to remove is removed, a
- * row's own file goes back to its place, and anything else is set aside. Decided key by key, by the row and the files.
- * Knows nothing of intents.
+ * The search for files that are in a drawer but not where their row says. What a committed operation had still to
+ * remove is removed, the own file of a row goes back, and any other file moves to `orphans/`. Decided key by key, from
+ * the row and the files. Knows nothing of intents.
  */
 import { existsSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
@@ -16,33 +16,30 @@ import { listedIds, removeListing } from './listing.ts';
 import { recordReturnedFile, returnFile, wasRevived } from './rollback.ts';
 
 export interface OrphanSearchResult {
-  /** Files that were set aside. */
+  /** Files that were moved to `orphans/`. */
   orphans: number;
-  /**
-   * Sleeping sandboxes whose file is in the live drawer: it was brought home early, and nobody is left who would file
-   * it back.
-   */
+  /** Frozen and archived sandboxes whose file is in the live drawer: prefetched, and still to be returned. */
   prefetched: string[];
 }
 
-type Outcome = 'its own' | 'settled' | 'left' | 'set aside';
+type Outcome = 'its own' | 'settled' | 'left' | 'orphaned';
 
-/** Whether a row at rest names a place where no file is. Costs one stat. */
+/** Whether the file of a row at rest is missing where the row says. Costs one stat. */
 export function isFileMissing(engine: Engine, row: InstanceRow): boolean {
   const location = locationOf(engine, row);
   return (location === 'live' || location === 'cold') && stampOf(absolutePath(engine, row.vfsPath ?? '')) === null;
 }
 
 /**
- * Takes the file of a row at rest back from another drawer, where it lies under the row's own key, with a ledger line:
- * power loss may keep a move and lose what was written of it. True when it was there and is the one that was filed. The
- * caller holds the file exclusively.
+ * Takes the file of a row at rest back from another drawer, where it is under the key of the row, with a ledger entry:
+ * a power cut may keep a move and lose the row that tells of it. True when the file was there and is the one that was
+ * filed. The caller holds the file exclusively.
  */
 export async function reclaimFile(engine: Engine, row: InstanceRow): Promise<boolean> {
   if (!isFileMissing(engine, row)) return false;
   const elsewhere = locationOf(engine, row) === 'live' ? engine.cold.pathOf(row.id) : livePath(row.id);
   if (!(await isFileOfRow(engine, row, elsewhere))) return false;
-  // A process may have had it open where it was brought.
+  // A process may have had the file open where it was.
   const known = { identity: await engine.readers.settle(absolutePath(engine, elsewhere)) };
   await returnFile(engine, row);
   const file = recordReturnedFile(engine, row, known);
@@ -54,8 +51,8 @@ export async function reclaimFile(engine: Engine, row: InstanceRow): Promise<boo
 }
 
 /**
- * Whether the file at `path` (relative to the data folder) is the one that was recorded in a row: the same one, or
- * another with its bytes.
+ * Whether the file at `path` (relative to the data folder) is the one that a row recorded: the same inode, or the same
+ * bytes.
  */
 export async function isFileOfRow(engine: Engine, row: InstanceRow, path: string): Promise<boolean> {
   const stamp = stampOf(absolutePath(engine, path));
@@ -67,31 +64,32 @@ export async function isFileOfRow(engine: Engine, row: InstanceRow, path: string
 }
 
 /**
- * Looks at the live drawer, whose size is what was awake or suspended, and sets aside what no row claims. Nothing else
- * may run.
+ * Searches the live drawer, which holds what was active or suspended, and moves files that no row names to `orphans/`.
+ * Nothing else may run.
  */
 export async function searchLiveDrawer(engine: Engine): Promise<OrphanSearchResult> {
-  const early: string[] = [];
+  const prefetched: string[] = [];
   const landing = new Set((await engine.registry.copies.unclaimedFiles()).filter((path) => path.startsWith('live/')));
   let orphans = 0;
   for await (const { name: id } of await opendir(join(engine.config.dataFolder, 'live'))) {
     if (isStaging(id)) continue;
     const row = await engine.registry.instances.get(id);
-    // What was landing has a mark until it has a row.
+    // A file that was landing from a bundle has a mark until it has a row.
     if (row === null && landing.has(livePath(id))) {
       await removeLiveFolder(engine, id);
       continue;
     }
     const found = await resolveLiveFile(engine, id, row);
-    if (found === 'its own' && (row?.state === 'frozen' || row?.state === 'archived')) early.push(id);
-    if (found === 'set aside') orphans += 1;
+    if (found === 'its own' && (row?.state === 'frozen' || row?.state === 'archived')) prefetched.push(id);
+    if (found === 'orphaned') orphans += 1;
   }
   for (const path of landing) await engine.registry.copies.clearUnclaimed(path);
-  return { orphans, prefetched: early };
+  return { orphans, prefetched };
 }
 
 /**
- * Looks through the drawers of sleeping files, a few at a time beside everything else. Returns how many were set aside.
+ * Searches the drawers of frozen and archived files, a few at a time, beside everything else. Returns how many files it
+ * moved to `orphans/`.
  */
 export async function searchDrawers(engine: Engine): Promise<number> {
   let orphans = 0;
@@ -101,7 +99,7 @@ export async function searchDrawers(engine: Engine): Promise<number> {
       const found = await engine.runtimes.use(key, (runtime) =>
         runtime.verbs.runExclusive(() => runtime.exclusive(() => resolveDrawerFile(engine, drawer, key))),
       );
-      if (found === 'set aside') orphans += 1;
+      if (found === 'orphaned') orphans += 1;
     }
   }
   await removeStaleListings(engine);
@@ -109,7 +107,7 @@ export async function searchDrawers(engine: Engine): Promise<number> {
 }
 
 /**
- * The same for one sandbox, which an operation has left something of. The caller holds the verbs lock and the file
+ * The same search for one sandbox, after an operation that left something. The caller holds the verbs lock and the file
  * exclusively.
  */
 export async function cleanUpAfterOperation(engine: Engine, row: InstanceRow): Promise<void> {
@@ -128,17 +126,17 @@ async function resolveLiveFile(engine: Engine, id: string, row: InstanceRow | nu
     await finishCommitted(engine, row, done, () => removeLiveFolder(engine, id));
     return 'settled';
   }
-  const lies = existsSync(absolutePath(engine, path));
-  if (lies && !mayBeOrphan(engine, row)) return 'left';
-  if (lies) await moveToOrphans(engine, row ?? { id, tenant: '' }, path);
+  const exists = existsSync(absolutePath(engine, path));
+  if (exists && !mayBeOrphan(engine, row)) return 'left';
+  if (exists) await moveToOrphans(engine, row ?? { id, tenant: '' }, path);
   await removeLiveFolder(engine, id);
-  return lies ? 'set aside' : 'settled';
+  return exists ? 'orphaned' : 'settled';
 }
 
 async function resolveDrawerFile(engine: Engine, drawer: Drawer, key: string): Promise<Outcome> {
   const row = await engine.registry.instances.get(key);
   const path = drawer.pathOf(key);
-  // What an archived sandbox was expanded from early stays packed.
+  // The archived file stays packed after a prefetch.
   const expanded = drawer === engine.archive && row?.state === 'archived' && row.vfsPath === livePath(key);
   if (row?.vfsPath === path || expanded || drawer.stamp(key) === null) return 'its own';
   if (row !== null && drawer === engine.cold && (await reclaimFile(engine, row))) return 'settled';
@@ -149,12 +147,12 @@ async function resolveDrawerFile(engine: Engine, drawer: Drawer, key: string): P
   }
   if (!mayBeOrphan(engine, row)) return 'left';
   await moveToOrphans(engine, row ?? { id: key, tenant: '' }, path);
-  return 'set aside';
+  return 'orphaned';
 }
 
 /**
- * Whether a file that no row says is there may be set aside. Not in a registry that is not the one that was signed; and
- * not while the file that the row of its key does name is gone, for then this one may be it.
+ * Whether a file that no row names may move to `orphans/`. Not when the registry is not the one that was signed last;
+ * and not while the file that the row of the same key names is missing, because then this may be it.
  */
 function mayBeOrphan(engine: Engine, row: InstanceRow | null): boolean {
   if (!engine.registryIsWhole()) return false;
@@ -163,9 +161,9 @@ function mayBeOrphan(engine: Engine, row: InstanceRow | null): boolean {
 }
 
 /**
- * Why the file at `path` (relative to the data folder) of a row that names another may go, or null: the row was
- * deleted, or what the row names is the same file, packed, expanded or moved by an operation that was committed and had
- * still to remove it.
+ * Why the file at `path` (relative to the data folder) may be removed though its row names another file; else null.
+ * Either the row was deleted, or the file that the row names is the same file: packed, expanded or moved by an
+ * operation that committed and had still to remove this one.
  */
 async function whyRemovable(engine: Engine, row: InstanceRow, path: string): Promise<string | null> {
   if (row.state === 'deleted') return 'delete was committed';
@@ -173,7 +171,7 @@ async function whyRemovable(engine: Engine, row: InstanceRow, path: string): Pro
     return path === engine.archive.pathOf(row.id) && (await wasRevived(engine, row)) ? REVIVE_COMMITTED : null;
   }
   const own = absolutePath(engine, row.vfsPath);
-  // A log may hold what the file beside it lacks.
+  // A log may hold commits that the file beside it lacks.
   if (stampOf(absolutePath(engine, path)) === null || stampOf(own) === null || hasWal(absolutePath(engine, path)))
     return null;
   if (path === engine.archive.pathOf(row.id)) {
@@ -184,8 +182,8 @@ async function whyRemovable(engine: Engine, row: InstanceRow, path: string): Pro
 }
 
 /**
- * Whether the archived file of a row was packed from the one at `source`. What is packed is read only where its hash is
- * not known.
+ * Whether the archived file of a row was packed from the file at `source`. Expands the archived file only when its hash
+ * is not known.
  */
 async function isPackedFrom(engine: Engine, row: InstanceRow, source: string): Promise<boolean> {
   const packed = engine.archive.stamp(row.id);
@@ -196,7 +194,7 @@ async function isPackedFrom(engine: Engine, row: InstanceRow, source: string): P
 
 const REVIVE_COMMITTED = 'revive had brought the file home';
 
-/** Does the last step of an operation that was committed and killed before it. */
+/** Does the last step of an operation that committed and was killed before that step. */
 async function finishCommitted(
   engine: Engine,
   row: InstanceRow,
@@ -209,10 +207,7 @@ async function finishCommitted(
   await step();
 }
 
-/**
- * Removes the listings of what is not archived any more, or never came to be. They are made from a file, so none is
- * anybody's work.
- */
+/** Removes the listings of sandboxes that are not archived. A listing is made from a file, so nothing is lost. */
 async function removeStaleListings(engine: Engine): Promise<void> {
   for await (const id of listedIds(engine)) {
     if (engine.stop.aborted) return;

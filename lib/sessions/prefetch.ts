@@ -1,5 +1,6 @@
 /**
- * Prefetch: the file of a sleeping sandbox is brought home without a process, and filed back when nothing comes for it.
+ * Prefetch: brings the file of a sleeping sandbox to the live drawer without a process, and returns it when nothing
+ * uses it.
  */
 import { publicMessage } from '../base/errors.ts';
 import { isBlocking, type Source } from '../lifecycle/words.ts';
@@ -33,13 +34,15 @@ import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
 import { refuseFaulted } from './transition-check.ts';
 
-/** Seconds after which a prefetched file that nobody came for goes back to its drawer. */
+/** Seconds after which an unused prefetched file returns to its drawer. */
 export const PREFETCH_SECONDS = 300;
 
-/** Ids whose file was brought home early, with the epoch second to file it back at. */
+/** Sandboxes with a prefetched file, and the epoch second at which it returns. */
 export type PrefetchDeadlines = Map<string, number>;
 
-/** Brings the file home; state and tmp stay. The caller holds the verbs lock. Throws as a wake does. */
+/**
+ * Brings the file to the live drawer; state and tmp stay. The caller holds the verbs lock. Throws what a wake throws.
+ */
 export async function prefetch(
   engine: Engine,
   prefetched: PrefetchDeadlines,
@@ -81,7 +84,7 @@ export async function prefetch(
   }
 }
 
-/** One that failed: the file goes back to where the row says, and the intent goes. */
+/** Rolls back a prefetch that failed: the file goes back to where the row says, and the intent is removed. */
 async function rollBackPrefetch(
   engine: Engine,
   runtime: SandboxRuntime,
@@ -98,7 +101,7 @@ async function rollBackPrefetch(
   );
 }
 
-/** Records that the file of a row now rests at `vfsPath`, in the same state. What is known of its bytes stays known. */
+/** Records that the file of a row is now at `vfsPath`, in the same state. What is known of its bytes stays. */
 async function recordLocation(engine: Engine, row: InstanceRow, vfsPath: string, ledger: LedgerEntry[]): Promise<void> {
   const stamp = stampOf(absolutePath(engine, vfsPath));
   await engine.registry.instances.commit({
@@ -113,7 +116,10 @@ async function recordLocation(engine: Engine, row: InstanceRow, vfsPath: string,
   });
 }
 
-/** Files a prefetched file back. The caller holds the verbs lock. A failure leaves it where it was. */
+/**
+ * Returns a prefetched file to its drawer. The caller holds the verbs lock. After a failure the file stays where it
+ * was.
+ */
 export async function returnPrefetched(engine: Engine, runtime: SandboxRuntime): Promise<void> {
   const row = await settleIfInterrupted(engine, runtime, await requireInstance(engine, runtime.id));
   if ((row.state !== 'frozen' && row.state !== 'archived') || locationOf(engine, row) !== 'live') return;
@@ -126,7 +132,7 @@ export async function returnPrefetched(engine: Engine, runtime: SandboxRuntime):
     toPath: drawer.pathOf(row.id),
   });
   const source = absolutePath(engine, livePath(row.id));
-  // One that was laid aside on its way to deletion was never packed.
+  // A sandbox that was archived in place, on its way to deletion, was never packed.
   const puts = row.state === 'frozen' || drawer.stamp(row.id) === null;
   runtime.startOperation('prefetch', row);
   try {

@@ -1,4 +1,4 @@
-/** What happens to the row and the file when a process is gone without having been asked to go. */
+/** A process that ended without being asked: what happens to its row and its file. */
 import { dirname } from 'node:path';
 import { isWinterdockError, publicMessage, storageFailure } from '../base/errors.ts';
 import { plan } from '../lifecycle/plan.ts';
@@ -12,31 +12,31 @@ import type { SandboxRuntime } from './runtimes.ts';
 
 export interface DeadProcess {
   trigger: Trigger;
-  /** Fault to raise, null for an orderly reason (a timeout, a restart of the server). */
+  /** The fault to raise; null for an orderly end (a timeout, a restart of the server). */
   fault: Fault | null;
   /** What happened, one sentence. */
   detail: string;
 }
 
 /**
- * Files an active sandbox whose process is gone: its WAL is recovered and checkpointed, and the row goes to
- * `suspended`. What cannot be recovered now is filed with its log beside it, and is tried again before anything opens
- * it. The caller holds the verbs lock or is the boot. What was kept only in memory is walked to `deleted`.
+ * Suspends an active sandbox whose process is gone: recovers and checkpoints its WAL. When that fails, the file is
+ * filed with its log beside it, and recovered before anything opens it. A sandbox that lived only in memory is deleted.
+ * The caller holds the verbs lock, or the server is starting.
  */
 export async function settleDeadProcess(
   engine: Engine,
   runtime: SandboxRuntime,
   row: InstanceRow,
-  after: DeadProcess,
+  death: DeadProcess,
 ): Promise<void> {
-  const audit = { ...systemAudit(after.trigger), reason: after.detail };
+  const audit = { ...systemAudit(death.trigger), reason: death.detail };
   if (row.vfsPath === MEMORY) {
     await deleteMemorySandbox(engine, row, audit);
     return;
   }
   await runtime.exclusive(async () => {
     const file = absolutePath(engine, livePath(row.id));
-    let fault = after.fault === null ? null : { fault: after.fault, reason: after.detail };
+    let fault = death.fault === null ? null : { fault: death.fault, reason: death.detail };
     let failure: unknown = null;
     let identity: string | null = null;
     if (stampOf(file) === null) await fetchFromCold(engine, row, file);
@@ -46,8 +46,8 @@ export async function settleDeadProcess(
       try {
         identity = await engine.readers.settle(file);
       } catch (error) {
-        // A disk that refuses says nothing of the file: the row stays active, and a later round of the ladder, the next
-        // request or the next start recovers it. While the server stops nobody recovers anything.
+        // A refusal of the disk says nothing of the file: the row stays active, and a later round of the ladder, the
+        // next request or the next start recovers it. While the server stops nobody recovers anything.
         if (isStorageFailure(error) || (engine.stop.aborted && faultOf(error) === null)) {
           engine.interrupted.add(row.id);
           throw error;
@@ -83,12 +83,12 @@ export async function settleDeadProcess(
   });
 }
 
-/** Whether a disk refused, and nothing was found out about the file. */
+/** Whether a disk refused, so that nothing is known about the file. */
 export function isStorageFailure(error: unknown): boolean {
   return storageFailure(error) !== null || (isWinterdockError(error) && error.code === 'storage_unavailable');
 }
 
-/** What a failed recovery says of the file: a reader that holds it says nothing. */
+/** The fault that a failed recovery shows; null when the disk refused or another reader held the file. */
 function faultOf(error: unknown): { fault: Fault; reason: string } | null {
   const code = isWinterdockError(error) ? error.code : 'internal';
   if (isStorageFailure(error) || code === 'conflict') return null;
@@ -96,8 +96,8 @@ function faultOf(error: unknown): { fault: Fault; reason: string } | null {
 }
 
 /**
- * Brings a file home whose move there was undone by power loss: it lies in the cold drawer and is the one that was
- * recorded.
+ * Brings back a file whose move to the live drawer was undone by a power cut: it is in the cold drawer and is the
+ * recorded one.
  */
 async function fetchFromCold(engine: Engine, row: InstanceRow, file: string): Promise<void> {
   if (!(await isFileOfRow(engine, row, engine.cold.pathOf(row.id)))) return;
@@ -105,14 +105,14 @@ async function fetchFromCold(engine: Engine, row: InstanceRow, file: string): Pr
   await (await engine.cold.fetch(row.id, file)).makeDurable();
 }
 
-/** Walks a sandbox of which nothing is left to file through `archived` to `deleted`, from wherever it is. */
+/** Deletes a sandbox that has no file, from any state, by the hops of the map. */
 export async function deleteMemorySandbox(
   engine: Engine,
   row: InstanceRow,
   audit: ReturnType<typeof systemAudit>,
 ): Promise<void> {
   const hops = plan(row.state, 'deleted') ?? [];
-  const way = [row.state, ...hops];
+  const path = [row.state, ...hops];
   await engine.registry.instances.commit({
     id: row.id,
     from: row.state,
@@ -123,6 +123,6 @@ export async function deleteMemorySandbox(
     file: null,
     bytes: null,
     now: now(engine),
-    ledger: hops.map((to, at) => ledgerEntry(engine, row, audit, 'transition', { from: way[at] ?? null, to })),
+    ledger: hops.map((to, at) => ledgerEntry(engine, row, audit, 'transition', { from: path[at] ?? null, to })),
   });
 }

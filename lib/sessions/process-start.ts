@@ -1,18 +1,18 @@
-/** Getting a process that has a file open. Knows nothing of rows or drawers: the file lies where it is to be opened. */
+/** Starting a process on a file. Knows nothing of rows or drawers: the file is where the process opens it. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { publicMessage, WinterdockError } from '../base/errors.ts';
 import type { Claim, InstanceProcess, OpenSpec } from '../instance/instance.ts';
 import { type Engine, MEMORY, serverStopping } from './engine.ts';
 
-/** Processes tried one after another when they end by themselves while they open a file. */
+/** How many processes are tried when they end by themselves while they open a file. */
 const ATTEMPTS = 2;
 
 /**
- * Resolves with a process that has the file of `spec` open, in the room that `claim` keeps; `onProcess` gets each one
- * that is tried, before it has. One that ends by itself is replaced once, as nothing of the file's may be to blame.
- * Throws what opening the file throws, what the system says of a file that may not be written, `capacity` when both
- * ended, and `capacity` when the server stops meanwhile. No process is left then.
+ * Resolves with a process that has the file of `spec` open, in the memory that `claim` keeps. `onProcess` gets each
+ * process that is tried, before it has the file open. A process that ends by itself is replaced once, because the file
+ * may not be to blame. Throws what opening the file throws, what the system says of a file that is not writable,
+ * `capacity` when both processes ended, and `capacity` when the server stops meanwhile. Then no process is left.
  */
 export async function startProcess(
   engine: Pick<Engine, 'pool' | 'stop' | 'log'>,
@@ -23,7 +23,7 @@ export async function startProcess(
   for (let attempt = 1; ; attempt += 1) {
     claim.release();
     const process = engine.pool.open(spec);
-    // A process that is still starting would be waited for longer than a stop may take.
+    // Killed when the server stops: waiting for a start would take longer than a stop may.
     const breakOff = () => void process.kill('closed');
     engine.stop.addEventListener('abort', breakOff, { once: true });
     try {
@@ -55,8 +55,8 @@ export async function startProcess(
 }
 
 /**
- * SQLite opens what may not be written for reading alone: such a process would refuse every write, also once it may be
- * written again.
+ * SQLite opens a file that is not writable for reading only. Such a process would refuse every write, even when the
+ * file is writable again.
  */
 function requireWritable(file: string): void {
   accessSync(dirname(file), constants.W_OK);

@@ -1,6 +1,6 @@
 /**
- * The file of a sandbox as it lies: copied byte for byte, with a log that lies beside it, whatever is wrong with
- * either. Opens neither, and changes nothing.
+ * The raw copy: the file of a sandbox, byte for byte, with the log beside it, even when they are damaged. Opens neither
+ * as a database and changes nothing.
  */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ import { isPacked } from './file-locations.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { RawCopy } from './sessions.ts';
 
-/** What SQLite keeps beside a file. */
+/** The logs that SQLite keeps beside a file. */
 const LOGS = ['-wal', '-journal'] as const;
 
 /**
- * Copies the file of a sandbox that has no process, and its log, into `folder` (absolute). Filing and waking wait.
- * Throws `not_found`, `gone`, `missing_file`, and `conflict` for one that is awake, lives only in its process or has no
- * file yet.
+ * Copies the file of a sandbox without a process, and its log, into `folder` (absolute). Filing and waking wait. Throws
+ * `not_found`, `gone`, `missing_file`; `conflict` for a sandbox that is awake, has no file yet or lives only in its
+ * process.
  */
 export function copyRaw(engine: Engine, runtime: SandboxRuntime, folder: string): Promise<RawCopy> {
   return runtime.lease(async () => {

@@ -1,6 +1,6 @@
 /**
- * Looking into a sandbox without touching it, in any state: each read holds a lease, so that the file is neither moved
- * nor opened under it. At rest the file is read where it lies; beside a process it is read as last committed.
+ * Reads of a sandbox in any state, without waking it. Each read holds a lease, so that nobody moves or opens the file
+ * meanwhile. A file at rest is read where it is; the file of a process is read as last committed.
  */
 import { join } from 'node:path';
 import { makeFolder, removeTree, unlinkFile } from '../base/effects.ts';
@@ -16,10 +16,10 @@ import { verifyArchived, verifyForReading } from './file-verification.ts';
 import { readListing } from './listing.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 
-/** How long an expanded copy of an archived file is kept for further reads. */
+/** How long an expanded archived file is kept for further reads. */
 const EXPANDED_MS = 60_000;
 
-/** Copies of archived files, expanded for reading. They live in `expanded/`, which is emptied at every start. */
+/** Archived files expanded for reading. They are in `expanded/`, which every start empties. */
 export class Expansions {
   readonly #folder: string;
   readonly #kept = new Map<string, { path: Promise<string>; users: number; timer: NodeJS.Timeout | null }>();
@@ -69,7 +69,7 @@ export class Expansions {
   }
 }
 
-/** Expands the archived file of a row to `path`, if it is the one that was packed. Throws `missing_file`, `corrupt`. */
+/** Expands the archived file of a row to `path`, after verifying it. Throws `missing_file`, `corrupt`. */
 async function expand(engine: Engine, row: InstanceRow, path: string): Promise<string> {
   await verifyArchived(engine, row, absolutePath(engine, row.vfsPath ?? ''), false);
   await engine.archive.fetch(row.id, path);
@@ -79,7 +79,7 @@ async function expand(engine: Engine, row: InstanceRow, path: string): Promise<s
 export interface ReadContext {
   copyQueue: CopyQueue;
   expansions: Expansions;
-  /** An empty file in the format, which answers for sandboxes that have none yet. */
+  /** An empty file, read in place of the file of a sandbox that has none yet. */
   emptyFile: string;
 }
 
@@ -105,9 +105,9 @@ export function read<R extends ReadRequest>(
 
 /**
  * Writes `volumes` of a sandbox into a new file at `path` (absolute, on any filesystem), in any state, waking nothing.
- * Calls and writes go on meanwhile; filing and waking wait. The file is on disk when this resolves; its name is not.
- * Throws `not_found`, `gone`, `missing_file`, `corrupt`, `storage_unavailable`, and `conflict` for what lives only in
- * its process; nothing is then left at `path`.
+ * Calls and writes go on; filing and waking wait. When this resolves the file is durable, its name is not. Throws
+ * `not_found`, `gone`, `missing_file`, `corrupt`, `storage_unavailable`, and `conflict` for a sandbox that lives only
+ * in its process. After a failure there is no file at `path`.
  */
 export async function copyOut(
   engine: Engine,
@@ -130,12 +130,12 @@ export async function copyOut(
   return reading.copyQueue.run(tenant, () => leased(runtime, copy));
 }
 
-/** Runs `look` while the file is neither moved nor opened. */
+/** Runs `look` while nobody moves or opens the file. */
 async function leased<T>(runtime: SandboxRuntime, look: () => Promise<T>): Promise<T> {
   try {
     return await runtime.lease(look);
   } catch (error) {
-    // A process that died a moment ago leaves a file that is readable again once its row is settled.
+    // The file of a process that died a moment ago is readable again once its row is settled.
     if (!isWinterdockError(error) || runtime.settling === null) throw error;
     await runtime.settling;
     return runtime.lease(look);
@@ -143,8 +143,8 @@ async function leased<T>(runtime: SandboxRuntime, look: () => Promise<T>): Promi
 }
 
 /**
- * Runs `look` on the file that holds what a sandbox has now; at rest only when it is the file that was filed, with its
- * hash where one is known. The caller holds the lease.
+ * Runs `look` on the file with the present content of a sandbox, verified when it is at rest, and with its hash when
+ * that is known. The caller holds the lease.
  */
 async function withTarget<T>(
   engine: Engine,

@@ -1,7 +1,7 @@
 /**
- * Boot: every operation that a killed server left half done is rolled forward or back by looking at the files, every
- * process that is gone is filed, and what lies where no row says is set aside. The same for one sandbox, when a person
- * asks for it.
+ * Reconcile, at the start of the server: every operation that was interrupted is rolled forward or back by looking at
+ * the files, every sandbox whose process is gone is suspended, and orphans move to `orphans/`. Settles a single sandbox
+ * too, when a person asks for it.
  */
 import { existsSync } from 'node:fs';
 import { publicMessage } from '../base/errors.ts';
@@ -18,7 +18,7 @@ import { recordReturnedFile, returnFile, rollbackEntry } from './rollback.ts';
 import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext } from './sessions.ts';
 
-/** Who settles, and why there is something to settle, for the ledger. */
+/** Who settles and why, for the ledger. */
 interface SettleContext {
   audit: AuditContext;
   because: string;
@@ -44,8 +44,8 @@ export async function reconcile(engine: Engine): Promise<OrphanSearchResult & { 
 }
 
 /**
- * A row that could not be settled says so. Nothing runs, so one that was active is not any more, and its file is what a
- * process left.
+ * Raises a fault on a row that could not be settled. No process runs, so an active sandbox becomes suspended with the
+ * file that its process left.
  */
 async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise<void> {
   const fault = { fault: 'unknown' as const, reason: `the start could not settle it: ${publicMessage(error)}` };
@@ -70,8 +70,8 @@ async function giveUp(engine: Engine, row: InstanceRow, error: unknown): Promise
 }
 
 /**
- * Settles one sandbox whose operation nobody carries out any more, as a boot would: what has happened to its file
- * decides. A process that it still has is ended. The caller holds the verbs lock.
+ * Settles one sandbox whose operation nobody carries out any more, as a start does: what happened to its file decides.
+ * Ends a process that it still has. The caller holds the verbs lock.
  */
 export async function settleInterrupted(
   engine: Engine,
@@ -88,8 +88,8 @@ export async function settleInterrupted(
 }
 
 /**
- * Settles what a sandbox's last operation left, when not even its failure could be written down. The caller holds the
- * verbs lock, so nobody carries out what the row says is under way. Returns the row as it is then.
+ * Settles the last operation of a sandbox when it was interrupted and not even its failure could be recorded. The
+ * caller holds the verbs lock, so nobody carries out the intent in the row. Returns the row as it is then.
  */
 export async function settleIfInterrupted(
   engine: Engine,
@@ -98,17 +98,17 @@ export async function settleIfInterrupted(
 ): Promise<InstanceRow> {
   if (row.pending !== null) await settleInterrupted(engine, runtime, row, systemAudit('reconcile'));
   else if (row.state === 'active' && runtime.process === null && row.vfsPath !== MEMORY) {
-    // Its process is gone, and a disk refused its recovery.
+    // Its process is gone, and the disk refused its recovery.
     await settleDeadProcess(engine, runtime, row, { trigger: 'reconcile', fault: null, detail: 'its process is gone' });
   } else if (row.state === 'active' || !isFileMissing(engine, row)) return row;
-  // Power loss may keep a move and lose what was written of it.
+  // A power cut may keep a move and lose the row that tells of it.
   else if (!(await runtime.exclusive(() => reclaimFile(engine, row)))) return row;
   return (await engine.registry.instances.get(row.id)) ?? row;
 }
 
 /**
- * What was not committed did not happen: the file goes back to where the row says. A deletion of an earlier version,
- * which removed the file first, is finished.
+ * Rolls back what was not committed: the file goes back to where the row says. A deletion of an earlier version, which
+ * removed the file first, is finished.
  */
 async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Promise<void> {
   if (row.state === 'active') return settleActive(engine, row, how);
@@ -130,8 +130,8 @@ async function settle(engine: Engine, row: InstanceRow, how: SettleContext): Pro
 }
 
 /**
- * Takes up the log that a process left which had opened the file. Where none can have, what lies beside the file is not
- * its own.
+ * Recovers the log of a process that had opened the file. When no process can have opened it, a log beside the file is
+ * stray.
  */
 async function recoverLog(engine: Engine, row: InstanceRow, live: string): Promise<{ identity: string | null } | null> {
   if (stampOf(live) === null) return null;
@@ -140,7 +140,7 @@ async function recoverLog(engine: Engine, row: InstanceRow, live: string): Promi
   return null;
 }
 
-/** No process outlives the server: what was active is filed as suspended, whatever was being done with it. */
+/** No process outlives the server: an active sandbox becomes suspended, whatever operation was under way. */
 async function settleActive(engine: Engine, row: InstanceRow, how: SettleContext): Promise<void> {
   const verb = row.pending?.verb;
   await engine.runtimes.use(row.id, async (runtime) => {
@@ -153,7 +153,7 @@ async function settleActive(engine: Engine, row: InstanceRow, how: SettleContext
   });
 }
 
-/** A restore that was not committed did not happen. */
+/** Rolls back a restore that was not committed. */
 async function settleRestore(engine: Engine, row: InstanceRow, { audit, because }: SettleContext): Promise<void> {
   if (row.pending !== null) await returnReplacedFile(engine, row.id, row.pending);
   const rolledBack = rollbackEntry(engine, row, because, audit);

@@ -1,7 +1,7 @@
 /**
- * A live file that was removed, moved or replaced under its process: what was answered is then only in files that no
- * name leads to. They are read through the process's open descriptors while it stands still, which is what a crash at
- * that moment would have left, and put back. Needs /proc; without it nothing is found, and nothing is done.
+ * The rescue of a live file that was removed, moved or replaced under its process: acknowledged data is then only in
+ * files without a name. The file is copied through the open descriptors of the stopped process, as a crash at that
+ * moment would have left it, and put back. Needs /proc; without it nothing is found and nothing done.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -14,18 +14,18 @@ import { stagingFor, stampOf } from '../storage/files.ts';
 import { absolutePath, type Engine, ledgerEntry, livePath, systemAudit } from './engine.ts';
 import { moveToOrphans } from './file-locations.ts';
 
-/** What a descriptor of a live file's process leads to, as the kernel names it; a name that is gone is marked. */
+/** The name that the kernel gives to an open live file; a deleted file is marked. */
 const OPEN_FILE = /\/vfs\.sqlite(-wal)?(?: \(deleted\))?$/;
 
 interface OpenDescriptor {
-  /** A path that leads to the open file, whatever became of its name. */
+  /** A path that opens the file even when its name is gone. */
   path: string;
-  /** What the kernel calls it. */
+  /** Its name in the kernel. */
   name: string;
   inode: string;
 }
 
-/** The live file and its log as a process has them open. */
+/** The live file and its log, as a process has them open. */
 function openDescriptorsOf(pid: number): { main: OpenDescriptor | null; log: OpenDescriptor | null } {
   const held: { main: OpenDescriptor | null; log: OpenDescriptor | null } = { main: null, log: null };
   const folder = `/proc/${pid}/fd`;
@@ -39,12 +39,12 @@ function openDescriptorsOf(pid: number): { main: OpenDescriptor | null; log: Ope
       held[found[1] === undefined ? 'main' : 'log'] = { path, name, inode };
     }
   } catch {
-    // No /proc here, or the process is gone, which its exit tells.
+    // There is no /proc, or the process is gone, which its exit reports.
   }
   return held;
 }
 
-/** Whether a process has its live file, or the log of it, open under no name or another than it should have. */
+/** Whether a process has its live file, or the log of it, open under another name or none. */
 export function isLost(engine: Engine, id: string, process: InstanceProcess): boolean {
   const file = absolutePath(engine, livePath(id));
   const { main, log } = openDescriptorsOf(process.pid);
@@ -53,18 +53,14 @@ export function isLost(engine: Engine, id: string, process: InstanceProcess): bo
   );
 }
 
-/**
- * Filesystems that number their files anew at every look exist: where the kernel says that the name is the right one,
- * it is.
- */
+/** Some filesystems change inodes at every look: the file is right when either the name or the inode is. */
 function hasOtherName({ name, inode }: OpenDescriptor, path: string): boolean {
   return name !== path && stampOf(path)?.inode !== inode;
 }
 
 /**
- * Puts a lost live file back where the row says, clean and durable, and ends its process. Returns its identity; false
- * when the file is not lost. The caller holds the file exclusively. Throws as the disk does; the process then goes on
- * with what it has.
+ * Puts a lost live file back, clean and durable, and ends its process. Returns the mark of the file; false when the
+ * file is not lost. The caller holds the file exclusively. Throws what the disk throws; then the process goes on.
  */
 export async function rescue(
   engine: Engine,
@@ -110,8 +106,7 @@ async function recoverOpenFile(
     if (there !== null && there.inode !== main.inode) await moveToOrphans(engine, row, livePath(row.id));
     await makeFolder(dirname(file));
     await renameFile(saved, file);
-    // Only then: until the file is back, its log is all that is left. After it the log holds nothing that the file does
-    // not.
+    // Not earlier: until the file is back, its log is all that is left. Then the log holds nothing that the file lacks.
     for (const suffix of ['-wal', '-shm']) await unlinkFile(file + suffix);
     await syncFolder(dirname(file));
     await syncFolder(dirname(dirname(file)));

@@ -1,11 +1,11 @@
 /**
- * Restoring in place: the file of a sandbox becomes a copy of a snapshot, and what was there is kept in `orphans/`.
- * Owns the order of its steps, so that a failure or a kill between any two leaves the file that the row names. Knows
- * nothing of who may do it.
+ * Restore in place: the file of a sandbox is replaced by a copy of a snapshot, and the old file is kept in `orphans/`.
+ * The order of the steps makes a failure or a kill between any two leave the file that the row names. Knows nothing of
+ * who may restore.
  *
- * The copy is made and verified first, in the live drawer's staging folder. Then a line of the ledger says where what
- * is there will be kept, which also makes the intent durable; it moves there, the copy takes its place in the live
- * drawer, and the row says so. Until then everything can be taken back: see aside.ts.
+ * The copy is made and verified first, in the staging folder of the live drawer. Then a ledger entry says where the old
+ * file will be kept, which also makes the intent durable. The old file moves there, the copy takes its place in the
+ * live drawer, and the row is committed. Until then everything can be rolled back: see replaced-file.ts.
  */
 import { dirname, join } from 'node:path';
 import { makeFolder, unlinkFile } from '../base/effects.ts';
@@ -33,10 +33,10 @@ import type { SandboxRuntime } from './runtimes.ts';
 import type { AuditContext, SnapshotToRestore } from './sessions.ts';
 
 /**
- * Puts a copy of a snapshot in the place of a sandbox's file; the state stays, a fault is cleared. What is frozen or
- * archived is filed back from the live drawer like anything that was brought home early. The caller holds the verbs
- * lock. Throws `conflict` for one that is awake or lives only in its process, `quota_exceeded`, `missing_file` and
- * `corrupt` of the snapshot, `storage_unavailable`; the file is then where and what it was.
+ * Replaces the file of a sandbox by a copy of a snapshot; the state stays, a fault is cleared. The new file of a frozen
+ * or archived sandbox goes from the live drawer to its own drawer like any prefetched file. The caller holds the verbs
+ * lock. Throws `conflict` for a sandbox that is awake or lives only in its process, `quota_exceeded`, `missing_file`
+ * and `corrupt` of the snapshot, `storage_unavailable`; then its file is unchanged.
  */
 export async function restore(
   engine: Engine,
@@ -142,7 +142,7 @@ async function replace(
       await engine.registry.ledger.append([ledgerEntry(engine, row, audit, 'file.kept_aside', { reason })]);
     }
     await moveReplacedFile(engine, row.id, intent);
-    // It lists what was there; without one the file itself answers.
+    // The listing is of the old file; without a listing the file itself answers.
     if (row.state === 'archived') await removeListing(engine, row.id);
     await lastingFolder(dirname(live));
     await (await moveFile(staged, live, staging)).makeDurable();

@@ -1,6 +1,5 @@
 /**
- * Automatic moves that the disk has refused: they are tried again after a while, and a longer one each time. Kept in
- * memory only.
+ * Delays of automatic moves that the disk refused: each is tried again after a while, longer each time. In memory only.
  */
 
 const FIRST_SECONDS = 60;
@@ -10,8 +9,8 @@ export class RetryDelays {
   readonly #refused = new Map<string, { until: number; seconds: number }>();
 
   /**
-   * Whether the move of a sandbox waits still, at `now` in epoch seconds. A clock that was set back makes none wait for
-   * longer than the longest.
+   * Whether the move of a sandbox still has to wait at `now` (epoch seconds). When the clock was set back, none waits
+   * longer than the longest delay.
    */
   isWaiting(id: string, now: number): boolean {
     const refused = this.#refused.get(id);

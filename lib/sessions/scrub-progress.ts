@@ -1,6 +1,6 @@
 /**
- * How far the scrubber has come, kept over restarts, so that a server that is restarted every day still comes to the
- * end. Knows no files.
+ * The progress of the scrubber, saved over restarts, so that a server that restarts every day still completes a pass.
+ * Knows no files.
  */
 import { z } from 'zod';
 import type { FactStore } from '../registry/facts.ts';
@@ -8,18 +8,18 @@ import type { FactStore } from '../registry/facts.ts';
 const counted = {
   /** Epoch seconds. */
   begun: z.int(),
-  /** Compared, and their bytes as they are stored. */
+  /** Files that were compared, and their bytes as stored. */
   files: z.int(),
   bytes: z.number(),
-  /** Found to be no longer what was filed. */
+  /** Files that were no longer what was filed. */
   rotten: z.int(),
 };
 const progressSchema = z.object({
-  /** The walk under way, with the id that it has come to; null between two. */
+  /** The pass under way and the last id that it checked; null between two passes. Saved under this name. */
   walk: z.object({ ...counted, after: z.string() }).nullable(),
-  /** The last whole walk. */
+  /** The last complete pass. */
   last: z.object({ ...counted, ended: z.int() }).nullable(),
-  /** When waiting for the next one began, in epoch seconds. */
+  /** When the wait for the next pass began, in epoch seconds. */
   since: z.int(),
 });
 export type ScrubProgress = z.infer<typeof progressSchema>;
@@ -27,7 +27,7 @@ export type ScrubWalk = NonNullable<ScrubProgress['walk']>;
 
 const NAME = 'scrub';
 
-/** What was kept, or null when nothing was, or nothing that can be read. */
+/** The saved progress; null when there is none that can be read. */
 export async function readProgress(facts: FactStore): Promise<ScrubProgress | null> {
   return progressSchema
     .nullable()
@@ -35,7 +35,7 @@ export async function readProgress(facts: FactStore): Promise<ScrubProgress | nu
     .parse(await facts.read(NAME));
 }
 
-/** Keeps it. `now` in epoch seconds. */
+/** Saves the progress. `now` in epoch seconds. */
 export async function keepProgress(facts: FactStore, progress: ScrubProgress, now: number): Promise<void> {
   await facts.write(NAME, progress, now);
 }

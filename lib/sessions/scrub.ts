@@ -1,7 +1,6 @@
 /**
- * The scrubber: goes through the files at rest, one at a time and slowly, and hashes each. One that nobody hashed yet
- * gets its hash; one whose bytes are no longer what was filed, though its stat is, has rotted and gets a fault. Repairs
- * and moves nothing.
+ * The scrubber: hashes the files at rest, one at a time and slowly. A file without a recorded hash gets one. A file
+ * whose bytes changed while its stat did not has rotted: its sandbox gets a fault. Repairs and moves nothing.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
@@ -15,20 +14,20 @@ import { keepProgress, readProgress } from './scrub-progress.ts';
 
 /** Rows asked of the registry at a time. */
 const PAGE = 100;
-/** After the registry or the disk failed, in milliseconds. */
+/** The pause after the registry or the disk failed, in milliseconds. */
 const RETRY_MS = 60_000;
 
-/** Its rests, in milliseconds, and what bounds them. */
+/** The pauses of the scrubber in milliseconds, and the share of time that it takes. */
 export interface ScrubPace {
-  /** Before the walk over what has no hash: a server that has just started has people to wake. */
+  /** Before the pass over files without a hash: a server that has just started has sandboxes to wake. */
   startMs: number;
-  /** Between two pages of rows: a million take some hours and a thousandth of a core. */
+  /** Between two pages of rows: a million rows take some hours and a thousandth of a core. */
   pageMs: number;
-  /** Between the end of a walk over everything and the next, whatever restarts come between. */
+  /** Between the end of a pass over all files and the next pass, counted over restarts. */
   passMs: number;
-  /** Between two times that it keeps how far it has come. */
+  /** Between two savings of its progress. */
   keepMs: number;
-  /** Share of the time that it may spend on files. */
+  /** The share of the time that it spends on files. */
   share: number;
 }
 
@@ -37,19 +36,20 @@ export const SCRUB_PACE: ScrubPace = { startMs: 2000, pageMs: 1000, passMs: 86_4
 
 type Verdict = 'unknown' | 'sound' | 'rotten';
 
-/** Whether a row has a file of its own that nobody is about to open or move, and that no fault is raised for. */
+/** Whether a row has a file of its own at rest, with no operation under way and no fault. */
 function isAtRest(row: InstanceRow): boolean {
   const filed = row.state === 'suspended' || row.state === 'frozen' || row.state === 'archived';
   return filed && row.pending === null && row.fault === null && row.file !== null && row.vfsPath !== MEMORY;
 }
 
-/** Whether nobody has hashed it yet, or looked at its structure: a stop only hashes. */
+/** Whether the file has no hash, or no structure check: a stop only hashes. */
 function lacksCheck(engine: Engine, row: InstanceRow): boolean {
   return row.file?.sha256 === null || (row.file?.quickCheck === null && !isPacked(engine, row));
 }
 
 /**
- * What the bytes of a file at rest say, beside whoever wants to wake it: nothing when it moved or changed meanwhile.
+ * Compares the bytes of a file at rest with the record, while others may wake it: `unknown` when it moved or changed
+ * meanwhile.
  */
 async function compareFile(engine: Engine, row: InstanceRow): Promise<Verdict> {
   if (row.vfsPath === null || row.file === null) return 'unknown';
@@ -59,7 +59,7 @@ async function compareFile(engine: Engine, row: InstanceRow): Promise<Verdict> {
     const stamp = stampOf(path);
     return stamp !== null && row.file !== null && sameStamp(stamp, row.file);
   };
-  // What differs in its stat is hashed and checked in full before it is opened.
+  // A file with another stat is verified in full before it is opened, so it is no concern here.
   if (!asFiled()) return 'unknown';
   const { sha256, quickCheck } = await engine.readers.check(path);
   if (!asFiled()) return 'unknown';
@@ -73,7 +73,7 @@ async function compareArchived(engine: Engine, path: string, recorded: string | 
   return quickCheck === 'ok' && (recorded === null || recorded === sha256) ? 'sound' : 'rotten';
 }
 
-/** Checks the file of one row that rests. True when it was compared and has rotted. */
+/** Checks the file of one row at rest. True when it has rotted. */
 async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
   try {
     if (lacksCheck(engine, row)) {
@@ -82,7 +82,7 @@ async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
     }
     if ((await compareFile(engine, row)) !== 'rotten') return false;
     let rotten = false;
-    // Looked at once more while nobody can open or move it, so that a wake is never taken for rot.
+    // Compared once more while nobody can open or move it, so that a wake is never taken for rot.
     await engine.runtimes.use(row.id, (runtime) =>
       runtime.lease(async () => {
         const current = await engine.registry.instances.get(row.id);
@@ -102,15 +102,15 @@ async function scrub(engine: Engine, row: InstanceRow): Promise<boolean> {
     );
     return rotten;
   } catch (error) {
-    // It woke or moved under the look, or the disk failed: the next walk comes by again.
+    // It woke or moved during the check, or the disk failed: the next pass checks it again.
     engine.log.debug({ id: row.id, error: messageOf(error) }, 'scrub not done');
     return false;
   }
 }
 
 /**
- * Goes over what has no hash yet, as a stop or a kill came before its check, and then over everything, again and again
- * until `signal`; where a restart came between, it goes on. Waits for no check that is under way then. Never throws.
+ * First checks files without a hash, which a stop or a kill prevented, then passes over all files again and again until
+ * `signal`. A pass goes on after a restart. Does not wait for a check under way at `signal`. Never throws.
  */
 export async function scrubForever(engine: Engine, signal: AbortSignal, pace: ScrubPace): Promise<void> {
   const { facts } = engine.registry;
@@ -118,7 +118,7 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Sc
     signal.addEventListener('abort', () => resolve(false), { once: true }),
   );
   const rest = (ms: number) => pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
-  const walk = async (
+  const pass = async (
     from: string,
     wanted: (row: InstanceRow) => boolean,
     seen: (row: InstanceRow, rotten: boolean | null) => Promise<void> = async () => {},
@@ -138,14 +138,14 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Sc
     }
   };
 
-  const wholeWalk = async () => {
+  const wholePass = async () => {
     const kept = await readProgress(facts);
     const last = kept?.last ?? null;
     let under = kept?.walk ?? null;
     if (under === null) {
       const since = kept?.since ?? now(engine);
       if (kept === null) await keepProgress(facts, { walk: null, last, since }, now(engine));
-      // A clock that was set back makes nobody wait longer than for a whole one.
+      // When the clock was set back, the pause is at most a whole one.
       await rest(Math.min(pace.passMs, Math.max(0, since * 1000 + pace.passMs - engine.clock.now())));
       under = { after: '', begun: now(engine), files: 0, bytes: 0, rotten: 0 };
     }
@@ -154,7 +154,7 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Sc
     let keptAt = performance.now();
     const keep = () => keepProgress(facts, { walk: going, last, since: going.begun }, now(engine));
     try {
-      await walk(
+      await pass(
         going.after,
         () => true,
         async (row, rotten) => {
@@ -187,6 +187,6 @@ export async function scrubForever(engine: Engine, signal: AbortSignal, pace: Sc
   };
 
   await rest(pace.startMs);
-  await trying(() => walk('', (row) => lacksCheck(engine, row)));
-  while (!signal.aborted) await trying(wholeWalk);
+  await trying(() => pass('', (row) => lacksCheck(engine, row)));
+  while (!signal.aborted) await trying(wholePass);
 }

@@ -51,7 +51,7 @@ const rowOf = async () => (await dock.registry.instances.get('a')) ?? expect.fai
 test('an interrupted suspension of an active sandbox leaves it suspended, with its work, and others may have it again', async () => {
   await interrupt('suspend.intent', () => dock.sessions.suspend('a', REQUEST));
   expect((await rowOf()).pending?.verb).toBe('suspend');
-  expect(dock.sessions.live(await rowOf())).toMatchObject({ pending: 'suspend', held: false });
+  expect(dock.sessions.live(await rowOf())).toMatchObject({ pending: 'suspend', isLocked: false });
   expect(await dock.sessions.settle('a', REQUEST)).toMatchObject({ state: 'suspended', pending: null, fault: null });
   expect(dock.pool.active).toBe(0);
   expect(await dock.run('a', 'cat kept')).toBe('the work');

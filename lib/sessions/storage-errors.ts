@@ -1,11 +1,11 @@
 /**
- * The border of the sessions: what the disk refuses leaves them as `storage_unavailable`, whatever verb, call, read or
- * copy asked for it.
+ * Errors of the disk, as callers of the sessions see them: `storage_unavailable`, whatever verb, call, read or copy hit
+ * them.
  */
 import { storageFailure } from '../base/errors.ts';
 import type { Sessions } from './sessions.ts';
 
-/** The same sessions, whose promises reject with `storage_unavailable` where a drawer could not be written or read. */
+/** The same sessions, whose promises reject with `storage_unavailable` when a drawer could not be written or read. */
 export function withStorageErrors(sessions: Sessions): Sessions {
   return new Proxy(sessions, {
     get(target, name) {

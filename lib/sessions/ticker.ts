@@ -1,6 +1,6 @@
 /**
- * The ticker: applies the ladder to what is due. A round never overlaps another, costs what is due and not what exists,
- * and one failing sandbox stops no other.
+ * The ticker: applies the ladder to the sandboxes that are due. Rounds never overlap; a round costs what is due and not
+ * what exists, and a sandbox that fails stops no other.
  */
 import { isWinterdockError, messageOf, storageFailure } from '../base/errors.ts';
 import { nextMove } from '../lifecycle/ladder.ts';
@@ -26,7 +26,7 @@ import { suspend } from './suspend.ts';
 const CONCURRENCY = 4;
 /** Rows asked of the registry at a time. */
 const BATCH = 100;
-/** A frozen copy of the due list may repeat a row that failed; a round ends after this many batches. */
+/** The list may repeat a row that failed, so a round ends after this many batches. */
 const BATCHES = 50;
 
 export interface LadderRound {
@@ -34,10 +34,7 @@ export interface LadderRound {
   failed: number;
 }
 
-/**
- * What the file of an active sandbox weighs at most, with its log and what is being written; undefined when it has
- * none.
- */
+/** The most that the file of an active sandbox holds, with its log and writes under way; undefined without a file. */
 function weightOf(engine: Engine, runtime: SandboxRuntime): number | undefined {
   const file = absolutePath(engine, livePath(runtime.id));
   const size = stampOf(file)?.size;
@@ -64,7 +61,7 @@ export async function flushActivity(engine: Engine): Promise<void> {
   }
 }
 
-/** One round: the clock and activity first, then everything that is due at this moment. */
+/** One round: first the clock, activity and memory limit, then every move that is due now. */
 export async function runLadderRound(
   engine: Engine,
   prefetched: PrefetchDeadlines,
@@ -79,10 +76,10 @@ export async function runLadderRound(
   await lost.check(engine);
   const round: LadderRound = { moved: 0, failed: 0 };
   const seen = new Set<string>();
-  /** Ids that a round tries once: what failed was put back, and is another generation. */
+  /** A round tries each of these once: a rollback raises the generation, so `seen` does not show them. */
   const failed = new Set<string>();
   for (let batch = 0; batch < BATCHES && !engine.stop.aborted; batch += 1) {
-    // What was looked at and did not move is due still, and comes first again.
+    // A row that was checked and did not move is still due and comes first again.
     const due = (await engine.registry.instances.due(now(engine), BATCH + seen.size - round.moved)).filter(
       ({ row }) => !seen.has(`${row.id}.${row.generation}`) && !failed.has(row.id),
     );
@@ -121,7 +118,7 @@ async function move(engine: Engine, due: DueRow, putOff: RetryDelays): Promise<'
   );
 }
 
-/** Asks again under the lock: what was due may have been touched, moved or attached to since. */
+/** Decides again under the lock: since the list was read the sandbox may have been used, moved or attached to. */
 async function moveLocked(engine: Engine, runtime: SandboxRuntime, due: DueRow): Promise<boolean> {
   const row = await engine.registry.instances.get(due.row.id);
   if (row === null || row.generation !== due.row.generation) return false;
@@ -147,14 +144,13 @@ async function moveLocked(engine: Engine, runtime: SandboxRuntime, due: DueRow):
   else if (next.state === 'frozen') await freeze(engine, runtime, audit, false);
   else if (next.state === 'archived') {
     await archive(engine, runtime, audit, false, { passThrough: row.ephemeral });
-    // Its time is over: it is archived on the way to its end, and not to wait there. Nothing else is ever deleted by
-    // itself.
+    // Its timeout has passed: it is archived only on the way to its deletion. Nothing else is ever deleted by itself.
     if (row.ephemeral) await removeSandbox(engine, runtime, audit);
   } else await removeSandbox(engine, runtime, audit);
   return true;
 }
 
-/** Settles what could not even be given up, now that there may be room again. */
+/** Settles the operations that could neither be rolled back nor recorded, now that there may be room again. */
 async function settleInterruptedRows(engine: Engine): Promise<void> {
   for (const id of engine.interrupted) {
     await engine.runtimes.use(id, (runtime) =>
@@ -175,7 +171,7 @@ async function settleInterruptedRows(engine: Engine): Promise<void> {
 
 async function returnDuePrefetched(engine: Engine, prefetched: PrefetchDeadlines): Promise<void> {
   for (const [id, at] of prefetched) {
-    // One that was brought home while the clock was ahead is due too.
+    // One that was prefetched while the clock was ahead is due too.
     if (at > now(engine) && at <= now(engine) + PREFETCH_SECONDS) continue;
     prefetched.delete(id);
     await engine.runtimes.use(id, (runtime) =>

@@ -1,5 +1,6 @@
 /**
- * Waking: from a row and a file to a process. Bringing the file home, trusting it, starting on it, committing `active`.
+ * Waking: from a row and a file to a process. Brings the file to the live drawer, verifies it, starts a process on it,
+ * and commits `active`.
  */
 import { isWinterdockError, publicMessage, storageFailure, WinterdockError } from '../base/errors.ts';
 import type { Claim, InstanceProcess } from '../instance/instance.ts';
@@ -36,9 +37,9 @@ import { refuseFaulted } from './transition-check.ts';
 export interface WakeOptions {
   policy?: string;
   force?: boolean;
-  /** Whether an archived sandbox may come back: only resume and revive may. */
+  /** Whether an archived sandbox may wake: only by resume and revive. */
   revives: boolean;
-  /** Called as soon as there is a process, before it is known to be good: its first call may be sent at once. */
+  /** Called as soon as there is a process, before it has the file open: its first call may be sent at once. */
   onProcess?: (process: InstanceProcess) => void;
 }
 
@@ -52,12 +53,12 @@ export interface WakeOutcome {
   tookMs: number;
 }
 
-/** Bytes that every file may have: an empty one, and enough to move and delete things in. */
+/** The least size limit that a sandbox wakes with: an empty file, and enough room to move and delete things. */
 const MIN_SANDBOX_BYTES = 1024 * 1024;
 
 /**
  * Makes sure that a sandbox has a process. The caller holds the verbs lock. Throws `gone`, `archived`, `capacity`,
- * `unknown_state`, `corrupt`, `missing_file`, `conflict`; after a failure the file is back where the row says.
+ * `unknown_state`, `corrupt`, `missing_file`, `conflict`; then the file is back where the row says.
  */
 export async function wake(
   engine: Engine,
@@ -92,7 +93,7 @@ export async function wake(
     await writeIntent(engine, row, location, audit);
     runtime.startOperation(row.state === 'archived' ? 'revive' : 'resume', row);
     engine.failpoint('resume.intent');
-    // Nobody is suspended for a wake that its tenant's quota refuses.
+    // After the intent, so that a wake beyond the quota of its tenant suspends nobody.
     claim ??= await claimAfterIntent(engine, row, audit);
     const granted = { ...options, claim };
     try {
@@ -107,7 +108,7 @@ export async function wake(
   }
 }
 
-/** Writes the intent of a wake. Throws `conflict`, and `quota_exceeded` with a line of the ledger. */
+/** Writes the intent of a wake. Throws `conflict`; `quota_exceeded` with a ledger entry. */
 async function writeIntent(
   engine: Engine,
   row: InstanceRow,
@@ -127,7 +128,7 @@ async function writeIntent(
   }
 }
 
-/** Room for its process, which others are suspended for. Throws `capacity`: the intent is taken back then. */
+/** Claims memory for the process by suspending others. Throws `capacity`, after removing the intent. */
 async function claimAfterIntent(engine: Engine, row: InstanceRow, audit: AuditContext): Promise<Claim> {
   try {
     return await claimProcessBySuspending(engine);
@@ -189,9 +190,9 @@ async function start(
   const process = await startProcess(engine, spec, options);
   try {
     engine.failpoint('resume.opened');
-    // A rename that power loss undoes loses nothing: the file is then where it was, and boot knows it by its inode. So
-    // nobody waits for it, and it goes to disk after the commit, for whose fsync the disk is free. Any other way home
-    // has to be on disk first.
+    // Nobody waits for the fsync of a rename: it goes to disk after the commit, when the disk is free. If a power cut
+    // undoes the rename, the file is where it was, and the next start recognises it by its inode. Any other move has to
+    // be durable before the commit.
     if (location !== 'cold') await makeDurable();
     const source = SOURCE_OF[location];
     const tookMs = elapsedMs(started);
@@ -225,7 +226,7 @@ async function start(
   }
 }
 
-/** How large its file may grow: what its tenant has left, on top of what it has, or as large as any. */
+/** How large the file may grow: its size and what its tenant has left, at most the limit of any sandbox. */
 async function maxBytesOf(engine: Engine, row: InstanceRow): Promise<number> {
   const left = await engine.registry.quotas.bytesLeft(row.tenant);
   const { maxSandboxBytes } = engine.config;
@@ -234,7 +235,7 @@ async function maxBytesOf(engine: Engine, row: InstanceRow): Promise<number> {
     : Math.min(maxSandboxBytes, Math.max(MIN_SANDBOX_BYTES, (row.bytes ?? 0) + left));
 }
 
-/** Undoes a wake that failed: the file goes back to where the row says, and the row learns what is wrong with it. */
+/** Rolls back a wake that failed: the file goes back to where the row says, and the row gets the fault. */
 async function rollBackWake(
   engine: Engine,
   runtime: SandboxRuntime,
@@ -248,7 +249,7 @@ async function rollBackWake(
   engine.log.warn({ id: row.id, err: error }, 'a wake failed');
   const ledger = [
     ledgerEntry(engine, row, audit, 'wake.failed', { error: publicMessage(error) }),
-    // One that has the fault already does not get it again with every attempt.
+    // A sandbox that has the fault already does not get it again with every attempt.
     ...(fault === null || fault === row.fault
       ? []
       : [ledgerEntry(engine, row, audit, 'fault.raised', { reason: fault, error: publicMessage(error) })]),
@@ -257,7 +258,7 @@ async function rollBackWake(
   await runtime.exclusive(async () => {
     if (fault === 'corrupt' || fault === 'missing') {
       await returnFile(engine, row);
-      // What was recorded stays: it is what a repaired file is compared with.
+      // The record stays: a repaired file is compared with it.
       return engine.registry.instances.abandon(row.id, raised, ledger);
     }
     const left = await recoverLog(engine, row, location);
@@ -269,8 +270,9 @@ async function rollBackWake(
 }
 
 /**
- * Takes up what a process left in the log of a file that it had open. Returns the mark in the file, and whether that is
- * still to be done before anything opens it: only where it rests as it lies.
+ * Recovers the log that a process left beside a file that it had open. Returns the mark of the file, and whether the
+ * recovery failed and is still to be done before anything opens the file: only for a file that stays in the live
+ * drawer.
  */
 async function recoverLog(
   engine: Engine,
@@ -283,7 +285,8 @@ async function recoverLog(
   try {
     return { identity: await engine.readers.settle(file), unsettled: false };
   } catch (error) {
-    // It rests with its log beside it, and is recovered before anything opens it; one that has to move waits for that.
+    // The file rests with its log beside it and is recovered before anything opens it. A file that has to move cannot
+    // wait for that.
     if (location !== 'live') throw error;
     return { ...nothing, unsettled: true };
   }

@@ -13,7 +13,7 @@ export function whyNoCopy(
   { tenant, vfs_path, bytes, fault }: Instance,
 ): string | null {
   if (vfs_path === ':memory:') return 'It lives in its process only: there is no file to copy.';
-  if (fault === 'missing' || fault === 'corrupt') return `Its file is ${fault}: repair it first.`;
+  if (fault === 'missing' || fault === 'corrupt') return `Its file is ${fault}: take a way out of that first.`;
   if (operation === 'takeSnapshot' && vfs_path === null && bytes === null) {
     return 'It has no file yet: wake it once first.';
   }
