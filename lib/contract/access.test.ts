@@ -11,7 +11,7 @@ import { invited } from '../testing/people.ts';
 import { sampleOf } from '../testing/sample.ts';
 import { startServer, TEST_KEY, type TestServer } from '../testing/server.ts';
 import type { Volume } from '../vfs/volumes.ts';
-import { OWNED, type Rights, RULES, roleRefusal } from './access.ts';
+import { OWNED, type Rights, RULES, roleRefusal, volumeRefusal } from './access.ts';
 
 /** Who asks. Those of one tenant come first: what the others may delete is still there then. */
 const CALLERS: readonly (Rights & { name: string })[] = [
@@ -123,7 +123,8 @@ function queryOf(route: Route, aim: Aim): string {
 /** What the table says of a request: refused, or as if there were nothing, or let through. */
 function expected(caller: Rights, operation: keyof Operations, aim: Aim, volume: Volume, names: boolean): string {
   const rule = RULES[operation];
-  if (roleRefusal(caller, operation, rule.contents === 'named' ? { volume } : {}) !== null) return 'forbidden';
+  if (roleRefusal(caller, operation) !== null) return 'forbidden';
+  if (rule.contents === 'named' && volumeRefusal(caller, volume) !== null) return 'forbidden';
   if (rule.about === 'person' && aim !== 'own' && !rule.others?.includes(caller.role)) return 'forbidden';
   if (caller.tenants === null) return 'let through';
   if (names && aim !== 'own') return 'forbidden';

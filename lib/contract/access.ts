@@ -1,6 +1,6 @@
 /**
  * Who may do what: one table for the API, the server actions and the console's buttons. Pure and safe for the browser.
- * The guard (guard.ts) holds every operation to it; what belongs to which tenant it learns elsewhere.
+ * lib/operations/guard.ts applies it to every operation, and looks up there which tenant owns an id.
  */
 import { ROLES, type Role } from '../auth/roles.ts';
 import { VOLUMES, type Volume } from '../vfs/volumes.ts';
@@ -16,8 +16,8 @@ export type Owned = (typeof OWNED)[number];
  * - `list`: the first argument is a query; without `tenant` the answer is narrowed to the caller's tenants
  * - `input`: the first argument says for which tenant
  * - `dock`: the whole dock, and nothing of any tenant
- * - `everyone`: the whole dock with all its tenants; who is limited to some may not
- * - `person`: the first argument is a person's id or `me`; who is not in `others` may name only himself
+ * - `everyone`: the whole dock with all its tenants; a caller limited to some may not
+ * - `person`: the first argument is a person's id or `me`; roles that are not in `others` may name only their own
  */
 type Subject = Owned | 'tenant' | 'list' | 'input' | 'dock' | 'everyone' | 'person';
 
@@ -41,7 +41,7 @@ const EVERYONE = ROLES;
 const PEOPLE: readonly Role[] = ['admin', 'operator', 'support', 'viewer'];
 const READERS: readonly Role[] = ['admin', 'operator', 'support', 'tenant'];
 const WORKERS: readonly Role[] = ['admin', 'operator', 'tenant'];
-/** A blueprint is every tenant's: who makes one gives its work to all. */
+/** A blueprint is every tenant's: making one shares its work with all. */
 const KEEPERS: readonly Role[] = ['admin', 'operator'];
 const ADMIN: readonly Role[] = ['admin'];
 
@@ -95,7 +95,7 @@ const TABLE = {
   blueprintLineage: { roles: EVERYONE, about: 'dock' },
   ship: run,
   checkout: run,
-  // What lies in a damaged file may be another tenant's: that is for people to judge who may see both.
+  // What lies in a damaged file may be another tenant's: only roles that see both tenants may judge it.
   raw: { roles: KEEPERS, about: 'instance', contents: 'all' },
   salvage: { roles: KEEPERS, about: 'instance', contents: 'all' },
   restoreInstance: { roles: WORKERS, about: 'instance', names: { snapshot: 'snapshot' } },
@@ -151,7 +151,7 @@ const TABLE = {
 /** The name of an operation. */
 export type OperationName = keyof typeof TABLE;
 
-/** The table. Every operation has its line; one that has none does not start. */
+/** The table. The server does not start when an operation has no line in it. */
 export const RULES: Readonly<Record<OperationName, Rule>> = TABLE;
 
 /** The volumes whose contents a role may read. */
@@ -163,14 +163,14 @@ export const READS: Readonly<Record<Role, readonly Volume[]>> = {
   tenant: VOLUMES,
 };
 
-/** Whose rights are asked about: a caller, or what a page was told of one. */
+/** The rights of a caller, or the part of them that a page knows. */
 export interface Rights {
   role: Role;
   /** Null: all. */
   tenants: readonly string[] | null;
 }
 
-/** What a request is about, as far as it is known. */
+/** What a button or a request is about, as far as it is known. */
 export interface Aim {
   tenant?: string | null;
   volume?: Volume | null;
@@ -187,35 +187,42 @@ const ROLE_WORDS: Readonly<Record<Role, string>> = {
 };
 
 /**
- * Why a role alone forbids an operation, in a sentence, or null when it does not. Asked before anything is looked up,
- * so that the answer is the same whatever the request names.
+ * The role question: why a role forbids an operation, in a sentence, or null when it does not. It is asked once a
+ * request, before anything is read or looked up, so that the answer is the same whatever the request names.
  */
-export function roleRefusal(who: Rights, operation: OperationName, aim: Pick<Aim, 'volume'> = {}): string | null {
+export function roleRefusal(who: Rights, operation: OperationName): string | null {
   const { roles, about, contents } = RULES[operation];
-  const name = ROLE_WORDS[who.role];
-  if (!roles.includes(who.role)) return `${name} may not do this.`;
+  const { role } = who;
+  const name = ROLE_WORDS[role];
+  if (!roles.includes(role)) return `${name} may not do this.`;
   if (about === 'everyone' && who.tenants !== null) return `${name} of some tenants may not do this: it is about all.`;
   if (contents === undefined) return null;
-  const reads = READS[who.role];
-  if (contents === 'all' && reads.length < VOLUMES.length) return `${name} may not do this: it reaches every volume.`;
-  if (reads.length === 0) return `${name} sees no contents.`;
-  const { volume } = aim;
-  return volume === undefined || volume === null || reads.includes(volume)
-    ? null
-    : `${name} reads ${reads.join(' and ')} only.`;
+  const readable = READS[role].length;
+  if (contents === 'all' && readable < VOLUMES.length) return `${name} may not do this: it reaches every volume.`;
+  return readable === 0 ? `${name} sees no contents.` : null;
 }
 
-/** Why a caller may not do something, in a sentence for a greyed button, or null when nothing stands against it. */
+/** Why a role may not read a volume, in a sentence, or null when it may. */
+export function volumeRefusal({ role }: Pick<Rights, 'role'>, volume: Volume): string | null {
+  const reads = READS[role];
+  return reads.includes(volume) ? null : `${ROLE_WORDS[role]} reads ${reads.join(' and ')} only.`;
+}
+
+/** Why a caller may not do something, in a sentence for a disabled button, or null when they may. */
 export function whyNot(who: Rights, operation: OperationName, aim: Aim = {}): string | null {
-  const refusal = roleRefusal(who, operation, aim);
+  const refusal = roleRefusal(who, operation);
   if (refusal !== null) return refusal;
-  const { tenant, reason } = aim;
+  const { tenant, volume, reason } = aim;
+  if (volume && RULES[operation].contents !== undefined) {
+    const unreadable = volumeRefusal(who, volume);
+    if (unreadable !== null) return unreadable;
+  }
   if (typeof tenant === 'string' && who.tenants !== null && !who.tenants.includes(tenant))
     return 'It belongs to another tenant.';
   return reason === '' && needsReason(who, operation) ? 'This needs a reason.' : null;
 }
 
-/** Whether nothing stands against it. */
+/** Whether a caller may do it. */
 export function mayDo(who: Rights, operation: OperationName, aim: Aim = {}): boolean {
   return whyNot(who, operation, aim) === null;
 }

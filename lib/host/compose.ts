@@ -19,7 +19,7 @@ import { createMetrics } from '../health/metrics.ts';
 import { checkDrawers } from '../health/readiness.ts';
 import { StorageHealth } from '../health/storage-health.ts';
 import { eventText } from '../http/answer.ts';
-import { createChangeFeed } from '../http/changes.ts';
+import { createChangeFeed } from '../http/change-feed.ts';
 import { createDispatcher } from '../http/dispatch.ts';
 import { openApiText } from '../http/openapi.ts';
 import { ROUTES } from '../http/routes.ts';
@@ -30,9 +30,9 @@ import { JobRunner } from '../jobs/runner.ts';
 import { createEventHub } from '../ledger/events.ts';
 import { createLedgerKeeper } from '../ledger/keeper.ts';
 import { requireOwnRegistry } from '../ledger/start-check.ts';
-import { guardOperations } from '../operations/guard.ts';
+import { createGuard } from '../operations/guard.ts';
 import { createOperations } from '../operations/operations.ts';
-import { createRefusals } from '../operations/refusals.ts';
+import { createRefusalRecorder } from '../operations/refusals.ts';
 import { createInstanceSerializer, eventOf } from '../operations/serializer.ts';
 import { openSqliteRegistry } from '../registry/sqlite/open.ts';
 import { createSessions } from '../sessions/factory.ts';
@@ -136,8 +136,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
     signer,
     failpoint: options.failpoint,
   });
-  const refused = createRefusals({ registry, clock });
-  const operations = guardOperations(
+  const { operations, admit } = createGuard(
     createOperations({
       auth,
       blueprints,
@@ -159,7 +158,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       snapshot: (id) => registry.copies.snapshotTenant(id),
       job: async (id) => (await registry.jobs.get(id))?.tenants ?? null,
     },
-    refused,
+    createRefusalRecorder({ registry, clock }),
   );
 
   let started: Promise<void> | null = null;
@@ -205,7 +204,7 @@ export async function composeHost(options: HostOptions): Promise<Host> {
       ready,
       openapi,
     },
-    refused,
+    admit,
     auth,
     log,
     ...config,

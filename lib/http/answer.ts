@@ -1,10 +1,10 @@
 /** What a handler gives back, before it becomes bytes on a socket or a web Response. Knows of neither. */
-import type { Outgoing } from '../operations/streams.ts';
+import type { SizedStream } from '../operations/streams.ts';
 
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** Where a stream is written to. Writing after the client has gone does nothing. */
-export interface Sink {
+export interface StreamSink {
   write(piece: string | Uint8Array): void;
   end(): void;
   /** Ends the connection without a farewell. */
@@ -22,8 +22,8 @@ export interface Answer {
     | { json: unknown }
     | { text: string }
     | { bytes: Uint8Array }
-    | { stream: (sink: Sink) => void }
-    | { outgoing: Outgoing };
+    | { stream: (sink: StreamSink) => void }
+    | { outgoing: SizedStream };
 }
 
 export const json = (status: number, value: unknown, headers?: AnswerHeaders): Answer => ({
@@ -42,7 +42,7 @@ export const attachmentHeaders = (type: string, name: string): AnswerHeaders => 
 });
 
 /** A file to be kept, sent as it comes. */
-export const attachment = (outgoing: Outgoing, headers: AnswerHeaders): Answer => ({
+export const attachment = (outgoing: SizedStream, headers: AnswerHeaders): Answer => ({
   status: 200,
   headers,
   body: { outgoing },
@@ -55,7 +55,7 @@ const EVENT_STREAM_HEADERS: AnswerHeaders = {
 };
 
 /** A `text/event-stream` answer. */
-export const eventStream = (stream: (sink: Sink) => void): Answer => ({
+export const eventStream = (stream: (sink: StreamSink) => void): Answer => ({
   status: 200,
   headers: EVENT_STREAM_HEADERS,
   body: { stream },

@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { createFile, unlinkFile } from '../base/effects.ts';
 import { WinterdockError } from '../base/errors.ts';
 import { isHeavyJson } from '../base/json-weight.ts';
-import type { Upload } from '../operations/streams.ts';
+import type { UploadStream } from '../operations/streams.ts';
 
 /** Uploads are written in pieces of at least this size. */
 const PIECE_BYTES = 1024 * 1024;
@@ -51,7 +51,7 @@ export async function readBody(source: BodySource, limit: number): Promise<Buffe
 }
 
 /** The upload that a body is, of at most `limit` bytes. */
-export function uploadOf(source: BodySource, type: string | null, limit: number): Upload {
+export function uploadOf(source: BodySource, type: string | null, limit: number): UploadStream {
   return {
     length: source.length,
     type,

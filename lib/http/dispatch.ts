@@ -11,17 +11,16 @@ import { type AnyHeaders, headerOf, requestIdOf } from '../auth/header.ts';
 import { isSafeMethod, isSameOrigin } from '../auth/origin.ts';
 import { isWinterdockError, storageFailure, WinterdockError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { roleRefusal } from '../contract/access.ts';
-import type { Refused } from '../operations/refusals.ts';
+import type { Guard } from '../operations/guard.ts';
 import { type Answer, json } from './answer.ts';
 import { type BodySource, parseJson, readBody, uploadOf } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
-import { type Found, Matcher } from './match.ts';
+import { sourceWhile, whileAllowed } from './caller-lifetime.ts';
 import { toProblem } from './problem.ts';
 import type { Route, Services } from './route.ts';
+import { type RouteMatch, RouteMatcher } from './route-matcher.ts';
 import { decodeSegment, filePathOf, parseTarget, type Target } from './target.ts';
 import { parse, queryObject } from './validate.ts';
-import { sourceWhile, whileAllowed } from './while-allowed.ts';
 
 /** A request as a door brings it. */
 interface Incoming {
@@ -51,8 +50,8 @@ export interface Dispatcher {
 export interface DispatchOptions {
   routes: readonly Route[];
   services: Services;
-  /** Told when a role forbids a route. */
-  refused: Refused;
+  /** Asks whether a role may call an operation. */
+  admit: Guard['admit'];
   auth: Pick<Auth, 'callerFromHeaders' | 'countRequest' | 'onAccessChange'>;
   log: Logger;
   /** Largest JSON body, largest file, and largest upload, which holds a sandbox: in bytes. */
@@ -108,14 +107,14 @@ export function problemAnswer(thrown: unknown, requestId: string, log: Logger): 
 /** Makes the dispatcher of a route table. */
 export function createDispatcher(options: DispatchOptions): Dispatcher {
   const { services, auth, log } = options;
-  const matcher = new Matcher<Route>();
+  const matcher = new RouteMatcher<Route>();
   for (const route of options.routes) {
     if (route.root) matcher.add(route.method, route.path, route);
     else matcher.add(route.method, `/api${route.path}`, route);
     if (!route.root && route.path.startsWith('/instances')) matcher.add(route.method, route.path, route);
   }
 
-  const resolve = (method: string, target: Target): { route: Route; found: Found<Route> } => {
+  const resolve = (method: string, target: Target): { route: Route; found: RouteMatch<Route> } => {
     const candidates = matcher.find(target.segments);
     const wanted = method === 'HEAD' ? 'GET' : method;
     for (const found of candidates) {
@@ -167,12 +166,8 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
         hint: 'Requests from elsewhere need a key.',
       });
     }
-    // Before anything that was sent is looked at: whose role forbids it learns nothing and costs nothing.
-    const refusal = route.operation === null ? null : roleRefusal(caller, route.operation);
-    if (refusal !== null) {
-      await options.refused(caller, route.operation ?? route.name, refusal);
-      throw new WinterdockError('forbidden', refusal);
-    }
+    // Before anything that was sent is read: a forbidden request learns nothing and costs nothing.
+    if (route.operation !== null) await options.admit(caller, route.operation);
     return caller;
   };
 
@@ -264,7 +259,7 @@ function whyNobody(headers: AnyHeaders): string {
   return 'The key is not one of this server: it is wrong, revoked, or has expired.';
 }
 
-function parametersOf(route: Route, found: Found<Route>): Record<string, string> {
+function parametersOf(route: Route, found: RouteMatch<Route>): Record<string, string> {
   const params: Record<string, string> = {};
   let index = 0;
   for (const segment of route.path.split('/')) {

@@ -9,14 +9,14 @@ import { pipeline } from 'node:stream/promises';
 import { MIMEType } from 'node:util';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { isWinterdockError, WinterdockError } from '../base/errors.ts';
-import type { Upload } from '../operations/streams.ts';
+import type { UploadStream } from '../operations/streams.ts';
 import { type BodySource, uploadOf } from './body.ts';
 
 interface FormUpload {
   fields: Readonly<Record<string, string>>;
   /** Name of the file as the browser says it, or null. */
   fileName: string | null;
-  upload: Upload;
+  upload: UploadStream;
 }
 
 const MAX_HEADER_BYTES = 16 * 1024;

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { WinterdockError } from '../base/errors.ts';
-import type { Answer, Sink } from './answer.ts';
+import type { Answer, StreamSink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import type { Dispatcher } from './dispatch.ts';
 
@@ -140,7 +140,7 @@ function endAfterBody(req: IncomingMessage, res: ServerResponse, content: string
   req.resume();
 }
 
-function sinkOf(res: ServerResponse): Sink {
+function sinkOf(res: ServerResponse): StreamSink {
   const controller = new AbortController();
   res.once('close', () => controller.abort());
   return {

@@ -5,14 +5,14 @@ import { filesQuerySchema, jobSchema, verbBodySchema } from '../contract/schema.
 import type { Operations } from '../operations/operations.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import { listAnswer, route } from './operation-route.ts';
-import type { Context, Route } from './route.ts';
+import type { Route, RouteContext } from './route.ts';
 
 const caller = { actor: 'key:test' } as Caller;
 const signal = new AbortController().signal;
 const spec = { method: 'GET', summary: 'Does it.', tag: 'test' } as const;
 
 /** Runs a derived handler over one operation, which notes its arguments and returns `result`. */
-async function run(made: Route, given: Partial<Context>, result?: unknown) {
+async function run(made: Route, given: Partial<RouteContext>, result?: unknown) {
   let inputs: unknown[] = [];
   const operations = {
     [String(made.operation)]: async (...args: unknown[]) => {
@@ -21,7 +21,7 @@ async function run(made: Route, given: Partial<Context>, result?: unknown) {
     },
   } as unknown as Operations;
   const context = { services: { operations }, caller, signal, path: '/api/jobs', search: 'limit=1', ...given };
-  return { answer: await made.handle(context as Context), inputs };
+  return { answer: await made.handle(context as RouteContext), inputs };
 }
 
 test('the arguments are the path in its order, the query and the body', async () => {

@@ -8,7 +8,14 @@ import type { ListPage } from '../operations/list-page.ts';
 import type { Operations } from '../operations/operations.ts';
 import { type Answer, empty, json } from './answer.ts';
 import { nextLink } from './paging.ts';
-import { type AnswerDoc, type Context, customRoute, type Output, type Route, type RouteSpec } from './route.ts';
+import {
+  type AnswerDoc,
+  customRoute,
+  type ParsedInput,
+  type Route,
+  type RouteContext,
+  type RouteSpec,
+} from './route.ts';
 
 /** The answer of a list: a page of `items`, with a link to the next one. */
 export function listAnswer(description: string, items: z.ZodType): AnswerDoc {
@@ -29,13 +36,13 @@ type ParameterNames<Path extends string> = Path extends `${string}:${infer Name}
       ? ['path']
       : [];
 type ValuesOf<Names extends readonly string[], P> = {
-  [I in keyof Names]: Names[I] extends keyof Output<P> ? Output<P>[Names[I]] : never;
+  [I in keyof Names]: Names[I] extends keyof ParsedInput<P> ? ParsedInput<P>[Names[I]] : never;
 };
 type Inputs<Path extends string, P, Q, B, C> = [
   Caller,
   ...ValuesOf<ParameterNames<Path>, P>,
-  ...(Q extends null ? [] : [Output<Q>]),
-  ...(B extends null ? [] : [Output<B>]),
+  ...(Q extends null ? [] : [ParsedInput<Q>]),
+  ...(B extends null ? [] : [ParsedInput<B>]),
   ...(C extends true ? [AbortSignal] : []),
 ];
 /** Does not compile when the inputs of a route are not the arguments of its operation. */
@@ -63,7 +70,7 @@ export function route<
     /** The operation takes a signal as its last argument: it ends when the client goes away. */
     cancellable?: C;
     /** Makes the answer of the result, where it has headers of its own or one of several statuses. */
-    answer?(result: Awaited<ReturnType<Operations[Op]>>, context: Context): Answer;
+    answer?(result: Awaited<ReturnType<Operations[Op]>>, context: RouteContext): Answer;
   } & Fits<Op, Inputs<Path, P, Q, B, C>>,
 ): Route {
   const { operation, cancellable = false, answer = answerOf(spec.answers) } = spec;
@@ -80,13 +87,13 @@ export function route<
       if (spec.body) inputs.push(body);
       if (cancellable) inputs.push(context.signal);
       const run = services.operations[operation] as (caller: Caller, ...inputs: unknown[]) => Promise<unknown>;
-      return answer((await run(caller, ...inputs)) as Awaited<ReturnType<Operations[Op]>>, context as Context);
+      return answer((await run(caller, ...inputs)) as Awaited<ReturnType<Operations[Op]>>, context as RouteContext);
     },
   });
 }
 
 /** What a result becomes: a page, JSON, or nothing, by the one good status that a route declares. */
-function answerOf(answers: Record<number, AnswerDoc>): (result: unknown, context: Context) => Answer {
+function answerOf(answers: Record<number, AnswerDoc>): (result: unknown, context: RouteContext) => Answer {
   const status = Number(Object.keys(answers)[0]);
   const doc = answers[status];
   if (doc?.isPage) {

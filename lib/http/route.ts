@@ -8,9 +8,9 @@ import type { Caller } from '../auth/caller.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { EventHub } from '../ledger/events.ts';
 import type { Operations } from '../operations/operations.ts';
-import type { Upload } from '../operations/streams.ts';
+import type { UploadStream } from '../operations/streams.ts';
 import type { Answer } from './answer.ts';
-import type { ChangeFeed } from './changes.ts';
+import type { ChangeFeed } from './change-feed.ts';
 
 /** What handlers work with. */
 export interface Services {
@@ -29,7 +29,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** `key`: an admin key or a session; `open`: anyone; `metrics`: like `key` unless the settings open it. */
 type Access = 'key' | 'open' | 'metrics';
 
-export interface Context<P = unknown, Q = unknown, B = unknown> {
+export interface RouteContext<P = unknown, Q = unknown, B = unknown> {
   services: Services;
   /** Who asks. On an open route nobody in particular. */
   caller: Caller;
@@ -95,18 +95,18 @@ export interface Route {
   /** The operation behind it, whose rule in lib/contract/access.ts decides who may call. Null: an open route. */
   operation: keyof Operations | null;
   answers: Record<number, AnswerDoc>;
-  handle(context: Context): Promise<Answer> | Answer;
+  handle(context: RouteContext): Promise<Answer> | Answer;
 }
 
 /** What a schema, or a body of bytes, is to its handler once parsed. */
-export type Output<S> = S extends z.ZodType
+export type ParsedInput<S> = S extends z.ZodType
   ? z.output<S>
   : S extends OrUpload<infer J>
-    ? z.output<J> | Upload
+    ? z.output<J> | UploadStream
     : S extends 'bytes'
       ? Uint8Array
       : S extends 'stream'
-        ? Upload
+        ? UploadStream
         : Record<string, never>;
 
 /** The members that both kinds of routes have. */
@@ -139,7 +139,7 @@ export function customRoute<
   spec: RouteSpec<Path, P, Q, B> & {
     name: string;
     operation: keyof Operations | null;
-    handle(context: Context<Output<P>, Output<Q>, Output<B>>): Promise<Answer> | Answer;
+    handle(context: RouteContext<ParsedInput<P>, ParsedInput<Q>, ParsedInput<B>>): Promise<Answer> | Answer;
   },
 ): Route {
   return {
@@ -156,6 +156,6 @@ export function customRoute<
     body: spec.body ?? null,
     operation: spec.operation,
     answers: spec.answers,
-    handle: (context) => spec.handle(context as Context<Output<P>, Output<Q>, Output<B>>),
+    handle: (context) => spec.handle(context as RouteContext<ParsedInput<P>, ParsedInput<Q>, ParsedInput<B>>),
   };
 }

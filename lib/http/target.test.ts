@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isWinterdockError } from '../base/errors.ts';
-import { Matcher } from './match.ts';
+import { RouteMatcher } from './route-matcher.ts';
 import { filePathOf, parseTarget } from './target.ts';
 
 function refusal(raw: string): string {
@@ -54,7 +54,7 @@ test('a target is split without being decoded or normalised', () => {
 });
 
 test('the most specific pattern comes first, and a rest takes what is left', () => {
-  const matcher = new Matcher<string>();
+  const matcher = new RouteMatcher<string>();
   matcher.add('POST', '/v/:volume/move', 'move');
   matcher.add('GET', '/v/:volume', 'list');
   matcher.add('GET', '/v/:volume/*', 'file');

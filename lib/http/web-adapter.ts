@@ -1,7 +1,7 @@
 /** The door for web `Request` and `Response`, which the Next route files use. The same dispatcher, the same answers. */
 import { Readable } from 'node:stream';
 import { WinterdockError } from '../base/errors.ts';
-import type { Answer, Sink } from './answer.ts';
+import type { Answer, StreamSink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import type { Dispatcher } from './dispatch.ts';
 
@@ -99,7 +99,7 @@ function responseOf(answer: Answer, requestId: string, head: boolean, wire: Wire
   return respond(head ? null : new Uint8Array(content), content.byteLength);
 }
 
-function streamOf(start: (sink: Sink) => void): ReadableStream<Uint8Array> {
+function streamOf(start: (sink: StreamSink) => void): ReadableStream<Uint8Array> {
   const gone = new AbortController();
   const encoder = new TextEncoder();
   let queued = 0;

@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { AuditContext } from '../sessions/sessions.ts';
 
 /** The cause of a caller's request. A verb asked in the console is an operator's; all else is a request. */
-export function causeOf(caller: Caller, reason?: string): AuditContext {
+export function auditContextOf(caller: Caller, reason?: string): AuditContext {
   return {
     trigger: caller.via === 'console' ? 'operator' : 'request',
     actor: caller.actor,

@@ -18,10 +18,10 @@ import type { ShareRow } from '../registry/shares.ts';
 import { requireInstance } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { asVolume } from '../vfs/volumes.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 import type { ListPage } from './list-page.ts';
 import { createInstanceSerializer } from './serializer.ts';
-import type { Outgoing, Upload } from './streams.ts';
+import type { SizedStream, UploadStream } from './streams.ts';
 
 export interface BundleOperations {
   /** A signed bundle of a sandbox, kept as a share before its first byte goes. Wakes nothing. */
@@ -30,16 +30,16 @@ export interface BundleOperations {
     id: string,
     input: ShipInput,
     signal?: AbortSignal,
-  ): Promise<{ share: Share; outgoing: Outgoing }>;
+  ): Promise<{ share: Share; outgoing: SizedStream }>;
   /** Newest first. */
   shares(caller: Caller, query: SharesQuery): Promise<ListPage<Share>>;
   instanceShares(caller: Caller, id: string, query: InstanceSharesQuery): Promise<ListPage<Share>>;
   /** What a file is that someone has. Nothing of it is kept. */
-  inspectBundle(caller: Caller, upload: Upload, signal?: AbortSignal): Promise<Inspection>;
+  inspectBundle(caller: Caller, upload: UploadStream, signal?: AbortSignal): Promise<Inspection>;
   /** A new sandbox of a bundle or a bare VFS file. */
-  importBundle(caller: Caller, query: ImportQuery, upload: Upload, signal?: AbortSignal): Promise<Instance>;
+  importBundle(caller: Caller, query: ImportQuery, upload: UploadStream, signal?: AbortSignal): Promise<Instance>;
   /** The workspace as a tar.gz. */
-  checkout(caller: Caller, id: string, signal?: AbortSignal): Promise<Outgoing>;
+  checkout(caller: Caller, id: string, signal?: AbortSignal): Promise<SizedStream>;
 }
 
 export function bundleOperations(parts: {
@@ -57,7 +57,7 @@ export function bundleOperations(parts: {
       const shipped = await bundles.ship(
         await requireInstance(parts, id),
         includePrivate,
-        causeOf(caller, reason),
+        auditContextOf(caller, reason),
         signal,
       );
       return { share: shareOf(shipped.share), outgoing: shipped.outgoing };
@@ -89,10 +89,11 @@ export function bundleOperations(parts: {
 
     async importBundle(caller, { tenant, id, name }, upload, signal) {
       const input = { id: id ?? newId('sb'), tenant, name: name ?? null };
-      return serialize(await bundles.import((path) => upload.saveTo(path), input, causeOf(caller), signal));
+      return serialize(await bundles.import((path) => upload.saveTo(path), input, auditContextOf(caller), signal));
     },
 
-    checkout: async (caller, id, signal) => bundles.checkout(await requireInstance(parts, id), causeOf(caller), signal),
+    checkout: async (caller, id, signal) =>
+      bundles.checkout(await requireInstance(parts, id), auditContextOf(caller), signal),
   };
 }
 

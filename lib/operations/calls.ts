@@ -4,7 +4,7 @@ import type { AttachmentAnswer, EvalAnswer, EvalInput, ExecAnswer, ExecInput } f
 import type { State } from '../lifecycle/states.ts';
 import { LEASE_SECONDS } from '../sessions/attachments.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 import { type OutputPiece, outputsOf, pieceOf } from './call-output.ts';
 
 export interface CallOperations {
@@ -34,7 +34,7 @@ export function callOperations({ sessions }: { sessions: Sessions }): CallOperat
       { onOutput, ...options } = {},
     ) {
       const request = { command, cwd, env, stdin: stdinOf(input), timeoutMs };
-      const done = await sessions.exec(id, request, causeOf(caller), {
+      const done = await sessions.exec(id, request, auditContextOf(caller), {
         ...options,
         ...(onOutput && { onOutput: ({ stream, text }) => onOutput({ stream, ...pieceOf(text, encoding) }) }),
       });
@@ -50,7 +50,12 @@ export function callOperations({ sessions }: { sessions: Sessions }): CallOperat
     },
 
     async eval(caller, id, { language, code, encoding, timeout_ms: timeoutMs }, signal) {
-      const done = await sessions.eval(id, { language, code, timeoutMs }, causeOf(caller), signal ? { signal } : {});
+      const done = await sessions.eval(
+        id,
+        { language, code, timeoutMs },
+        auditContextOf(caller),
+        signal ? { signal } : {},
+      );
       return {
         ok: done.ok,
         ...(done.value === undefined ? {} : { value: done.value }),

@@ -21,11 +21,11 @@ import type { BlueprintRow, CopyContent, SnapshotRow } from '../registry/copies.
 import type { Registry } from '../registry/registry.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { asVolume } from '../vfs/volumes.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 import { Lineages } from './lineage.ts';
 import type { ListPage } from './list-page.ts';
 import { createInstanceSerializer } from './serializer.ts';
-import type { Upload } from './streams.ts';
+import type { UploadStream } from './streams.ts';
 
 export interface CopyOperations {
   /** Keeps what a sandbox holds now. It keeps running, or sleeping. */
@@ -39,7 +39,7 @@ export interface CopyOperations {
 
   createBlueprint(caller: Caller, input: CreateBlueprintInput): Promise<Blueprint>;
   /** From the SQLite file of a sandbox. */
-  uploadBlueprint(caller: Caller, name: string, upload: Upload): Promise<Blueprint>;
+  uploadBlueprint(caller: Caller, name: string, upload: UploadStream): Promise<Blueprint>;
   listBlueprints(caller: Caller, query: BlueprintsQuery): Promise<ListPage<Blueprint>>;
   getBlueprint(caller: Caller, name: string): Promise<Blueprint>;
   deleteBlueprint(caller: Caller, name: string): Promise<void>;
@@ -85,7 +85,8 @@ export function copyOperations(parts: {
   });
 
   return {
-    takeSnapshot: async (caller, id, { tag }) => snapshotOf(await snapshots.take(id, tag ?? null, causeOf(caller))),
+    takeSnapshot: async (caller, id, { tag }) =>
+      snapshotOf(await snapshots.take(id, tag ?? null, auditContextOf(caller))),
     async listSnapshots({ tenants }, { limit, cursor, ...filter }) {
       const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
       const among = tenants === null || filter.tenant !== undefined ? asked : { ...asked, tenants };
@@ -93,20 +94,22 @@ export function copyOperations(parts: {
       return { items: await Promise.all(rows.map(snapshotOf)), next };
     },
     getSnapshot: async (_caller, id) => snapshotOf(await snapshots.get(id)),
-    deleteSnapshot: (caller, id) => snapshots.delete(id, causeOf(caller)),
-    restoreSnapshot: async (caller, id, input) => serializeAll(await snapshots.restore(id, input, causeOf(caller))),
+    deleteSnapshot: (caller, id) => snapshots.delete(id, auditContextOf(caller)),
+    restoreSnapshot: async (caller, id, input) =>
+      serializeAll(await snapshots.restore(id, input, auditContextOf(caller))),
 
     createBlueprint: async (caller, { name, from_instance: instance }) =>
-      blueprintOf(caller, await blueprints.fromInstance(name, instance, causeOf(caller))),
+      blueprintOf(caller, await blueprints.fromInstance(name, instance, auditContextOf(caller))),
     uploadBlueprint: async (caller, name, upload) =>
-      blueprintOf(caller, await blueprints.fromUpload(name, (path) => upload.saveTo(path), causeOf(caller))),
+      blueprintOf(caller, await blueprints.fromUpload(name, (path) => upload.saveTo(path), auditContextOf(caller))),
     async listBlueprints(caller, { limit, cursor }) {
       const { rows, next } = await blueprints.list(limit, cursor);
       return { items: await Promise.all(rows.map((row) => blueprintOf(caller, row))), next };
     },
     getBlueprint: async (caller, name) => blueprintOf(caller, await blueprints.get(name)),
-    deleteBlueprint: (caller, name) => blueprints.delete(name, causeOf(caller)),
-    cloneBlueprint: async (caller, name, input) => serializeAll(await blueprints.clone(name, input, causeOf(caller))),
+    deleteBlueprint: (caller, name) => blueprints.delete(name, auditContextOf(caller)),
+    cloneBlueprint: async (caller, name, input) =>
+      serializeAll(await blueprints.clone(name, input, auditContextOf(caller))),
 
     async instanceLineage({ tenants }, id) {
       return lineages.of({ kind: 'instance', id }, tenants);

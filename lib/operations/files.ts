@@ -13,7 +13,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import { normalisePath } from '../vfs/paths.ts';
 import type { VfsStat } from '../vfs/types.ts';
 import { asVolume, VOLUME_CONTRACTS, type Volume } from '../vfs/volumes.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 import { etagOf, writeConditionOf } from './conditions.ts';
 import type { ListPage } from './list-page.ts';
 import { createPrivateReads } from './private-reads.ts';
@@ -92,7 +92,7 @@ export function fileOperations(parts: { registry: Registry; sessions: Sessions; 
   const privateRead = createPrivateReads({ ...parts, rowOf: (id) => requireInstance(parts, id) });
 
   const write = (caller: Caller, id: string, operation: WriteOperation): Promise<WriteOutcome> =>
-    sessions.write(id, operation, causeOf(caller));
+    sessions.write(id, operation, auditContextOf(caller));
 
   /** The error of a path without a file; its hint says when a folder is there. */
   const absent = async (id: string, volume: Volume, path: string): Promise<WinterdockError> => {

@@ -1,25 +1,31 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../auth/caller.ts';
 import type { Role } from '../auth/roles.ts';
-import { guardOperations, type Owners } from './guard.ts';
+import { createGuard, type Guard, type OwnerLookups } from './guard.ts';
 import type { Operations } from './operations.ts';
 
 const JOBS: Readonly<Record<string, string | string[]>> = { ours: ['acme', 'globex'], 'of-acme': ['acme'] };
 const HOMES: Readonly<Record<string, string>> = { mine: 'acme', yours: 'globex' };
 
-const OWNERS: Owners = { instance: (id) => HOMES[id] ?? null, snapshot: () => null, job: (id) => JOBS[id] ?? null };
+const OWNERS: OwnerLookups = {
+  instance: (id) => HOMES[id] ?? null,
+  snapshot: () => null,
+  job: (id) => JOBS[id] ?? null,
+};
 const refusals: string[] = [];
 
 /** Operations that say what reached them. */
-function guarded(reached: unknown[][] = []): Operations {
+function guardOver(reached: unknown[][] = []): Guard {
   const names = ['listInstances', 'createInstance', 'getInstance', 'getJob', 'revive', 'file', 'search', 'query'];
   const recording = Object.fromEntries(
     names.map((name) => [name, async (_caller: Caller, ...args: unknown[]) => reached.push([name, ...args])]),
   );
-  return guardOperations(recording as unknown as Operations, OWNERS, async (caller, operation) => {
+  return createGuard(recording as unknown as Operations, OWNERS, async (caller, operation) => {
     refusals.push(`${caller.role} ${operation}`);
   });
 }
+
+const guarded = (reached?: unknown[][]) => guardOver(reached).operations;
 
 function as(role: Role, tenants: readonly string[] | null): Caller {
   return { actor: 'key:test', via: 'api', requestId: 'r1', role, tenants, address: null, session: null };
@@ -95,5 +101,31 @@ test('a list of one tenant is asked as that, one of several is left to the opera
 
 test('an operation without a rule does not start', () => {
   const nameless = { somethingNew: async () => null } as unknown as Operations;
-  expect(() => guardOperations(nameless, OWNERS, async () => undefined)).toThrow('somethingNew has no rule');
+  expect(() => createGuard(nameless, OWNERS, async () => undefined)).toThrow('somethingNew has no rule');
+});
+
+test('a request asks once what its role may, at the door or in the operation', async () => {
+  const { operations, admit } = guardOver();
+  let asked = 0;
+  const counting = (): Caller => ({
+    ...as('tenant', ['acme']),
+    get role(): Role {
+      asked += 1;
+      return 'tenant';
+    },
+  });
+  const caller = counting();
+  await admit(caller, 'getInstance');
+  await operations.getInstance(caller, 'mine');
+  expect(asked).toBe(1);
+  await operations.getInstance(counting(), 'mine');
+  expect(asked).toBe(2);
+});
+
+test('who was admitted to one operation is still asked for another', async () => {
+  const { operations, admit } = guardOver();
+  const viewer = as('viewer', null);
+  await admit(viewer, 'getInstance');
+  expect(await told(operations.revive(viewer, 'mine', { reason: 'x' }))).toBe('forbidden: A viewer may not do this.');
+  expect(await told(admit(viewer, 'revive'))).toBe('forbidden: A viewer may not do this.');
 });

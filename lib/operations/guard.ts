@@ -1,52 +1,78 @@
 /**
- * The one guard before the operations: holds every call to the table of access.ts, keeps tenants apart and narrows what
- * is asked to what the caller may see. What another tenant has answers exactly like what nobody has: the same lookup,
- * the same error.
+ * The one guard before the operations: applies the table of lib/contract/access.ts to every call, keeps tenants apart
+ * and narrows queries to what the caller may see. An id of another tenant answers exactly like an unknown one: the same
+ * lookup, the same error.
  */
 import type { Caller } from '../auth/caller.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { needsReason, OWNED, type Owned, READS, RULES, type Rule, roleRefusal } from '../contract/access.ts';
+import {
+  needsReason,
+  type OperationName,
+  OWNED,
+  type Owned,
+  READS,
+  RULES,
+  type Rule,
+  roleRefusal,
+  volumeRefusal,
+} from '../contract/access.ts';
 import { asVolume, VOLUMES, type Volume } from '../vfs/volumes.ts';
 import type { Operations } from './operations.ts';
-import type { Refused } from './refusals.ts';
+import type { RefusalRecorder } from './refusals.ts';
 import { unknownId } from './unknown-id.ts';
 
-/**
- * Of whom something is: of one tenant, or of several at once, who then must all be the caller's. Null: of nobody in
- * particular.
- */
+/** The tenant, or all the tenants, that a thing belongs to: all of them must be the caller's. Null: no such thing. */
 type Owner = string | readonly string[] | null;
-/**
- * Says whose a thing is, null also when there is none of that id. Takes as long for a known id as for an unknown one.
- */
-export type Owners = Readonly<Record<Owned, (id: string) => Promise<Owner> | Owner>>;
+/** Looks up the owner of an id, by kind. Takes as long for an unknown id as for a known one. */
+export type OwnerLookups = Readonly<Record<Owned, (id: string) => Promise<Owner> | Owner>>;
 
 type Input = Record<string, unknown>;
 type Operation = (caller: Caller, ...args: unknown[]) => Promise<unknown>;
 
-/** Wraps every operation. `refused` is told when a role forbids one. Throws when one of them has no rule. */
-export function guardOperations(operations: Operations, owners: Owners, refused: Refused): Operations {
+export interface Guard {
+  readonly operations: Operations;
+  /**
+   * Asks the role question of a request before anything that it sent is read; its operation then does not ask it again.
+   * Throws `forbidden`.
+   */
+  admit(caller: Caller, operation: OperationName): Promise<void>;
+}
+
+/** Wraps every operation. `recordRefusal` is awaited before a refusal is answered. Throws when one has no rule. */
+export function createGuard(operations: Operations, owners: OwnerLookups, recordRefusal: RefusalRecorder): Guard {
+  /** The operation that a caller was admitted to. A caller is of one request, and its rights never change. */
+  const admitted = new WeakMap<Caller, OperationName>();
+
+  const refuse = async (caller: Caller, name: OperationName, refusal: string | null): Promise<void> => {
+    if (refusal === null) return;
+    await recordRefusal(caller, name, refusal);
+    throw new WinterdockError('forbidden', refusal);
+  };
+
+  const guard = (name: OperationName, operation: Operation): Operation => {
+    const rule = RULES[name];
+    return async (caller, ...args) => {
+      if (admitted.get(caller) !== name) await refuse(caller, name, roleRefusal(caller, name));
+      const input = inputOf(args);
+      await refuse(caller, name, contentsRefusal(caller, rule, args, input) ?? personRefusal(caller, rule, args));
+      requireReason(caller, name, input);
+      const narrowed = rule.contents === 'searched' ? withinReadable(caller, args, input) : args;
+      if (caller.tenants === null) return operation(caller, ...narrowed);
+      return operation(caller, ...(await withinTenants(caller.tenants, rule, narrowed, owners)));
+    };
+  };
+
   const guarded: Record<string, Operation> = {};
   for (const [name, operation] of Object.entries(operations)) {
     if (!Object.hasOwn(RULES, name)) throw new Error(`The operation ${name} has no rule in lib/contract/access.ts.`);
-    guarded[name] = guardOne(name as keyof Operations, operation as Operation, owners, refused);
+    guarded[name] = guard(name as OperationName, operation as Operation);
   }
-  return guarded as unknown as Operations;
-}
-
-function guardOne(name: keyof Operations, operation: Operation, owners: Owners, refused: Refused): Operation {
-  const rule = RULES[name];
-  return async (caller, ...args) => {
-    const input = inputOf(args);
-    const refusal = refusalOf(caller, name, rule, args, input);
-    if (refusal !== null) {
-      await refused(caller, name, refusal);
-      throw new WinterdockError('forbidden', refusal);
-    }
-    requireReason(caller, name, input);
-    const asked = rule.contents === 'searched' ? searched(caller, args, input) : args;
-    if (caller.tenants === null) return operation(caller, ...asked);
-    return operation(caller, ...(await withinTenants(caller.tenants, rule, asked, owners)));
+  return {
+    operations: guarded as unknown as Operations,
+    async admit(caller, name) {
+      await refuse(caller, name, roleRefusal(caller, name));
+      admitted.set(caller, name);
+    },
   };
 }
 
@@ -61,22 +87,19 @@ function isInput(value: unknown): value is Input {
   return prototype === Object.prototype || prototype === null;
 }
 
-function refusalOf(
-  caller: Caller,
-  name: keyof Operations,
-  rule: Rule,
-  args: unknown[],
-  input: Input | null,
-): string | null {
+function contentsRefusal(caller: Caller, rule: Rule, args: unknown[], input: Input | null): string | null {
   const volume = rule.contents === 'named' ? args[1] : rule.contents === 'searched' ? input?.volume : undefined;
-  const refusal = roleRefusal(caller, name, volume === undefined ? {} : { volume: asVolume(String(volume)) });
-  if (refusal !== null || rule.about !== 'person') return refusal;
-  const id = String(args[0]);
-  const own = id === 'me' || caller.actor === `user:${id}`;
-  return own || rule.others?.includes(caller.role) ? null : 'You may do this only for yourself.';
+  return volume === undefined ? null : volumeRefusal(caller, asVolume(String(volume)));
 }
 
-function requireReason(caller: Caller, name: keyof Operations, input: Input | null): void {
+function personRefusal(caller: Caller, rule: Rule, args: unknown[]): string | null {
+  if (rule.about !== 'person') return null;
+  const id = String(args[0]);
+  const isOwn = id === 'me' || caller.actor === `user:${id}`;
+  return isOwn || rule.others?.includes(caller.role) ? null : 'You may do this only for yourself.';
+}
+
+function requireReason(caller: Caller, name: OperationName, input: Input | null): void {
   if (!needsReason(caller, name)) return;
   const reason = input?.reason;
   if (typeof reason === 'string' && reason.trim() !== '') return;
@@ -85,10 +108,8 @@ function requireReason(caller: Caller, name: keyof Operations, input: Input | nu
   });
 }
 
-/**
- * A search over everything is one over what the caller may read; more than one volume of three there is no word for.
- */
-function searched(caller: Caller, args: unknown[], input: Input | null): unknown[] {
+/** Narrows a search over everything to what the caller may read: all three volumes, or one, as a search names one. */
+function withinReadable(caller: Caller, args: unknown[], input: Input | null): unknown[] {
   const reads: readonly Volume[] = READS[caller.role];
   if (input === null || input.volume !== undefined || reads.length === VOLUMES.length) return args;
   return args.map((arg) => (arg === input ? { ...input, volume: reads[0] } : arg));
@@ -98,7 +119,7 @@ async function withinTenants(
   tenants: readonly string[],
   rule: Rule,
   args: unknown[],
-  owners: Owners,
+  owners: OwnerLookups,
 ): Promise<unknown[]> {
   for (const arg of args) {
     if (isInput(arg) && typeof arg.tenant === 'string') refuseForeign(tenants, arg.tenant);
@@ -125,7 +146,7 @@ function refuseForeign(tenants: readonly string[], tenant: string): void {
   throw new WinterdockError('forbidden', `You may not act for the tenant "${tenant}".`);
 }
 
-async function refuseUnknown(tenants: readonly string[], kind: Owned, id: string, owners: Owners): Promise<void> {
+async function refuseUnknown(tenants: readonly string[], kind: Owned, id: string, owners: OwnerLookups): Promise<void> {
   const owner = await owners[kind](id);
   const all = typeof owner === 'string' ? [owner] : owner;
   if (all === null || all.length === 0 || !all.every((one) => tenants.includes(one))) throw unknownId(kind, id);

@@ -12,7 +12,7 @@ import type { State } from '../lifecycle/states.ts';
 import type { Registry } from '../registry/registry.ts';
 import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 import { listFilterOf, stuckSince } from './list-filter.ts';
 import type { ListPage } from './list-page.ts';
 import { createInstanceSerializer } from './serializer.ts';
@@ -110,7 +110,7 @@ export function instanceOperations(parts: {
           lineageParent: null,
         },
         now(),
-        ledgerEntry(parts, { id, tenant: input.tenant }, causeOf(caller), 'instance.created', { to: 'created' }),
+        ledgerEntry(parts, { id, tenant: input.tenant }, auditContextOf(caller), 'instance.created', { to: 'created' }),
       );
       return serialize(row);
     },
@@ -135,7 +135,7 @@ export function instanceOperations(parts: {
           ...(input.workbook === undefined ? {} : { workbook: input.workbook }),
         },
         now(),
-        ledgerEntry(parts, row, causeOf(caller), 'instance.changed', { reason: Object.keys(input).join(', ') }),
+        ledgerEntry(parts, row, auditContextOf(caller), 'instance.changed', { reason: Object.keys(input).join(', ') }),
         ifMatch === null ? undefined : row,
       );
       return serialize(patched ?? (await requireInstance(parts, id)));

@@ -8,7 +8,7 @@ import { type JobRunner, jobLine } from '../jobs/runner.ts';
 import { eachOf } from '../registry/each-of.ts';
 import type { InstanceSelection, JobResultRow, JobRow, NewJob, SelectedInstance } from '../registry/jobs.ts';
 import type { Registry } from '../registry/registry.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 import { DryRunTally } from './dry-run.ts';
 import { listFilterOf } from './list-filter.ts';
 import type { ListPage } from './list-page.ts';
@@ -52,7 +52,7 @@ export function jobOperations(parts: { registry: Registry; runner: JobRunner; cl
         rows.push(one.row);
       }
       const job = newJob(caller, input, epochSeconds(clock));
-      const cause = { ...causeOf(caller, input.reason), trigger: 'operator' as const };
+      const cause = { ...auditContextOf(caller, input.reason), trigger: 'operator' as const };
       // The one line of a job under its request's id; all others are under the job's, which this one names.
       const line = jobLine({ clock }, job, cause, 'job.started', `${rows.length} chosen, job ${job.id}`);
       runner.take(await registry.jobs.add(job, Uint32Array.from(rows), unknown, line));
@@ -77,7 +77,7 @@ export function jobOperations(parts: { registry: Registry; runner: JobRunner; cl
           hint: 'What is gone does not come back; it goes on until nothing is left.',
         });
       }
-      await runner.cancel(id, causeOf(caller));
+      await runner.cancel(id, auditContextOf(caller));
       return jobOf(await rowOfJob(id));
     },
 

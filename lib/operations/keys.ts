@@ -10,7 +10,7 @@ import type { CreatedKey, Key, KeyInput } from '../contract/schema/access.ts';
 import type { KeyRow } from '../registry/keys.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 
 export interface KeyOperations {
   listKeys(caller: Caller): Promise<Key[]>;
@@ -23,7 +23,7 @@ export function keyOperations(parts: { auth: { keys: ApiKeys }; clock: Clock }):
   const { keys } = parts.auth;
 
   const entry = (caller: Caller, type: string, reason: string, tenant: string | null): LedgerEntry => ({
-    ...ledgerEntry(parts, null, causeOf(caller, reason), type),
+    ...ledgerEntry(parts, null, auditContextOf(caller, reason), type),
     tenant,
   });
 

@@ -15,7 +15,7 @@ import type { LedgerFilter } from '../registry/ledger.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Segment } from '../registry/segments.ts';
 import { ledgerEntry, requireInstance } from '../sessions/engine.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 import type { ListPage } from './list-page.ts';
 import { eventOf } from './serializer.ts';
 
@@ -136,7 +136,7 @@ export function ledgerOperations(parts: { registry: Registry; keeper: LedgerKeep
         });
       }
       await registry.ledger.append([
-        ledgerEntry(parts, null, causeOf(caller), 'ledger.exported', { reason: `the segment ${id}` }),
+        ledgerEntry(parts, null, auditContextOf(caller), 'ledger.exported', { reason: `the segment ${id}` }),
       ]);
       return { texts: linesOf(segment), taken: async () => registry.segments.markExported(id, clock.now()) };
     },
@@ -145,7 +145,10 @@ export function ledgerOperations(parts: { registry: Registry; keeper: LedgerKeep
       const words = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : ` ${name}=${value}`));
       const reason = `${format}:${words.join('') || ' everything'}`;
       await registry.ledger.append([
-        { ...ledgerEntry(parts, null, causeOf(caller), 'ledger.exported', { reason }), tenant: query.tenant ?? null },
+        {
+          ...ledgerEntry(parts, null, auditContextOf(caller), 'ledger.exported', { reason }),
+          tenant: query.tenant ?? null,
+        },
       ]);
       return eventsOf(ledgerFilterOf(query, caller.tenants));
     },

@@ -20,7 +20,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { MEMORY, requireInstance } from '../sessions/engine.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 import { createInstanceSerializer } from './serializer.ts';
 
 export interface MoveOperations {
@@ -49,7 +49,7 @@ export function moveOperations(parts: {
   const { serialize } = createInstanceSerializer(parts);
   return {
     async resume(caller, id, input) {
-      const resumed = await sessions.resume(id, causeOf(caller, input.reason), {
+      const resumed = await sessions.resume(id, auditContextOf(caller, input.reason), {
         ...(input.policy === undefined ? {} : { policy: input.policy }),
         ...(input.force === undefined ? {} : { force: input.force }),
       });
@@ -65,20 +65,20 @@ export function moveOperations(parts: {
     },
 
     async prefetch(caller, id) {
-      const { source, vfsPath } = await sessions.prefetch(id, causeOf(caller));
+      const { source, vfsPath } = await sessions.prefetch(id, auditContextOf(caller));
       return { source, vfs_path: vfsPath };
     },
 
     suspend: async (caller, id, { reason, force }) =>
-      serialize(await sessions.suspend(id, causeOf(caller, reason), { force })),
+      serialize(await sessions.suspend(id, auditContextOf(caller, reason), { force })),
     freeze: async (caller, id, { reason, force }) =>
-      serialize(await sessions.freeze(id, causeOf(caller, reason), { force })),
+      serialize(await sessions.freeze(id, auditContextOf(caller, reason), { force })),
     archive: async (caller, id, { reason, force }) =>
-      serialize(await sessions.archive(id, causeOf(caller, reason), { force })),
+      serialize(await sessions.archive(id, auditContextOf(caller, reason), { force })),
     revive: async (caller, id, { reason, force }) =>
-      serialize(await sessions.revive(id, causeOf(caller, reason), { force })),
-    settle: async (caller, id) => serialize(await sessions.settle(id, causeOf(caller))),
-    deleteInstance: (caller, id, input) => sessions.delete(id, causeOf(caller, input?.reason)),
+      serialize(await sessions.revive(id, auditContextOf(caller, reason), { force })),
+    settle: async (caller, id) => serialize(await sessions.settle(id, auditContextOf(caller))),
+    deleteInstance: (caller, id, input) => sessions.delete(id, auditContextOf(caller, input?.reason)),
 
     async plan(_caller, id, { to }) {
       const row = await requireInstance(parts, id);
@@ -99,7 +99,9 @@ export function moveOperations(parts: {
     },
 
     async walk(caller, id, { to, reason, force }) {
-      return serialize(await sessions.runPlan(id, to, causeOf(caller, reason), force === undefined ? {} : { force }));
+      return serialize(
+        await sessions.runPlan(id, to, auditContextOf(caller, reason), force === undefined ? {} : { force }),
+      );
     },
   };
 }

@@ -23,7 +23,7 @@ import type { InvitationRow } from '../registry/invitations.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { LedgerEntry } from '../registry/types.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 
 export interface PeopleOperations {
   me(caller: Caller): Promise<Me>;
@@ -52,7 +52,7 @@ export function peopleOperations(parts: {
   const { people, keys, signIns, limits } = auth;
 
   const entry = (caller: Caller, type: string, reason: string): LedgerEntry =>
-    ledgerEntry(parts, null, causeOf(caller, reason), type);
+    ledgerEntry(parts, null, auditContextOf(caller, reason), type);
   const record = (caller: Caller, type: string, reason: string) =>
     registry.ledger.append([entry(caller, type, reason)]);
 

@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { InstanceRow } from '../registry/types.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 
 /**
  * To be awaited before anything private of the sandbox is read; `what` in a few words, without names of files. Throws
@@ -25,7 +25,9 @@ export function createPrivateReads(parts: {
   const told = new WeakMap<Caller, Map<string, Promise<void>>>();
   const tell = async (caller: Caller, id: string, what: string): Promise<void> => {
     const row = await parts.rowOf(id);
-    await parts.registry.ledger.append([ledgerEntry(parts, row, causeOf(caller), 'private.read', { reason: what })]);
+    await parts.registry.ledger.append([
+      ledgerEntry(parts, row, auditContextOf(caller), 'private.read', { reason: what }),
+    ]);
   };
   return (caller, id, what) => {
     const ofCaller = told.get(caller) ?? new Map<string, Promise<void>>();

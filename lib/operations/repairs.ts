@@ -7,9 +7,9 @@ import type { Instance, SalvageAnswer } from '../contract/schema.ts';
 import type { Repairs } from '../copies/repairs.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 import { createInstanceSerializer } from './serializer.ts';
-import type { Outgoing } from './streams.ts';
+import type { SizedStream } from './streams.ts';
 
 /** What is known of raw bytes before the first of them goes. */
 interface RawFacts {
@@ -26,7 +26,7 @@ export interface RepairOperations {
     id: string,
     query: RawQuery,
     signal?: AbortSignal,
-  ): Promise<{ facts: RawFacts; outgoing: Outgoing }>;
+  ): Promise<{ facts: RawFacts; outgoing: SizedStream }>;
   /** A new sandbox of what is readable of its file, and what is not. Its file is left as it is. */
   salvage(caller: Caller, id: string, input: SalvageInput, signal?: AbortSignal): Promise<SalvageAnswer>;
   /** Puts a snapshot in the place of its file; what was there is kept aside. It keeps its state and loses its fault. */
@@ -42,10 +42,10 @@ export function repairOperations(parts: {
   const { repairs } = parts;
   const { serialize } = createInstanceSerializer(parts);
   return {
-    raw: (caller, id, { part, reason }, signal) => repairs.raw(id, part, causeOf(caller, reason), signal),
+    raw: (caller, id, { part, reason }, signal) => repairs.raw(id, part, auditContextOf(caller, reason), signal),
     async salvage(caller, id, { id: own, name, reason }, signal) {
       const made = { id: own ?? newId('sb'), name: name ?? null };
-      const { row, salvaged } = await repairs.salvage(id, made, causeOf(caller, reason), signal);
+      const { row, salvaged } = await repairs.salvage(id, made, auditContextOf(caller, reason), signal);
       return {
         instance: await serialize(row),
         recovered: salvaged.recovered,
@@ -56,6 +56,6 @@ export function repairOperations(parts: {
       };
     },
     restoreInstance: async (caller, id, { snapshot, reason }) =>
-      serialize(await repairs.restore(id, snapshot, causeOf(caller, reason))),
+      serialize(await repairs.restore(id, snapshot, auditContextOf(caller, reason))),
   };
 }

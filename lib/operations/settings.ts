@@ -7,7 +7,7 @@ import { simulate, type Tally } from '../ledger/simulator.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Thresholds } from '../registry/types.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 
 export interface SettingsOperations {
   getSettings(caller: Caller): Promise<Settings>;
@@ -28,8 +28,8 @@ export function settingsOperations(parts: { registry: Registry; clock: Clock }):
 
     async patchSettings(caller, patch) {
       const changed = await registry.thresholds.setGlobal(
-        thresholdsOf(patch),
-        ledgerEntry(parts, null, causeOf(caller), 'settings.changed', {
+        thresholdsPatch(patch),
+        ledgerEntry(parts, null, auditContextOf(caller), 'settings.changed', {
           reason: Object.entries(patch)
             .map(([name, value]) => `${name}=${value}`)
             .join(' '),
@@ -41,7 +41,7 @@ export function settingsOperations(parts: { registry: Registry; clock: Clock }):
     async previewThresholds(caller, { tenant, ...patch }) {
       const { more, fewer, cut } = await registry.thresholds.compare({
         tenant: tenant ?? null,
-        patch: thresholdsOf(patch),
+        patch: thresholdsPatch(patch),
         until: epochSeconds(clock) + PREVIEW_SECONDS,
         ...(caller.tenants === null ? {} : { tenants: caller.tenants }),
       });
@@ -51,7 +51,7 @@ export function settingsOperations(parts: { registry: Registry; clock: Clock }):
     async simulate(caller, { tenant, days, curve, ...patch }) {
       const old =
         tenant === undefined ? await registry.thresholds.global() : await registry.thresholds.ofTenant(tenant);
-      const trial = { ...old, ...thresholdsOf(patch) };
+      const trial = { ...old, ...thresholdsPatch(patch) };
       const tenants = tenant === undefined ? caller.tenants : [tenant];
       const nowMs = clock.now();
       const done = await simulate(registry, {
@@ -89,7 +89,7 @@ function settingsOf(thresholds: Thresholds): Settings {
 }
 
 /** The thresholds that a patch sets; null takes one back to the global one, where that may be. */
-export function thresholdsOf<T extends number | null>(patch: {
+export function thresholdsPatch<T extends number | null>(patch: {
   idle_to_suspend_s?: T | undefined;
   idle_to_freeze_s?: T | undefined;
 }): { idleToSuspendSeconds?: T; idleToFreezeSeconds?: T } {

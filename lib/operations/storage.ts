@@ -5,7 +5,7 @@ import type { StorageHealth } from '../health/storage-health.ts';
 import type { Registry } from '../registry/registry.ts';
 import { SCRUB_PACE } from '../sessions/scrub.ts';
 import type { ScrubWalk } from '../sessions/scrub-progress.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 
 export interface StorageOperations {
   /** Costs the same whatever there is; what takes longer is as old as it says. */
@@ -88,7 +88,7 @@ export function storageOperations(parts: {
     storage: look,
     async checkStorage(caller, { what }) {
       const waited = new AbortController();
-      const done = health.check(what, causeOf(caller));
+      const done = health.check(what, auditContextOf(caller));
       // Nobody may be waiting any more when it fails; the log has it then.
       done.catch(() => undefined);
       await Promise.race([done, pause(WAIT_MS, waited.signal)]);

@@ -2,14 +2,14 @@
 import type { Readable } from 'node:stream';
 
 /** Bytes that come while they are sent, as fast as the client takes them. */
-export interface Outgoing {
+export interface SizedStream {
   stream: Readable;
   /** Null: only its end will tell. */
   bytes: number | null;
 }
 
 /** A body that is too large to be held: it goes to a file as it comes, when the handler asks for it. */
-export interface Upload {
+export interface UploadStream {
   /** `Content-Length`, or null. */
   readonly length: number | null;
   /** `Content-Type` as sent, or null. */

@@ -17,10 +17,10 @@ import type { Registry } from '../registry/registry.ts';
 import type { TenantForgetting } from '../registry/tenant-forgettings.ts';
 import type { Thresholds } from '../registry/types.ts';
 import { ledgerEntry } from '../sessions/engine.ts';
-import { causeOf } from './audit-context.ts';
+import { auditContextOf } from './audit-context.ts';
 import { forgetPlan } from './forget-plan.ts';
 import type { ListPage } from './list-page.ts';
-import { thresholdsOf } from './settings.ts';
+import { thresholdsPatch } from './settings.ts';
 import { unknownId } from './unknown-id.ts';
 
 export interface TenantOperations {
@@ -54,7 +54,7 @@ export function tenantOperations(parts: {
     tenantOf(row, await registry.thresholds.ofTenant(row.tenant), await registry.tenantForgettings.last(row.tenant));
 
   const entry = (caller: Caller, tenant: string, reason: string) => ({
-    ...ledgerEntry(parts, null, causeOf(caller), 'tenant.changed', { reason }),
+    ...ledgerEntry(parts, null, auditContextOf(caller), 'tenant.changed', { reason }),
     tenant,
   });
 
@@ -77,7 +77,7 @@ export function tenantOperations(parts: {
     },
 
     async patchTenant(caller, tenant, patch) {
-      const thresholds = thresholdsOf(patch);
+      const thresholds = thresholdsPatch(patch);
       const { max_sandboxes: maxSandboxes, max_active: maxActive, max_bytes: maxBytes } = patch;
       if (Object.keys(thresholds).length > 0) {
         await registry.thresholds.setOfTenant(
@@ -111,7 +111,7 @@ export function tenantOperations(parts: {
           extra: { errors: [{ path: 'confirm', message }] },
         });
       }
-      const id = await parts.forgetter.begin(tenant, causeOf(caller));
+      const id = await parts.forgetter.begin(tenant, auditContextOf(caller));
       return { started: { id, backups: plan.backups, set_aside: plan.set_aside } };
     },
   };

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { WinterdockError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
-import { empty, eventStream, eventText, json, type Sink } from '../http/answer.ts';
+import { empty, eventStream, eventText, json, type StreamSink } from '../http/answer.ts';
 import { createDispatcher, type Dispatcher } from '../http/dispatch.ts';
 import { answerNode } from '../http/node-adapter.ts';
 import { customRoute, type Services } from '../http/route.ts';
@@ -21,7 +21,7 @@ export interface SmallServer {
   port: number;
   call: Call;
   /** What the handlers saw. */
-  seen: { signal?: AbortSignal; sink?: Sink; sizes: number[] };
+  seen: { signal?: AbortSignal; sink?: StreamSink; sizes: number[] };
   stop(): void;
 }
 
@@ -142,7 +142,7 @@ export async function startSmallServer(uploadPath = '/nonexistent/upload'): Prom
   const dispatcher = createDispatcher({
     routes,
     services: {} as Services,
-    refused: async () => undefined,
+    admit: async () => undefined,
     auth: {
       countRequest: async () => undefined,
       onAccessChange: () => () => undefined,

@@ -15,7 +15,7 @@ import {
   snapshotsQuerySchema,
   takeSnapshotSchema,
 } from '../../contract/schema.ts';
-import type { Upload } from '../../operations/streams.ts';
+import type { UploadStream } from '../../operations/streams.ts';
 import { json } from '../answer.ts';
 import { listAnswer, route } from '../operation-route.ts';
 import { customRoute, orUpload, type Route } from '../route.ts';
@@ -94,7 +94,7 @@ const blueprints: Route[] = [
       const blueprint =
         query.name === undefined
           ? await operations.createBlueprint(caller, body as CreateBlueprintInput)
-          : await operations.uploadBlueprint(caller, query.name, body as Upload);
+          : await operations.uploadBlueprint(caller, query.name, body as UploadStream);
       return json(201, blueprint, { location: `/api/blueprints/${blueprint.name}` });
     },
   }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { eventSchema, eventsQuerySchema, instanceEventsQuerySchema, streamQuerySchema } from '../../contract/schema.ts';
 import { eventStream } from '../answer.ts';
-import { followLedger } from '../follow.ts';
+import { streamLedger } from '../ledger-stream.ts';
 import { listAnswer, route } from '../operation-route.ts';
 import { customRoute, type Route } from '../route.ts';
 import { parse } from '../validate.ts';
@@ -54,7 +54,7 @@ export const eventRoutes: Route[] = [
       const { filter, tenants } = await services.operations.followEvents(caller, asked);
       return eventStream((sink) => {
         if (head) return sink.end();
-        followLedger({ services, caller, filter, tenants, after: after ?? null, changes: more === 'changes', sink });
+        streamLedger({ services, caller, filter, tenants, after: after ?? null, changes: more === 'changes', sink });
       });
     },
   }),

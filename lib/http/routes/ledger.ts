@@ -10,8 +10,8 @@ import {
 import { type Answer, empty } from '../answer.ts';
 import { CSV_HEADER, csvRow } from '../csv.ts';
 import { route } from '../operation-route.ts';
-import { pour } from '../pour.ts';
 import { customRoute, type Route } from '../route.ts';
+import { streamText } from '../stream-text.ts';
 
 const tag = 'Ledger';
 const JSON_LINES = 'application/jsonl';
@@ -56,7 +56,7 @@ export const ledgerRoutes: Route[] = [
       return {
         status: 200,
         headers,
-        body: { stream: (sink) => void pour(sink, texts(), { failed: services.events.failed }) },
+        body: { stream: (sink) => void streamText(sink, texts(), { failed: services.events.failed }) },
       };
     },
   }),
@@ -111,7 +111,7 @@ export const ledgerRoutes: Route[] = [
       return {
         status: 200,
         headers,
-        body: { stream: (sink) => void pour(sink, texts, { taken, failed: services.events.failed }) },
+        body: { stream: (sink) => void streamText(sink, texts, { taken, failed: services.events.failed }) },
       };
     },
   }),

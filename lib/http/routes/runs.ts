@@ -9,10 +9,10 @@ import {
   execSchema,
   slugSchema,
 } from '../../contract/schema.ts';
-import { type Answer, eventStream, eventText, json, type Sink } from '../answer.ts';
+import { type Answer, eventStream, eventText, json, type StreamSink } from '../answer.ts';
 import { route } from '../operation-route.ts';
 import { toProblem } from '../problem.ts';
-import { type Context, customRoute, type Route } from '../route.ts';
+import { customRoute, type Route, type RouteContext } from '../route.ts';
 import { idParams } from './instances.ts';
 
 const tag = 'Runs';
@@ -75,12 +75,12 @@ export const runRoutes: Route[] = [
  * The answer begins with the first event, so that what fails before (an unknown id, a full machine) still has its own
  * status. What fails later is the last event, `error`, with the problem.
  */
-function execAsStream(context: Context<{ id: string }, unknown, ExecInput>): Promise<Answer> {
+function execAsStream(context: RouteContext<{ id: string }, unknown, ExecInput>): Promise<Answer> {
   const { services, caller, params, body, signal } = context;
   const left = new AbortController();
   return new Promise((resolve, reject) => {
     const waiting: string[] = [];
-    let sink: Sink | null = null;
+    let sink: StreamSink | null = null;
     let begun = false;
     let over = false;
     const send = (event: string, data: unknown) => {

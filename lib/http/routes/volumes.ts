@@ -17,7 +17,7 @@ import {
 } from '../../contract/schema.ts';
 import { asVolume } from '../../vfs/volumes.ts';
 import { json } from '../answer.ts';
-import { deleteFile, getFile, putFile } from '../files.ts';
+import { deleteFile, getFile, putFile } from '../file-handlers.ts';
 import { listAnswer, route } from '../operation-route.ts';
 import { nextLink } from '../paging.ts';
 import { customRoute, type Route } from '../route.ts';

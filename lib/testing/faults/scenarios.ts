@@ -10,7 +10,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { isWinterdockError, WinterdockError } from '../../base/errors.ts';
 import type { Host } from '../../host/host.ts';
 import type { State } from '../../lifecycle/states.ts';
-import type { Upload } from '../../operations/streams.ts';
+import type { UploadStream } from '../../operations/streams.ts';
 import { PREFETCH_SECONDS } from '../../sessions/prefetch.ts';
 import { openHost, type Stage } from './stage.ts';
 
@@ -47,7 +47,7 @@ const { operations } = { operations: (stage: Stage) => stage.host.operations };
 /** A sandbox made from the snapshot of the stage, walked to a state. */
 const at = (state: State) => (stage: Stage) => stage.sandbox(state);
 
-function uploadOf(bytes: Buffer): Upload {
+function uploadOf(bytes: Buffer): UploadStream {
   return {
     length: bytes.byteLength,
     type: 'application/octet-stream',

@@ -7,7 +7,7 @@ import type { AccessChange } from '../auth/access-watch.ts';
 import type { Auth } from '../auth/auth.ts';
 import type { Caller } from '../auth/caller.ts';
 import { WinterdockError } from '../base/errors.ts';
-import { type Answer, eventText, type Sink } from './answer.ts';
+import { type Answer, eventText, type StreamSink } from './answer.ts';
 import type { BodySource } from './body.ts';
 import { toProblem } from './problem.ts';
 
@@ -78,8 +78,8 @@ export async function whileAllowed(
 }
 
 function follow(
-  stream: (sink: Sink) => void,
-  sink: Sink,
+  stream: (sink: StreamSink) => void,
+  sink: StreamSink,
   { caller, over, leave }: { caller: Caller; over: AbortSignal; leave: () => void },
 ): void {
   const bid = () => {

@@ -5,7 +5,7 @@ import type { Caller } from '../auth/caller.ts';
 import { isWinterdockError } from '../base/errors.ts';
 import type { Event, StreamQuery } from '../contract/schema.ts';
 import type { Batch, Published } from '../ledger/events.ts';
-import { eventText, type Sink } from './answer.ts';
+import { eventText, type StreamSink } from './answer.ts';
 import { toProblem } from './problem.ts';
 import type { Services } from './route.ts';
 
@@ -36,7 +36,7 @@ function fits(
 }
 
 /** Sends the ledger to `sink` until it is gone: from `after` on, or from now when that is null. */
-export function followLedger(options: {
+export function streamLedger(options: {
   services: Pick<Services, 'operations' | 'events' | 'changes'>;
   caller: Caller;
   filter: Filter;
@@ -45,7 +45,7 @@ export function followLedger(options: {
   after: number | null;
   /** Whether it is also told what changed, how far it is, and of gaps. */
   changes: boolean;
-  sink: Sink;
+  sink: StreamSink;
 }): void {
   const { services, caller, filter, tenants, after, changes, sink } = options;
   const key = JSON.stringify([tenants, filter]);

@@ -5,7 +5,7 @@ import { STATES, type State } from '../lifecycle/states.ts';
 import { CommitEvents } from '../registry/commit-events.ts';
 import type { JobRow } from '../registry/jobs.ts';
 import type { InstanceRow, LedgerLine } from '../registry/types.ts';
-import { createChangeFeed } from './changes.ts';
+import { createChangeFeed } from './change-feed.ts';
 
 const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
 const faults = { error: 0, unknown: 0, corrupt: 0, missing: 0 };

@@ -7,7 +7,7 @@ import { type ByteRange, rangeOf, readVerdict } from '../operations/conditions.t
 import type { FileContent } from '../operations/files.ts';
 import type { Volume } from '../vfs/volumes.ts';
 import { type Answer, type AnswerHeaders, empty } from './answer.ts';
-import type { Context } from './route.ts';
+import type { RouteContext } from './route.ts';
 
 interface FileParams {
   id: string;
@@ -57,7 +57,7 @@ function headersOf(path: string, stat: Stat): AnswerHeaders {
 }
 
 /** GET and HEAD of a file. */
-export async function getFile(context: Context<FileParams>): Promise<Answer> {
+export async function getFile(context: RouteContext<FileParams>): Promise<Answer> {
   const { services, caller, params, head, header } = context;
   const { volume } = params;
   const conditions = {
@@ -102,7 +102,7 @@ function bytesAnswer(headers: AnswerHeaders, content: Uint8Array, range: ByteRan
 }
 
 /** HEAD has no ranges, and a range of another version than `If-Range` names is the whole file. */
-function wantedRange({ head, header }: Pick<Context, 'head' | 'header'>, stat: Stat): ReturnType<typeof rangeOf> {
+function wantedRange({ head, header }: Pick<RouteContext, 'head' | 'header'>, stat: Stat): ReturnType<typeof rangeOf> {
   const ifRange = header('if-range');
   if (head || (ifRange !== null && ifRange !== stat.etag)) return 'whole';
   return rangeOf(header('range'), stat.size);
@@ -129,14 +129,14 @@ function unsatisfiable(stat: Stat): WinterdockError {
   );
 }
 
-function conditionOf(header: Context['header']): { ifMatch?: string; ifNoneMatch?: string } | undefined {
+function conditionOf(header: RouteContext['header']): { ifMatch?: string; ifNoneMatch?: string } | undefined {
   const ifMatch = header('if-match') ?? undefined;
   const ifNoneMatch = header('if-none-match') ?? undefined;
   return ifMatch === undefined && ifNoneMatch === undefined ? undefined : { ifMatch, ifNoneMatch };
 }
 
 /** PUT of a file: 201 when it is new, 204 when it replaced one. */
-export async function putFile(context: Context<FileParams, unknown, Uint8Array>): Promise<Answer> {
+export async function putFile(context: RouteContext<FileParams, unknown, Uint8Array>): Promise<Answer> {
   const { services, caller, params, body, header, path } = context;
   // Whoever goes on with an upload sends the rest of the file, which is not to become the whole of it.
   if (header('content-range') !== null) {
@@ -157,7 +157,7 @@ export async function putFile(context: Context<FileParams, unknown, Uint8Array>)
 }
 
 /** DELETE of a file. */
-export async function deleteFile(context: Context<FileParams>): Promise<Answer> {
+export async function deleteFile(context: RouteContext<FileParams>): Promise<Answer> {
   const { services, caller, params, header } = context;
   await services.operations.deleteFile(caller, params.id, params.volume, params.path, conditionOf(header));
   return empty(204);

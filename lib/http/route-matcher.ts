@@ -10,7 +10,7 @@ interface Node<T> {
   values: Map<string, T>;
 }
 
-export interface Found<T> {
+export interface RouteMatch<T> {
   /** The routes of this path by method. */
   methods: ReadonlyMap<string, T>;
   /** Raw values of the parameters in the order of the pattern; those of a rest are its raw segments. */
@@ -22,7 +22,7 @@ export interface Found<T> {
  * A table of patterns such as `/instances/:id/volumes/:volume/*`; `*` is only allowed last and takes one segment or
  * more.
  */
-export class Matcher<T> {
+export class RouteMatcher<T> {
   readonly #root: Node<T> = node();
 
   /** Adds a pattern. Throws when the method has that pattern already. */
@@ -49,8 +49,8 @@ export class Matcher<T> {
   }
 
   /** Everything that fits a path, the most specific pattern first; empty when nothing does. */
-  find(segments: readonly string[]): Found<T>[] {
-    const found: Found<T>[] = [];
+  find(segments: readonly string[]): RouteMatch<T>[] {
+    const found: RouteMatch<T>[] = [];
     walk(this.#root, segments, 0, [], found);
     return found;
   }
@@ -65,7 +65,7 @@ function walk<T>(
   segments: readonly string[],
   index: number,
   parameters: string[],
-  found: Found<T>[],
+  found: RouteMatch<T>[],
 ): void {
   const segment = segments[index];
   if (segment === undefined) {
