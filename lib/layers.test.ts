@@ -108,6 +108,49 @@ test('every import points to a lower layer, and every file of lib has a layer', 
   expect(homeless.filter((file) => layerOf(file) < 0)).toEqual([]);
 });
 
+/** Groups of files that import each other, directly or through others (Tarjan's strongly connected components). */
+function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (file: string): void => {
+    const own = index.size;
+    index.set(file, own);
+    low.set(file, own);
+    stack.push(file);
+    for (const next of graph.get(file) ?? []) {
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(file, Math.min(low.get(file) ?? 0, low.get(next) ?? 0));
+    }
+    if (low.get(file) !== own) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1 || graph.get(file)?.includes(file)) found.push(group.toSorted());
+  };
+  for (const file of graph.keys()) if (!index.has(file)) visit(file);
+  return found;
+}
+
+test('no imports form a circle, types included', () => {
+  const files = ['lib', 'app', 'components', 'db']
+    .flatMap(sources)
+    .filter((file) => !/\.(test|spec)\.tsx?$/.test(file) && !file.includes('/testing/'));
+  const graph = new Map(
+    files.map((file) => [
+      file,
+      importsOf(readFileSync(join(ROOT, file), 'utf8'))
+        .map((specifier) => targetOf(file, specifier))
+        .filter((target) => files.includes(target)),
+    ]),
+  );
+  expect(circles(graph)).toEqual([]);
+});
+
+test('a circle is found, also through a third file', () => {
+  const found = circles(new Map(Object.entries({ a: ['b'], b: ['c'], c: ['a'], d: ['a'] })));
+  expect(found).toEqual([['a', 'b', 'c']]);
+});
+
 test('a forbidden import of each kind is found', () => {
   const found = (file: string, text: string) =>
     importsOf(text).some((specifier) => forbidden(file, targetOf(file, specifier)) !== null);

@@ -8,6 +8,8 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 /** Every document that people read. */
 const DOCUMENTS = [
   'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),
