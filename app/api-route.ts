@@ -1,6 +1,7 @@
 /**
  * The API under Next: what every route file of it exports. The same dispatcher as the own listener's, by `Request` and
- * `Response`; what these do not have comes from the front (the request context’s wire), without which nothing is answered.
+ * `Response`; what these do not have comes from the front (the request context’s wire), without which nothing is
+ * answered.
  */
 
 import { requestIdOf } from '#lib/auth/header.ts';

@@ -1,7 +1,7 @@
 /**
  * Rate limits: requests by key and by address, wrong keys by address, wrong passwords by account and address. Counts
- * are in memory, so a restart resets them. The counting library is loaded with the first request that is counted; those of
- * the admin key are not.
+ * are in memory, so a restart resets them. The counting library is loaded with the first request that is counted; those
+ * of the admin key are not.
  */
 import type { RateLimiterMemory } from 'rate-limiter-flexible';
 import { WinterdockError } from '../base/errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Forgets tenants: sandboxes, copies, access, records, texts of the ledger, one step after another, each of which may
  * be repeated. It is shown as a job: a place for each sandbox and one for each step. Survives the server: an open
- * forgetting goes on at the next start with what is left. What goes from the tables is lib/registry/tenant-forgettings.ts,
- * which files go is forgotten-files.ts.
+ * forgetting goes on at the next start with what is left. What goes from the tables is
+ * lib/registry/tenant-forgettings.ts, which files go is forgotten-files.ts.
  */
 
 import { join } from 'node:path';

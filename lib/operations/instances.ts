@@ -41,8 +41,8 @@ export interface InstanceOperations {
     condition?: { ifMatch?: string | null },
   ): Promise<Instance>;
   /**
-   * The overview's counts of what the caller may see: sandboxes by state and by fault, which the registry maintains, and
-   * operations under way, the stuck ones apart (each up to 10 001).
+   * The overview's counts of what the caller may see: sandboxes by state and by fault, which the registry maintains,
+   * and operations under way, the stuck ones apart (each up to 10 001).
    */
   counts(caller: Caller): Promise<{
     states: Record<State, number>;

@@ -1,4 +1,6 @@
-/** The rows that the registry keeps and their parts: what its subjects have in common. Types alone, of nothing above. */
+/**
+ * The rows that the registry keeps and their parts: what its subjects have in common. Types alone, of nothing above.
+ */
 import type { NextMove } from '../lifecycle/ladder.ts';
 import type { State, Verb } from '../lifecycle/states.ts';
 import type { Fault, Source, Trigger, Via } from '../lifecycle/words.ts';
